@@ -11,14 +11,15 @@ const LIMITS = {
 
 export const limits: Benchmark = {
   name: 'limits',
-  question: 'sync runs over 50 accounts, 50 connections, with limits for requests and runs in flight',
-  baseline: 'the same load without limits',
+  question:
+    'sync runs over 50 accounts, 50 connections, with limits for requests and runs in flight, and keys with budgets',
+  baseline: 'the same load without limits and budgets',
   unit: 'runs/s',
   goal: { atLeast: 0.95 },
   roundCount: Number(process.env['BENCH_ROUNDS'] ?? 15),
   prepare: async () => {
     const unlimited = await startTollgate({ accounts: 50 })
-    const limited = await startTollgate({ accounts: 50, env: LIMITS, profile: 'limits' })
+    const limited = await startTollgate({ accounts: 50, budget: true, env: LIMITS, profile: 'limits' })
     return {
       baseline: () => slice(unlimited),
       measured: () => slice(limited),

@@ -1,6 +1,7 @@
 import type { AuditorEvent, ReadEvent } from '../schemas/auditor-events.ts'
 import type { CatalogEvent } from '../schemas/catalog-events.ts'
 import type { LoginEvent } from '../schemas/login-events.ts'
+import type { OperatorEvent } from '../schemas/operator-events.ts'
 import type { PeriodEvent } from '../schemas/period-events.ts'
 import type { ProviderEvent } from '../schemas/provider-events.ts'
 import type { RegistrationEvent } from '../schemas/registration-events.ts'
@@ -9,6 +10,7 @@ import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import type { EventType } from './define.ts'
 import { due } from './due.ts'
+import { dueKeyExpiries, dueMails, dueNotices } from './due-notices.ts'
 import { dueObjects } from './due-objects.ts'
 import { keys } from './keys.ts'
 import type { Projection } from './projection.ts'
@@ -18,7 +20,8 @@ import { uploads } from './uploads.ts'
 import { usage, usageByLabel } from './usage.ts'
 import { webhooks } from './webhooks.ts'
 
-const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
+const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries] as const
+const all = [accounts, balance, ...ofDue, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
 /** Events that concern no view: they are read from their own streams, or change only the account's own state. */
 type Unprojected =
@@ -29,7 +32,8 @@ type Unprojected =
   | 'AccountSuspended'
   | 'AccountResumed'
   | 'LimitsSet'
-  | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent)['type']
+  | ('NoticesSet' | 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')
+  | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent | OperatorEvent)['type']
 
 /** The event types that none of the projections handles. */
 export type Unhandled<Each extends { on: object }, Type extends string> = Exclude<Type, HandledBy<Each>>

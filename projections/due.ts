@@ -12,7 +12,7 @@ export const WATCH_AFTER_MS = 10_000
 /** Work that is due for each run, by queue, account and time. */
 export const due = projection({
   view: 'due',
-  version: 4,
+  version: 5,
   key: event => event.data.runId,
   on: {
     RunQueued: (_, event) => start(event),
@@ -34,7 +34,10 @@ export function byQueue({ queue, accountId, dueAt }: DueRow, key: string): strin
   return `${queue}/${accountId}/${dueAt}/${key}`
 }
 
-/** The prefixes of the queues: three queues for each endpoint, two for each webhook host, two for the object store. */
+/**
+ * The prefixes of the queues: three queues for each endpoint, two for each webhook host, one for mail, two for the
+ * object store, one for keys that expire.
+ */
 export const queues = {
   start: 'start/',
   watch: 'watch/',
@@ -42,16 +45,19 @@ export const queues = {
   deliver: 'deliver/',
   deliverFree: 'deliver/free/',
   objects: 'objects/',
+  notices: 'notices/',
 } as const
 
 const start = (event: RecordedOf<'RunQueued'>): DueRow => {
-  const { runId, endpoint, mode, timeoutMs, retry, webhookUrl } = event.data
+  const { runId, endpoint, mode, timeoutMs, retry, webhookUrl, livemode } = event.data
   return {
     task: 'start-run',
-    queue: queues.start + endpoint,
+    // Of their own, since live runs may wait for a provider that test runs do not need.
+    queue: queues.start + (livemode === false ? `test/${endpoint}` : endpoint),
     dueAt: clockOf(event),
     accountId: accountOf(event),
     runId,
+    ...(livemode === false && { livemode }),
     endpoint,
     mode,
     timeoutMs,
@@ -79,7 +85,7 @@ const cancel = (row: WatchTask, event: RecordedOf<'RunCancelRequested'>): DueRow
 })
 
 const deliverEnd = (row: DueRow | undefined, event: RecordedOf<'RunCompleted' | 'RunFailed'>): DueRow | undefined =>
-  isWork(row) && row.webhookUrl !== undefined ? deliver(row.webhookUrl, event) : undefined
+  isWork(row) && row.webhookUrl !== undefined ? deliver(row.webhookUrl, event, row.livemode) : undefined
 
 const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
   row?.task === 'start-run' || row?.task === 'watch-run'
@@ -88,9 +94,12 @@ const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
 const deliver = (
   url: string,
   event: RecordedOf<'RunCompleted' | 'RunFailed' | 'WebhookRedeliveryRequested'>,
+  livemode?: false,
 ): DueRow => ({
   task: 'deliver-webhook',
-  queue: (event.type === 'RunCompleted' ? `${queues.deliver}charged/` : queues.deliverFree) + hostOf(url),
+  queue:
+    (event.type === 'RunCompleted' && livemode !== false ? `${queues.deliver}charged/` : queues.deliverFree) +
+    hostOf(url),
   dueAt: clockOf(event),
   accountId: accountOf(event),
   runId: event.data.runId,
@@ -99,7 +108,7 @@ const deliver = (
 })
 
 /** Every URL in the log must have a place in the index, and places have a limited length. */
-const hostOf = (url: string) => encodeURIComponent((URL.canParse(url) ? new URL(url).host : '').slice(0, 260))
+export const hostOf = (url: string) => encodeURIComponent((URL.canParse(url) ? new URL(url).host : '').slice(0, 260))
 
 const retry = (row: DeliverTask, { data }: RecordedOf<'WebhookAttemptFailed'>): DueRow | undefined =>
   data.nextAttemptAt === undefined ? undefined : { ...row, dueAt: data.nextAttemptAt, attempt: data.attempt + 1 }

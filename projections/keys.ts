@@ -5,7 +5,7 @@ import { projection } from './define.ts'
 /** API keys by their hash, and each account's keys in the order in which they were created. */
 export const keys = projection({
   view: 'keys',
-  version: 3,
+  version: 4,
   key: event => event.data.hash,
   on: {
     ApiKeyCreated: (_row, event) => {

@@ -1,4 +1,6 @@
+import { requestNameOf } from '../schemas/account-events.ts'
 import { accountOf } from '../schemas/events.ts'
+import type { Moded } from '../schemas/primitives.ts'
 import { clockOf } from '../schemas/recorded.ts'
 import type { RunRow } from '../schemas/views.ts'
 import { projection, type RecordedOf } from './define.ts'
@@ -6,14 +8,14 @@ import { projection, type RecordedOf } from './define.ts'
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs = projection({
   view: 'runs',
-  version: 3,
+  version: 4,
   key: event => runKey(accountOf(event), event.data.runId),
   on: {
-    // The debit comes first in its append, and its receipt says what the run is.
+    // The debit comes first in its append, and its receipt says what the run is. A test run has none.
     CreditsDebited: (_, event) => charged(event),
     RunQueued: (row, event) => {
-      const { mode, metadata, idempotency } = event.data
-      return change(row, event, {
+      const { mode, metadata, idempotency, livemode } = event.data
+      return change(livemode === false ? tested(event) : row, event, {
         mode,
         ...(metadata && { metadata }),
         ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
@@ -30,13 +32,22 @@ export const runs = projection({
         ...worker(event),
       }),
     RunFailed: (row, event) =>
-      change(row, event, { status: 'failed', completedAt: clockOf(event), error: event.data.error, ...worker(event) }),
+      change(row, event, {
+        status: 'failed',
+        completedAt: clockOf(event),
+        error: event.data.error,
+        ...worker(event),
+        // No refund follows.
+        ...(row?.livemode === false && { refundedMicros: 0 }),
+      }),
     RunOutputDeleted: (row, event) => change(row, event, { outputDeletedAt: clockOf(event) }),
     CreditsRefunded: (row, event) =>
       change(row, event, { refundedMicros: (row?.refundedMicros ?? 0) + event.data.amountMicros }),
   },
   indexes: {
-    byRequest: row => row.request && requestPlaces(row.accountId, row.request.key) + row.runId,
+    byRequest: row => row.request && requestPlaces(row.accountId, row.request.key, row) + row.runId,
+    // Live runs may be many more, and a page reads only so many rows.
+    ofTests: ({ livemode }, key) => (livemode === false ? key : undefined),
   },
 })
 
@@ -48,7 +59,8 @@ export const hasEnded = ({ status, refundedMicros }: RunRow) =>
 export const runKey = (accountId: string, runId: string) => `${accountId}/${runId}`
 
 /** The prefix of the places of an account's runs with one idempotency key. The key may hold a slash itself. */
-export const requestPlaces = (accountId: string, key: string) => `${accountId}/${encodeURIComponent(key)}/`
+export const requestPlaces = (accountId: string, key: string, mode: Moded) =>
+  `${accountId}/${encodeURIComponent(requestNameOf(key, mode))}/`
 
 /** Mostly the provider that was tried first takes the job, and then the run looks as before. */
 const movedTo = (row: RunRow | undefined, event: RecordedOf<'RunSubmitted'>) => {
@@ -73,6 +85,23 @@ const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
     endpoint: receipt.endpoint,
     createdAt: clockOf(event),
     chargedMicros: amountMicros,
+    ...(label !== undefined && { label }),
+  }
+}
+
+const tested = (event: RecordedOf<'RunQueued'>): RunRow => {
+  const { runId, model, endpoint, receipt, label } = event.data
+  return {
+    accountId: accountOf(event),
+    runId,
+    livemode: false,
+    revision: event.revision,
+    status: 'queued',
+    model,
+    endpoint,
+    createdAt: clockOf(event),
+    chargedMicros: 0,
+    ...(receipt && { liveMicros: receipt.totalMicros }),
     ...(label !== undefined && { label }),
   }
 }

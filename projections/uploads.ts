@@ -6,7 +6,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** Uploads by account in time order, which is the order of their keys, and by the place of their file. */
 export const uploads = projection({
   view: 'uploads',
-  version: 1,
+  version: 2,
   key: event => uploadKey(accountOf(event), event.data.uploadId),
   on: {
     UploadGranted: (_, event) => granted(event),
@@ -15,17 +15,19 @@ export const uploads = projection({
     UploadDeletionRequested: row => row && { ...row, status: 'deleting' },
     UploadDeleted: () => undefined,
   },
-  indexes: { byObject: row => row.objectKey },
+  indexes: { byObject: row => row.objectKey, ofTests: ({ livemode }, key) => (livemode === false ? key : undefined) },
 })
 
 /** An account's uploads lie together, so an upload is found only by those who know its account. */
 export const uploadKey = (accountId: string, uploadId: string) => `${accountId}/${uploadId}`
 
 const granted = (event: RecordedOf<'UploadGranted'>): UploadRow => {
-  const { uploadId, objectKey, filename, folderPath, mimeType, maxSizeBytes, expiresAt, willDeleteAt } = event.data
+  const { uploadId, livemode, objectKey, filename, folderPath, mimeType, ...rest } = event.data
+  const { maxSizeBytes, expiresAt, willDeleteAt } = rest
   return {
     accountId: accountOf(event),
     uploadId,
+    ...(livemode === false && { livemode }),
     status: 'granted',
     objectKey,
     filename,

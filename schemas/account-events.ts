@@ -1,7 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
+import { Attempt, AttemptReason, HttpStatus } from './attempt.ts'
 import { Mode, Receipt, Retry } from './catalog.ts'
 import { Identity, TelegramIdentity } from './identity.ts'
+import {
+  NoticeAbandoned,
+  NoticeAttemptFailed,
+  NoticeDelivered,
+  NoticeRaised,
+  NoticeSettings,
+  NoticesSet,
+} from './notice-events.ts'
 import {
   AccountId,
   Closed,
@@ -10,6 +19,7 @@ import {
   type EventUnion,
   KeyId,
   Label,
+  Livemode,
   MAX_FILENAME_LENGTH,
   MAX_FOLDER_LENGTH,
   MAX_KEY_ADDRESSES,
@@ -19,6 +29,7 @@ import {
   MAX_REFERENCE_LENGTH,
   Micros,
   MONEY_AMOUNT,
+  type Moded,
   OneOf,
   PositiveMicros,
   RunId,
@@ -28,13 +39,18 @@ import {
   Timestamp,
   UploadId,
 } from './primitives.ts'
+import { WebhookSecretRotated, WebhookTested, WebhookTestRequested } from './webhook-events.ts'
 
-/** `identity` replaces `email` where the account was opened with an identity of another kind. */
+/**
+ * `identity` replaces `email` where the account was opened with an identity of another kind. Accounts that were opened
+ * without `notices` have none until they are set.
+ */
 export const AccountOpened = Closed({
   accountId: AccountId,
   email: Type.Optional(Type.String()),
   identity: Type.Optional(TelegramIdentity),
   tester: Type.Boolean(),
+  notices: Type.Optional(NoticeSettings),
 })
 
 const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
@@ -43,7 +59,7 @@ const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 export const AccountSuspended = Closed({ reason: Reason })
 export const AccountResumed = Closed({ reason: Reason })
 
-/** What may replace the default limits of an account. */
+/** The highest limit that an operator may set for an account. */
 export const MAX_LIMIT = 1_000_000_000
 const Limit = Type.Integer({ minimum: 1, maximum: MAX_LIMIT })
 /** The limits of an account that differ from the defaults, and apply to all of its keys together. */
@@ -84,7 +100,7 @@ export const BUDGET_PERIODS = ['day', 'week', 'month'] as const
 const BudgetPeriod = OneOf(...BUDGET_PERIODS)
 export type BudgetPeriod = Static<typeof BudgetPeriod>
 
-/** What a key may debit in each period. */
+/** The most that a key may debit in each period. */
 export const Budget = Closed({ amountMicros: PositiveMicros, period: BudgetPeriod })
 export type Budget = Static<typeof Budget>
 
@@ -110,6 +126,8 @@ export const ApiKeyCreated = Closed({
   lastFour: Type.String({ minLength: 4, maxLength: 4 }),
   /** Missing from keys older than scopes, which are `full`. */
   scope: Type.Optional(KeyScope),
+  /** A test key has no budget, since it spends nothing. */
+  livemode: Livemode,
   ...keyLimits,
 })
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
@@ -176,11 +194,17 @@ export const CreditsRefunded = Closed({
   error: Type.Optional(RunErrorCode),
 })
 
+/** An idempotency key within its mode, so that those of the two never meet: no client's key holds a blank. */
+export const requestNameOf = (key: string, { livemode }: Moded): string => (livemode === false ? `test ${key}` : key)
+
 /** The client's key for a request, and the digest that distinguishes a repeat from a different request. */
 export const Idempotency = Closed({ key: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' }), requestHash: Sha256 })
 export type Idempotency = Static<typeof Idempotency>
 
-/** `input` is the client's input with the defaults that were applied before pricing. */
+/**
+ * `input` is the client's input with the defaults that were applied before pricing. A test run has no debit: it carries
+ * the receipt of what it would cost, and its label, itself.
+ */
 export const RunQueued = Closed({
   runId: RunId,
   model: Slug,
@@ -192,6 +216,9 @@ export const RunQueued = Closed({
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   webhookUrl: Type.Optional(Type.String()),
   idempotency: Type.Optional(Idempotency),
+  livemode: Livemode,
+  receipt: Type.Optional(Receipt),
+  label: Type.Optional(Label),
 })
 export type RunQueued = Static<typeof RunQueued>
 
@@ -224,7 +251,8 @@ export const RunSubmitted = Closed({
 export const RunCancelRequested = Closed({ runId: RunId })
 
 const ObjectKey = Type.String({ minLength: 1, maxLength: 255 })
-const MimeType = Type.String({ minLength: 1, maxLength: 100 })
+export const MAX_MIME_TYPE_LENGTH = 100
+const MimeType = Type.String({ minLength: 1, maxLength: MAX_MIME_TYPE_LENGTH })
 const SizeBytes = Type.Integer({ minimum: 0 })
 
 /**
@@ -288,21 +316,18 @@ export type ProviderCostRecorded = Static<typeof ProviderCostRecorded>
 /** The artifacts, or what a failed run may have left, were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })
 
-// Each webhook attempt is an event. Attempts count from 1.
-const Attempt = Type.Integer({ minimum: 1 })
-const HttpStatus = Type.Integer({ minimum: 100, maximum: 999 })
-
+// Each webhook attempt is an event.
 export const WebhookDelivered = Closed({ runId: RunId, attempt: Attempt, status: HttpStatus })
 /** `status` is missing if there was no response, and `nextAttemptAt` after the last attempt. */
 export const WebhookAttemptFailed = Closed({
   runId: RunId,
   attempt: Attempt,
   status: Type.Optional(HttpStatus),
-  reason: Type.String({ minLength: 1, maxLength: 300 }),
+  reason: AttemptReason,
   nextAttemptAt: Type.Optional(Timestamp),
 })
 export type WebhookAttemptFailed = Static<typeof WebhookAttemptFailed>
-/** There are no further attempts unless the operator asks for redelivery. */
+/** There are no further attempts unless the account's owner or the operator asks for redelivery. */
 export const WebhookAbandoned = Closed({ runId: RunId, attempts: Attempt })
 export const WebhookRedeliveryRequested = Closed({ runId: RunId, url: Type.String() })
 
@@ -318,6 +343,7 @@ export const UploadGranted = Closed({
   folderPath: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_FOLDER_LENGTH })),
   mimeType: MimeType,
   maxSizeBytes: SizeBytes,
+  livemode: Livemode,
   /** No transfer can begin after this time. */
   expiresAt: Timestamp,
   willDeleteAt: Timestamp,
@@ -374,6 +400,14 @@ export const accountEvents = {
   WebhookAttemptFailed,
   WebhookAbandoned,
   WebhookRedeliveryRequested,
+  NoticesSet,
+  NoticeRaised,
+  NoticeDelivered,
+  NoticeAttemptFailed,
+  NoticeAbandoned,
+  WebhookSecretRotated,
+  WebhookTestRequested,
+  WebhookTested,
   UploadGranted,
   UploadStored,
   UploadDeletionRequested,

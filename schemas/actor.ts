@@ -19,7 +19,7 @@ export const Actor = Tagged(
 )
 export type Actor = Static<typeof Actor>
 
-/** `full`: everything except managing keys; `read`: reading alone; `keys`: managing keys alone. */
+/** `full`: everything except managing keys; `read`: only reading; `keys`: only managing keys. */
 export const KEY_SCOPES = ['full', 'read', 'keys'] as const
 export const KeyScope = OneOf(...KEY_SCOPES)
 export type KeyScope = Static<typeof KeyScope>

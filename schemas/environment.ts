@@ -240,6 +240,12 @@ export const Environment = Type.Object({
   REQUESTS_PER_MINUTE_PER_ACCOUNT: limit(12_000, 'requests that all keys of an account may send in a minute together'),
   RUNS_IN_FLIGHT_PER_KEY: limit(5_000, 'runs of an API key that may be open at a time'),
   RUNS_IN_FLIGHT_PER_ACCOUNT: limit(10_000, 'runs of an account that may be open at a time, never more than 10,000'),
+  TEST_RUNS_PER_DAY: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 1_000,
+    description: 'The number of runs that the test keys of an account may ask for in a day in UTC',
+  }),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
     default: false,
     description: 'Allows webhooks and image URLs in private networks; for development',
@@ -312,8 +318,8 @@ export const Environment = Type.Object({
     Type.String({
       pattern: '^smtps?://.+$',
       description: [
-        'The mail server: smtp://USER:PASSWORD@HOST:587, which changes to TLS if the server can, or smtps://HOST:465;',
-        'mail is written to DATA_DIR/outbox if unset',
+        'The mail server: smtp://USER:PASSWORD@HOST:587, which switches to TLS if the server offers it,',
+        'or smtps://HOST:465; mail is written to DATA_DIR/outbox if unset',
       ].join(' '),
     }),
   ),
@@ -321,6 +327,16 @@ export const Environment = Type.Object({
     Type.String({
       pattern: '^[^\\p{C}]*[^\\s\\p{C}@<>]+@[^\\s\\p{C}@<>]+>?$',
       description: 'The sender of mail, such as "Tollgate <accounts@example.com>"; required with SMTP_URL',
+    }),
+  ),
+  OPERATOR_EMAIL: Type.Optional(
+    Type.String({
+      pattern: '^[^\\s\\p{C}@<>]+@[^\\s\\p{C}@<>]+$',
+      maxLength: 254,
+      description: [
+        'Your address for mail about troubles that only you can mend: a provider that refuses its key, and a seal sink',
+        'that fails; no such mail is sent if unset',
+      ].join(' '),
     }),
   ),
   TELEGRAM_CLIENT_ID: Type.Optional(

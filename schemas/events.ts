@@ -4,6 +4,7 @@ import { Actor } from './actor.ts'
 import { type AuditorEvent, auditorEvents, type ReadEvent, readEvents } from './auditor-events.ts'
 import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
 import { type LoginEvent, loginEvents } from './login-events.ts'
+import { type OperatorEvent, operatorEvents } from './operator-events.ts'
 import { type PeriodEvent, periodEvents } from './period-events.ts'
 import { type AccountId, Closed, Sha256, Timestamp } from './primitives.ts'
 import { type ProviderEvent, providerEvents } from './provider-events.ts'
@@ -32,6 +33,7 @@ export const events = {
   auditors: auditorEvents,
   reads: readEvents,
   providers: providerEvents,
+  operator: operatorEvents,
 }
 
 /** Whether a category has one stream, which has its name, or one for each id, named `<category>-<id>`. */
@@ -45,6 +47,7 @@ export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> =
   auditors: 'one',
   reads: 'one',
   providers: 'one',
+  operator: 'one',
 }
 
 export type DomainEvent =
@@ -57,6 +60,7 @@ export type DomainEvent =
   | AuditorEvent
   | ReadEvent
   | ProviderEvent
+  | OperatorEvent
 export type RecordedEvent = Recorded<DomainEvent>
 
 const ACCOUNT_PREFIX = 'account-'
@@ -70,6 +74,8 @@ export const AUDITORS_STREAM = 'auditors'
 export const READS_STREAM = 'reads'
 /** What operators have chosen among providers. */
 export const PROVIDERS_STREAM = 'providers'
+/** The troubles that the operator is told of. */
+export const OPERATOR_STREAM = 'operator'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
 export const loginStream = (identityHash: string) => `login-${identityHash}`
 

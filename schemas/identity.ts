@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Tagged } from './primitives.ts'
 
-/** Characters of the name that a messenger shows for a person. It is only for people, and may change. */
+/** The longest name of a messenger account that is kept. It is only for people to read, and may change. */
 export const MAX_IDENTITY_NAME_LENGTH = 64
 
-/** An e-mail address in lower case. */
+/** An e-mail address, in lower case and NFC, with its domain in ASCII. */
 export const EmailIdentity = Closed({
   kind: Type.Literal('email'),
   address: Type.String({ minLength: 3, maxLength: 254 }),
@@ -17,7 +17,7 @@ export const TelegramIdentity = Closed({
   name: Type.Optional(Type.String({ pattern: `^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_IDENTITY_NAME_LENGTH}}$` })),
 })
 
-/** What proves who somebody is: whoever controls it may use the account that it is linked to. */
+/** An e-mail address or a messenger account. Its owner may use the account that it is linked to. */
 export const Identity = Tagged('kind', EmailIdentity, TelegramIdentity)
 export type Identity = Static<typeof Identity>
 export type EmailIdentity = Static<typeof EmailIdentity>

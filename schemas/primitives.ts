@@ -40,6 +40,8 @@ export const RunId = typeId('run')
 export type RunId = Static<typeof RunId>
 export const UploadId = typeId('upl')
 export type UploadId = Static<typeof UploadId>
+export const WebhookTestId = typeId('wht')
+export type WebhookTestId = Static<typeof WebhookTestId>
 export const SessionId = typeId('sess')
 export type SessionId = Static<typeof SessionId>
 export const AuditorId = typeId('aud')
@@ -80,10 +82,21 @@ export const CURRENCY = '[A-Z]{3}'
 /** References of one account. The account's state holds a digest of each, and must stay bounded. */
 export const MAX_REFERENCES = 10_000
 
+/** The provider that makes things itself, for no vendor's money. It does all test runs. */
+export const SANDBOX = 'sandbox'
+
+/** False in test mode, which costs nothing. It is missing in live mode, and from everything older than test mode. */
+export const Livemode = Type.Optional(Type.Literal(false))
+
+/** Whatever belongs to one of the two modes. */
+export interface Moded {
+  livemode?: false | undefined
+}
+
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
 
-/** Models and addresses that a key is held to. They are part of the account's state as well. */
+/** Models and addresses that a key is restricted to. They are part of the account's state as well. */
 export const MAX_KEY_MODELS = 50
 export const MAX_KEY_ADDRESSES = 50
 

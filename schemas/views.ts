@@ -3,7 +3,8 @@ import type { GrantKind, KeyLimits, Payment, RunError, RunOutput, Upstream } fro
 import type { KeyScope } from './actor.ts'
 import type { Mode, Receipt, Retry } from './catalog.ts'
 import type { TelegramIdentity } from './identity.ts'
-import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './primitives.ts'
+import type { Notice, NoticeChannel } from './notice-events.ts'
+import { type AccountId, type KeyId, type Moded, OneOf, type RunId, type UploadId } from './primitives.ts'
 
 // Rows are types without schemas: projections derive them from validated events, and a MAC proves their origin. Times
 // are ISO 8601 in UTC.
@@ -28,7 +29,7 @@ export interface BalanceRow {
 }
 
 /** An API key. Key: the SHA-256 of the key's text. */
-export interface KeyRow extends KeyLimits {
+export interface KeyRow extends KeyLimits, Moded {
   accountId: AccountId
   keyId: KeyId
   name: string
@@ -44,7 +45,7 @@ export const RunStatus = OneOf('queued', 'processing', 'completed', 'failed')
 export type RunStatus = Static<typeof RunStatus>
 
 /** A run as its owner sees it. Key: `<account id>/<run id>`. */
-export interface RunRow {
+export interface RunRow extends Moded {
   accountId: AccountId
   runId: RunId
   /** The revision of the event that changed it last. */
@@ -61,6 +62,8 @@ export interface RunRow {
   completedAt?: string
   chargedMicros: number
   refundedMicros?: number
+  /** What a test run would cost in live mode. */
+  liveMicros?: number
   output?: RunOutput
   outputDeletedAt?: string
   error?: RunError
@@ -111,7 +114,7 @@ export interface UsageRow {
 }
 
 /** A file that a client sent, or may send. Key: `<account id>/<upload id>`. */
-export interface UploadRow {
+export interface UploadRow extends Moded {
   accountId: AccountId
   uploadId: UploadId
   /** `granted` until an acceptable file has arrived; `deleting` once its owner has asked for that. */
@@ -141,7 +144,7 @@ interface Due {
 }
 
 /** Everything that is needed to do a run's work, except for its input. */
-interface RunWork extends Due {
+interface RunWork extends Due, Moded {
   runId: RunId
   endpoint: string
   mode: Mode
@@ -175,6 +178,23 @@ export interface DeliverTask extends Due {
   attempt: number
 }
 
+/** A notice to deliver by mail or to a URL. `attempt` is the number of the next attempt, from 1. */
+export interface NoticeTask extends Due {
+  task: 'deliver-notice'
+  number: number
+  channel: NoticeChannel
+  url?: string
+  notice: Notice
+  raisedAt: string
+  attempt: number
+}
+
+/** A key that expires, which its owner is told of. */
+export interface ExpiryTask extends Due {
+  task: 'notice-expiry'
+  keyId: KeyId
+}
+
 /** Results to delete. */
 export interface DeleteOutputTask extends Due {
   task: 'delete-output'
@@ -206,21 +226,38 @@ export type ObjectTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | De
 
 /**
  * Work that is due, with everything that a reactor needs to do it. Key: the id of the run or upload; for a run's
- * results, which may be due beside its webhook, `output/<run id>`.
+ * results, which may be due beside its webhook, `output/<run id>`; for a notice
+ * `notice/<account id>/<number>/<channel>`, and for a key `expiry/<key id>`.
  */
-export type DueRow = StartTask | WatchTask | DeliverTask | ObjectTask
+export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ObjectTask
 
 /** The state of a run's webhook. Key: `<account id>/<run id>`. */
-export interface WebhookRow {
+export interface WebhookRow extends Moded {
   accountId: AccountId
   runId: RunId
   url: string
-  /** `waiting` for the run to end, then `pending` until it is delivered or abandoned. */
-  status: 'waiting' | 'pending' | 'delivered' | 'abandoned'
+  status: WebhookStatus
+  /** How many there were since it became pending. */
   attempts: number
-  lastStatus?: number
-  lastReason?: string
-  lastAttemptAt?: string
+  nextAttemptAt?: string
+  /** The latest attempts, oldest first, also of deliveries before this one. */
+  latest: WebhookAttempt[]
+}
+
+/** `waiting` for the run to end, then `pending` until it is delivered or abandoned. */
+export const WEBHOOK_STATUSES = ['waiting', 'pending', 'delivered', 'abandoned'] as const
+export const WebhookStatus = OneOf(...WEBHOOK_STATUSES)
+export type WebhookStatus = Static<typeof WebhookStatus>
+
+/** Attempts that a row keeps: those of two deliveries. */
+export const MAX_SHOWN_ATTEMPTS = 20
+
+/** An attempt to deliver a webhook. `status` is missing without a response, and `reason` if it was accepted. */
+export interface WebhookAttempt {
+  attempt: number
+  at: string
+  status?: number
+  reason?: string
   nextAttemptAt?: string
 }
 

@@ -26,6 +26,7 @@ const layers = [
   'src/boot/stores.ts',
   'src/boot/core.ts',
   'src/boot/providers.ts',
+  'src/boot/operator-notices.ts',
   'src/boot/compose.ts',
   'src/boot/',
   'src/cli/',

@@ -32,3 +32,22 @@ t.test('an operator finds the account of an address, in any case', async t => {
   t.same(await operator.json(t, 'accounts', 'show', found.account_id), found)
   t.match(await operator.refused(t, 'accounts', 'find', 'bob@example.com'), /There is no such account/)
 })
+
+t.test('an operator sets what an account is told of', async t => {
+  const { account_id: id } = await operator.json<Shown>(t, 'accounts', 'find', 'ada@example.com')
+  const before = await operator.json(t, 'accounts', 'notices', id)
+  t.same(before, {
+    account_id: id,
+    ...{ email: true, email_address: 'ada@example.com', url: null, balance_under_credits: 10 },
+  })
+  const url = 'https://example.com/hooks'
+  const after = await operator.json(t, 'accounts', 'notices', id, '--url', url, '--balance-under', '2.5')
+  t.same(after, { ...(before as object), url, balance_under_credits: 2.5 })
+  t.match(await operator.json(t, 'accounts', 'notices', id, '--email', 'off', '--url', 'none'), {
+    ...{ email: false, url: null, balance_under_credits: 2.5 },
+  })
+  t.match(await operator.json(t, 'accounts', 'notices', id, '--email', 'Ada@example.com'), { email: true })
+  t.match(await operator.refused(t, 'accounts', 'notices', id, '--email', 'eve@example.com'), /address of the account/)
+  t.match(await operator.refused(t, 'accounts', 'notices', id, '--email', 'maybe'), /--email is on, off, or/)
+  t.match(await operator.refused(t, 'accounts', 'notices', id, '--url', 'ftp://example.com'), /cannot receive webhooks/)
+})

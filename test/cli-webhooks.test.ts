@@ -1,12 +1,22 @@
+import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import type { WebhookSecret } from '../schemas/api/webhook.ts'
 import type { RunId } from '../schemas/primitives.ts'
 import type { Provider } from '../src/ports/provider.ts'
 import { caughtUp } from './support/caught-up.ts'
 import { picture } from './support/client.ts'
 import { operatorOf } from './support/operator.ts'
-import { type Receiver, startReceiver, status, untilRecorded, webhookEvents } from './support/receiver.ts'
+import {
+  type Delivery,
+  type Receiver,
+  startReceiver,
+  status,
+  untilRecorded,
+  webhookEvents,
+} from './support/receiver.ts'
 import { type Customer, instantProvider, openAccount, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { until } from './support/until.ts'
 
 // In the long form, each command starts a process, which takes about a second.
 t.setTimeout(120_000)
@@ -42,15 +52,15 @@ const requestRun = async (customer: Customer, receiver: Receiver, request: objec
 const withHistory = async (t: Test) => {
   const customer = await openAccount(service, { tester: true })
   const receiver = await startReceiver(t, status(410))
-  const until = (count: number, runId: RunId) => untilRecorded(log, count, customer.accountId, runId)
+  const recorded = (count: number, runId: RunId) => untilRecorded(log, count, customer.accountId, runId)
   const abandoned = await requestRun(customer, receiver)
-  await until(2, abandoned)
+  await recorded(2, abandoned)
   receiver.answer = status(500, { 'Retry-After': '3600' })
   const pending = await requestRun(customer, receiver)
-  await until(1, pending)
+  await recorded(1, pending)
   receiver.answer = status(202)
   const delivered = await requestRun(customer, receiver)
-  await until(1, delivered)
+  await recorded(1, delivered)
   const waiting = await requestRun(customer, receiver, video)
   await customer.run(picture)
   await caughtUp(service.core)
@@ -120,6 +130,51 @@ t.test('webhooks redeliver: sends the webhook again at once, to the same or anot
   t.match(listed, [{ run_id: delivered }, { run_id: abandoned, url: elsewhere.url, attempts: 1 }])
 })
 
+t.test('webhooks attempts: lists the attempts for one webhook, oldest first', async t => {
+  const { customer, pending, abandoned, waiting } = await withHistory(t)
+  const { accountId } = customer
+  const [failed, refused, shown, none] = await Promise.all([
+    operator.json(t, 'webhooks', 'attempts', accountId, pending),
+    operator.json(t, 'webhooks', 'attempts', accountId, abandoned),
+    operator.text(t, 'webhooks', 'attempts', accountId, pending),
+    operator.text(t, 'webhooks', 'attempts', accountId, waiting),
+  ])
+  const time = /^\d{4}-\d\d-\d\dT/
+  const attempt = {
+    attempt: 1,
+    at: time,
+    status: 500,
+    reason: 'The receiver answered with 500.',
+    next_attempt_at: time,
+  }
+  t.match(failed, [attempt])
+  t.match(refused, [{ attempt: 1, status: 410, next_attempt_at: null }])
+  t.match(shown, /attempt +at +status +reason/)
+  t.match(none, 'There was no attempt yet.')
+})
+
+t.test('webhooks rotate-secret: a new secret signs beside the old one, and neither is printed', async t => {
+  const customer = await openAccount(service)
+  const secret = async () => (await customer.send<WebhookSecret>('/v1/webhooks/secret')).body.secret
+  const before = await secret()
+  const rotated = await operator.json<{ previous_secret_signs_until: string }>(
+    ...[t, 'webhooks', 'rotate-secret', customer.accountId],
+  )
+  const { previous_secret_signs_until: untilTime } = rotated
+  t.same(rotated, { account_id: customer.accountId, previous_secret_signs_until: untilTime })
+  t.match(untilTime, /Z$/)
+  const receiver = await startReceiver(t)
+  await until('the service knows the new secret', async () => (await secret()) !== before)
+  await requestRun(customer, receiver)
+  await receiver.until(1)
+  const { headers, body } = receiver.deliveries[0] as Delivery
+  for (const each of [before, await secret()]) t.ok(new Webhook(each).verify(body, headers as Record<string, string>))
+  t.match(
+    await operator.refused(t, 'webhooks', 'rotate-secret', customer.accountId),
+    /already rotated within the last day/,
+  )
+})
+
 t.test('webhooks: invalid commands fail with a message and record nothing', async t => {
   const { customer, pending, waiting, delivered } = await withHistory(t)
   const { accountId } = customer
@@ -129,6 +184,10 @@ t.test('webhooks: invalid commands fail with a message and record nothing', asyn
   const before = await webhookEvents(log, accountId)
   const wrong: [args: string[], message: RegExp][] = [
     [['list', absent], /There is no such account/],
+    [['attempts', absent, delivered], /There is no such account/],
+    [['attempts', accountId, plain], /no run with this id that has a webhook/],
+    [['attempts', stranger.accountId, delivered], /no run with this id that has a webhook/],
+    [['rotate-secret', absent], /There is no such account/],
     [['list', accountId, '--status', 'nonsense'], /waiting, pending, delivered, abandoned/],
     [['redeliver', accountId, 'run_01h455vb4pex5vsknk084sn02q'], /no run with this id that has a webhook/],
     [['redeliver', accountId, plain], /no run with this id that has a webhook/],

@@ -182,6 +182,17 @@ t.test(
   },
 )
 
+t.test('keys create --test: the key is a test key, and takes no budget', async t => {
+  const { accountId } = await openAccount(service, { credits: 0 })
+  const created = await json(t, 'keys', 'create', accountId, '--test')
+  t.match(created, { livemode: false, api_key: /^tg_sk_test_[0-9a-f]{32}$/ })
+  t.match((await service.client(created.api_key).run(picture)).body, { livemode: false, credits_charged: 0 })
+  t.match(await json(t, 'keys', 'list', accountId), [{ livemode: true }, { livemode: false }])
+  t.match(await text(t, 'keys', 'list', accountId), /full, test/)
+  const budgeted = await tollgate(t, 'keys', 'create', accountId, '--test', '--budget', '5/day')
+  t.match(budgeted, { code: 1, stderr: /takes no budget/ })
+})
+
 t.test('keys create --scope: the key has the scope', async t => {
   const { accountId } = await openAccount(service)
   const created = await json(t, 'keys', 'create', accountId, '--scope', 'read')
@@ -282,12 +293,15 @@ t.test('invalid commands fail with a message, exit code 1 and no stack', async t
     [['credits', 'grant', accountId, '1', '--reason', 'a\x1b[2Jb'], /The reason must have .* printable characters/],
     [['credits', 'grant', accountId, '1', '--reason', 'x', '--reference', 'a\nb'], /The reference must have/],
     [['keys', 'create', accountId, '--name', 'a\u202eb'], /The name of a key must have/],
-    [['keys', 'create', accountId, '--expires', 'soon'], /"soon" is no time/],
+    [['keys', 'create', accountId, '--expires', 'soon'], /"soon" is not a date or time/],
     [['keys', 'create', accountId, '--expires', '2020-01-01'], /would have expired already/],
-    [['keys', 'create', accountId, '--budget', '50'], /"50" is no budget: write credits and day, week, month/],
+    [['keys', 'create', accountId, '--budget', '50'], /"50" is not a budget: write credits and day, week, month/],
     [['keys', 'create', accountId, '--budget', '0/day'], /must be a number of credits from 0.000001/],
     [['keys', 'create', accountId, '--models', 'nano-banana-2,nope'], /There is no model "nope"/],
-    [['keys', 'create', accountId, '--addresses', '10.0.0.0/33'], /"10.0.0.0\/33" is no IP address and no CIDR range/],
+    [
+      ['keys', 'create', accountId, '--addresses', '10.0.0.0/33'],
+      /"10.0.0.0\/33" is not an IP address or a CIDR range/,
+    ],
     [['accounts', 'open', '--email', 'x\x1b[2J@example.com'], /is not an e-mail address/],
     [['accounts', 'open', '--email', 'new@example.com', '--credits', ''], /"" must be a number of credits/],
     [['credits', 'grant', accountId, '1', '--reason', ''], /The reason must have 1 to 200 printable characters/],

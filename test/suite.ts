@@ -19,8 +19,8 @@ const waiting = ['engine', 'mcp', 'reactors']
 /** Folders of short tests, which share processes: loading the service takes longer than most of them. */
 const sharing = ['audit', 'cli', 'domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']
 
-/** So few that these processes take no longer than the longest tests. In full, each file has a process of its own. */
-const FILES_PER_PROCESS = isLong ? 1 : 8
+/** So few that these processes take no longer than the longest tests. */
+const FILES_PER_PROCESS = 8
 
 /** The folder of a test file. The command line has some beside its folder. */
 const folderOf = (name: string) => (name.startsWith('cli') ? 'cli' : (name.split('/')[0] ?? ''))

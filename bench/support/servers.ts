@@ -26,18 +26,21 @@ export const startBare = async (): Promise<Server> => {
 export const startTollgate = async ({
   accounts = 1,
   provider = 'instant',
+  budget = false,
   env,
   profile,
 }: {
   accounts?: number
   /** Does the runs: an instant provider, or those that the environment configures. */
   provider?: 'instant' | 'configured'
+  /** Whether the keys have a budget. */
+  budget?: boolean
   env?: Record<string, string>
   profile?: string
 } = {}): Promise<Server> => {
   const { folder, discard } = await withFolder()
   const { child, ready } = await startProcess<{ url: string; keys: string[] }>('tollgate-server.js', {
-    args: [String(accounts), provider],
+    args: [String(accounts), provider, ...(budget ? ['budget'] : [])],
     env: { DATA_DIR: folder, PORT: '0', ...env },
     ...(process.env['BENCH_PROFILE'] && profile && { profile }),
   })

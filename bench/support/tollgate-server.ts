@@ -2,19 +2,22 @@ import { readConfig } from '../../src/boot/config.ts'
 import { openCore } from '../../src/boot/core.ts'
 import { startServer } from '../../src/boot/server.ts'
 import type { Provider } from '../../src/ports/provider.ts'
+import type { NewKey } from '../../src/services/accounts/api-keys.ts'
 import { unwrap } from '../../test/support/unwrap.ts'
 
 /**
  * The service with its defaults, and an instant provider unless the arguments select the sandbox. Opens the given
- * number of accounts.
+ * number of accounts, whose keys may have a budget that they cannot spend.
  */
-const [accountCount = '1', provider = 'instant'] = process.argv.slice(2)
+const [accountCount = '1', provider = 'instant', budget] = process.argv.slice(2)
 const caller = { kind: 'operator', name: 'bench' } as const
 
 const instant: Provider = {
   submit: async () => ({ kind: 'done', media: [], text: 'done' }),
   close: async () => undefined,
 }
+
+const keyWithBudget: NewKey = { name: 'budget', budget: { amountMicros: 10 ** 15, period: 'month' } }
 
 const core = await openCore(readConfig(process.env))
 const server = await startServer(core, provider === 'instant' ? { providers: { sandbox: instant } } : {})
@@ -23,7 +26,8 @@ const keys = await Promise.all(
     const email = `bench-${index}-${Date.now()}@localhost`
     const { accounts } = core.services
     const opening = { email, tester: true, welcomeMicros: 10 ** 15, key: { name: 'bench' } }
-    return unwrap(await accounts.open(caller, opening)).apiKey
+    const { accountId, apiKey } = unwrap(await accounts.open(caller, opening))
+    return budget ? unwrap(await core.services.keys.create(caller, accountId, keyWithBudget)).apiKey : apiKey
   }),
 )
 await core.progress.passed(await core.log.head(), 60_000)

@@ -56,6 +56,7 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
   method_not_allowed: { message: 'PATCH is not allowed here; see the Allow header.' },
   run_ended: { message: 'The run has already ended.' },
   not_sealed: { message: 'No seal covers this event yet. Try again after the next seal, in some minutes.' },
+  webhook_pending: { message: 'The webhook of this run is already being delivered.' },
   payload_too_large: { message: 'The body is larger than 1048576 bytes.' },
   idempotency_mismatch: {
     message: [

@@ -1,13 +1,15 @@
 import type { Balance } from './balance.ts'
+import type { WebhookDelivery, WebhookDeliveryList, WebhookTest, WebhookTestRequest } from './delivery.ts'
 import type { Health, Readiness } from './health.ts'
-import type { ApiKey, CreatedKey, KeyList, NewKey, RevokedKey } from './key.ts'
+import type { ApiKey, CreatedKey, KeyList, NewKey, OwnKey, RevokedKey } from './key.ts'
 import type { LedgerLine, LedgerList } from './ledger.ts'
 import type { ModelList } from './model.ts'
+import type { NewNoticeSettings, NoticeEvent, NoticeSettings } from './notice.ts'
 import type { Quote, Run, RunList, RunRequest } from './run.ts'
 import type { Seal, SealKeySet } from './seal.ts'
 import type { DeletedUpload, PresignedUpload, PresignRequest, Upload, UploadList } from './upload.ts'
 import type { UsageList } from './usage.ts'
-import type { WebhookEvent, WebhookSecret } from './webhook.ts'
+import type { WebhookEvent, WebhookSecret, WebhookTestEvent } from './webhook.ts'
 
 // Examples for the OpenAPI document. Tests validate them against their schemas, and compare them with real answers.
 
@@ -80,6 +82,7 @@ export const videoRequest: RunRequest = {
 export const imageRun: Run = {
   object: 'run',
   run_id: 'run_01m7z4hp40enbs019v3tcadvdx',
+  livemode: true,
   status: 'completed',
   model: 'nano-banana-2',
   endpoint: 'nano-banana-2-t2i',
@@ -95,9 +98,19 @@ export const imageRun: Run = {
   },
 }
 
+/** The same run with a test key. */
+export const testRun: Run = {
+  ...imageRun,
+  run_id: 'run_01m7z4hw0ve2fr6zqk3n8d5s1c',
+  livemode: false,
+  credits_charged: 0,
+  live_credits: imageRun.credits_charged,
+}
+
 export const text: Run = {
   object: 'run',
   run_id: 'run_01m7z4k2q1fprt8yj9a0b3c4d5',
+  livemode: true,
   status: 'completed',
   model: 'gpt-6-1-terra',
   endpoint: 'gpt-6-1-terra-t2t',
@@ -112,6 +125,7 @@ export const text: Run = {
 export const processingRun: Run = {
   object: 'run',
   run_id: 'run_01m7z4m8h5e0sa2bq6w7r8t9v0',
+  livemode: true,
   status: 'processing',
   model: 'gemini-omni-flash',
   endpoint: 'gemini-omni-flash-t2v',
@@ -146,6 +160,7 @@ export const runList: RunList = {
 
 export const quote: Quote = {
   object: 'quote',
+  livemode: true,
   model: 'nano-banana-2',
   endpoint: 'nano-banana-2-t2i',
   credits: 31.5,
@@ -176,10 +191,22 @@ data:${JSON.stringify(failed)}
 export const completedEvent: WebhookEvent = {
   type: 'run.completed',
   timestamp: '2026-11-21T13:25:49.589Z',
+  livemode: true,
   data: imageRun,
 }
 
-export const failedEvent: WebhookEvent = { type: 'run.failed', timestamp: '2026-11-21T13:28:31.902Z', data: failed }
+export const failedEvent: WebhookEvent = {
+  type: 'run.failed',
+  timestamp: '2026-11-21T13:28:31.902Z',
+  livemode: true,
+  data: failed,
+}
+
+export const testEvent: WebhookTestEvent = {
+  type: 'webhook.test',
+  timestamp: '2026-11-21T13:27:10.118Z',
+  data: { message: 'This is a test. It concerns no run.' },
+}
 
 export const balance: Balance = { object: 'balance', credits_balance: 87.5 }
 
@@ -316,6 +343,65 @@ export const webhookSecret: WebhookSecret = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwXqk0Sk1hSy4=',
 }
 
+export const rotatedSecret: WebhookSecret = {
+  object: 'webhook_secret',
+  secret: 'whsec_zBZPcKcFqvxRBlGvFnGfTi1vOPTIpQOHUUpuOJPmSHo=',
+  previous_secret_signs_until: '2026-11-22T13:25:49.312Z',
+}
+
+export const delivery: WebhookDelivery = {
+  object: 'webhook_delivery',
+  livemode: true,
+  webhook_id: 'msg_01m7z4hp40enbs019v3tcadvdx',
+  run_id: 'run_01m7z4hp40enbs019v3tcadvdx',
+  url: 'https://example.com/hooks/tollgate',
+  status: 'delivered',
+  attempts: [
+    {
+      attempt: 1,
+      at: '2026-11-21T13:25:49.702Z',
+      status_code: 503,
+      error: 'The receiver answered with 503.',
+      next_attempt_at: '2026-11-21T13:25:54.911Z',
+    },
+    { attempt: 2, at: '2026-11-21T13:25:55.024Z', status_code: 204 },
+  ],
+}
+
+export const resent: WebhookDelivery = {
+  ...delivery,
+  status: 'pending',
+  next_attempt_at: '2026-11-21T14:02:11.530Z',
+}
+
+export const deliveryList: WebhookDeliveryList = {
+  object: 'list',
+  data: [delivery],
+  has_more: false,
+  next_cursor: null,
+}
+
+export const webhookTestRequest: WebhookTestRequest = { url: 'https://example.com/hooks/tollgate' }
+
+export const webhookTest: WebhookTest = {
+  object: 'webhook_test',
+  webhook_id: 'msg_01m7z4k9nye2prr7j1sq5g0f8c',
+  url: 'https://example.com/hooks/tollgate',
+  delivered: true,
+  status_code: 204,
+  latency_ms: 87,
+  message: 'The receiver accepted the test with 204.',
+}
+
+export const failedWebhookTest: WebhookTest = {
+  object: 'webhook_test',
+  webhook_id: 'msg_01m7z4m3xvf9tbn4d2z0wqk6ha',
+  url: 'https://example.com/hooks/tollgate',
+  delivered: false,
+  latency_ms: 15_000,
+  message: 'The address did not respond completely within 15000 ms.',
+}
+
 export const health: Health = { status: 'ok' }
 
 export const readiness: Readiness = {
@@ -340,6 +426,7 @@ export const apiKey: ApiKey = {
   object: 'api_key',
   id: 'key_01m7z4hp3ye9bv5nfwqzm2r6ja',
   name: 'website',
+  livemode: true,
   scope: 'full',
   last_four: '9f3c',
   created_at: '2026-11-21T13:20:07.113Z',
@@ -356,6 +443,14 @@ export const apiKey: ApiKey = {
   addresses: ['203.0.113.7/32'],
 }
 
+export const ownKey: OwnKey = {
+  ...apiKey,
+  limits: {
+    requests_per_minute: { key: 6000, account: 12_000 },
+    runs_in_flight: { key: 5000, account: 10_000 },
+  },
+}
+
 const { last_used_at: _, ...unusedKey } = apiKey
 
 export const createdKey: CreatedKey = {
@@ -370,6 +465,61 @@ export const createdKey: CreatedKey = {
   api_key: 'tg_sk_live_5f0c8d2be7a94c6f8b1d3e5a7c9f9f3c',
 }
 
+export const newTestKey: NewKey = { name: 'tests', livemode: false }
+
+export const createdTestKey: CreatedKey = {
+  object: 'api_key',
+  id: 'key_01m7z4jq8sf9rvh2d6c0w5xk3e',
+  name: 'tests',
+  livemode: false,
+  scope: 'full',
+  last_four: '71d0',
+  created_at: '2026-11-21T13:21:30.482Z',
+  api_key: 'tg_sk_test_b81f4e06c29d4a7780e35d1c6fa271d0',
+}
+
 export const keyList: KeyList = { object: 'list', data: [apiKey], has_more: false, next_cursor: null }
 
 export const revokedKey: RevokedKey = { object: 'api_key', id: apiKey.id, revoked: true }
+
+export const noticesRequest: NewNoticeSettings = {
+  url: 'https://example.com/hooks/tollgate',
+  balance_under_credits: 25,
+}
+
+export const noticeSettings: NoticeSettings = {
+  object: 'notice_settings',
+  email: true,
+  email_address: 'ada@example.com',
+  url: 'https://example.com/hooks/tollgate',
+  balance_under_credits: 25,
+}
+
+const budgetUse = {
+  key_id: 'key_01m7z4hp3ye9bv5nfwqzm2r6ja',
+  budget_credits: 50,
+  renews_at: '2026-12-01T00:00:00.000Z',
+} as const
+
+export const noticeEvents: { [Type in NoticeEvent['type']]: Extract<NoticeEvent, { type: Type }> } = {
+  'balance.low': {
+    type: 'balance.low',
+    timestamp: '2026-11-25T09:12:29.412Z',
+    data: { credits_balance: 24.5, under_credits: 25 },
+  },
+  'budget.warning': {
+    type: 'budget.warning',
+    timestamp: '2026-11-25T09:12:29.412Z',
+    data: { ...budgetUse, spent_credits: 40 },
+  },
+  'budget.exhausted': {
+    type: 'budget.exhausted',
+    timestamp: '2026-11-25T09:14:02.117Z',
+    data: { ...budgetUse, spent_credits: 50 },
+  },
+  'key.expiring': {
+    type: 'key.expiring',
+    timestamp: '2026-11-25T00:00:00.214Z',
+    data: { key_id: budgetUse.key_id, expires_at: '2026-12-02T00:00:00.000Z' },
+  },
+}

@@ -11,6 +11,14 @@ import { ModelName } from './model.ts'
 
 export const KeyId = about(primitives.KeyId, 'The ID of an API key.', 'key_01m7z4hp3ye9bv5nfwqzm2r6ja')
 
+const KeyMode = about(
+  Type.Boolean(),
+  [
+    '`false` for a test key, `tg_sk_test_…`: its runs are done by the sandbox, cost nothing, and are seen only by',
+    'test keys.',
+  ].join(' '),
+)
+
 /** Printable, as labels are, so that a name cannot hide or break a line of a list. */
 const Name = about(
   Type.String({ pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_NAME_LENGTH}}$` }),
@@ -21,8 +29,8 @@ const Name = about(
 export const Scope = about(
   OneOf(...KEY_SCOPES),
   [
-    '`full`: everything except managing keys. `read`: reading alone, without the webhook secret.',
-    '`keys`: managing keys alone.',
+    '`full`: everything except managing keys. `read`: only reading, without the webhook secret.',
+    '`keys`: only managing keys.',
   ].join(' '),
 )
 
@@ -31,7 +39,7 @@ const BudgetPeriod = about(
   'The calendar period that the budget is for, in UTC. Weeks begin on Monday.',
 )
 
-/** What a key may spend. The maximum is that of a grant. */
+/** The credits that a key may spend. The maximum is that of a grant. */
 const budget = {
   credits: about(
     Type.Number({ exclusiveMinimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
@@ -43,9 +51,15 @@ const budget = {
 
 export const NewKey = Closed({
   name: Name,
+  livemode: Type.Optional(
+    about(
+      Type.Boolean(),
+      '`false` creates a test key, which takes no budget. `true` by default, and with a test key an error.',
+    ),
+  ),
   scope: Type.Optional(about(Scope, 'What the key may do: `full` by default. A key cannot create a `keys` key.')),
   expires_at: Type.Optional(Moment('the key is refused from then on.')),
-  budget: Type.Optional(about(Closed(budget), 'What the key may spend; as much as the account has by default.')),
+  budget: Type.Optional(about(Closed(budget), 'What the key may spend. Without it, as much as the account has.')),
   models: Type.Optional(
     about(
       Type.Array(ModelName, { minItems: 1, maxItems: MAX_KEY_MODELS }),
@@ -76,6 +90,7 @@ const key = {
   object: Type.Literal('api_key'),
   id: KeyId,
   name: Name,
+  livemode: KeyMode,
   scope: Scope,
   last_four: about(Type.String(), 'The last four characters of the key.', '9f3c'),
   created_at: Timestamp,
@@ -98,6 +113,22 @@ const key = {
 
 export const ApiKey = Closed(key)
 export type ApiKey = Static<typeof ApiKey>
+
+const limitPair = (unit: string, examples: { key: number; account: number }) =>
+  about(
+    Closed({ key: Type.Optional(Type.Integer()), account: Type.Optional(Type.Integer()) }),
+    `The ${unit} of this key, and of all callers of the account together. Absent for no limit.`,
+    examples,
+  )
+
+export const OwnKey = Closed({
+  ...key,
+  limits: Closed({
+    requests_per_minute: limitPair('requests per minute', { key: 6000, account: 12_000 }),
+    runs_in_flight: limitPair('open runs', { key: 5000, account: 10_000 }),
+  }),
+})
+export type OwnKey = Static<typeof OwnKey>
 
 export const CreatedKey = Closed({
   ...key,

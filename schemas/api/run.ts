@@ -121,9 +121,19 @@ export const RunOutput = Closed({
   deleted_at: Type.Optional(about(Timestamp, 'When the files were deleted. Their URLs are no longer shown.')),
 })
 
+/** The mode of a run, as clients know it from other APIs. */
+export const Livemode = about(
+  Type.Boolean(),
+  '`false` with a test key: the sandbox does the run, and nothing is charged.',
+  true,
+)
+
+const LiveCredits = Type.Optional(about(Type.Number(), 'In test mode: what it would cost with a live key.', 10))
+
 export const Run = Closed({
   object: Type.Literal('run'),
   run_id: RunId,
+  livemode: Livemode,
   status: RunStatus,
   model: about(Slug, 'The ID of the model family, even if the request used an alias.', 'nano-banana-2'),
   endpoint: about(Slug, 'The endpoint of the family, selected by the input.', 'nano-banana-2-t2i'),
@@ -137,7 +147,8 @@ export const Run = Closed({
   created_at: about(Timestamp, 'When the run was accepted and charged.'),
   started_at: Type.Optional(about(Timestamp, 'When the run started.')),
   completed_at: Type.Optional(about(Timestamp, 'When the run completed or failed.')),
-  credits_charged: about(Type.Number(), 'The credits debited when the run was accepted.', 10),
+  credits_charged: about(Type.Number(), 'The credits debited when the run was accepted; 0 in test mode.', 10),
+  live_credits: LiveCredits,
   credits_refunded: Type.Optional(
     about(
       Type.Number(),
@@ -177,9 +188,11 @@ export type QuoteLine = Static<typeof QuoteLine>
 /** The price of a run: the response to a dry run. */
 export const Quote = Closed({
   object: Type.Literal('quote'),
+  livemode: Livemode,
   model: Slug,
   endpoint: Slug,
-  credits: about(Type.Number(), 'The price of the run.', 31.5),
+  credits: about(Type.Number(), 'The price of the run; 0 in test mode.', 31.5),
+  live_credits: LiveCredits,
   lines: about(Type.Array(QuoteLine), 'The calculation: base × quantities × multipliers + surcharges.'),
 })
 export type Quote = Static<typeof Quote>

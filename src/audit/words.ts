@@ -1,4 +1,6 @@
 import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
+import type { Notice, NoticeSettings } from '../../schemas/notice-events.ts'
+import type { Moded } from '../../schemas/primitives.ts'
 import { unreachable } from '../domain/decider.ts'
 import { identityName, ownerName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
@@ -25,8 +27,10 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId} debited for ${event.data.receipt.endpoint}`
     case 'CreditsRefunded':
       return `${event.data.runId} refunded: ${event.data.reason}`
-    case 'ApiKeyCreated':
-      return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}`
+    case 'ApiKeyCreated': {
+      const { keyId, scope = 'full' } = event.data
+      return `${keyId} created: ${keys.nameOf(keyId)}, ${scope}${testMode(event.data)}`
+    }
     case 'ApiKeyRevoked':
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
     case 'ApiKeyUsed':
@@ -39,7 +43,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
     case 'RunQueued': {
       const { runId, mode, webhookUrl } = event.data
-      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}`
+      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}${testMode(event.data)}`
     }
     case 'RunStarted':
       return `${event.data.runId} started at ${event.data.upstream.provider}`
@@ -63,8 +67,30 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId}: webhook abandoned after ${count(event.data.attempts, 'attempt')}`
     case 'WebhookRedeliveryRequested':
       return `${event.data.runId}: webhook to be delivered again to ${event.data.url}`
+    case 'NoticesSet':
+      return `notices set: ${describeNotices(event.data)}`
+    case 'NoticeRaised':
+      return `notice ${event.data.number}: ${describeNotice(event.data.notice, keys)}`
+    case 'NoticeDelivered':
+      return `notice ${event.data.number} delivered by ${event.data.channel}, by attempt ${event.data.attempt}`
+    case 'NoticeAttemptFailed': {
+      const { number, channel, attempt, reason } = event.data
+      return `notice ${number}: attempt ${attempt} by ${channel} failed: ${reason}`
+    }
+    case 'NoticeAbandoned': {
+      const { number, channel, attempts } = event.data
+      return `notice ${number}: delivery by ${channel} abandoned after ${count(attempts, 'attempt')}`
+    }
+    case 'WebhookSecretRotated':
+      return `webhook secret rotated: generation ${event.data.generation}`
+    case 'WebhookTestRequested':
+      return `${event.data.testId}: webhook test to be sent to ${event.data.url}`
+    case 'WebhookTested': {
+      const { testId, status, reason, latencyMs } = event.data
+      return `${testId}: ${reason ?? `the receiver accepted the test with ${status}`} (${latencyMs} ms)`
+    }
     case 'UploadGranted':
-      return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}`
+      return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}${testMode(event.data)}`
     case 'UploadStored': {
       const { uploadId, sizeBytes, sealed } = event.data
       return `${uploadId} stored: ${count(sizeBytes, 'byte')}${sealed ? '' : ', may be replaced'}`
@@ -78,7 +104,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   }
 }
 
-/** The invoice is named where it is not the reference. */
+const testMode = ({ livemode }: Moded): string => (livemode === false ? ', in test mode' : '')
+
 const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>
   [
     requestsPerMinute === undefined ? undefined : `${count(requestsPerMinute, 'request')} per minute`,
@@ -87,6 +114,28 @@ const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): str
     .filter(text => text !== undefined)
     .join(', ') || 'the defaults'
 
+const describeNotices = ({ email, url, balanceUnderMicros }: NoticeSettings): string => {
+  const places = [email && 'by mail', url !== undefined && `to ${url}`].filter(Boolean).join(' and ') || 'none'
+  return balanceUnderMicros > 0 ? `${places}, of a balance under ${millionths(balanceUnderMicros)} credits` : places
+}
+
+const describeNotice = (notice: Notice, keys: KeyRing): string => {
+  switch (notice.kind) {
+    case 'balance_low':
+      return `the balance is under ${millionths(notice.underMicros)} credits`
+    case 'budget_warning':
+    case 'budget_exhausted': {
+      const of = `${millionths(notice.spentMicros)} of its budget of ${millionths(notice.budgetMicros)} credits`
+      return `${notice.keyId} has spent ${of}: ${keys.nameOf(notice.keyId)}`
+    }
+    case 'key_expiring':
+      return `${notice.keyId} expires at ${notice.expiresAt}: ${keys.nameOf(notice.keyId)}`
+    default:
+      return unreachable(notice)
+  }
+}
+
+/** The invoice is named where it is not the reference. */
 const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
   if (!payment) return ''
   const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`

@@ -1,6 +1,5 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { AccountId } from '../../schemas/primitives.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
@@ -15,11 +14,12 @@ import type { RateCounter } from '../ports/rate-counter.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
 import { InputSources } from '../reactors/input-sources.ts'
+import { KeyExpiriesReactor } from '../reactors/key-expiries.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { ProviderReports } from '../reactors/provider-reports.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
-import { SealSinkReactor } from '../reactors/seal-sink.ts'
+import { SealSinkReactor, type SinkWatcher } from '../reactors/seal-sink.ts'
 import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
@@ -62,9 +62,11 @@ import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../services/uploads/upload-settlement.ts'
 import { Uploads } from '../services/uploads/uploads.ts'
-import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
+import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
+import { WebhookTests } from '../services/webhooks/webhook-tests.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
+import { openOperatorNotices } from './operator-notices.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
 import { openIdentityProvider, openMailer, openObjects, openRateCounter, openSealSinks } from './stores.ts'
@@ -85,7 +87,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
   const find = createInputMediaFinder({ outbound, objects, addresses })
   const sources = new InputSources({ find, slots, clock })
-  const health = new Health(clock)
+  const mailer = substitutes.mailer ?? (await openMailer(config))
+  const operatorNotices = openOperatorNotices(core, { mailer, publicUrl, leaseMs })
+  const health = new Health(clock, operatorNotices.ofAccount)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
   const routes = new Routes({ ...providers, health, choices, clock })
   const outputKeys = new OutputKeys(masterSecret)
@@ -131,9 +135,13 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
-  const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random, runsInFlight })
+  const runs = new Runs({
+    ...{ accounts, offers, quotes, reads, runReads, clock, random, runsInFlight },
+    starter: activeRuns,
+    testRunsPerDay: config.testRunsPerDay,
+  })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
-  const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
+  const secretsOf = webhookSecrets(masterSecret)
   const webhooks = new WebhooksReactor({
     accounts,
     views,
@@ -143,9 +151,12 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     clock,
     random,
     logger,
-    secretOf,
+    secretsOf,
+    mailer,
+    publicUrl,
     leaseMs,
   })
+  const keyExpiries = new KeyExpiriesReactor({ accounts, reads, views, clock, logger })
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
@@ -161,7 +172,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const seals = new SealStream({ log, clock, random, logger })
   const knownSeals = new KnownSeals({ seals, clock, logger })
-  const sealing = config.roles.has('sealer') ? [openSealsReactor(core, seals), ...(await openSinkReactors(core))] : []
+  const sealing = config.roles.has('sealer')
+    ? [openSealsReactor(core, seals), ...(await openSinkReactors(core, operatorNotices.ofSink))]
+    : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -178,17 +191,18 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     record: openReadRecord(core),
     ledger: new Ledger({ accounts, reads, log, clock }),
   })
+  const stopping = new AbortController()
+  const webhookTests = new WebhookTests({ accounts, outbound, clock, random, secretsOf, stopping: stopping.signal })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const tokens = new SessionTokens(masterSecret)
-  const mailer = substitutes.mailer ?? (await openMailer(config))
   const mail = new MailQueue({ mailer, clock, logger })
   const provider = await openIdentityProvider(config)
   const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, publicUrl })
-  const signing = openSigning(core, { tokens, mail, telegram, publicUrl })
+  const signIn = openSignIn(core, { tokens, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
-    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
-    ...authorize(signing),
+    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks, webhookTests }),
+    ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })
   const openApi = (counter: RateCounter): ApiParts => ({
@@ -225,20 +239,24 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     services,
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
+      operatorNotices.start()
       for (const reactor of sealing) reactor.start()
       if (api) knownSeals.start()
       choices.start()
       if (!config.roles.has('reactors')) return
       reports.start()
-      for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
+      for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
+      stopping.abort()
       knownSeals.stop()
       choices.stop()
       await verifier.close()
       await keyUses.settled()
-      await Promise.all([runsReactor, webhooks, objectsReactor, reports, mail, ...sealing].map(part => part.stop()))
+      const reactors = [runsReactor, webhooks, keyExpiries, objectsReactor, reports, operatorNotices, ...sealing]
+      await Promise.all([...reactors, mail].map(part => part.stop()))
+      mailer.close()
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,
@@ -261,14 +279,14 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
 /** The program that verifies the log, with this file's extension: `.ts` from source, `.js` once compiled. */
 const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.meta.url)}`, import.meta.url))
 
-interface SigningParts {
+interface SignInParts {
   tokens: SessionTokens
   mail: MailQueue
   telegram: TelegramProofs | undefined
   publicUrl: () => string
 }
 
-const openSigning = (core: Core, { tokens, mail, telegram, publicUrl }: SigningParts) => {
+const openSignIn = (core: Core, { tokens, mail, telegram, publicUrl }: SignInParts) => {
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
   const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
   const snapshots = snapshotsOf(registrationSnapshots)
@@ -285,8 +303,11 @@ const openSigning = (core: Core, { tokens, mail, telegram, publicUrl }: SigningP
 const openReadRecord = ({ log, snapshotsOf, clock, random, logger }: Core): ReadRecord =>
   new ReadRecord({ log, snapshots: snapshotsOf(readsSnapshots), clock, random, logger })
 
-const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<SealSinkReactor[]> =>
-  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, clock, logger }))
+const openSinkReactors = async (
+  { config, log, clock, logger }: Core,
+  watcher: SinkWatcher,
+): Promise<SealSinkReactor[]> =>
+  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, watcher, clock, logger }))
 
 const openSealsReactor = ({ config, log, views, clock, logger }: Core, seals: SealStream): SealsReactor => {
   const { maxEvents, maxAgeMs } = config.seals

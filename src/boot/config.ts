@@ -14,6 +14,7 @@ import type { DefaultLimits } from '../domain/account/limits.ts'
 import { toMicros } from '../domain/money.ts'
 import { type ConnectionLimits, type TrustedAddress, trust } from '../http/connections.ts'
 import { compileConvertingCheck, lowerFirst } from '../services/schema-check.ts'
+import type { RegistrationRules } from '../services/sign-in/admissions.ts'
 
 /** The checked configuration. Relative paths are relative to the working directory. */
 export interface Config {
@@ -47,28 +48,23 @@ export interface Config {
   connections: Omit<ConnectionLimits, 'turns'>
   /** The limits of accounts without exceptions. */
   limits: DefaultLimits
+  /** The test runs that an account may have in a UTC day. */
+  testRunsPerDay: number
   outbound: OutboundOptions
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
   keyPrefix: string
   usdPerCreditMicros: number
   welcomeMicros: number
-  registration: RegistrationConfig
+  registration: RegistrationRules
   /** Codes to sign in that this process makes in a minute. */
   signInCodesPerMinute: number
   mail: MailConfig
+  /** Where the operator is told of troubles; undefined for nowhere. */
+  operatorEmail: string | undefined
   /** The login with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
   logLevel: Environment['LOG_LEVEL']
-}
-
-/** Who may open an account without an operator, and how many may. */
-export interface RegistrationConfig {
-  mode: Environment['REGISTRATION']
-  /** The domains of addresses that need no invitation; undefined for all. */
-  domains: readonly string[] | undefined
-  maxPerDay: number
-  maxWelcomeMicrosPerDay: number
 }
 
 /** Where mail goes: to a server, or to files in a folder. */
@@ -176,6 +172,7 @@ const toConfig = (environment: Environment): Config => {
       isTrusted: readProxies(environment),
     },
     limits: readLimits(environment),
+    testRunsPerDay: environment.TEST_RUNS_PER_DAY,
     outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
@@ -189,6 +186,7 @@ const toConfig = (environment: Environment): Config => {
     },
     signInCodesPerMinute: environment.SIGN_IN_CODES_PER_MINUTE,
     mail: readMail(environment),
+    operatorEmail: environment.OPERATOR_EMAIL,
     telegram: readTelegram(environment),
     logLevel: environment.LOG_LEVEL,
   }

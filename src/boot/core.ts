@@ -1,6 +1,7 @@
 import { projections } from '../../projections/all.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createLogger } from '../adapters/logger/pino.ts'
+import { AllowedAddresses } from '../adapters/outbound/allowed-address.ts'
 import { systemRandom } from '../adapters/random/system.ts'
 import { bindings } from '../catalog/bindings/bindings.ts'
 import { shipped } from '../catalog/shipped.ts'
@@ -37,6 +38,7 @@ import { Descriptors } from '../services/descriptors.ts'
 import { eventCodec } from '../services/event-codec.ts'
 import { Charges } from '../services/ledger/charges.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { Notices } from '../services/notices/notices.ts'
 import { Periods } from '../services/periods/periods.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Positions } from '../services/positions.ts'
@@ -49,7 +51,8 @@ import type { CoreServices } from '../services/services.ts'
 import { Logins, loginSnapshots } from '../services/sign-in/logins.ts'
 import { Usage } from '../services/usage/usage.ts'
 import { ViewMaintenance } from '../services/views/view-maintenance.ts'
-import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
+import { Deliveries } from '../services/webhooks/deliveries.ts'
+import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Config } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
@@ -198,16 +201,19 @@ type ServicesParts = Omit<Core, 'progress' | 'services' | 'close'>
 const openServices = (parts: ServicesParts): CoreServices => {
   const { config, logger, masterSecret, log, clock, random, accounts, logins, reads, publishedCatalog } = parts
   const { offers } = parts
+  const allowed = new AllowedAddresses(config.outbound)
   return authorize({
     accounts: new Accounts({ accounts, logins, reads, random, keyPrefix: config.keyPrefix }),
     ledger: new Ledger({ accounts, reads, log, clock }),
     charges: new Charges({ reads, log }),
     usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),
-    keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix }),
+    keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
-    webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
+    webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
+    deliveries: new Deliveries({ accounts, reads, clock }),
+    notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),
     views: new ViewMaintenance(parts),
     routing: new Routing({ choices: parts.choices, bindings, views: parts.views, clock }),
     periods: new Periods({ log, clock, random, logger }),

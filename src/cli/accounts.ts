@@ -1,16 +1,18 @@
 import { Command } from 'commander'
 import type { AccountLimits } from '../../schemas/account-events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
+import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
-import { checkKeyName, checkReason, parseCredits, parseLimits } from './arguments.ts'
+import { checkKeyName, checkReason, parseAccountLimits, parseCredits } from './arguments.ts'
+import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
 import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
-  const command = new Command('accounts').description('open, list, show, find, limit and suspend accounts')
+  const command = new Command('accounts').description('open, list, show, find, limit, notify and suspend accounts')
 
   command
     .command('open')
@@ -29,7 +31,9 @@ export const accountsCommand = (): Command => {
         const welcomeMicros = given ?? config.welcomeMicros
         const { email, tester } = options
         const key = { name: options.key }
-        const opened = unwrap(await services.accounts.open(caller, { email, tester, welcomeMicros, key }))
+        const opened = unwrap(
+          await services.accounts.open(caller, { email, tester, welcomeMicros, notices: DEFAULT_NOTICES, key }),
+        )
         const { accountId, isNew, apiKey = null } = opened
         if (!isNew) console.error(`${email} already has an account; "tollgate keys create ${accountId}" adds a key.`)
         printOne({ account_id: accountId, opened: isNew, api_key: apiKey }, options)
@@ -81,14 +85,14 @@ export const accountsCommand = (): Command => {
 
   command
     .command('limits <account>')
-    .description('sets limits of an account that replace the defaults for it and its keys, within a second')
-    .option('--requests-per-minute <number>', 'the requests that all of its keys may send in a minute together')
+    .description('sets limits of an account in place of the defaults for it and its keys')
+    .option('--requests-per-minute <number>', 'the requests that all of its keys together may send in a minute')
     .option('--runs-in-flight <number>', 'the runs that may be open at a time')
     .option('--default', 'end all exceptions')
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
-      const limits = parseLimits(options)
+      const limits = parseAccountLimits(options)
       await withCore(async ({ accounts, services }) => {
         unwrap(await services.accounts.setLimits(caller, account, limits))
         const { limits: present } = await accounts.state(account as AccountId)
@@ -96,7 +100,8 @@ export const accountsCommand = (): Command => {
       })
     })
 
-  addSuspension(command, 'suspend', 'refuses everything that the account asks for; its accepted runs go on')
+  addNotices(command)
+  addSuspension(command, 'suspend', 'refuses all requests of an account; its accepted runs continue')
   addSuspension(command, 'resume', 'ends the suspension of an account')
 
   return command

@@ -32,8 +32,8 @@ interface LimitOptions {
   default?: boolean
 }
 
-/** The limits that the options set. Throws OperatorError if they are none, or contradict each other. */
-export const parseLimits = ({ default: isDefault, ...given }: LimitOptions): AccountLimits | 'default' => {
+/** The limits that the options set. Throws OperatorError if there are none, or if they contradict each other. */
+export const parseAccountLimits = ({ default: isDefault, ...given }: LimitOptions): AccountLimits | 'default' => {
   const { requestsPerMinute, runsInFlight } = given
   const isSet = requestsPerMinute !== undefined || runsInFlight !== undefined
   if (isSet === (isDefault === true))

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
 import { checkKeyName } from './arguments.ts'
-import { parseLimits } from './keys/limits.ts'
+import { parseKeyLimits } from './keys/limits.ts'
 import { listKeys } from './keys/list.ts'
 import { operatorOf } from './operator.ts'
 import { printOne } from './print.ts'
@@ -23,6 +23,7 @@ export const keysCommand = (): Command => {
         .choices(KEY_SCOPES)
         .default('full'),
     )
+    .option('--test', 'create a test key: its runs are done by the sandbox and cost nothing')
     .option('--expires <time>', 'refuse the key from this date or time in UTC on, such as 2027-01-01')
     .option('--budget <credits/period>', 'what it may spend in each day, week or month in UTC, such as 50/month')
     .option('--models <ids>', 'the models that it may run: IDs of families or endpoints, separated by commas')
@@ -31,11 +32,14 @@ export const keysCommand = (): Command => {
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
       const { name, scope } = options
+      const mode = options.test ? ({ livemode: false } as const) : {}
       checkKeyName(name)
-      const limits = parseLimits(options)
+      const limits = parseKeyLimits(options)
       await withCore(async ({ services }) => {
-        const { keyId, apiKey } = unwrap(await services.keys.create(caller, account, { name, scope, ...limits }))
-        printOne({ account_id: account, key_id: keyId, scope, api_key: apiKey }, options)
+        const { keyId, apiKey } = unwrap(
+          await services.keys.create(caller, account, { name, scope, ...mode, ...limits }),
+        )
+        printOne({ account_id: account, key_id: keyId, scope, livemode: !options.test, api_key: apiKey }, options)
       })
     })
 

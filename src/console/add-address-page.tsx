@@ -7,12 +7,12 @@ interface AddAddressProps {
   hasTelegram: boolean
 }
 
-/** Asks for a further address of the account's owner. */
+/** Asks for a further address that signs in to the account, or leads to Telegram. */
 export const AddAddressPage = ({ email, fault, hasTelegram }: AddAddressProps) => (
   <Layout title={fault === undefined ? 'Add a way to sign in' : 'Error: add a way to sign in'}>
     <h1>Add a way to sign in</h1>
     <Fault text={fault} />
-    <AddressForm action="/console/identities" button="Send a code to it" email={email} fault={fault} />
+    <AddressForm action="/console/identities" button="Send a code" email={email} fault={fault} />
     {hasTelegram && (
       <p class="note">
         <a class="button quiet" href="/console/identities/telegram">
@@ -20,9 +20,9 @@ export const AddAddressPage = ({ email, fault, hasTelegram }: AddAddressProps) =
         </a>
       </p>
     )}
-    <p class="soft note">
-      It signs in to your account too, for good: it can never open another one. It brings no further credits.{' '}
-      <a href="/console">Go back</a>
+    <p class="soft note">It then belongs to this account for good, and brings no further credits.</p>
+    <p>
+      <a href="/console">Back to your account</a>
     </p>
   </Layout>
 )

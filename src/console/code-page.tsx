@@ -18,16 +18,18 @@ export const CodePage = ({ email, minutes, fault, folder, action, back, button }
     <h1>Enter the code</h1>
     <Fault text={fault} />
     <p>
-      If <strong>{email}</strong> can be used here, a code is on its way to it. It is valid for {minutes} minutes.
+      If <strong>{email}</strong> can be used to sign in here, a code is on its way. It is valid for {minutes} minutes.
     </p>
     {folder !== undefined && (
       <p>
-        This service has no mail server: the message is the newest file in <code>{folder}</code> on the machine that
+        This service has no mail server: the code is in the newest file in <code>{folder}</code>, on the machine that
         runs it.
       </p>
     )}
     <form method="post" action={action}>
-      <label for="code">Code, such as WDJB-MJHT</label>
+      <label for="code">
+        Code <span class="soft">such as WDJB-MJHT</span>
+      </label>
       <input
         id="code"
         name="code"
@@ -43,7 +45,7 @@ export const CodePage = ({ email, minutes, fault, folder, action, back, button }
       <button type="submit">{button}</button>
     </form>
     <p class="soft note">
-      Nothing there after a minute? Look into the spam folder, or <a href={back}>request another code</a>.
+      No code after a minute? Look in your spam folder, or <a href={back}>request another code</a>.
     </p>
   </Layout>
 )

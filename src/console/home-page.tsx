@@ -8,7 +8,7 @@ interface HomeProps {
   balanceCredits: number
 }
 
-/** The account of whoever is signed in. */
+/** The account of the person who is signed in. */
 export const HomePage = ({ accountId, identities, balanceCredits }: HomeProps) => (
   <Layout title="Your account">
     <h1>Your account</h1>
@@ -16,7 +16,7 @@ export const HomePage = ({ accountId, identities, balanceCredits }: HomeProps) =
       Signed in as <strong>{identities[0] && identityName(identities[0])}</strong>.
     </p>
     <h2>Balance</h2>
-    <p class="balance">{balanceCredits.toLocaleString('en', { maximumFractionDigits: 6 })} credits</p>
+    <p class="balance">{creditsText(balanceCredits)}</p>
     <h2>Ways to sign in</h2>
     <ul>
       {identities.map(identity => (
@@ -24,12 +24,14 @@ export const HomePage = ({ accountId, identities, balanceCredits }: HomeProps) =
       ))}
     </ul>
     <p>
-      <a href="/console/identities">Add another one</a>
+      <a href="/console/identities">Add a way to sign in</a>
     </p>
     <h2>Sign out</h2>
     <div class="row">
       <form method="post" action="/console/sign-out">
-        <button type="submit">Sign out</button>
+        <button type="submit" class="quiet">
+          Sign out
+        </button>
       </form>
       <form method="post" action="/console/sign-out-everywhere">
         <button type="submit" class="quiet">
@@ -42,3 +44,6 @@ export const HomePage = ({ accountId, identities, balanceCredits }: HomeProps) =
     </p>
   </Layout>
 )
+
+const creditsText = (credits: number) =>
+  `${credits.toLocaleString('en', { maximumFractionDigits: 6 })} ${credits === 1 ? 'credit' : 'credits'}`

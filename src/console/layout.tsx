@@ -32,7 +32,7 @@ export const Layout = ({ title, children }: LayoutProps) => (
 /** The text of a page. Whatever is not markup of ours is escaped. */
 export const htmlOf = (page: Markup): string => `<!doctype html>${render(page)}`
 
-/** What is wrong with a form. Screen readers read it out first. */
+/** The fault of a form. Screen readers read it out first. */
 export const Fault = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : (
     <p class="fault" id="fault" role="alert">

@@ -20,6 +20,7 @@ export const SignInPage = ({ email, fault, registration, hasTelegram }: SignInPr
   <Layout title={fault === undefined ? 'Sign in' : 'Error: sign in'}>
     <h1>Sign in</h1>
     <Fault text={fault} />
+    <p>You get a code by e-mail. There is no password.</p>
     <AddressForm action="/console/sign-in" button="Send me a code" email={email} fault={fault} />
     {hasTelegram && (
       <p class="note">
@@ -37,10 +38,8 @@ const noteOn = ({ mode, domains, welcomeCredits }: RegistrationNote): string => 
   if (mode === 'invite')
     return 'New accounts are by invitation. Codes are sent only to addresses that have an account or were invited.'
   const gift = welcomeCredits > 0 ? ` with ${welcomeCredits} credits` : ''
-  if (domains === undefined) return `There is no password. If you are new, this opens your account${gift}.`
+  const opening = `If you are new, this opens your account${gift}.`
+  if (domains === undefined) return opening
   const ends = domains.map(each => `@${each}`).join(', ')
-  return [
-    `If you are new, this opens your account${gift}.`,
-    `Codes are sent only to addresses that have an account, were invited, or end in ${ends}.`,
-  ].join(' ')
+  return `${opening} Codes are sent only to addresses that have an account, were invited, or end in ${ends}.`
 }

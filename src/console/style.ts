@@ -24,15 +24,18 @@ p { margin: 0 0 1rem; }
 .soft { color: var(--soft); font-size: .9rem; }
 a { color: var(--accent); }
 label { display: block; font-weight: 600; margin-bottom: .25rem; }
+label .soft { font-weight: 400; }
 input {
   width: 100%; padding: .6rem .7rem; margin-bottom: 1rem; font: inherit; color: inherit; background: var(--paper);
   border: 1px solid var(--line); border-radius: .4rem;
 }
+input[aria-invalid] { border-color: var(--fault); }
 input.code { font-size: 1.4rem; letter-spacing: .15em; text-transform: uppercase; }
 button, .button {
   display: inline-block; padding: .6rem 1.1rem; font: inherit; font-weight: 600; cursor: pointer; text-decoration: none;
   color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .4rem;
 }
+button:hover, .button:hover { filter: brightness(.9); }
 button.quiet, .button.quiet { color: var(--accent); background: transparent; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .fault {

@@ -39,7 +39,7 @@ export interface Refusals {
   code_wrong: { triesLeft: number }
   /** The service does not use Telegram. */
   telegram_not_offered: object
-  /** What a browser brought back from Telegram proves nothing. */
+  /** The answer that a browser brought back from Telegram proves no identity. */
   telegram_not_confirmed: object
   /** Nobody may open an account with the identity. */
   registration_closed: { mode: 'open' | 'invite' | 'closed' }
@@ -52,6 +52,11 @@ export interface Refusals {
   key_revoked: object
   key_expired: { expiresAt: string }
   too_many_keys: { limit: number }
+  /** A test key cannot create a live key. */
+  live_key_not_grantable: object
+  live_key_required: object
+  /** A test key spends nothing. */
+  test_key_budget: object
   /** A key cannot create a key of this scope. */
   key_scope_not_grantable: { scope: KeyScope }
   /** The new key would have expired already. */
@@ -59,9 +64,9 @@ export interface Refusals {
   /** `index` is the place in the list. */
   key_model_unknown: { index: number; model: string }
   key_address_invalid: { index: number; address: string }
-  /** The key is held to other addresses. */
+  /** The key is restricted to other addresses. */
   address_not_allowed: { address: string }
-  /** The key is held to other models. */
+  /** The key is restricted to other models. */
   model_not_allowed: { endpoint: string; models: string[] }
   /** An active auditor has this name, or this id. */
   auditor_exists: { name: string }
@@ -89,9 +94,9 @@ export interface Refusals {
   /** `path` is a JSON Pointer to the part of the request. */
   part_too_large: { path: string; limitBytes: number }
   /** `parameter` holds a URL whose host is literally not public. */
-  address_not_public: { parameter: 'webhook_url' | 'image_url' }
+  address_not_public: { parameter: UrlParameter | 'image_url' }
   image_url_invalid: { fault: HttpUrlFault }
-  webhook_url_invalid: { url: string; fault: WebhookUrlFault }
+  webhook_url_invalid: { parameter: UrlParameter; url: string; fault: WebhookUrlFault }
 
   /** `renewsAt` is when the next period of the budget begins. */
   budget_exceeded: {
@@ -117,6 +122,8 @@ export interface Refusals {
   usage_days_invalid: { maxDays: number }
   /** Usage has too many rows to be added up. */
   usage_too_large: { limit: number }
+  /** The account has had its test runs of this UTC day. */
+  too_many_test_runs: { limit: number; retryAfterMs: number }
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }
@@ -131,6 +138,8 @@ export interface Refusals {
   event_not_sealed: object
   too_many_events: { limit: number }
   too_many_proofs: { retryAfterMs: number }
+  /** A test run, which moves no credits. */
+  run_not_charged: object
   run_exists: object
   run_not_found: object
   run_not_open: object
@@ -142,6 +151,17 @@ export interface Refusals {
   webhook_not_found: object
   webhook_not_pending: object
   webhook_pending: object
+  /** The owner of the account has had many webhooks sent again within the hour. */
+  too_many_resends: { limit: number; retryAfterMs: number }
+  /** The secret before the last rotation still signs. */
+  webhook_secret_rotated: { retryAfterMs: number }
+  /** Of an account within an hour. */
+  too_many_webhook_tests: { limit: number; retryAfterMs: number }
+
+  /** The notice was raised before, is not due yet, or its attempt is recorded. */
+  notice_not_due: object
+  /** Mail is to go to an address that is none of the account's identities. */
+  notice_address_unlinked: object
 
   upload_exists: object
   upload_not_found: object
@@ -211,6 +231,9 @@ export interface Refusals {
   family_unchanged: object
   family_invalid: { fault: FamilyFault }
 }
+
+/** A parameter that holds the URL of a receiver. */
+type UrlParameter = 'webhook_url' | 'url'
 
 export type RefusalCode = keyof Refusals
 

@@ -1,3 +1,4 @@
+import { SANDBOX } from '../../schemas/primitives.ts'
 import type { Upcast } from '../../schemas/recorded.ts'
 
 /** In ledger format 1 a grant had only a reason, which was `welcome` in the append that opened the account. */
@@ -26,7 +27,7 @@ const debitOfFormat1: Upcast = ({ type, data }) => {
 }
 
 /** Before there were providers, the sandbox did all runs, and events named it elsewhere. */
-const SANDBOX = { provider: 'sandbox', model: 'sandbox' }
+const SANDBOX_UPSTREAM = { provider: SANDBOX, model: SANDBOX }
 
 const runBeforeProviders: Upcast = ({ type, data }) => {
   const old = data as { provider?: string; upstream?: object } | null
@@ -35,7 +36,7 @@ const runBeforeProviders: Upcast = ({ type, data }) => {
     return { type, data: run }
   }
   if ((type === 'RunStarted' || type === 'RunSubmitted') && old && old.upstream === undefined)
-    return { type, data: { ...old, upstream: SANDBOX } }
+    return { type, data: { ...old, upstream: SANDBOX_UPSTREAM } }
   return undefined
 }
 

@@ -31,6 +31,7 @@ import { balanceRoutes } from './routes/balance.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
 import { type ConsoleParts, consoleRouter } from './routes/console.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
@@ -38,6 +39,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
+import { noticeRoutes } from './routes/notices.ts'
 import { proofRoutes } from './routes/proofs.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -84,9 +86,13 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
-  const authenticateKey = api && authenticate({ ...api, isTrusted, clock })
   const sessions =
-    api && authenticateKey && new BrowserSessions({ ...api, authenticateKey, publicUrl: api.described.publicUrl })
+    api &&
+    new BrowserSessions({
+      ...api,
+      authenticateKey: authenticate({ ...api, isTrusted, clock }),
+      publicUrl: api.described.publicUrl,
+    })
   if (api && sessions) apiRoutes(router, api, sessions, clock)
 
   const app = new Koa<RequestState>()
@@ -118,6 +124,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: Browse
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   keyRoutes(serve, serveOwners, services)
+  noticeRoutes(serveOwners, services)
   balanceRoutes(serveOwners, services, present, knownSeals)
   ledgerRoutes(serveOwners, services, present, knownSeals)
   usageRoutes(serve, services, present)
@@ -128,6 +135,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: Browse
   runEventRoutes(serve, services, present, streams)
   uploadRoutes(serve, services, present)
   webhookRoutes(serve, services)
+  deliveryRoutes(serve, services)
   mcpRoutes(router, serve, mcp, streams)
   descriptorRoutes(serve, { operations, tools: mcp.tools, ...described }, services, present)
   docsRoutes(serve)

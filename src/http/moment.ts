@@ -1,4 +1,5 @@
 import { parseTime } from '../audit/as-of.ts'
+import { isWholeMicros, toMicros } from '../domain/money.ts'
 import type { AccountMoment } from '../services/ledger/line-at.ts'
 import { ApiError } from './api-error.ts'
 
@@ -28,6 +29,12 @@ export const timeOf = (name: string, text: string, what: string): string => {
 export const placeFault = (name: string, message: string, what: string) => {
   const path = `/${name}`
   return new ApiError('invalid_request', `Invalid ${what}: ${path} ${message}.`, { errors: [{ path, message }] })
+}
+
+/** Credits in a field of the body as microcredits. Throws invalid_request for more than six decimals. */
+export const microsOf = (name: string, credits: number): number => {
+  if (!isWholeMicros(credits)) throw placeFault(name, 'must have at most six decimals', 'body')
+  return toMicros(credits)
 }
 
 /** The same, or the revision in a parameter. */

@@ -3,6 +3,7 @@ import { auditOperations } from './routes/audit.ts'
 import { balanceOperations } from './routes/balance.ts'
 import { callbackOperations } from './routes/callbacks.ts'
 import { cdnOperations } from './routes/cdn.ts'
+import { deliveryOperations } from './routes/deliveries.ts'
 import { descriptorOperations } from './routes/descriptors.ts'
 import { docsOperations } from './routes/docs.ts'
 import { healthOperations } from './routes/health.ts'
@@ -10,6 +11,7 @@ import { keyOperations } from './routes/keys.ts'
 import { ledgerOperations } from './routes/ledger.ts'
 import { mcpOperations } from './routes/mcp.ts'
 import { modelOperations } from './routes/models.ts'
+import { noticeOperations } from './routes/notices.ts'
 import { proofOperations } from './routes/proofs.ts'
 import { runEventOperations } from './routes/run-events.ts'
 import { runOperations } from './routes/runs.ts'
@@ -25,12 +27,14 @@ export const operations: Operation[] = [
   ...runEventOperations,
   ...balanceOperations,
   ...keyOperations,
+  ...noticeOperations,
   ...proofOperations,
   ...ledgerOperations,
   ...usageOperations,
   ...sealOperations,
   ...uploadOperations,
   ...webhookOperations,
+  ...deliveryOperations,
   ...cdnOperations,
   ...auditOperations,
   ...mcpOperations,

@@ -60,7 +60,7 @@ export const words = {
     ].join(' '),
   input_invalid: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
   input_file_refused: ({ reason }): string => `image_url cannot be used. ${imageFault(words, reason)}`,
-  webhook_url_invalid: ({ fault }) => `webhook_url ${urlFaults[fault]}.`,
+  webhook_url_invalid: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
 
   insufficient_credits: ({ requiredMicros, balanceMicros }) =>
     `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
@@ -71,7 +71,7 @@ export const words = {
     ].join(' '),
   run_not_found: () => 'There is no such run.',
 
-  webhook_not_found: () => 'There is no run with this id that has a webhook.',
+  webhook_not_found: () => 'This run has no webhook_url.',
   webhook_pending: () => 'The webhook of this run is already being delivered.',
 
   upload_not_found: () => 'The upload does not exist or was deleted.',
@@ -139,6 +139,9 @@ const codes: Record<RefusalCode, ErrorCode> = {
   key_not_found: 'not_found',
   key_revoked: 'invalid_api_key',
   key_expired: 'invalid_api_key',
+  live_key_not_grantable: 'forbidden',
+  live_key_required: 'forbidden',
+  test_key_budget: 'invalid_request',
   key_scope_not_grantable: 'forbidden',
   key_expiry_past: 'invalid_request',
   key_model_unknown: 'invalid_request',
@@ -179,6 +182,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   time_ahead: 'invalid_request',
   usage_days_invalid: 'invalid_request',
   usage_too_large: 'invalid_request',
+  too_many_test_runs: 'rate_limited',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
   too_many_runs_in_flight: 'rate_limited',
@@ -189,17 +193,23 @@ const codes: Record<RefusalCode, ErrorCode> = {
   event_not_sealed: 'not_sealed',
   too_many_events: 'invalid_request',
   too_many_proofs: 'rate_limited',
+  run_not_charged: 'invalid_request',
   run_exists: 'invalid_request',
   run_not_found: 'run_not_found',
   run_not_open: 'run_ended',
   run_already_started: 'invalid_request',
   run_not_started: 'invalid_request',
   run_already_submitted: 'invalid_request',
-  run_not_ended: 'invalid_request',
+  run_not_ended: 'webhook_pending',
 
   webhook_not_found: 'not_found',
   webhook_not_pending: 'invalid_request',
-  webhook_pending: 'invalid_request',
+  webhook_pending: 'webhook_pending',
+  too_many_resends: 'rate_limited',
+  webhook_secret_rotated: 'rate_limited',
+  too_many_webhook_tests: 'rate_limited',
+  notice_not_due: 'invalid_request',
+  notice_address_unlinked: 'invalid_request',
 
   upload_exists: 'invalid_request',
   upload_not_found: 'upload_not_found',
@@ -266,7 +276,7 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   address_not_public: ({ parameter }) => ({
     errors: [
       {
-        path: parameter === 'image_url' ? '/input/image_url' : '/webhook_url',
+        path: parameter === 'image_url' ? '/input/image_url' : `/${parameter}`,
         message: 'must have a public host that is not denied',
       },
     ],
@@ -275,9 +285,13 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
     errors: [{ path, message: `must be at most ${limitBytes} bytes of JSON` }],
   }),
   image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
-  webhook_url_invalid: ({ fault }) => ({ errors: [{ path: '/webhook_url', message: urlFaults[fault] }] }),
+  webhook_url_invalid: ({ parameter, fault }) => ({ errors: [{ path: `/${parameter}`, message: urlFaults[fault] }] }),
+  notice_address_unlinked: () => ({
+    errors: [{ path: '/email_address', message: 'must be an e-mail address of the account' }],
+  }),
+  test_key_budget: () => ({ errors: [{ path: '/budget', message: 'must be left out of a test key' }] }),
   key_expiry_past: () => ({ errors: [{ path: '/expires_at', message: 'must be in the future' }] }),
-  key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is no model' }] }),
+  key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is not a model' }] }),
   key_address_invalid: ({ index }) => ({
     errors: [{ path: `/addresses/${index}`, message: 'must be an IP address or a CIDR range' }],
   }),

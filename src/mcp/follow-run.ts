@@ -1,3 +1,4 @@
+import type { Subscription } from 'rxjs'
 import { hasEnded } from '../../projections/runs.ts'
 import type { RunRow } from '../../schemas/views.ts'
 import { Unavailable } from '../ports/faults.ts'
@@ -12,22 +13,22 @@ export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: 
   if (hasEnded(row)) return row
   const { services, caller, signal } = call
   const until = AbortSignal.any([signal, AbortSignal.timeout(forMs)])
-  const progress = new ProgressReporter(row, notify)
-  let stopProgress: (() => void) | undefined
+  const reporter = new ProgressReporter(row, notify)
+  let reports: Subscription | undefined
   let latest = row
   try {
-    const { changes, onProgress } = unwrap(await services.runs.follow(caller, row.runId))
-    stopProgress = onProgress(share => progress.reached(share))
+    const { changes, progress } = unwrap(await services.runs.follow(caller, row.runId))
+    reports = progress.subscribe(share => reporter.reached(share))
     await changes(until).forEach(now => {
       latest = now
-      progress.changed(now)
+      reporter.changed(now)
     })
   } catch (error) {
     // The run is accepted and charged even if the views are unavailable, so the client must learn its id.
     if (!(error instanceof Unavailable)) throw error
   } finally {
-    stopProgress?.()
-    progress.end()
+    reports?.unsubscribe()
+    reporter.end()
   }
   return latest
 }

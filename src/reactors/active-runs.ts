@@ -18,10 +18,11 @@ import type { RunToDo, Starter } from '../services/runs/runs.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Artifacts } from './artifacts.ts'
 import { sourceTooLate, stopped, timedOut } from './failures.ts'
+import type { JobRun, RunJob } from './followed-job.ts'
 import type { InputSources } from './input-sources.ts'
-import { type EndedRun, type JobRun, Jobs, type RunJob } from './jobs.ts'
+import { Jobs } from './jobs.ts'
 import { Leases } from './leases.ts'
-import { mayBeTakenOver } from './left-files.ts'
+import { type EndedRun, mayBeTakenOver } from './left-files.ts'
 import { Outcomes } from './outcomes.ts'
 import type { BilledRun } from './run-costs.ts'
 import type { RunSlots } from './run-slots.ts'
@@ -74,6 +75,7 @@ export class ActiveRuns implements Starter {
     this.#jobs = new Jobs({
       ...parts,
       end: (run, outcome) => this.end(run, outcome, run.upstream),
+      isOpen: ({ runId, accountId }) => this.#isOpen(runId, accountId),
       timedOut: run => this.#timedOut(run),
       released: runId => this.leases.release(runId),
       progressed: (runId, progress) => this.#progress.next({ runId, progress }),
@@ -115,19 +117,20 @@ export class ActiveRuns implements Starter {
     return this.#working.has(runId) || this.#jobs.has(runId)
   }
 
-  reserve(endpoint: string, input: Record<string, unknown>, accountId: AccountId): Upstream | undefined {
+  reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined {
     if (!this.#hasRoom) return undefined
     const { routes, slots } = this.#parts
-    for (const route of routes.find(endpoint, input))
-      return slots.reserve(route.account.provider, accountId) ? upstreamOf(route) : undefined
+    for (const route of routes.of(run).find(run.endpoint, run.input))
+      return slots.reserve(route.account.provider, run.accountId) ? upstreamOf(route) : undefined
     return undefined
   }
 
   /** The same for a run whose input is not read yet. The slot is exchanged if another provider takes it. */
-  reserveAny(endpoint: string, accountId: AccountId): string | undefined {
+  reserveAny(run: Pick<RunToDo, 'endpoint' | 'accountId' | 'livemode'>): string | undefined {
     if (!this.#hasRoom) return undefined
     const { routes, slots } = this.#parts
-    for (const provider of routes.providers(endpoint)) return slots.reserve(provider, accountId) ? provider : undefined
+    for (const provider of routes.of(run).providers(run.endpoint))
+      return slots.reserve(provider, run.accountId) ? provider : undefined
     return undefined
   }
 
@@ -145,8 +148,8 @@ export class ActiveRuns implements Starter {
     this.leases.release(runId)
   }
 
-  rests(endpoint: string): boolean {
-    return this.#isAccepting && this.#parts.routes.rest(endpoint)
+  rests(run: Pick<RunToDo, 'endpoint' | 'livemode'>): boolean {
+    return this.#isAccepting && this.#parts.routes.of(run).rest(run.endpoint)
   }
 
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
@@ -212,7 +215,11 @@ export class ActiveRuns implements Starter {
       taken => taken.has(runId),
       () => true,
     )
-    return isLeased && (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)
+    return isLeased && this.#isOpen(runId, accountId)
+  }
+
+  async #isOpen(runId: RunId, accountId: AccountId): Promise<boolean> {
+    return (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)
   }
 
   #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {

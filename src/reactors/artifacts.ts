@@ -9,8 +9,9 @@ import type { Outbound } from '../ports/outbound.ts'
 import type { Done, Media } from '../ports/provider.ts'
 import { MAX_OUTPUT_FILES, type OutputKeys } from '../services/output-keys.ts'
 import { callWithin } from '../time/call-within.ts'
+import { delay } from '../time/delay.ts'
 import { ResultFile, UnfitResult } from './result-file.ts'
-import { maxBytesOf, STORING_MS, storedUntilMs } from './result-limits.ts'
+import { MEGABYTE, maxBytesOf, STORING_MS, storedUntilMs } from './result-limits.ts'
 import { Slots } from './slots.ts'
 
 /** The longest text in a file. No model writes a tenth of it. */
@@ -88,9 +89,20 @@ export class Artifacts {
 
   async #storeOne(place: Place, media: Media, signal: AbortSignal): Promise<Artifact> {
     if ('url' in media) return this.#copy(place, media, signal)
+    const { mimeType, bytes } = media
+    const maxBytes = maxBytesOf(mimeType)
+    if (bytes.byteLength > maxBytes) throw new UnfitResult(`The provider returned more than ${maxBytes / MEGABYTE} MB.`)
+    return this.#put(place, bytes, await this.#factsOf(bytes, mimeType))
+  }
+
+  /** Reads a file in slices, with other work in between. */
+  async #factsOf(bytes: Uint8Array, mimeType: string): Promise<Facts> {
     const file = new ResultFile()
-    file.update(media.bytes)
-    return this.#put(place, media.bytes, await file.facts(media.mimeType))
+    for (let at = 0; at < bytes.byteLength; at += MEGABYTE) {
+      if (at > 0) await delay(this.#parts.clock, 0)
+      file.update(bytes.subarray(at, at + MEGABYTE))
+    }
+    return file.facts(mimeType)
   }
 
   async #put(place: Place, bytes: Uint8Array, facts: Facts): Promise<Artifact> {

@@ -2,8 +2,11 @@ import { WATCH_AFTER_MS } from '../../projections/due.ts'
 import type { WatchTask } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ProviderOutcome } from '../ports/provider.ts'
-import type { EndedRun } from './jobs.ts'
 import { settledAtMs } from './result-limits.ts'
+
+/** A run that ends. One that waits in the queue has not started. */
+export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint' | 'timeoutMs'> &
+  Partial<Pick<WatchTask, 'startedAt'>>
 
 /** Other processes take over runs that started WATCH_AFTER_MS ago, by their own clocks. */
 const OWN_FOR_MS = WATCH_AFTER_MS - 3_000

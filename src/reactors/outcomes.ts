@@ -8,8 +8,7 @@ import type { Failed, ProviderOutcome } from '../ports/provider.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
-import type { EndedRun } from './jobs.ts'
-import { leftFilesUntil } from './left-files.ts'
+import { type EndedRun, leftFilesUntil } from './left-files.ts'
 import { onceAvailable } from './once-available.ts'
 import { UnfitResult } from './result-file.ts'
 import { type BilledRun, type RunCostsParts, runCost } from './run-costs.ts'
@@ -92,9 +91,10 @@ const messageFor = (error: unknown): string => {
   return `The result could not be stored.${isShown ? ` ${error.message}` : ''}`
 }
 
+/** A version may hold half of a character, also after it is cut. */
 const worked = (upstream: Upstream, { work }: ProviderOutcome): WorkedUpstream => ({
   ...upstream,
-  ...(work?.version && { version: work.version.slice(0, MAX_VERSION_LENGTH) }),
+  ...(work?.version && { version: work.version.slice(0, MAX_VERSION_LENGTH).toWellFormed() }),
 })
 
 /** A message may be empty or too long, and the cut may split a character. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Artifact } from '../../schemas/account-events.ts'
+import { type Artifact, MAX_MIME_TYPE_LENGTH } from '../../schemas/account-events.ts'
 import { essenceOf, hasExtension } from '../domain/media-types.ts'
 import { FileHead } from '../services/uploads/file-head.ts'
 
@@ -35,10 +35,11 @@ export class ResultFile {
 const isMedia = (mimeType: string) => /^(image|video|audio)\/|^application\/ogg$/.test(mimeType)
 
 /** The most useful of both. A file of a type without an extension is only ever downloaded. */
-const typeOf = (found: string | undefined, stated: string): string =>
-  [found, stated].find(type => type !== undefined && hasExtension(type)) ??
-  found ??
-  (stated || 'application/octet-stream')
+const typeOf = (found: string | undefined, stated: string): string => {
+  const isType = stated.length <= MAX_MIME_TYPE_LENGTH && /^[\w.+-]+\/[\w.+-]+$/.test(stated)
+  const types = [found, isType ? stated : undefined].filter(type => type !== undefined)
+  return types.find(hasExtension) ?? types[0] ?? 'application/octet-stream'
+}
 
 /** Whether these are the first bytes of a page or of JSON, such as an error that was sent with the status 200. */
 const isMarkup = (bytes: Uint8Array): boolean => {

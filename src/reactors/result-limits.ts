@@ -1,6 +1,6 @@
 import type { WatchTask } from '../../schemas/views.ts'
 
-const MEGABYTE = 1024 * 1024
+export const MEGABYTE = 1024 * 1024
 
 /**
  * The largest file of a result by its kind: an image of 100 megapixels, an hour of sound, two minutes of film in 4K. A

@@ -15,7 +15,7 @@ import { type Routes, upstreamOf } from '../services/providers/routes.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
 import { cancelled, lost, unavailable } from './failures.ts'
-import { readRunInput } from './run-input.ts'
+import { readQueuedRun, readRunInput } from './run-input.ts'
 import type { RunSlots } from './run-slots.ts'
 
 /** How often to look for queued runs without being woken, and for lost ones. */
@@ -87,7 +87,7 @@ export class RunsReactor {
     const reserved = new Map<StartTask, string | undefined>()
     const { chosen, waiting } = chooseFrom(rows, row => {
       if (this.#isHopeless(row)) return true
-      const provider = activeRuns.reserveAny(row.endpoint, row.accountId)
+      const provider = activeRuns.reserveAny(row)
       reserved.set(row, provider)
       return provider !== undefined
     })
@@ -108,10 +108,12 @@ export class RunsReactor {
 
   /** False if the run was cancelled or started elsewhere, and the views do not show it yet. */
   async #startOne(row: StartTask, reserved: string): Promise<boolean> {
-    const { accounts, activeRuns, log, logger, routes } = this.#parts
+    const { accounts, activeRuns, log, logger } = this.#parts
     const { accountId, runId, endpoint } = row
     try {
-      const input = await readRunInput(log, row)
+      // The log tells the mode, since a view that was tampered with must not send a test run to a provider.
+      const { input, livemode } = await readQueuedRun(log, row)
+      const routes = this.#parts.routes.of({ livemode })
       const [route] = routes.find(endpoint, input)
       if (!route) {
         // Otherwise all providers that could take it rest.
@@ -125,7 +127,7 @@ export class RunsReactor {
         this.#notQueued.set(runId, true)
         return false
       }
-      activeRuns.submit({ ...row, input, upstream, startedAt: clockOf(started) }, reserved)
+      activeRuns.submit({ ...row, livemode, input, upstream, startedAt: clockOf(started) }, reserved)
       return true
     } catch (error) {
       logger.error({ err: error, runId }, 'a run could not be started now and will be tried again')
@@ -134,8 +136,9 @@ export class RunsReactor {
   }
 
   /** Whether no provider takes the run: none that is configured serves it, or all have rested for its whole time. */
-  #isHopeless({ endpoint, dueAt, timeoutMs }: StartTask): boolean {
-    const { routes, clock } = this.#parts
+  #isHopeless({ endpoint, dueAt, timeoutMs, livemode }: StartTask): boolean {
+    const { clock } = this.#parts
+    const routes = this.#parts.routes.of({ livemode })
     if (!routes.serves(endpoint)) return true
     return clock.nowMs() - Date.parse(dueAt) > timeoutMs && routes.rest(endpoint)
   }
@@ -188,7 +191,7 @@ export class RunsReactor {
     const run = (await accounts.currentState(accountId)).openRuns.get(runId)
     if (activeRuns.has(runId)) return
     if (!run?.isStarted) return activeRuns.leases.release(runId)
-    const { jobId, isCancelRequested, upstream = row.upstream } = run
+    const { jobId, isCancelRequested, livemode, upstream = row.upstream } = run
     logger.warn({ runId, jobId }, 'taking over a run that its process has left')
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow({ ...row, upstream })
     const client = routes.accepted(endpoint, upstream)?.account.client
@@ -197,8 +200,8 @@ export class RunsReactor {
     else if (isCancelRequested) await activeRuns.end(row, cancelled, upstream)
     else {
       const input = await readRunInput(log, row)
-      const reserved = activeRuns.reserveAny(endpoint, accountId)
-      if (reserved !== undefined) return void activeRuns.submit({ ...row, input, upstream }, reserved)
+      const reserved = activeRuns.reserveAny({ endpoint, accountId, livemode })
+      if (reserved !== undefined) return void activeRuns.submit({ ...row, livemode, input, upstream }, reserved)
     }
     // Without a free slot, the next look tries again.
     activeRuns.leases.release(runId)

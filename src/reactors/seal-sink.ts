@@ -24,9 +24,19 @@ const MAX_BATCH = 100
 /** How long a stop waits for a seal that is being delivered. It is delivered again if that was too short. */
 const STOP_MS = 1000
 
+/** Failures in succession after which the operator is told. A sink that restarts is back by then. */
+const TOLD_AFTER = 5
+
+/** Learns that a sink works, and that it keeps failing. It is told again with every attempt. */
+export interface SinkWatcher {
+  works(sink: string): void
+  fails(sink: string): void
+}
+
 interface Parts {
   log: Pick<EventLog, 'readStream' | 'readEvent'>
   sink: SealSink
+  watcher?: SinkWatcher | undefined
   clock: Clock
   logger: Logger
 }
@@ -99,7 +109,8 @@ export class SealSinkReactor {
   }
 
   #onSuccess(): number {
-    const { sink, logger } = this.#parts
+    const { sink, logger, watcher } = this.#parts
+    watcher?.works(sink.name)
     if (this.#reported) logger.info({ sink: sink.name }, 'seals are copied again')
     this.#failures = 0
     this.#reported = ''
@@ -108,7 +119,7 @@ export class SealSinkReactor {
 
   /** The same failure is reported once, since the attempts go on. */
   #onFailure(error: unknown): number {
-    const { sink, logger } = this.#parts
+    const { sink, logger, watcher } = this.#parts
     this.#last = undefined
     if (this.#stop.signal.aborted) return 0
     const text = String(error)
@@ -118,6 +129,7 @@ export class SealSinkReactor {
       logger[level]({ err: error, sink: sink.name }, 'seals could not be copied; trying again')
     this.#reported = text
     this.#failures += 1
+    if (error instanceof Damaged || this.#failures >= TOLD_AFTER) watcher?.fails(sink.name)
     return Math.min(FIRST_BACK_OFF_MS * 2 ** (this.#failures - 1), MAX_BACK_OFF_MS)
   }
 }

@@ -13,7 +13,7 @@ import type { RunSlots } from './run-slots.ts'
 const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
 
 interface Parts {
-  routes: Pick<Routes, 'find' | 'took'>
+  routes: Pick<Routes, 'of' | 'took'>
   health: Health
   slots: Pick<RunSlots, 'move' | 'moveInTurn'>
   clock: Clock
@@ -97,7 +97,7 @@ export class Submission {
     const { signal } = this.#abort
     let answer: ProviderOutcome | Submitted = unavailable
     let full: Route | undefined
-    for (const route of routes.find(endpoint, input)) {
+    for (const route of routes.of(this.run).find(endpoint, input)) {
       if (slots.move(runId, route.account.provider)) answer = await this.#submitTo(route)
       else full ??= route
       if (signal.aborted || !mayMoveOn(answer)) return answer

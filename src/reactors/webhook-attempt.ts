@@ -1,60 +1,52 @@
-import type { WebhookEvent } from '../../schemas/api/webhook.ts'
-import type { AccountId, RunId } from '../../schemas/primitives.ts'
+import { hasEnded, runKey } from '../../projections/runs.ts'
 import type { DeliverTask, RunRow } from '../../schemas/views.ts'
 import type { RecordDelivery } from '../domain/account/commands.ts'
-import { ATTEMPT_TIMEOUT_MS, nextAttemptMs } from '../domain/webhook-schedule.ts'
-import type { Clock } from '../ports/clock.ts'
-import { type Outbound, OutboundError } from '../ports/outbound.ts'
+import type { AccountState } from '../domain/account/state.ts'
 import type { Random } from '../ports/random.ts'
+import { webhookIdOf } from '../services/ids.ts'
 import type { Presenter } from '../services/presenter.ts'
-import { signWebhook } from '../services/webhooks/webhook-signature.ts'
+import type { Reads } from '../services/reads.ts'
+import { type SendParts, sendWebhook } from '../services/webhooks/send-webhook.ts'
+import type { WebhookSecrets } from '../services/webhooks/webhook-secrets.ts'
+import { outcomeOf } from './attempt-outcome.ts'
 
-export interface AttemptParts {
-  outbound: Outbound
+export interface AttemptParts extends SendParts {
   present: Presenter
-  clock: Clock
+  reads: Reads
+  secretsOf: WebhookSecrets
   random: Random
-  secretOf(accountId: AccountId): string
 }
 
-type DeliveryOutcome = RecordDelivery['outcome']
+/** One attempt to deliver something. */
+export interface Delivery<Command extends { outcome: { delivered: boolean } }> {
+  /** Whether the account is still owed this attempt. */
+  isDue(state: AccountState): boolean
+  /** Makes the attempt. Resolves to the command that records it. */
+  attempt(state: AccountState): Promise<Command>
+}
 
-/** Sends the webhook of an ended run once (https://www.standardwebhooks.com). */
-export const attemptDelivery = async (
+/** The webhook of a run; undefined if the run has not ended. */
+export const webhookDelivery = async (
   parts: AttemptParts,
   { url, accountId, runId, attempt }: DeliverTask,
-  run: RunRow,
-): Promise<DeliveryOutcome> => {
-  const { outbound, present, clock, secretOf } = parts
-  const body = JSON.stringify({
-    type: run.status === 'completed' ? 'run.completed' : 'run.failed',
-    timestamp: run.completedAt ?? run.createdAt,
-    data: present.run(atItsEnd(run)),
-  } satisfies WebhookEvent)
-  const nowMs = clock.nowMs()
-  const signed = signWebhook({
-    secret: secretOf(accountId),
-    id: webhookId(runId),
-    timestampSeconds: Math.floor(nowMs / 1000),
-    body,
-  })
-  const headers = { 'content-type': 'application/json', ...signed }
-  try {
-    const { status, retryAfter } = await outbound.post(url, { headers, body, timeoutMs: ATTEMPT_TIMEOUT_MS })
-    if (status >= 200 && status < 300) return { delivered: true, status }
-    const reason = `The receiver answered with ${status}.`
-    // 410 means that the receiver is gone for good.
-    if (status === 410) return { delivered: false, status, reason }
-    return { delivered: false, status, reason, ...next(parts, attempt, toMs(retryAfter, nowMs)) }
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error
-    return { delivered: false, reason: error.message.slice(0, 300), ...next(parts, attempt) }
+): Promise<Delivery<RecordDelivery> | undefined> => {
+  const run = await parts.reads.get('runs', runKey(accountId, runId))
+  if (!run || !hasEnded(run)) return undefined
+  return {
+    isDue: ({ deliveries }) => deliveries.get(runId)?.attempts === attempt - 1,
+    attempt: async state => {
+      const sent = await sendWebhook(parts, {
+        ...{ url, id: webhookIdOf(runId), secrets: parts.secretsOf(accountId, state, parts.clock.nowMs(), run) },
+        event: {
+          type: run.status === 'completed' ? 'run.completed' : 'run.failed',
+          timestamp: run.completedAt ?? run.createdAt,
+          livemode: run.livemode !== false,
+          data: parts.present.run(atItsEnd(run)),
+        },
+      })
+      return { type: 'RecordDelivery', runId, attempt, outcome: outcomeOf(parts, attempt, sent) }
+    },
   }
-}
-
-const next = ({ clock, random }: AttemptParts, attempt: number, retryAfterMs?: number): { nextAttemptAt?: string } => {
-  const atMs = nextAttemptMs(attempt, clock.nowMs(), random.fraction(), retryAfterMs)
-  return atMs === undefined ? {} : { nextAttemptAt: new Date(atMs).toISOString() }
 }
 
 /**
@@ -65,15 +57,4 @@ const atItsEnd = (run: RunRow): RunRow => {
   if (run.status === 'failed') return run
   const { refundedMicros: _, outputDeletedAt: __, ...ended } = run
   return ended
-}
-
-/** The same for all attempts, so that receivers can recognise repeats. */
-const webhookId = (runId: RunId) => runId.replace(/^run_/, 'msg_')
-
-/** `Retry-After` as milliseconds from now: it holds seconds, or a date (RFC 9110, section 10.2.3). */
-const toMs = (retryAfter: string | undefined, nowMs: number): number | undefined => {
-  if (retryAfter === undefined) return undefined
-  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000
-  const atMs = Date.parse(retryAfter)
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
 }

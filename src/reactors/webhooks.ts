@@ -1,27 +1,24 @@
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
 import { queues } from '../../projections/due.ts'
-import { hasEnded, runKey } from '../../projections/runs.ts'
-import type { AccountId, RunId } from '../../schemas/primitives.ts'
-import type { DeliverTask } from '../../schemas/views.ts'
-import type { RecordDelivery } from '../domain/account/commands.ts'
-import type { AccountState } from '../domain/account/state.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
+import type { DeliverTask, NoticeTask } from '../../schemas/views.ts'
+import type { RecordDelivery, RecordNotice } from '../domain/account/commands.ts'
 import { MAX_WAIT_MS } from '../domain/webhook-schedule.ts'
 import { upTo } from '../engine/up-to.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
-import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import { Pace } from '../services/pace.ts'
-import type { Reads } from '../services/reads.ts'
 import { withinTime } from '../time/within-time.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
 import { laneOf } from './due-rows.ts'
 import { Leases } from './leases.ts'
+import { type NoticeParts, noticeDelivery } from './notice-attempt.ts'
 import { onceAvailable } from './once-available.ts'
 import { Slots } from './slots.ts'
 import { adaptToHost } from './slow-hosts.ts'
-import { type AttemptParts, attemptDelivery } from './webhook-attempt.ts'
+import { type Delivery, webhookDelivery } from './webhook-attempt.ts'
 
 /** Attempts at a time, to one host and in total. The first limit keeps a slow receiver from delaying the others. */
 const SLOTS_PER_HOST = 128
@@ -46,24 +43,24 @@ const RECORD_MS = 10_000
 /** How long a stop waits for attempts in progress. Those not recorded by then are repeated. */
 const STOP_GRACE_MS = 3_000
 
-interface Parts extends AttemptParts {
+type Task = DeliverTask | NoticeTask
+
+interface Parts extends NoticeParts {
   accounts: AccountMailboxes
   views: ViewStore
-  reads: Reads
-  logger: Logger
   leaseMs?: number | undefined
 }
 
-/** Sends webhooks when runs end, and records each attempt. */
+/** Sends webhooks when runs end, and notices, and records each attempt. */
 export class WebhooksReactor {
   readonly #parts: Parts
-  readonly #loop: DueLoop<DeliverTask>
-  readonly #leases: Leases<RunId>
-  readonly #working = new Map<RunId, Promise<void>>()
+  readonly #loop: DueLoop<Task>
+  readonly #leases: Leases<string>
+  readonly #working = new Map<string, Promise<void>>()
   readonly #slots = new Slots({ each: SLOTS_PER_HOST, total: SLOTS })
   readonly #freePace: Pace
   /** When the latest attempts were due that the accounts have recorded. */
-  readonly #recorded = new LRUCache<RunId, string>(upTo(MAX_RECORDED))
+  readonly #recorded = new LRUCache<string, string>(upTo(MAX_RECORDED))
   #stopped = false
 
   constructor(parts: Parts) {
@@ -75,7 +72,7 @@ export class WebhooksReactor {
       pollMs: POLL_MS,
       maxAheadMs: MAX_AHEAD_MS,
       // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
-      needsWork: ({ runId, dueAt }) => !this.#working.has(runId) && this.#recorded.get(runId) !== dueAt,
+      needsWork: row => !this.#working.has(idOf(row)) && this.#recorded.get(idOf(row)) !== row.dueAt,
       take: rows => this.#take(rows),
     })
   }
@@ -92,20 +89,20 @@ export class WebhooksReactor {
     await this.#leases.stop()
   }
 
-  async #take(rows: DeliverTask[]): Promise<DeliverTask[]> {
+  async #take(rows: Task[]): Promise<Task[]> {
     const { chosen, waiting } = chooseFrom(rows, row => this.#reserve(row))
-    const leased = await this.#leases.take(chosen.map(row => row.runId)).catch(error => {
+    const leased = await this.#leases.take(chosen.map(idOf)).catch(error => {
       for (const row of chosen) this.#free(row)
       throw error
     })
     for (const row of chosen) {
-      if (leased.has(row.runId)) this.#begin(row)
+      if (leased.has(idOf(row))) this.#begin(row)
       else this.#free(row)
     }
     return waiting
   }
 
-  #reserve(row: DeliverTask): boolean {
+  #reserve(row: Task): boolean {
     const { queue, accountId } = row
     const lane = laneOf(row)
     const isFree = queue.startsWith(queues.deliverFree)
@@ -115,52 +112,55 @@ export class WebhooksReactor {
     return isTaken
   }
 
-  #free({ queue, accountId }: DeliverTask) {
+  #free({ queue, accountId }: Task) {
     this.#slots.free(hostOf(queue), accountId)
   }
 
-  #begin(row: DeliverTask) {
-    const { runId } = row
+  #begin(row: Task) {
+    const id = idOf(row)
     const done = this.#deliver(row)
       .catch(error => {
-        this.#parts.logger.error({ err: error, runId }, 'a webhook could not be delivered now')
+        this.#parts.logger.error({ err: error, id }, 'a webhook or notice could not be delivered now')
         return false
       })
       .then(wasSent => {
-        this.#working.delete(runId)
+        this.#working.delete(id)
         this.#free(row)
-        this.#leases.release(runId)
+        this.#leases.release(id)
         // Without an attempt, the loop would find the same row again.
         if (wasSent) this.#loop.resume()
       })
-    this.#working.set(runId, done)
+    this.#working.set(id, done)
   }
 
   /** Makes an attempt and records it. False if none was due. */
-  async #deliver(task: DeliverTask): Promise<boolean> {
-    const { queue, accountId, runId, attempt } = task
-    const { accounts, reads, logger, clock } = this.#parts
-    const run = await reads.get('runs', runKey(accountId, runId))
-    if (!run || !hasEnded(run)) return false
+  async #deliver(task: Task): Promise<boolean> {
+    const { queue, accountId } = task
+    const { accounts, logger, clock } = this.#parts
+    const isNotice = task.task === 'deliver-notice'
+    const delivery: Delivery<RecordDelivery | RecordNotice> | undefined = isNotice
+      ? noticeDelivery(this.#parts, task)
+      : await webhookDelivery(this.#parts, task)
+    if (!delivery) return false
     // The account's own state decides: a row may be older than it, or newer than the state of a moment ago.
-    const isDue = ({ deliveries }: AccountState) => deliveries.get(runId)?.attempts === attempt - 1
-    if (!isDue(await accounts.recentState(accountId)) && !isDue(await accounts.currentState(accountId))) {
-      this.#recorded.set(runId, task.dueAt)
+    let state = await accounts.recentState(accountId)
+    if (!delivery.isDue(state)) state = await accounts.currentState(accountId)
+    if (!delivery.isDue(state)) {
+      this.#recorded.set(idOf(task), task.dueAt)
       return false
     }
-    const outcome = await adaptToHost({ slots: this.#slots, clock }, hostOf(queue), () =>
-      attemptDelivery(this.#parts, task, run),
-    )
+    const command = await adaptToHost({ slots: this.#slots, clock }, hostOf(queue), () => delivery.attempt(state))
+    const { type: _, outcome, ...facts } = command
     // The stop may have cut the connection; that is no failure of the receiver.
     if (this.#stopped && !outcome.delivered) return true
-    logger.debug({ runId, attempt, ...outcome }, 'webhook')
-    await this.#record(accountId, { type: 'RecordDelivery', runId, attempt, outcome })
-    this.#recorded.set(runId, task.dueAt)
+    logger.debug({ ...facts, ...outcome }, isNotice ? 'notice' : 'webhook')
+    await this.#record(accountId, command)
+    this.#recorded.set(idOf(task), task.dueAt)
     return true
   }
 
   /** A refusal means that another process has also made this attempt. */
-  async #record(accountId: AccountId, command: RecordDelivery): Promise<void> {
+  async #record(accountId: AccountId, command: RecordDelivery | RecordNotice): Promise<void> {
     const { accounts, clock } = this.#parts
     const untilMs = clock.monotonicMs() + RECORD_MS
     await onceAvailable(
@@ -172,3 +172,6 @@ export class WebhooksReactor {
 }
 
 const hostOf = (queue: string) => queue.slice(queue.lastIndexOf('/') + 1)
+
+const idOf = (task: Task): string =>
+  task.task === 'deliver-notice' ? `${task.accountId}/${task.number}/${task.channel}` : task.runId

@@ -1,5 +1,5 @@
 import type { Actor, KeyScope } from '../../schemas/actor.ts'
-import type { AccountId, AuditorId, KeyId, SessionId } from '../../schemas/primitives.ts'
+import type { AccountId, AuditorId, KeyId, Moded, SessionId } from '../../schemas/primitives.ts'
 import type { Cause } from '../engine/streams/stream.ts'
 
 /**
@@ -19,8 +19,8 @@ export type Caller = (
 /** A caller that acts for one account. */
 export type AccountCaller = Extract<Caller, { accountId: AccountId }>
 
-/** A client with an API key of the account. */
-export interface KeyHolder {
+/** A client with an API key of the account. The mode is that of the key in the account's own state. */
+export interface KeyHolder extends Moded {
   kind: 'key'
   accountId: AccountId
   keyId: KeyId
@@ -51,6 +51,14 @@ export const causeOf = (caller: Caller): Cause => ({ actor: actorOf(caller), req
 
 /** The caller's key, which must still be active when the account writes; undefined for callers without one. */
 export const keyIdOf = (caller: Caller): KeyId | undefined => (caller.kind === 'key' ? caller.keyId : undefined)
+
+/** The mode of what a caller makes. Callers without a key are live. */
+export const modeOf = (caller: Caller): { livemode?: false } =>
+  caller.kind === 'key' && caller.livemode === false ? { livemode: false } : {}
+
+/** Whether a caller sees something of a mode. A key sees its own mode alone. */
+export const isSeenBy = (caller: Caller, { livemode }: Moded): boolean =>
+  caller.kind !== 'key' || caller.livemode === livemode
 
 const actorOf = (caller: Caller): Actor => {
   switch (caller.kind) {

@@ -1,5 +1,14 @@
 import { TypeID } from 'typeid-js'
-import { AccountId, type AuditorId, type KeyId, RunId, SessionId, UploadId, Uuid } from '../../schemas/primitives.ts'
+import {
+  AccountId,
+  type AuditorId,
+  type KeyId,
+  RunId,
+  SessionId,
+  UploadId,
+  Uuid,
+  type WebhookTestId,
+} from '../../schemas/primitives.ts'
 import { compileGuard } from '../engine/log/guard.ts'
 import type { Random } from '../ports/random.ts'
 
@@ -9,8 +18,15 @@ export const newAccountId = (random: Random) => newId('acct', random) as Account
 export const newKeyId = (random: Random) => newId('key', random) as KeyId
 export const newAuditorId = (random: Random) => newId('aud', random) as AuditorId
 export const newUploadId = (random: Random) => newId('upl', random) as UploadId
+export const newWebhookTestId = (random: Random) => newId('wht', random) as WebhookTestId
 export const newSessionId = (random: Random) => newId('sess', random) as SessionId
 export const newRunId = (random: Random) => newId('run', random) as RunId
+
+/**
+ * The `webhook-id` of a run's webhook or of a test. It is the same for all attempts, so that receivers can recognise
+ * repeats.
+ */
+export const webhookIdOf = (id: RunId | WebhookTestId): string => id.replace(/^[a-z]+_/, 'msg_')
 
 /** Whether a text has the form of an account id. */
 export const isAccountId = compileGuard(AccountId)

@@ -2,6 +2,7 @@ import type { Views } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
 import { BY_KEY } from '../ports/view-store.ts'
 import { delay } from '../time/delay.ts'
+import { type Caller, modeOf } from './caller.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import type { Reads } from './reads.ts'
 
@@ -36,6 +37,9 @@ export interface Page<Row, Id> {
   found: Row[]
   next: Id | null
 }
+
+/** The index that a test key's lists are read from. Those of live keys have few test rows to pass over. */
+export const indexFor = (caller: Caller) => (modeOf(caller).livemode === false ? { index: 'ofTests' } : {})
 
 interface Parts {
   reads: Reads

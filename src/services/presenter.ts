@@ -5,7 +5,7 @@ import type { ModelEndpoint, ModelFamily, Pricing } from '../../schemas/api/mode
 import type { Quote, Run } from '../../schemas/api/run.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
-import type { Endpoint, Family, PriceRule, Receipt } from '../../schemas/catalog.ts'
+import type { Endpoint, Family, PriceRule } from '../../schemas/catalog.ts'
 import type { RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/family.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
@@ -16,6 +16,7 @@ import type { LedgerEntry } from './ledger/ledger.ts'
 import { ledgerLine } from './ledger/ledger-line.ts'
 import type { Supply } from './providers/routes.ts'
 import { quoteLine } from './quote-line.ts'
+import type { PricedRequest } from './runs/quotes.ts'
 import type { UsagePage } from './usage/usage.ts'
 import { usageItem } from './usage/usage-item.ts'
 
@@ -50,6 +51,7 @@ export class Presenter {
     return {
       object: 'run',
       run_id: row.runId,
+      livemode: row.livemode !== false,
       status: row.status,
       model: row.model,
       endpoint: row.endpoint,
@@ -58,6 +60,7 @@ export class Presenter {
       ...(startedAt !== undefined && { started_at: startedAt }),
       ...(completedAt !== undefined && { completed_at: completedAt }),
       credits_charged: fromMicros(row.chargedMicros),
+      ...(row.liveMicros !== undefined && { live_credits: fromMicros(row.liveMicros) }),
       ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),
       ...(output && { output: this.#output(output, outputDeletedAt) }),
       ...(error && { error }),
@@ -131,12 +134,16 @@ export class Presenter {
     return `${family.id} ${revision} ${supplies.join(' ')}`
   }
 
-  quote({ model, endpoint, totalMicros, lines, usdPerCreditMicros = this.#usdPerCreditMicros }: Receipt): Quote {
+  /** The price of a run. In test mode, it is what the run would cost. */
+  quote({ receipt, livemode }: Pick<PricedRequest, 'receipt' | 'livemode'>): Quote {
+    const { model, endpoint, totalMicros, lines, usdPerCreditMicros = this.#usdPerCreditMicros } = receipt
+    const credits = fromMicros(totalMicros)
     return {
       object: 'quote',
+      livemode: livemode !== false,
       model,
       endpoint,
-      credits: fromMicros(totalMicros),
+      ...(livemode === false ? { credits: 0, live_credits: credits } : { credits }),
       lines: lines.map(line => quoteLine(line, usdPerCreditMicros)),
     }
   }

@@ -24,11 +24,12 @@ export const sharedWords = {
   account_already_suspended: ({ reason }) =>
     `The account is already suspended (${reason}). To change the reason, resume it and suspend it again.`,
   account_not_suspended: () => 'The account is not suspended.',
-  email_invalid: ({ email }) => `${JSON.stringify(email)} is not an e-mail address.`,
+  email_invalid: ({ email }) =>
+    `${JSON.stringify(email)} is not an e-mail address such as name@example.com, without quotes, comments, % and !.`,
   balance_too_high: () => 'The balance would be too large to represent exactly.',
-  identity_taken: () => 'It belongs to another account.',
+  identity_taken: () => 'This address or Telegram account belongs to another account.',
   too_many_identities: ({ limit }) => `The account already has ${limit} ways to sign in, which is the limit.`,
-  session_ended: () => 'You are not signed in, or no longer. Sign in again.',
+  session_ended: () => 'You are not signed in, or your session has ended. Sign in again.',
 
   too_many_codes: ({ retryAfterMs }) =>
     `Too many codes were requested for this address. Try again in ${inMinutes(retryAfterMs)}.`,
@@ -39,8 +40,8 @@ export const sharedWords = {
     triesLeft === 0
       ? 'The code is wrong, and it cannot be tried again. Request a new one.'
       : `The code is wrong. You have ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}.`,
-  telegram_not_offered: () => 'This service does not offer to sign in with Telegram.',
-  telegram_not_confirmed: () => 'Telegram did not confirm who you are. Begin again.',
+  telegram_not_offered: () => 'This service does not offer sign-in with Telegram.',
+  telegram_not_confirmed: () => 'Telegram did not confirm who you are. Try again.',
   registration_closed: ({ mode }) =>
     mode === 'closed'
       ? 'This service opens no new accounts.'
@@ -50,19 +51,22 @@ export const sharedWords = {
 
   key_exists: () => 'The account already has this key.',
   key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,
+  live_key_required: () => 'A test key cannot see or change the settings of the account. Use a live key.',
+  live_key_not_grantable: () => 'A test key can only create test keys. Use a live key, or send livemode: false.',
+  test_key_budget: () => 'A test key spends nothing, so it takes no budget. Leave the budget out.',
   key_scope_not_grantable: ({ scope }) =>
     [
       `A key cannot create a key with the scope "${scope}", so that a leaked one cannot outlive its revocation.`,
       'The owner of the account, signed in, or the operator can.',
     ].join(' '),
   key_expiry_past: ({ expiresAt }) => `The key would have expired already: ${expiresAt} is not in the future.`,
-  key_model_unknown: ({ model }) =>
-    `There is no model ${JSON.stringify(model)}. A key can be held to the IDs of families and of endpoints.`,
+  key_model_unknown: ({ model }) => `There is no model ${JSON.stringify(model)}. Use the IDs of families or endpoints.`,
   key_address_invalid: ({ address }) =>
-    `${JSON.stringify(address)} is no IP address and no CIDR range, such as 203.0.113.7 or 2001:db8::/32.`,
-  address_not_allowed: ({ address }) => `This API key may not be used from ${address}: it is held to other addresses.`,
+    `${JSON.stringify(address)} is not an IP address or a CIDR range, such as 203.0.113.7 or 2001:db8::/32.`,
+  address_not_allowed: ({ address }) =>
+    `This API key may not be used from ${address}: it is restricted to other addresses.`,
   model_not_allowed: ({ endpoint, models }) =>
-    `This API key may not run ${endpoint}: it is held to ${models.join(', ')}.`,
+    `This API key may not run ${endpoint}: it is restricted to ${models.join(', ')}.`,
   too_many_keys: ({ limit }) => `The account already has ${limit} active keys; revoke one first.`,
 
   auditor_exists: ({ name }) => `There already is an auditor ${JSON.stringify(name)} with an active key.`,
@@ -105,6 +109,11 @@ export const sharedWords = {
       'Too many runs of the account were cancelled or failed because of their input.',
       `Correct the inputs, and try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
     ].join(' '),
+  too_many_test_runs: ({ limit, retryAfterMs }) =>
+    [
+      `The account has had ${limit} test runs today, which is its limit for a day in UTC.`,
+      `Try again in ${inMinutes(retryAfterMs)}, or use a live key.`,
+    ].join(' '),
   too_many_open_runs: ({ limit }) =>
     `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
   too_many_runs_in_flight: ({ of, limit, retryAfterMs }) =>
@@ -130,6 +139,7 @@ export const sharedWords = {
       `The run costs ${fromMicros(requiredMicros)} credits, and this API key has spent ${fromMicros(spentMicros)}`,
       `of its budget of ${fromMicros(budgetMicros)} credits for this ${period}. The budget is renewed at ${renewsAt}.`,
     ].join(' '),
+  run_not_charged: () => 'This is a test run: no credits were moved for it.',
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',
@@ -138,6 +148,21 @@ export const sharedWords = {
   run_not_ended: () => 'The run has not ended yet.',
 
   webhook_not_pending: () => 'No webhook is due for this run.',
+  notice_not_due: () => 'No such notice is due.',
+  notice_address_unlinked: () =>
+    'Notices are only mailed to an address of the account. Add it at /console/identities, or leave it out.',
+  too_many_resends: ({ limit, retryAfterMs }) =>
+    [
+      `The account had ${limit} webhooks sent again within an hour, which is the limit.`,
+      `Try again in ${Math.ceil(retryAfterMs / 1000)} s, or ask the operator to deliver them.`,
+    ].join(' '),
+  webhook_secret_rotated: ({ retryAfterMs }) =>
+    [
+      'The webhook secret was already rotated within the last day.',
+      `It can be rotated again in ${Math.ceil(retryAfterMs / 1000)} s, when the previous one no longer signs.`,
+    ].join(' '),
+  too_many_webhook_tests: ({ limit, retryAfterMs }) =>
+    `The account may send ${limit} webhook tests an hour. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
 
   upload_exists: () => 'The upload already exists.',
   upload_already_stored: () => 'The file of this upload is already stored.',

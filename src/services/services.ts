@@ -7,6 +7,7 @@ import type { Descriptors } from './descriptors.ts'
 import type { Files } from './files.ts'
 import type { Charges } from './ledger/charges.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { Notices } from './notices/notices.ts'
 import type { Periods } from './periods/periods.ts'
 import type { Positions } from './positions.ts'
 import type { Callbacks } from './providers/callbacks.ts'
@@ -21,6 +22,8 @@ import type { SignIn } from './sign-in/sign-in.ts'
 import type { Uploads } from './uploads/uploads.ts'
 import type { Usage } from './usage/usage.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
+import type { Deliveries } from './webhooks/deliveries.ts'
+import type { WebhookTests } from './webhooks/webhook-tests.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
 /**
@@ -35,6 +38,7 @@ export interface Services extends CoreServices {
   seals: Functions<Seals>
   audit: Functions<Audit>
   callbacks: Functions<Callbacks>
+  webhookTests: Functions<WebhookTests>
   signIn: Functions<SignIn>
   sessions: Functions<Sessions>
   identities: Functions<Identities>
@@ -51,6 +55,8 @@ export interface CoreServices {
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>
+  notices: Functions<Notices>
+  deliveries: Functions<Deliveries>
   views: Functions<ViewMaintenance>
   routing: Functions<Routing>
   periods: Functions<Periods>

@@ -9,8 +9,8 @@ import { until } from '../support/until.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** What the accessibility checker finds. The page's own policy would not let the checker in. */
-const flawsOf = async (page: Page): Promise<string[]> => {
+/** The accessibility rules that a page violates. It is a copy, since the page's own policy allows no scripts. */
+const violationsOn = async (page: Page): Promise<string[]> => {
   const copy = await page.context().newPage()
   await copy.route('**/copy', route => route.fulfill({ contentType: 'text/html', body: '' }))
   await copy.goto(new URL('/copy', page.url()).href)
@@ -49,7 +49,7 @@ t.test('people sign in and out in a browser without scripts', needsPrograms('chr
         const copy = await inspected.newPage()
         await inspected.addCookies(await context.cookies())
         await copy.goto(page.url())
-        t.same(await flawsOf(copy), [], `${what} is accessible`)
+        t.same(await violationsOn(copy), [], `${what} is accessible`)
         t.notOk(await isTooWide(copy), `${what} fits`)
         await copy.close()
       }

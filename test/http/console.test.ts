@@ -150,7 +150,7 @@ t.test('signing out everywhere works within a second in another process', async 
   t.equal((await there.get('/v1/balance')).status, 401)
 })
 
-t.test('an account has so many sessions', async t => {
+t.test('the oldest of too many sessions is signed out', async t => {
   const tokens = []
   const email = 'crowd@example.com'
   const browser = await signedIn(email)
@@ -165,7 +165,7 @@ t.test('an account has so many sessions', async t => {
       expiresAt: '2099-01-01T00:00:00.000Z',
     })
   t.equal((await service.core.accounts.state(accountId as never)).sessions.size, MAX_SESSIONS)
-  t.equal((await browser.get('/console')).status, 303, 'the oldest was signed out')
+  t.equal((await browser.get('/console')).status, 303, 'the first one has ended')
 })
 
 t.test('faults of a form are shown in it, and are JSON for those who ask', async t => {
@@ -175,12 +175,20 @@ t.test('faults of a form are shown in it, and are JSON for those who ask', async
   t.match(wrong.text, /role="alert">.*is not an e-mail address/)
   t.notMatch(wrong.text, '<script', 'what was typed is escaped')
   const json = await browser.post('/console/sign-in', { email: 'x' }, { Accept: 'application/json' })
-  t.match(JSON.parse(json.text), { error: { code: 'invalid_request', message: '"x" is not an e-mail address.' } })
+  t.match(JSON.parse(json.text), { error: { code: 'invalid_request', message: '"x" is not an e-mail address' } })
   const large = await browser.post('/console/sign-in', { email: 'x'.repeat(10_000) })
   t.equal(large.status, 413)
   t.equal((await browser.post('/console/sign-in/code', { code: 'BBBB-BBBB' })).location, '/console/sign-in')
   const other = await fetch(`${service.url}/console/sign-in`, { method: 'POST', body: '{}' })
   t.equal(other.status, 400)
+})
+
+t.test('a wrong address is a page for people, and JSON for those who ask', async t => {
+  const browser = new BrowserClient(service.url)
+  for (const path of ['/console/', '/console/nowhere', '/console/sign-out'])
+    t.match(await browser.get(path), { status: 404, text: /role="alert">There is no such page/ }, path)
+  const json = await browser.get('/console/nowhere', { Accept: 'application/json' })
+  t.match(JSON.parse(json.text), { error: { code: 'not_found', message: 'There is no such page.' } })
 })
 
 t.test('an address that asks too often is told when to try again', async t => {

@@ -56,6 +56,11 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
     const { body } = await customer.run(text)
     return customer.post(`/v1/runs/${body.run_id}/cancel`, {})
   },
+  webhook_pending: async () => {
+    const { body } = await customer.run({ ...text, webhook_url: 'https://receiver.example' })
+    const execute = async () => ({ refuse: { code: 'webhook_pending' } }) as const
+    return during(accounts, { execute }, () => customer.post(`/v1/runs/${body.run_id}/deliveries`, {}))
+  },
   not_sealed: async () => {
     const { body } = await customer.run(text)
     return customer.send(`/v1/ledger/proof?run=${body.run_id}`)

@@ -185,7 +185,7 @@ t.test('an operator’s refund gives back to the period of its debit', async t =
   t.match((await client.send<ApiKey>('/v1/key')).body.budget, { spent_credits: 10, credits_left: 0 })
 })
 
-t.test('a key runs and lists only the models that it is held to', async t => {
+t.test('a key runs and lists only the models that it is restricted to', async t => {
   const { client, body } = await create({ models: ['nano', 'seedream-4-5-i2i', 'nano-banana-2'] })
   t.same(body.models, ['nano-banana-2', 'seedream-4-5-i2i'], 'an alias is written as its family, once')
   t.equal((await client.run(picture)).status, 200)
@@ -197,7 +197,7 @@ t.test('a key runs and lists only the models that it is held to', async t => {
       const { status, body } = await client.post(path, request)
       t.match(
         { status, body },
-        { status: 403, body: { error: { code: 'forbidden', message: /held to nano-banana-2, see/ } } },
+        { status: 403, body: { error: { code: 'forbidden', message: /restricted to nano-banana-2, see/ } } },
       )
     }
   t.equal(await client.balance(), before)

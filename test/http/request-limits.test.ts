@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import type { OwnKey } from '../../schemas/api/key.ts'
 import { operations } from '../../src/http/operations.ts'
 import type { ProviderOutcome } from '../../src/ports/provider.ts'
 import { request } from '../mcp/support.ts'
@@ -130,6 +131,16 @@ t.test('the operator sets exceptions at run time, and ends them', async t => {
     'the defaults hold',
     async () => told((await customer.send('/v1/balance')).headers).policy['key']?.['q'] === 5,
   )
+})
+
+t.test('a key is told its limits', async t => {
+  const inFlight = { RUNS_IN_FLIGHT_PER_KEY: '2', RUNS_IN_FLIGHT_PER_ACCOUNT: '0' }
+  const service = await startService(t, { environment: { ...environment, ...inFlight }, providers })
+  const customer = await openAccount(service)
+  const limits = async () => (await customer.send<OwnKey>('/v1/key')).body.limits
+  t.same(await limits(), { requests_per_minute: { key: 5, account: 8 }, runs_in_flight: { key: 2 } })
+  unwrap(await service.core.services.accounts.setLimits(operator, customer.accountId, { requestsPerMinute: 1000 }))
+  t.same(await limits(), { requests_per_minute: { account: 1000 }, runs_in_flight: { key: 2 } })
 })
 
 t.test('without limits there are no headers', async t => {

@@ -6,7 +6,7 @@ import { type RowWait, Watch } from '../../src/engine/views/watch.ts'
 import type { RowAddress } from '../../src/ports/view-store.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { type Customer, openAccount, type Service } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { until, withDeadline } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
 import type { Fault, Step } from '../support/vendor.ts'
 import { order } from '../support/vendor-families.ts'
@@ -102,18 +102,31 @@ t.test('the stream sends the current run and every change until the run ends', a
   t.same(received.at(-1)?.data, (await customer.send(`/v1/runs/${runId}`)).body)
 })
 
-t.test('the stream ends at the next change after its key is revoked', async t => {
+t.test('the stream ends at the next change after its key is revoked, and tells no progress until then', async t => {
   const customer = await openAccount(service)
-  const runId = await hold(customer, 'asked')
+  const runId = await hold(customer, 'asked', 1000)
   const events = listen(customer, runId)
   t.match(await next(events), { name: 'run', data: { status: 'processing' } })
   const operator = { kind: 'operator', name: 'test' } as const
   unwrap(await service.core.services.keys.revoke(operator, customer.accountId, customer.keyId))
   vendor.release()
-  t.same(
-    (await collect(events)).filter(({ name }) => name === 'run'),
-    [],
-  )
+  t.same(await collect(events), [])
+})
+
+t.test('the stream of a run that does not change ends once its key is revoked or its account suspended', async t => {
+  const operator = { kind: 'operator', name: 'test' } as const
+  const { keys, accounts } = service.core.services
+  for (const end of [
+    ({ accountId, keyId }: Customer) => keys.revoke(operator, accountId, keyId),
+    ({ accountId }: Customer) => accounts.suspend(operator, accountId, 'unpaid'),
+  ]) {
+    const customer = await openAccount(service)
+    const events = listen(customer, await hold(customer, 'asked'))
+    t.match(await next(events), { name: 'run', data: { status: 'processing' } })
+    unwrap(await end(customer))
+    t.same(await withDeadline('the stream ends', collect(events)), [])
+  }
+  vendor.release()
 })
 
 t.test('the stream of a queued run sends its start and its failure', async t => {

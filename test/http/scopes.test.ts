@@ -67,6 +67,13 @@ const requests: Record<string, Row> = {
   deleteUpload: { path: `/v1/uploads/${UPLOAD}`, sending: { method: 'DELETE' }, allowed: full },
   listUploads: { path: '/v1/uploads', allowed: reading },
   getWebhookSecret: { path: '/v1/webhooks/secret', allowed: full },
+  getNotices: { path: '/v1/notices', allowed: full },
+  setNotices: { path: '/v1/notices', sending: { ...post({ email: false }), method: 'PUT' }, allowed: full },
+  rotateWebhookSecret: { path: '/v1/webhooks/secret/rotate', sending: { method: 'POST' }, allowed: full },
+  testWebhook: { path: '/v1/webhooks/test', sending: post({ url: 'https://receiver.example' }), allowed: full },
+  listDeliveries: { path: '/v1/deliveries', allowed: reading },
+  listRunDeliveries: { path: `/v1/runs/${RUN}/deliveries`, allowed: reading },
+  resendWebhook: { path: `/v1/runs/${RUN}/deliveries`, sending: { method: 'POST' }, allowed: full },
   callMcp: { path: '/mcp', sending: post(protocol.message, protocol.headers), allowed: reading },
   getOpenApi: { path: '/v1/openapi.json', allowed: reading },
   getLlmsText: { path: '/llms.txt', allowed: reading },
@@ -185,7 +192,8 @@ t.test('a key created before scopes existed is a full key', async t => {
   const { core } = service
   const { accountId } = customers.keys
   const apiKey = 'tg_sk_live_before_scopes'
-  const command = { ...createKey(1), hash: sha256(apiKey), scope: undefined as unknown as KeyScope }
+  const { type, key } = createKey(1)
+  const command = { type, key: { ...key, hash: sha256(apiKey), scope: undefined as unknown as KeyScope } }
   await core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, command)
   await caughtUp(core)
   const created = (await collect(core.log.readStream(accountStream(accountId), 0))).at(-1)

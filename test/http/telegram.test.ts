@@ -1,6 +1,7 @@
 import t from 'tap'
 import { accountStream, loginStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
+import { DEFAULT_NOTICES } from '../../src/domain/account/notices.ts'
 import { loginOf } from '../../src/domain/login/identity.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { BrowserClient } from '../support/browser-client.ts'
@@ -71,6 +72,7 @@ t.test('somebody from Telegram gets an account, and later signs in to it', async
     accountId: accountOf(browser),
     identity: { kind: 'telegram', subject: '17', name: 'Ada Lovelace' },
     tester: false,
+    notices: DEFAULT_NOTICES,
   })
   t.equal(events.filter(({ type }) => type === 'CreditsGranted').length, 1)
   const login = loginStream(loginOf({ kind: 'telegram', subject: '17' }))
@@ -143,7 +145,7 @@ t.test('somebody who says no at Telegram can begin again', async t => {
   const { location } = await browser.get(BEGIN)
   const state = new URL(location ?? '').searchParams.get('state') ?? ''
   const reply = await browser.get(`/console/sign-in/telegram/return?error=access_denied&state=${state}`)
-  t.match(reply, { status: 400, text: /Begin again/ })
+  t.match(reply, { status: 400, text: /Try again/ })
 })
 
 t.test('while Telegram is away, the page says so, and codes by mail still work', async t => {
@@ -172,6 +174,19 @@ t.test('an owner links a Telegram account, which then signs in, and brings no cr
   const { location: again } = await other.browser.get('/console/identities/telegram')
   const taken = await other.browser.get(pathOf(issuer.consent(again ?? '', '99')))
   t.match(taken, { status: 400, text: /belongs to another account/ })
+})
+
+t.test('no other site can lead an owner to link a Telegram account', async t => {
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, 'led@example.com')
+  for (const site of ['cross-site', 'same-site']) {
+    const led = await browser.get('/console/identities/telegram', { 'Sec-Fetch-Site': site })
+    t.match(led, { status: 403, text: /comes from another site/ })
+  }
+  t.notOk(browser.cookies.has('tollgate-telegram'))
+  for (const site of ['same-origin', 'none'])
+    t.equal((await browser.get('/console/identities/telegram', { 'Sec-Fetch-Site': site })).status, 303)
+  t.equal((await browser.get(BEGIN, { 'Sec-Fetch-Site': 'cross-site' })).status, 303, 'anyone may sign in')
 })
 
 t.test('linking needs a session at its end too', async t => {

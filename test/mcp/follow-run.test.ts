@@ -1,4 +1,4 @@
-import { of } from 'rxjs'
+import { from, of } from 'rxjs'
 import t from 'tap'
 import type { RunRow } from '../../schemas/views.ts'
 import { followRun } from '../../src/mcp/follow-run.ts'
@@ -12,10 +12,7 @@ const percentsOf = async (shares: number[]): Promise<number[]> => {
   const percents: number[] = []
   const followed = {
     row: processing,
-    onProgress: (listener: (share: number) => void) => {
-      shares.forEach(listener)
-      return () => undefined
-    },
+    progress: from(shares),
     changes: () => of(completed),
   }
   const runs = { follow: async () => ({ value: followed }) }

@@ -10,12 +10,16 @@ t.test('every event type is handled or listed as unprojected', async t => {
     [
       ...['AccountSuspended', 'AccountResumed', 'LimitsSet'],
       ...['IdentityLinked', 'SessionOpened', 'SessionClosed', 'ProviderCostRecorded'],
+      'NoticesSet',
+      ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],
       ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
       ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'RegistrationAdmitted'],
       ...['SealKeyAdopted', 'LogSealed'],
       ...['PeriodCloseRequested', 'PeriodClosed'],
       ...['AuditorKeyCreated', 'AuditorKeyRevoked', 'AuditorRead'],
       ...['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],
+      ...['OperatorNoticeRaised', 'OperatorTroubleEnded', 'OperatorNoticeDelivered'],
+      ...['OperatorNoticeAttemptFailed', 'OperatorNoticeAbandoned'],
     ],
   )
   t.same(

@@ -109,6 +109,12 @@ t.test('the type is what the bytes show, or else what the provider states', asyn
     ['pcm', 'audio/pcm', 'audio/pcm', 'bin'],
     ['pcm', 'audio/mpeg; rate=44100', 'audio/mpeg', 'mp3'],
     ['pcm', '', 'application/octet-stream', 'bin'],
+    // Types that no event can hold, or no header.
+    ['pcm', `audio/${'x'.repeat(95)}`, 'application/octet-stream', 'bin'],
+    ['png', `image/${'x'.repeat(95)}`, 'image/png', 'png'],
+    ['pcm', 'audio/pcm\r\nx-header: 1', 'application/octet-stream', 'bin'],
+    ['pcm', 'audio/\ud800', 'application/octet-stream', 'bin'],
+    ['pcm', '[object Object]', 'application/octet-stream', 'bin'],
   ]
   for (const [index, [file, stated, kept, extension]] of cases.entries()) {
     const { artifacts } = await store([at(url + file, stated)], { of: run(index + 1) })
@@ -179,6 +185,20 @@ t.test('a limit follows from the kind of file', async t => {
   t.match((await faultOf(store([at(`${url}file`, 'image/png')]))).message, /more than 64 MB/)
   const audio = await serveFiles(t, { file: film(0, { 'Content-Length': 130 * MEGABYTE }) })
   t.match((await faultOf(store([at(`${audio}file`, 'audio/wav')]))).message, /more than 128 MB/)
+  const bytes = Buffer.alloc(64 * MEGABYTE + 1)
+  const tooLarge = { name: 'UnfitResult', message: /more than 64 MB/ }
+  await t.rejects(store([{ bytes, mimeType: 'image/png' }]), tooLarge)
+})
+
+t.test('other work has its turns while a large file is read', async t => {
+  const { store } = await open(t)
+  let turns = 0
+  const work = setInterval(() => turns++)
+  t.teardown(() => clearInterval(work))
+  const bytes = Buffer.concat([png, Buffer.alloc(40 * MEGABYTE)])
+  const { artifacts } = await store([{ bytes, mimeType: 'image/png' }])
+  t.match(artifacts, [{ sha256: sha256(bytes), sizeBytes: bytes.length }])
+  t.ok(turns >= 40, `${turns} turns`)
 })
 
 t.test('a file of an earlier attempt is the result, and is described as it is', async t => {

@@ -46,6 +46,7 @@ const jobsOf = (t: Test, { poll, ...parts }: { poll: Poll } & Pick<Parts, 'views
     log: logOf([]),
     clock: systemClock,
     logger: silentLogger,
+    isOpen: async () => true,
     end: async () => t.fail('no job has ended') as never,
     timedOut: () => t.fail('no job is late') as never,
     released: () => t.fail('no job has ended elsewhere'),
@@ -107,10 +108,10 @@ t.test('a job that is released during its poll is not ended', async t => {
   t.equal(jobs.size, 0)
 })
 
-t.test('a job is polled only once the views show its id', async t => {
+t.test('a job is polled only once the views show it and its id', async t => {
   const row = task(newRunId(systemRandom))
   const { jobId, ...early } = row
-  const rows = [early, row]
+  const rows = [undefined, early, row]
   const polled: string[] = []
   const poll: Poll = job => {
     polled.push(job.jobId)
@@ -125,6 +126,19 @@ t.test('a job is polled only once the views show its id', async t => {
   })
   await ended
   t.same(polled, [jobId])
+})
+
+t.test('a job whose run another process has ended is not polled', async t => {
+  const row = task(newRunId(systemRandom))
+  const poll: Poll = async () => t.fail('no job is polled') as never
+  const views = await openViews(t)
+  const events = await new Promise<unknown[]>(resolve => {
+    const jobs = jobsOf(t, { poll, views, isOpen: async () => false, released: () => undefined })
+    t.teardown(() => jobs.stop(failure))
+    jobs.follow(row, 0, resolve)
+    jobs.start()
+  })
+  t.same(events, [])
 })
 
 t.test('other work is done between the polls of jobs whose rows take long to read', async t => {

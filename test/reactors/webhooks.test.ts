@@ -9,7 +9,7 @@ import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { WebhooksReactor } from '../../src/reactors/webhooks.ts'
 import { Addresses } from '../../src/services/addresses.ts'
 import { Presenter } from '../../src/services/presenter.ts'
-import { webhookSecret } from '../../src/services/webhooks/webhook-signature.ts'
+import { webhookSecret } from '../../src/services/webhooks/webhook-secrets.ts'
 import {
   accountId,
   completeRun,
@@ -146,7 +146,11 @@ t.test('deliveries to a failing receiver are retried for three days and then aba
   t.notOk('nextAttemptAt' in (events[9]?.data ?? {}))
   t.same(arrivedAtMs, expectedAtMs)
   const row = await webhookRow(service, customer, runId)
-  t.match(row, { status: 'abandoned', attempts: 10, lastStatus: 503 })
+  t.match(row, { status: 'abandoned', attempts: 10 })
+  t.same(
+    row?.latest.map(({ attempt, status }) => [attempt, status]),
+    waitsMs.concat(0).map((_, index) => [index + 1, 503]),
+  )
   t.notOk(row?.nextAttemptAt)
   t.same(await dueDeliveries(service), [])
 
@@ -172,8 +176,8 @@ t.test('a receiver that recovers gets the webhook once', async t => {
   const events = await untilRecorded(log, 2, customer.accountId, runId)
   t.match(events[1], { type: 'WebhookDelivered', data: { attempt: 2, status: 299 } })
   const row = await webhookRow(service, customer, runId)
-  t.match(row, { status: 'delivered', attempts: 2, lastStatus: 299 })
-  t.notOk(row?.nextAttemptAt ?? row?.lastReason)
+  t.match(row, { status: 'delivered', attempts: 2, latest: [{ status: 500 }, { status: 299 }] })
+  t.notOk(row?.nextAttemptAt ?? row?.latest[1]?.reason)
   t.same(await dueDeliveries(service), [])
   t.equal(receiver.deliveries.length, 2)
 })
@@ -296,7 +300,7 @@ for (const [answered, type] of [
     const present = new Presenter(new Addresses(() => service.url), core.config.usdPerCreditMicros, () => ({
       available: true,
     }))
-    const other = new WebhooksReactor({ ...core, clock, outbound, present, secretOf: () => 'whsec_AAAA' })
+    const other = new WebhooksReactor({ ...core, clock, outbound, present, ...ofNotices })
     t.teardown(() => outbound.close())
     other.start(core.progress.changes)
     await receiver.until(2)
@@ -312,6 +316,13 @@ for (const [answered, type] of [
       [type],
     )
   })
+
+/** What these reactors need beside, to send what they have none of. */
+const ofNotices = {
+  secretsOf: () => ['whsec_AAAA'],
+  publicUrl: () => 'http://localhost',
+  mailer: { send: () => Promise.reject(new Error('no mail is sent')) },
+}
 
 const unused = {
   refuses: () => false,
@@ -343,7 +354,7 @@ const startAlone = async (t: Test) => {
     const present = new Presenter(new Addresses(() => 'http://localhost'), core.config.usdPerCreditMicros, () => ({
       available: true,
     }))
-    const others = { outbound: { ...unused, post }, present, secretOf: () => 'whsec_AAAA' }
+    const others = { outbound: { ...unused, post }, present, ...ofNotices }
     const reactor = new WebhooksReactor({ ...core, accounts, views: { ...core.views, lease }, ...others })
     reactor.start(core.progress.changes)
     t.teardown(() => reactor.stop())

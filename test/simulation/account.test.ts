@@ -22,10 +22,13 @@ import {
   queueRun,
   recordDelivered,
   recordOutputDeletion,
+  recordTest,
   recordUndelivered,
   recordUploadDeletion,
+  requestTest,
   requestUploadDeletion,
   revokeKey,
+  rotateSecret,
   startRun,
   storeUpload,
   submitRun,
@@ -35,6 +38,7 @@ import { collect } from '../support/collect.ts'
 import { accountsOn, openLog } from '../support/engine.ts'
 import { at } from '../support/given.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { setNotices } from '../support/notice-samples.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -53,6 +57,12 @@ const anyRun = (pick: number, next: number) => 1 + (pick % next)
 const command: fc.Arbitrary<Step['command']> = fc.oneof(
   { weight: 2, arbitrary: credits.map(amount => () => grantCredits(amount)) },
   { weight: 1, arbitrary: fc.nat({ max: 3 }).map(key => () => createKey(key)) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ email: fc.boolean(), balanceUnderMicros: fc.constantFrom(0, 10_000_000, 25_000_000) })
+      .map(settings => () => setNotices(settings)),
+  },
   { weight: 1, arbitrary: fc.nat({ max: 3 }).map(key => () => revokeKey(key)) },
   {
     weight: 2,
@@ -118,11 +128,22 @@ const upload: fc.Arbitrary<Step['command']> = fc
     return step === 'record' ? recordUploadDeletion(number) : recordOutputDeletion(anyRun(pick, next))
   })
 
+/** The number of the latest test of a webhook. Each is requested once, and some are recorded twice or never. */
+let latestTest = 0
+
+const care: fc.Arbitrary<Step['command']> = fc
+  .record({ step: fc.constantFrom('rotate', 'test', 'test', 'record'), before: fc.nat({ max: 2 }) })
+  .map(({ step, before }): Step['command'] => ({ atMs }) => {
+    if (step === 'rotate') return rotateSecret({ atMs })
+    return step === 'test' ? requestTest(++latestTest, { atMs }) : recordTest(Math.max(1, latestTest - before))
+  })
+
 const randomStep: fc.Arbitrary<Step> = fc.record({
   hours: fc.constantFrom(0, 0, 0, 1, 13),
   command: fc.oneof(
     { weight: 6, arbitrary: command },
     { weight: 1, arbitrary: delivery },
+    { weight: 1, arbitrary: care },
     { weight: 3, arbitrary: upload },
   ),
 })

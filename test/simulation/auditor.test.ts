@@ -10,20 +10,32 @@ import {
   accountId,
   accountResumed,
   accountSuspended,
+  cancelRequested,
+  costRecorded,
+  delivered,
   failRun,
   granted,
+  keyCreated,
+  keyId,
   limitsSet,
   opened,
   openAccount as openSample,
   outputDeleted,
   queueRun,
+  redeliveryRequested,
+  secretRotated,
   sessionId,
   sessionOpened,
   startRun,
+  tested,
+  testMode,
+  testRequested,
   uploadDeleted,
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
+  vendorUpstream,
+  webhookTested,
 } from '../support/account-samples.ts'
 import { family } from '../support/catalog-samples.ts'
 import { collect } from '../support/collect.ts'
@@ -32,6 +44,8 @@ import { makeLink } from '../support/links.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
 
 const SESSION = { kind: 'session', sessionId: sessionId() }
 
@@ -71,6 +85,26 @@ t.test('the auditor detects every kind of forged history', async t => {
   const signedIn = uploaded(sessionOpened())
   const byOwner = queueing.map(event => ({ ...event, metadata: { ...(event.metadata as object), actor: SESSION } }))
 
+  const testKey = uploaded(keyCreated(1, 'full', testMode))
+  const byTest = (event: AuditedEvent) => ({
+    ...event,
+    metadata: { ...(event.metadata as object), actor: { kind: 'key', keyId: keyId(1) } },
+  })
+  const testing = [byTest(uploaded(tested({ key: 'a' })))]
+  const [started] = starting as [AuditedEvent]
+  const cost = uploaded(costRecorded({ source: 'unknown', salt: '0'.repeat(32) }))
+  const hooked = queueing.map(event =>
+    event.type === 'RunQueued' ? other(event, { webhookUrl: 'https://a.b' }) : event,
+  )
+  const resendable = [opening, hooked, starting, failing, [signedIn], [uploaded(delivered())]]
+  const resent = (count: number, actor: object): AuditedEvent[][] =>
+    Array.from({ length: count }, () => [
+      [{ ...uploaded(redeliveryRequested()), metadata: { at: '1970-01-01T00:00:00.000Z', actor } }],
+      [uploaded(delivered())],
+    ]).flat()
+  const tests = (count: number) => Array.from({ length: count }, (_, index) => [uploaded(testRequested(index + 1))])
+  const rotatedAgain = (ms: number): AuditedEvent => at(ms, secretRotated(2))
+
   const forgeries: Record<string, AuditedEvent[][]> = {
     'a run is refunded twice': [...history, [refund]],
     'a refund is too high': [opening, queueing, starting, [failure, other(refund, { amountMicros: 11 })]],
@@ -96,6 +130,34 @@ t.test('the auditor detects every kind of forged history', async t => {
     'the service sets limits': [opening, [{ ...uploaded(limitsSet({})), metadata: { actor: { kind: 'service' } } }]],
     'the files of a failed run are deleted that left none': [...history, [uploaded(outputDeleted())]],
     'a run that never started leaves files': [opening, queueing, [other(failure, { willDeleteAt: 'later' }), refund]],
+    'a test run has a debit': [opening, [testKey], queueing.slice(0, 1).concat(testing)],
+    'a test run is queued twice': [opening, [testKey], testing, testing],
+    'a test run is refunded': [opening, [testKey], testing, starting, [failure, refund]],
+    'a test run is refunded later': [opening, [testKey], testing, starting, [failure], [refund]],
+    'a test run starts at a provider': [opening, [testKey], testing, [other(started, { upstream: vendorUpstream })]],
+    'a test run is done by a provider': [
+      ...[opening, [testKey], testing, starting],
+      [other(failure, { upstream: vendorUpstream })],
+    ],
+    'a test run has a cost': [opening, [testKey], testing, starting, [failure, cost]],
+    'a test run is asked for by a live key': [opening, [other(testKey, { livemode: undefined })], testing],
+    'a test run is asked for by the operator': [opening, testing.map(event => ({ ...event, metadata: {} }))],
+    'a live run is asked for by a test key': [opening, [testKey], queueing.map(byTest)],
+    'a live run is cancelled by a test key': [
+      ...[opening, [testKey], queueing, starting],
+      [byTest(uploaded(cancelRequested()))],
+    ],
+    'a test key has a budget': [opening, [other(testKey, { budget: { amountMicros: 1, period: 'day' } })]],
+    'a webhook of an open run is sent again': [opening, hooked, [uploaded(redeliveryRequested())]],
+    'a run without a webhook has one sent again': [...history, [uploaded(redeliveryRequested())]],
+    'a webhook is sent again that is pending': [opening, hooked, starting, failing, [uploaded(redeliveryRequested())]],
+    'an owner has too many webhooks sent again': [...resendable, ...resent(101, SESSION)],
+    'a secret is rotated to no next generation': [opening, [uploaded(secretRotated(2))]],
+    'a secret is rotated twice within a day': [opening, [uploaded(secretRotated(1))], [rotatedAgain(DAY_MS - 1)]],
+    'a sixth test of a webhook is requested': [opening, ...tests(6)],
+    'a test is requested twice': [opening, ...tests(1), ...tests(1)],
+    'a test has a result that was not requested': [opening, [uploaded(webhookTested())]],
+    'a test has two results': [opening, ...tests(1), [uploaded(webhookTested())], [uploaded(webhookTested())]],
     'an upload is granted twice': [opening, [grant], [grant]],
     'an upload is stored twice': [opening, [grant], [store], [store]],
     'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
@@ -112,7 +174,16 @@ t.test('the auditor detects every kind of forged history', async t => {
   t.same(audit([opening, [signedIn], [suspended], [resumed], byOwner, [suspended], ...history.slice(2)]), [])
   const leaving = [other(failure, { willDeleteAt: 'later' }), refund]
   t.same(audit([opening, queueing, starting, leaving, [uploaded(outputDeleted())]]), [])
+  t.same(
+    audit([opening, [testKey], testing, starting, [failure], queueing.map(event => other(event, { runId: 'run_2' }))]),
+    [],
+  )
   t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])
+  t.same(
+    audit([opening, ...tests(5), [uploaded(webhookTested(5))], [uploaded(secretRotated(1))], [rotatedAgain(DAY_MS)]]),
+    [],
+  )
+  t.same(audit([...resendable, ...resent(100, SESSION), ...resent(101, { kind: 'operator' })]), [])
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })
 

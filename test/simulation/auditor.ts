@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { makeLink } from '../support/links.ts'
 import { Budgets } from './budgets.ts'
+import { Notices } from './notices.ts'
+import { WebhookCare } from './webhook-care.ts'
 
 /** An event as the auditor sees it, without any types of the service. */
 export interface AuditedEvent {
@@ -19,6 +21,8 @@ interface Run {
   chargedMicros: number
   /** The facts of its debit that its refunds repeat. */
   debit: Facts
+  /** Asked for by a test key: it moves no credits, and only the sandbox may do it. */
+  isTest?: boolean
   /** When what it may have left is deleted. */
   willDeleteAt?: unknown
 }
@@ -32,8 +36,11 @@ const MAX_SESSIONS = 20
 /** The maximum number of runs of an account that have not ended. */
 const MAX_OPEN = 10_000
 
-/** Whether the next or the previous event of the append has a type and is about the same run. */
-type Neighbours = Record<'isBefore' | 'isAfter', (type: string) => boolean>
+/** The events of the append beside one, and whether they have a type and are about the same run. */
+interface Neighbours extends Record<'isBefore' | 'isAfter', (type: string) => boolean> {
+  before: AuditedEvent | undefined
+  after: AuditedEvent | undefined
+}
 
 type Upload = 'granted' | 'stored' | 'sealed' | 'deleting'
 
@@ -49,6 +56,13 @@ const TYPES: Record<string, string[]> = {
   reads: ['AuditorRead'],
   periods: ['PeriodCloseRequested', 'PeriodClosed'],
   providers: ['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],
+  operator: [
+    'OperatorNoticeRaised',
+    'OperatorTroubleEnded',
+    'OperatorNoticeDelivered',
+    'OperatorNoticeAttemptFailed',
+    'OperatorNoticeAbandoned',
+  ],
 }
 
 /**
@@ -64,8 +78,10 @@ export class Auditor {
   #open = 0
   readonly #requests = new Map<string, number>()
   readonly #activeKeys = new Set<unknown>()
+  readonly #testKeys = new Set<unknown>()
   #isSuspended = false
   readonly #budgets = new Budgets()
+  readonly #notices = new Notices()
   /** The last day of use of each key. */
   readonly #usedOn = new Map<unknown, string>()
   readonly #sessions = new Set<unknown>()
@@ -73,6 +89,7 @@ export class Auditor {
   /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
+  readonly #webhookCare = new WebhookCare()
   /** The uploads that are not deleted. */
   readonly #uploads = new Map<string, Upload>()
   readonly #references = new Set<string>()
@@ -92,11 +109,14 @@ export class Auditor {
       const before = append[index - 1]
       const after = append[index + 1]
       this.#take(event, {
+        before,
+        after,
         isBefore: type => after?.type === type && idOf(after) === idOf(event),
         isAfter: type => before?.type === type && idOf(before) === idOf(event),
       })
       this.#revision += 1
     }
+    this.#expect(this.#notices.areComplete(), 'a notice is missing in the append of its cause')
   }
 
   /** Follows the events of one append and checks that they are chained in format 2. */
@@ -112,6 +132,11 @@ export class Auditor {
   /** The runs whose webhook is due. */
   get pendingDeliveries(): string[] {
     return [...this.#attempts.keys()]
+  }
+
+  /** The deliveries of notices that are due. */
+  get pendingNotices(): string[] {
+    return this.#notices.pending
   }
 
   get uploads(): [id: string, state: Upload][] {
@@ -133,7 +158,7 @@ export class Auditor {
     else this.#expect(TYPES[category]?.includes(event.type) === true, unknown(event))
   }
 
-  #takeOfAccount(event: AuditedEvent, { isBefore, isAfter }: Neighbours) {
+  #takeOfAccount(event: AuditedEvent, { before, after, isBefore, isAfter }: Neighbours) {
     const data = event.data as Facts
     const runId = String(data['runId'])
     const run = this.#runs.get(runId)
@@ -142,6 +167,9 @@ export class Auditor {
     this.#expect(!(this.#isSuspended && isByOwner), 'the owner of a suspended account changes it')
     this.#expect(!actor?.keyId || this.#activeKeys.has(actor.keyId), 'a key that is not active changes the account')
     this.#expect(!actor?.sessionId || this.#sessions.has(actor.sessionId), 'a closed session changes the account')
+    this.#expect(isAtHome(run, data), 'a test run is not in the sandbox')
+    if (run && actor?.keyId)
+      this.#expect(this.#testKeys.has(actor.keyId) === (run.isTest === true), 'a key changes a run of the other mode')
     switch (event.type) {
       case 'SessionOpened':
         this.#expect(!this.#sessions.has(data['sessionId']), 'a session is opened twice')
@@ -156,6 +184,7 @@ export class Auditor {
         return
       }
       case 'AccountOpened':
+        if (data['notices']) this.#notices.set(data['notices'] as Facts)
         return this.#expect(this.#revision === 0, 'an account is opened twice')
       case 'AccountSuspended':
         this.#expect(!this.#isSuspended, 'an account is suspended twice')
@@ -169,6 +198,8 @@ export class Auditor {
         return this.#expect(actor?.kind === 'operator', 'nobody but the operator sets limits')
       case 'ApiKeyCreated':
         this.#activeKeys.add(data['keyId'])
+        if (data['livemode'] === false) this.#testKeys.add(data['keyId'])
+        this.#expect(!this.#testKeys.has(data['keyId']) || !data['budget'], 'a test key has a budget')
         return this.#budgets.create(data)
       case 'ApiKeyRevoked':
         this.#activeKeys.delete(data['keyId'])
@@ -180,11 +211,14 @@ export class Auditor {
         return this.#move(data, 1)
       case 'CreditsWithdrawn':
         this.#refer(data)
+        this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number)
         return this.#move(data, -1)
       case 'CreditsDebited': {
         this.#expect(run === undefined, 'a run is debited twice')
         const debit = debitOf(event, this.#budgets)
         this.#expect(this.#budgets.move(debit, data['amountMicros'] as number), 'a budget is passed')
+        const use = this.#budgets.useOf(debit)
+        this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number, use)
         this.#expect(isBefore('RunQueued'), 'a debit is not in one append with its run')
         this.#runs.set(runId, {
           state: 'debited',
@@ -194,12 +228,22 @@ export class Auditor {
         })
         return this.#move(data, -1)
       }
-      case 'RunQueued':
-        this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
+      case 'RunQueued': {
+        const isTest = data['livemode'] === false
+        this.#expect(this.#testKeys.has(actor?.keyId) === isTest, 'a run is not in the mode of its key')
+        this.#expect(
+          isAfter('CreditsDebited') !== isTest,
+          'a live run has no debit in its append, or a test run has one',
+        )
         this.#expect(this.#open < MAX_OPEN, 'an account has too many open runs')
-        this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts)
+        this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts, isTest)
         if (data['webhookUrl'] !== undefined) this.#receivers.add(runId)
-        return this.#step(run, ['debited'], 'queued')
+        if (!isTest) return this.#step(run, ['debited'], 'queued')
+        this.#expect(run === undefined, 'a test run is queued twice')
+        this.#open += 1
+        this.#runs.set(runId, { state: 'queued', chargedMicros: 0, refundedMicros: 0, debit: {}, isTest })
+        return
+      }
       case 'RunStarted':
         return this.#step(run, ['queued'], 'processing')
       case 'RunSubmitted':
@@ -210,15 +254,19 @@ export class Auditor {
         this.#owe(runId)
         return this.#step(run, ['processing'], 'completed')
       case 'RunFailed':
-        this.#expect(isBefore('CreditsRefunded'), 'a failure is not in one append with its refund')
+        this.#expect(
+          isBefore('CreditsRefunded') !== (run?.isTest === true),
+          'a failure has not one refund in its append',
+        )
         this.#owe(runId)
         this.#expect(
           data['willDeleteAt'] === undefined || run?.state === 'processing',
           'a run that never started may have left files',
         )
         if (run) run.willDeleteAt = data['willDeleteAt']
-        return this.#step(run, ['queued', 'processing'], 'failed')
+        return this.#step(run, ['queued', 'processing'], run?.isTest ? 'refunded' : 'failed')
       case 'CreditsRefunded':
+        this.#expect(!run?.isTest, 'a test run is refunded')
         this.#expect(this.#repeats(data['debit'] as Facts, run?.debit), 'a refund does not repeat its debit')
         this.#budgets.move(run?.debit ?? {}, -(data['amountMicros'] as number))
         if (run?.state === 'completed') return this.#refundCompleted(run, data)
@@ -227,14 +275,23 @@ export class Auditor {
         this.#step(run, ['failed'], 'refunded')
         return this.#move(data, 1)
       case 'ProviderCostRecorded':
+        this.#expect(!run?.isTest, 'a test run has a cost')
         return this.#expect(
           isAfter('RunCompleted') || isAfter('CreditsRefunded'),
           'a cost is not in one append with the end of its run',
         )
       case 'WebhookRedeliveryRequested':
         this.#expect(!this.#attempts.has(runId), 'a redelivery is requested while a delivery is pending')
+        this.#expect(
+          this.#receivers.has(runId) && run !== undefined && hasEnded(run.state),
+          'a redelivery is requested for a run that has not ended, or has no webhook',
+        )
         this.#attempts.set(runId, 0)
-        return
+        return this.#care(event, isByOwner)
+      case 'WebhookSecretRotated':
+      case 'WebhookTestRequested':
+      case 'WebhookTested':
+        return this.#care(event, isByOwner)
       case 'WebhookDelivered':
         this.#attempt(runId, data)
         this.#attempts.delete(runId)
@@ -249,6 +306,20 @@ export class Auditor {
         this.#expect(isAfter('WebhookAttemptFailed'), 'a webhook is abandoned without an attempt')
         this.#attempts.delete(runId)
         return
+      case 'NoticesSet':
+        return this.#notices.set(data)
+      case 'NoticeRaised':
+        return this.#expect(this.#notices.take(data), 'a notice is not the next that is called for')
+      case 'NoticeDelivered':
+        return this.#expect(this.#notices.attempt(data, true), 'a delivery of a notice is not due')
+      case 'NoticeAttemptFailed':
+        this.#expect(
+          (after?.type === 'NoticeAbandoned') === (data['nextAttemptAt'] === undefined),
+          'a notice is not abandoned exactly at its last attempt',
+        )
+        return this.#expect(this.#notices.attempt(data, false), 'an attempt to deliver a notice is not due')
+      case 'NoticeAbandoned':
+        return this.#expect(before?.type === 'NoticeAttemptFailed', 'a notice is abandoned without an attempt')
       case 'RunOutputDeleted':
         return this.#expect(
           run === undefined ||
@@ -292,6 +363,12 @@ export class Auditor {
     this.#move(data, 1)
   }
 
+  #care(event: AuditedEvent, isByOwner: boolean) {
+    const { type, data } = event
+    for (const fault of this.#webhookCare.take(type, data as Facts, Date.parse(timeOf(event)), isByOwner))
+      this.#report(fault)
+  }
+
   #owe(runId: string) {
     if (this.#receivers.has(runId)) this.#attempts.set(runId, 0)
   }
@@ -323,9 +400,9 @@ export class Auditor {
     else this.#uploads.delete(id)
   }
 
-  #remember(idempotency: Facts | undefined, metadata: Facts) {
+  #remember(idempotency: Facts | undefined, metadata: Facts, isTest: boolean) {
     if (!idempotency) return
-    const key = String(idempotency['key'])
+    const key = `${isTest} ${idempotency['key']}`
     const atMs = Date.parse(String(metadata['at']))
     const beforeMs = this.#requests.get(key) ?? Number.NEGATIVE_INFINITY
     this.#expect(atMs - beforeMs >= DAY_MS, 'an idempotency key is charged twice within a day')
@@ -346,7 +423,13 @@ export class Auditor {
   }
 }
 
+/** Whether the upstream of an event, if it names one, may work on the run. */
+const isAtHome = (run: Run | undefined, { upstream }: Facts): boolean =>
+  !run?.isTest || upstream === undefined || (upstream as Facts)['provider'] === 'sandbox'
+
 const isOpen = (state: Run['state']): boolean => state === 'queued' || state === 'processing'
+
+const hasEnded = (state: Run['state']): boolean => state === 'completed' || state === 'refunded'
 
 /** The time that periods and durations count from. */
 const timeOf = ({ metadata }: AuditedEvent): string => {

@@ -1,3 +1,5 @@
+import type { Use } from './notices.ts'
+
 type Facts = Record<string, unknown>
 
 interface Budget {
@@ -24,6 +26,15 @@ export class Budgets {
     while (period === 'week' && day.getUTCDay() !== 1) day.setUTCDate(day.getUTCDate() - 1)
     if (period === 'month') day.setUTCDate(1)
     return day.toISOString().slice(0, 10)
+  }
+
+  /** The use of the budget of a debit, after it. */
+  useOf({ keyId, budgetPeriod }: Facts): Use | undefined {
+    const budget = this.#budgets.get(keyId)
+    if (!budget || budgetPeriod === undefined) return undefined
+    const period = String(budgetPeriod)
+    const spentMicros = budget.spentMicros.get(period) ?? 0
+    return { keyId, budgetPeriod: period, spentMicros, budgetMicros: budget.amountMicros }
   }
 
   /** Adds a debit, or takes a refund off. Returns false if the budget is passed. */

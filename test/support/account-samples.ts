@@ -16,7 +16,7 @@ import type {
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
-import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../schemas/primitives.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { THEN_MS } from './given.ts'
@@ -28,6 +28,7 @@ export const sessionId = (number = 1): SessionId => `sess_${suffix(number)}`
 export const keyId = (number = 1): KeyId => `key_${suffix(number)}`
 export const runId = (number = 1): RunId => `run_${suffix(number)}`
 export const uploadId = (number = 1): UploadId => `upl_${suffix(number)}`
+export const testId = (number = 1): WebhookTestId => `wht_${suffix(number)}`
 
 /** The key of a numbered file. */
 export const objectKey = (number = 1, folder = 'uploads') => `${folder}/${String(number).padStart(32, '0')}.png`
@@ -174,7 +175,7 @@ export const grantCredits = (credits: number, reference = `gift-${++references}`
 export const withdrawCredits = (credits: number, reference: string) =>
   ({ ...grantCredits(credits, reference), type: 'WithdrawCredits', kind: 'correction' }) satisfies AccountCommand
 
-export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}) =>
+export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits & TestMode = {}) =>
   ({
     type: 'CreateApiKey',
     key: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
@@ -240,7 +241,31 @@ export const recordUndelivered = (attempt = 1, { run = 1, next }: { run?: number
   }) satisfies AccountCommand
 
 export const redeliver = (run = 1) =>
-  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook }) satisfies AccountCommand
+  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook, atMs: THEN_MS }) satisfies AccountCommand
+
+/** The same at the request of the account's owner. */
+export const resend = ({ run = 1, atMs = THEN_MS, askedWith }: AskedAt & { run?: number } = {}) =>
+  ({ ...redeliver(run), ...askedBy(askedWith), atMs, isByOwner: true }) satisfies AccountCommand
+
+interface AskedAt {
+  atMs?: number
+  askedWith?: number
+}
+
+export const rotateSecret = ({ atMs = THEN_MS, askedWith }: AskedAt = {}) =>
+  ({ type: 'RotateWebhookSecret', ...askedBy(askedWith), atMs }) satisfies AccountCommand
+
+export const requestTest = (test = 1, { atMs = THEN_MS, askedWith }: AskedAt = {}) =>
+  ({
+    type: 'RequestWebhookTest',
+    ...askedBy(askedWith),
+    atMs,
+    testId: testId(test),
+    url: hook,
+  }) satisfies AccountCommand
+
+export const recordTest = (test = 1) =>
+  ({ type: 'RecordWebhookTest', result: { testId: testId(test), status: 204, latencyMs: 87 } }) satisfies AccountCommand
 
 export const failRun = (run = 1, code?: RunErrorCode, willDeleteAt?: string) =>
   ({ type: 'FailRun', runId: runId(run), error: failure(code), willDeleteAt }) satisfies AccountCommand
@@ -309,7 +334,11 @@ export const sessionClosed = (session = 1, reason: Ending = 'signed_out'): Accou
   data: { sessionId: sessionId(session), reason },
 })
 
-export const keyCreated = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}): AccountEvent => ({
+/** The mode of test keys and what they make. */
+export const testMode = { livemode: false } as const
+type TestMode = Partial<typeof testMode>
+
+export const keyCreated = (key = 1, scope: KeyScope = 'full', limits: KeyLimits & TestMode = {}): AccountEvent => ({
   type: 'ApiKeyCreated',
   data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
 })
@@ -345,6 +374,12 @@ export const debited = (credits: number, { run = 1, after }: { run?: number; aft
 })
 
 export const queued = (options: RunOptions = {}): AccountEvent => ({ type: 'RunQueued', data: details(options) })
+
+/** The event of an accepted test run, which has no debit. */
+export const tested = ({ label, ...options }: RunOptions & { label?: string } = {}): AccountEvent => ({
+  type: 'RunQueued',
+  data: { ...details(options), ...testMode, receipt: receipt(options.credits), ...(label !== undefined && { label }) },
+})
 
 /** The two events of an accepted run. */
 export const accepted = ({ after, ...options }: RunOptions & { after: number }): AccountEvent[] => [
@@ -417,9 +452,24 @@ export const redeliveryRequested = (run = 1): AccountEvent => ({
   data: { runId: runId(run), url: hook },
 })
 
-export const uploadGranted = (options: UploadOptions = {}): AccountEvent => ({
+export const secretRotated = (generation: number): AccountEvent => ({
+  type: 'WebhookSecretRotated',
+  data: { generation },
+})
+
+export const testRequested = (test = 1): AccountEvent => ({
+  type: 'WebhookTestRequested',
+  data: { testId: testId(test), url: hook },
+})
+
+export const webhookTested = (test = 1): AccountEvent => ({
+  type: 'WebhookTested',
+  data: { testId: testId(test), status: 204, latencyMs: 87 },
+})
+
+export const uploadGranted = (options: UploadOptions = {}, mode: TestMode = {}): AccountEvent => ({
   type: 'UploadGranted',
-  data: upload(options),
+  data: { ...upload(options), ...mode },
 })
 
 export const uploadStored = (number = 1, options: FileOptions = {}): AccountEvent => ({

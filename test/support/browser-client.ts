@@ -32,11 +32,18 @@ export class BrowserClient {
     return this.#send('POST', path, headers, new URLSearchParams(fields))
   }
 
+  /** Sends a request as a script of the page does, with JSON if there is a body. */
+  async send<Body>(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+    const json = body && { text: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
+    const reply = await this.#send(method, path, { ...json?.headers, ...headers }, json?.text)
+    return { ...reply, body: JSON.parse(reply.text) as Body }
+  }
+
   async #send(
     method: string,
     path: string,
     headers: Record<string, string>,
-    body?: URLSearchParams,
+    body?: URLSearchParams | string,
   ): Promise<PageReply> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const answer = await fetch(this.#url + path, {

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { ModelList } from '../../schemas/api/model.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
+import { toMicros } from '../../src/domain/money.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { collect } from './collect.ts'
@@ -30,14 +31,14 @@ interface BusyOptions {
 
 /**
  * The events of a service after a bit of everything: runs of every model that takes only text, failed and repeated ones,
- * refunds, grants, withdrawals, keys, uploads and webhooks, in several accounts.
+ * refunds, grants, withdrawals, keys, test runs, uploads and webhooks, in several accounts.
  */
 export const busyLog = async (t: Test, { rounds = 1, environment = {} }: BusyOptions = {}): Promise<RawEvent[]> => {
   const service = await startService(t, {
     environment: { ALLOW_PRIVATE_WEBHOOKS: 'true', ...environment },
     providers: { sandbox: provider },
   })
-  const { accounts, keys, refunds } = service.core.services
+  const { accounts, keys, notices, refunds } = service.core.services
   const receiver = await startReceiver(t, (response, { path }) =>
     status(path === '/gone' ? 410 : 204)(response, {} as never),
   )
@@ -80,14 +81,29 @@ export const busyLog = async (t: Test, { rounds = 1, environment = {} }: BusyOpt
   const { body: kept } = await limited.run(text)
   unwrap(await refunds.refund(operator, kept.run_id, { amountMicros: 100_000, reason: 'a gift' }))
   await limited.run(text)
+  const tester = await openKey(service, third, { livemode: false })
+  await tester.run(text, { 'Idempotency-Key': 'order-1' })
+  await tester.run({ ...text, input: { prompt: 'fail' }, label: 'ci' })
+  await upload(tester, filePart(await picture('png')))
   const { body: stored } = await upload(third, filePart(await picture('png')))
   await third.send(`/v1/uploads/${stored.id}`, { method: 'DELETE' })
   await third.run(text)
+
+  const { balanceMicros } = await service.core.accounts.state(third.accountId)
+  const settings = { email: true, url: `${receiver.url}gone`, balanceUnderMicros: balanceMicros }
+  unwrap(await notices.set(operator, third.accountId, settings))
+  const priceMicros = toMicros(kept.credits_charged)
+  const exhausted = await openKey(service, third, { budget: { amountMicros: priceMicros, period: 'month' } })
+  await exhausted.run(text)
 
   const { log } = service.core
   const events = () => collect(log.readAll(BEFORE_FIRST))
   await until('the use of keys is recorded', async () => (await events()).some(({ type }) => type === 'ApiKeyUsed'))
   await until('the webhooks are recorded', async () => (await events()).some(({ type }) => type === 'WebhookAbandoned'))
+  await until('the notices are recorded', async () => {
+    const types = (await events()).map(({ type }) => type)
+    return ['NoticeDelivered', 'NoticeAbandoned'].every(type => types.filter(each => each === type).length === 2)
+  })
   return events()
 }
 

@@ -59,7 +59,10 @@ export const refundInHistory = async (log: EventLog, account = 1, credits = 4): 
 /** Keys, runs and uploads are numbered uniquely across accounts. */
 const lifeOf = (account: number): AccountCommand[] => {
   const own = (number: number) => account * 1000 + number
-  const key = (number: number) => ({ ...createKey(own(number)), hash: digestOf(own(number)) })
+  const key = (number: number) => {
+    const { type, key } = createKey(own(number))
+    return { type, key: { ...key, hash: digestOf(own(number)) } }
+  }
   const run = (number: number) =>
     queueRun({ run: own(number), key: `request-${number}`, metadata: { order: number }, webhook: number > 5 })
   const upload = (number: number) => grantUpload({ upload: own(number) }, own(2))

@@ -108,14 +108,27 @@ const enter = (event: RawEvent, ledger: Ledger, fault: (what: string) => void) =
       if (run) run.chargedMicros -= data.amountMicros
       return move(data.amountMicros)
     case 'RunQueued':
-      if (run) run.idempotencyKey = (event.data as { idempotency?: { key: string } }).idempotency?.key
-      return
+      return queue(event.data as Queued, ledger, fault)
     case 'RunCompleted':
       return finish('completed')
     case 'RunFailed':
       if (run) run.errorCode = (event.data as { error: { code: string } }).error.code
       return finish('failed')
   }
+}
+
+interface Queued {
+  runId: string
+  livemode?: false
+  idempotency?: { key: string }
+}
+
+/** A run that costs nothing is a test run, which has no debit. */
+const queue = ({ runId, livemode, idempotency }: Queued, { runs }: Ledger, fault: (what: string) => void) => {
+  const debited = runs.get(runId)
+  if ((debited === undefined) !== (livemode === false)) fault('is a test run with a debit, or a live run without one')
+  const run = debited ?? { end: undefined, errorCode: undefined, chargedMicros: 0, idempotencyKey: undefined }
+  runs.set(runId, { ...run, idempotencyKey: idempotency?.key })
 }
 
 const ledgerOf = (ledgers: Map<string, Ledger>, accountId: string): Ledger => {

@@ -73,14 +73,14 @@ export const startReceiver = async (t: Test, answer: Answer = status(204)): Prom
   return receiver
 }
 
-export type WebhookRecord = Recorded<Extract<AccountEvent, { type: `Webhook${string}` }>>
+export type WebhookRecord = Recorded<Extract<AccountEvent, { type: `Webhook${string}`; data: { runId: RunId } }>>
 
-/** The webhook events in the log of an account, or of one of its runs. */
+/** The events of deliveries in the log of an account, or of one of its runs. */
 export const webhookEvents = async (log: EventLog, accountId: AccountId, runId?: RunId): Promise<WebhookRecord[]> => {
   const events = (await collect(log.readStream(accountStream(accountId), 0))) as Recorded<AccountEvent>[]
   return events.filter(
     (event): event is WebhookRecord =>
-      event.type.startsWith('Webhook') && (!runId || (event as WebhookRecord).data.runId === runId),
+      event.type.startsWith('Webhook') && 'runId' in event.data && (!runId || event.data.runId === runId),
   )
 }
 

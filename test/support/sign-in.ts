@@ -44,7 +44,7 @@ interface Options {
   logins?: Logins
 }
 
-/** What signs people in, in one process. Several of them may share a log. */
+/** The services that sign people in, as in one process. Several processes may share a log. */
 export const signInOn = (
   log: EventLog,
   clock: ManualClock,

@@ -17,6 +17,7 @@ import {
 import { FILE_RESERVE_BYTES } from '../free-space.ts'
 import { durableFiles } from './durable-files.ts'
 import { expectKey, expectKeys, expectRange } from './expect.ts'
+import { expectHardLinks } from './hard-links.ts'
 import { readGrant, signPut } from './signed-put.ts'
 import { absent, openStaging } from './staging.ts'
 
@@ -30,14 +31,22 @@ export interface DiskOptions {
   reserveBytes?: number
 }
 
-/** Stores objects as files. An object appears under its name only when it is complete and durable. */
+/**
+ * Stores objects as files. An object appears under its name only when it is complete and durable. Rejects with
+ * Unavailable if the folder cannot be written, or has no hard links.
+ */
 export const openDiskObjectStore = async ({
   folder,
   putSecret,
   putUrl,
   reserveBytes = FILE_RESERVE_BYTES,
 }: DiskOptions): Promise<ObjectStore> => {
-  const staging = await openStaging({ folder: join(folder, 'arriving'), reserveBytes })
+  const arriving = join(folder, 'arriving')
+  const staging = await openStaging({ folder: arriving, reserveBytes })
+  await expectHardLinks(arriving).catch(async error => {
+    await staging.close()
+    throw error
+  })
   const files = durableFiles(folder)
 
   const receive = async (): Promise<IncomingObject> => {

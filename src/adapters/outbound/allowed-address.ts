@@ -42,6 +42,11 @@ export class AllowedAddresses {
     return isIP(host) ? this.hasAddress(host) : this.#allowPrivate || isPublicName(host)
   }
 
+  /** Whether the host of a URL is literally not allowed, so that no request to it can succeed. */
+  refusesUrl(url: string): boolean {
+    return URL.canParse(url) && !this.hasHost(hostOf(new URL(url)))
+  }
+
   /**
    * Whether an IP address may be contacted. IPv6 forms that embed an IPv4 address (mapped, NAT64, 6to4, Teredo, ISATAP)
    * are not public: the network decides where they lead, and their hosts have an IPv4 address too.
@@ -110,3 +115,6 @@ const isPublicName = (name: string): boolean => {
 
 /** RFC 6761, RFC 6762, RFC 8375, and the name that ICANN reserves for private networks. */
 const INTERNAL = /(^|\.)(localhost|local|home\.arpa|internal)$/
+
+/** An IPv6 address without its brackets. */
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1')

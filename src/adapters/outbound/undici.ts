@@ -37,7 +37,7 @@ export const createOutbound = ({
   const trusted = guardedAgent(systemLookup, new AllowedAddresses({ denied, allowPrivate: true }))
   const { request } = guarded
   return {
-    refuses: url => URL.canParse(url) && !addresses.hasHost(hostOf(new URL(url))),
+    refuses: url => addresses.refusesUrl(url),
     post: (url, { headers, body, timeoutMs }) =>
       within(timeoutMs, undefined, async signal => {
         const sent = { 'user-agent': USER_AGENT, ...headers }
@@ -77,9 +77,6 @@ export const createOutbound = ({
     },
   }
 }
-
-/** An IPv6 address without its brackets. */
-const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1')
 
 const target = (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined

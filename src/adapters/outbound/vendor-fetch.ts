@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Agent, Dispatcher } from 'undici'
+import { AnswerRoom, type HeldAnswer } from './answer-room.ts'
 import { readResponse } from './read-response.ts'
 
 /** A provider that cannot be reached is passed over; DNS, TCP and TLS take several round trips. */
@@ -10,6 +12,12 @@ const KEEP_ALIVE_MS = 4_000
 
 /** Far more than answers with pictures in Base64 or a film of minutes have; everything else comes as an address. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
+
+/** Answers of one server that are read at a time: some with films, or hundreds of common size. */
+const ROOM_BYTES = MAX_ANSWER_BYTES
+
+/** Shorter answers need no room: as many as there are calls take little memory. */
+const SMALL_BYTES = 256 * 1024
 
 /** The rest of an error is not read. */
 const MAX_ERROR_BYTES = 64 * 1024
@@ -28,20 +36,29 @@ export interface VendorFetch {
  */
 export const openVendorFetch = (): VendorFetch => {
   let undici: Promise<Undici> | undefined
+  /** By the server, so that a slow one holds up no other. */
+  const rooms = new Map<string, AnswerRoom>()
+  const roomOf = (url: string): AnswerRoom => {
+    const { origin } = new URL(url)
+    const room = rooms.get(origin) ?? new AnswerRoom(ROOM_BYTES)
+    rooms.set(origin, room)
+    return room
+  }
   return {
     fetch: async (input, init = {}) => {
       undici ??= openUndici()
       const { agent, request } = await undici
       const { method = 'GET', headers, body, signal = null } = init
       const redirect = init.redirect === 'manual' ? 'manual' : 'error'
+      const { url, headers: own } = input instanceof Request ? input : { url: String(input) }
+      const sent = { 'accept-encoding': 'identity', ...toObject(headers ?? own) }
+      const reading: Reading = { redirect, signal, hold: () => roomOf(url).open() }
       if (typeof input === 'string' && (typeof body === 'string' || !body)) {
-        const sent = { 'accept-encoding': 'identity', ...toObject(headers) }
         const options = { method: method as Dispatcher.HttpMethod, headers: sent, body: body ?? null, signal }
-        return read(await request(input, { ...options, dispatcher: agent }), redirect)
+        return read(await request(input, { ...options, dispatcher: agent }), reading)
       }
-      // The global one: that of the package does not take the forms of the vendors' clients.
       const dispatcher = agent as unknown as NonNullable<RequestInit['dispatcher']>
-      return fetch(input, { ...init, redirect, dispatcher })
+      return read(await sendForm(input, { ...init, headers: sent, redirect, dispatcher }), reading)
     },
     close: async () => (await undici)?.agent.destroy(),
   }
@@ -70,9 +87,24 @@ const toObject = (headers: RequestInit['headers']): Record<string, string> =>
     ? Object.fromEntries(new Headers(headers as Headers))
     : ((headers as Record<string, string> | undefined) ?? {})
 
+type Answer = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> & { body: Readable }
+
+/** The global one: that of the package does not take the forms of the vendors' clients. */
+const sendForm = async (...sent: Parameters<typeof fetch>): Promise<Answer> => {
+  const { status, headers, body } = await fetch(...sent)
+  return { statusCode: status, headers: Object.fromEntries(headers), body: Readable.from(body ?? []) }
+}
+
+interface Reading {
+  redirect: 'manual' | 'error'
+  signal: AbortSignal | null
+  /** Begins to hold an answer in memory. */
+  hold(): HeldAnswer
+}
+
 const read = async (
-  { statusCode: status, headers, body }: Dispatcher.ResponseData,
-  redirect: 'manual' | 'error',
+  { statusCode: status, headers, body }: Answer,
+  { redirect, signal, hold }: Reading,
 ): Promise<Response> => {
   const fail = (words: string) => {
     body.destroy().on('error', () => undefined)
@@ -84,14 +116,22 @@ const read = async (
   const isError = status >= 400
   const pieces: Buffer<ArrayBuffer>[] = []
   let sizeBytes = 0
-  for await (const piece of body as AsyncIterable<Buffer<ArrayBuffer>>) {
-    pieces.push(piece)
-    sizeBytes += piece.byteLength
-    if (isError && sizeBytes > MAX_ERROR_BYTES) break
-    if (sizeBytes > MAX_ANSWER_BYTES) throw fail(`the answer has more than ${MAX_ANSWER_BYTES} bytes`)
+  let held: HeldAnswer | undefined
+  try {
+    for await (const piece of body as AsyncIterable<Buffer<ArrayBuffer>>) {
+      pieces.push(piece)
+      sizeBytes += piece.byteLength
+      if (isError && sizeBytes > MAX_ERROR_BYTES) break
+      if (sizeBytes > MAX_ANSWER_BYTES) throw fail(`the answer has more than ${MAX_ANSWER_BYTES} bytes`)
+      if (sizeBytes <= SMALL_BYTES) continue
+      held ??= hold()
+      await held.grow(piece.byteLength, signal)
+    }
+    const [first] = pieces
+    return readResponse(first && pieces.length === 1 ? first : await joined(pieces, sizeBytes), status, headers)
+  } finally {
+    held?.close()
   }
-  const [first] = pieces
-  return readResponse(first && pieces.length === 1 ? first : await joined(pieces, sizeBytes), status, headers)
 }
 
 /** Joins pieces in turns with other work: a large answer at once would hold it up. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { base64Length, DATA_URL, decodeInTurns, encodeInTurns, toBase64 } from './base64.ts'
+import { assertParseable } from './documents.ts'
 
 /** Smaller files are encoded, decoded, written and parsed as part of their documents within a millisecond. */
 export const MIN_LARGE_BYTES = 64 * 1024
@@ -43,11 +44,13 @@ export class LargeFiles {
     return { sizeBytes: sizes.reduce((sum, size) => sum + size, 0), body: inTurns(pieces) }
   }
 
-  /** Replaces the files in an answer by names. */
+  /** Replaces the files in an answer by names. Rejects if what is left is too long to parse. */
   async extract(answer: Response): Promise<Response> {
     const { status, statusText, headers } = answer
-    if (!this.#place || !mayBeLarge(headers)) return answer
-    const document = await this.#extractFrom(Buffer.from(await answer.arrayBuffer()), this.#place)
+    if (!mayBeLarge(headers)) return answer
+    const whole = Buffer.from(await answer.arrayBuffer())
+    const document = this.#place ? await this.#extractFrom(whole, this.#place) : whole
+    await assertParseable(document)
     const short = new Headers(headers)
     short.set('content-length', String(document.byteLength))
     return new Response(document, { status, statusText, headers: short })
@@ -84,9 +87,12 @@ export class LargeFiles {
   }
 }
 
+/** Some clients parse whatever comes. */
 const mayBeLarge = (headers: Headers): boolean =>
-  /json/i.test(headers.get('content-type') ?? '') &&
+  !FILE_TYPE.test(headers.get('content-type') ?? '') &&
   !(Number(headers.get('content-length') ?? Number.NaN) <= MIN_LARGE_BYTES)
+
+const FILE_TYPE = /^(image|video|audio|application\/octet-stream)\b/i
 
 /** Where the Base64 begins in a string; undefined if there can be none. */
 const fileStart = (document: Buffer, quote: number, place: RegExp): number | undefined => {

@@ -1,3 +1,4 @@
+import { encodeForm } from './form.ts'
 import type { LargeFiles } from './large-files.ts'
 
 /** Sends a client's request, in whatever form the client makes it, with its large files. */
@@ -12,11 +13,18 @@ export const send = async (
     const { url, method, headers, signal } = input
     return send(request, files, url, { method, headers, signal, body: await input.text() })
   }
-  const filled = typeof init?.body === 'string' ? files.insert(init.body) : undefined
-  if (!filled) return request(input, init)
-  // With its length, since not every server takes a body in chunks.
   const headers = new Headers(init?.headers)
-  headers.set('content-length', String(filled.sizeBytes))
-  const body = filled.body as unknown as NonNullable<RequestInit['body']>
-  return request(input, { ...init, headers, body, duplex: 'half' })
+  const sendInTurns = (sizeBytes: number, inTurns: AsyncIterable<Uint8Array>) => {
+    // With its length, since not every server takes a body in chunks.
+    headers.set('content-length', String(sizeBytes))
+    const body = inTurns as unknown as NonNullable<RequestInit['body']>
+    return request(input, { ...init, headers, body, duplex: 'half' })
+  }
+  if (init?.body instanceof FormData) {
+    const { contentType, sizeBytes, body } = encodeForm(init.body)
+    headers.set('content-type', contentType)
+    return sendInTurns(sizeBytes, body)
+  }
+  const filled = typeof init?.body === 'string' ? files.insert(init.body) : undefined
+  return filled ? sendInTurns(filled.sizeBytes, filled.body) : request(input, init)
 }

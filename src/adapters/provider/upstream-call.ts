@@ -194,12 +194,16 @@ const retryAfterOf = (headers: Headers): number | undefined => {
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
 }
 
+/** Longer than any word. It may be a key in another form, or that of somebody else. */
+const TOKEN = /[\w+/=%-]{32,}/g
+
 /** A provider's words, without secrets, addresses and line breaks. */
 const wordsOf = (message: string | undefined, secrets: readonly string[]): string => {
   let words = message ?? ''
   for (const secret of secrets) words = words.replaceAll(secret, '…')
   return words
     .replaceAll(/https?:\/\/\S+/g, '…')
+    .replaceAll(TOKEN, '…')
     .replaceAll(/\s+/g, ' ')
     .slice(0, MAX_WORDS)
     .toWellFormed()

@@ -1,8 +1,9 @@
 import type { Actor, KeyScope } from '../../../schemas/actor.ts'
+import type { Moded } from '../../../schemas/primitives.ts'
 import type { AccountRecord } from '../read-account.ts'
 
 /** An API key, as the log describes it. */
-export interface KnownKey {
+export interface KnownKey extends Moded {
   keyId: string
   name: string
   lastFour: string
@@ -17,8 +18,8 @@ export class KeyRing {
 
   take({ type, data, metadata }: AccountRecord) {
     if (type === 'ApiKeyCreated') {
-      const { keyId, name, lastFour, scope = 'full' } = data
-      this.#keys.set(keyId, { keyId, name, lastFour, scope, createdAt: metadata.at, isActive: true })
+      const { keyId, name, lastFour, scope = 'full', livemode } = data
+      this.#keys.set(keyId, { keyId, name, lastFour, scope, livemode, createdAt: metadata.at, isActive: true })
     }
     if (type === 'ApiKeyRevoked') {
       const key = this.#keys.get(data.keyId)

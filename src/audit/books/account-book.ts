@@ -76,9 +76,12 @@ export class AccountBook {
         return { kind: 'refund', change: this.#lots.giveBack(uses, amountMicros), reason, run }
       }
       case 'RunCompleted':
-      case 'RunFailed':
-        this.#runOf(data.runId).isOpen = false
+      case 'RunFailed': {
+        const run = this.#runs.get(data.runId)
+        // Test runs are not in the books.
+        if (run) run.isOpen = false
         return undefined
+      }
       default:
         return undefined
     }

@@ -14,7 +14,10 @@ export interface PriceCheck {
 }
 
 /** Recomputes the price of a run from its receipt, and compares the receipt with the price list of its time. */
-export const checkPrice = async (log: ReadableLog, { receipt, request, events }: RunStory): Promise<PriceCheck> => {
+export const checkPrice = async (
+  log: ReadableLog,
+  { receipt, request, events, isTest }: RunStory,
+): Promise<PriceCheck> => {
   if (!receipt) return { faults: ['the run was never debited'] }
   const raw = await log.readEvent(CATALOG_STREAM, receipt.catalogRevision)
   const listed = raw && (eventCodec.decode(raw) as unknown as AuditedEvent)
@@ -25,7 +28,7 @@ export const checkPrice = async (log: ReadableLog, { receipt, request, events }:
   const faults = [
     receiptFault(receipt),
     typeof rule === 'string' ? rule : ruleFault(receipt, rule, request?.input ?? {}),
-    debited?.amountMicros !== receipt.totalMicros && `the debit is ${debited?.amountMicros} microcredits`,
+    !isTest && debited?.amountMicros !== receipt.totalMicros && `the debit is ${debited?.amountMicros} microcredits`,
   ]
   return { ...(listed && { listed }), faults: faults.filter(fault => typeof fault === 'string') }
 }

@@ -81,6 +81,11 @@ export class RunStory {
     this.#takeWebhook(event)
   }
 
+  /** A test run has no debit, and its receipt tells what it would have cost. */
+  get isTest(): boolean {
+    return this.request?.livemode === false
+  }
+
   /** The state of a run that the API shows: that of the last step which is one. */
   get status(): string {
     const states: string[] = ['queued', 'processing', 'completed', 'failed']
@@ -107,6 +112,9 @@ export class RunStory {
         return
       case 'RunQueued':
         this.request = data
+        if (data.livemode !== false) return
+        this.receipt = data.receipt
+        this.label = data.label
         return
       case 'RunStarted':
         this.upstream = data.upstream

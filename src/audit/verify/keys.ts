@@ -15,10 +15,8 @@ export class Keys implements Rule {
       if (this.#hashes.has(keyId)) report(`${keyId} was created before`)
       this.#hashes.set(keyId, hash)
     }
-    if (type === 'ApiKeyUsed' && this.#hashes.get(keyId) !== hash) report(`${keyId} is no active key with this hash`)
-    if (type === 'ApiKeyRevoked') {
-      if (this.#hashes.get(keyId) !== hash) report(`${keyId} is no active key with this hash`)
-      this.#hashes.set(keyId, undefined)
-    }
+    if (type !== 'ApiKeyUsed' && type !== 'ApiKeyRevoked') return
+    if (this.#hashes.get(keyId) !== hash) report(`${keyId} is no active key with this hash`)
+    if (type === 'ApiKeyRevoked') this.#hashes.set(keyId, undefined)
   }
 }

@@ -1,4 +1,10 @@
-import { accountStream, CATALOG_STREAM, PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
+import {
+  accountStream,
+  CATALOG_STREAM,
+  OPERATOR_STREAM,
+  PERIODS_STREAM,
+  SEALS_STREAM,
+} from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type PassedEvent, type ReadableLog } from '../../ports/event-log.ts'
@@ -17,8 +23,11 @@ import { KeyLimits } from './key-limits.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import { Logins } from './logins.ts'
+import { Modes } from './modes.ts'
 import { Money } from './money.ts'
+import { Notices } from './notices.ts'
 import { Opening } from './opening.ts'
+import { OperatorNotices } from './operator-notices.ts'
 import { Periods } from './periods.ts'
 import { PriceList } from './price-list.ts'
 import { ProviderCosts } from './provider-costs.ts'
@@ -30,6 +39,8 @@ import { Sessions } from './sessions.ts'
 import { type Part, partOf } from './share.ts'
 import { Suspension } from './suspension.ts'
 import { Uploads } from './uploads.ts'
+import { WebhookSecrets } from './webhook-secrets.ts'
+import { WebhookTests } from './webhook-tests.ts'
 import { Webhooks } from './webhooks.ts'
 
 export interface PartOptions {
@@ -168,10 +179,13 @@ class Checks {
   }
 
   #rulesOf(stream: string): Rule[] {
+    if (stream === OPERATOR_STREAM) return [new OperatorNotices()]
     if (!stream.startsWith('account-')) return []
-    const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
-    const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits(), new Sessions()]
-    return [...holder, new Money(), new Requests(), ...life]
+    const life = [new Runs(this.#prices), new ProviderCosts(), new Uploads()]
+    const told = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
+    const keys = [new Keys(), new KeyLimits(), new Modes()]
+    const holder = [new Opening(stream), new Suspension(), new Limits(), ...keys, new Sessions()]
+    return [...holder, new Money(), new Requests(), ...life, ...told]
   }
 }
 

@@ -16,6 +16,8 @@ interface Run {
   /** When a started run must have ended. */
   deadlineMs?: number
   timeoutMs?: number
+  /** A test run is never debited and never refunded. */
+  isTest?: boolean
   /** Whether its failure says that it may have left files. */
   mayLeaveFiles?: boolean
 }
@@ -42,6 +44,7 @@ const LATEST_MS = 8.64e15
 /**
  * Each run is debited once, for the price that its receipt and the catalog give; takes only legal steps; ends once; and
  * is refunded in full if it fails, and never more than it cost otherwise. Its refunds repeat the facts of its debit.
+ * A test run takes the same steps, and moves no credits.
  */
 export class Runs implements Rule {
   readonly #prices: PriceList
@@ -63,7 +66,8 @@ export class Runs implements Rule {
     const isDue = due?.type === type && due.runId === runId
     if (due && !isDue) report(`it is not the ${due.type} of ${due.runId}, which the event before it calls for`)
     this.#due = undefined
-    const follower = FOLLOWERS[type]
+    if (type === 'RunQueued' && event.data['livemode'] === false) return this.#takeTest(event, run, report)
+    const follower = run?.isTest ? undefined : FOLLOWERS[type]
     if (follower) this.#due = { type: follower, runId, error: (event.data['error'] as { code: string })?.code }
     if (type === 'CreditsDebited') return this.#takeDebit(event, run, report)
     if (type === 'CreditsRefunded') return takeRefund(event, run, isDue ? due : undefined, report)
@@ -73,7 +77,8 @@ export class Runs implements Rule {
     if (!run) return report(`${runId} was never debited`)
     if (!step.from.includes(run.state)) report(`a run that is ${run.state} cannot become ${step.to}`)
     if (type === 'RunFailed') takeLeftFiles(event, run, report)
-    run.state = step.to
+    // A test run that has failed is owed nothing.
+    run.state = run.isTest && step.to === 'failed' ? 'refunded' : step.to
     if (type === 'RunQueued') this.#takeQueued(event, run, report)
     if (type === 'RunStarted') run.deadlineMs = Date.parse(clockOf(event)) + (run.timeoutMs ?? 0)
   }
@@ -89,6 +94,7 @@ export class Runs implements Rule {
   }
 
   #takeDebit(event: AuditedEvent, run: Run | undefined, report: Report) {
+    if (run?.isTest) return report('a test run is debited')
     if (run) report(`${runIdOf(event)} was debited before`)
     const { amountMicros, receipt } = event.data as { amountMicros: number; receipt: Receipt }
     const debit = this.#facts.of(factsOfDebit(event))
@@ -100,18 +106,28 @@ export class Runs implements Rule {
     if (fault) report(fault)
   }
 
-  #takeQueued({ data }: AuditedEvent, run: Run, report: Report) {
-    const { model, endpoint, input, timeoutMs } = data as {
-      model: string
-      endpoint: string
-      input: Record<string, unknown>
-      timeoutMs: number
-    }
-    run.timeoutMs = timeoutMs
+  /** It says itself what it would cost. */
+  #takeTest(event: AuditedEvent, run: Run | undefined, report: Report) {
+    if (run) report(run.isTest ? `${runIdOf(event)} was queued before` : 'a test run is debited')
+    const { receipt, timeoutMs } = event.data as { receipt?: Receipt; timeoutMs: number }
+    const costless = { debit: '', chargedMicros: 0, refundedMicros: 0 }
+    this.#runs.set(runIdOf(event), { state: 'queued', ...costless, isTest: true, timeoutMs })
+    if (!receipt) return report('a test run does not say what it would cost')
+    const fault = receiptFault(receipt)
+    if (fault) report(fault)
+    this.#checkPrice(event, receipt, report)
+  }
+
+  #takeQueued(event: AuditedEvent, run: Run, report: Report) {
+    run.timeoutMs = Number(event.data['timeoutMs'])
     const debit = this.#debit
     this.#debit = undefined
-    if (debit === undefined || runIdOf(debit) !== String(data['runId'])) return
-    const receipt = (debit.data as { receipt: Receipt }).receipt
+    if (debit === undefined || runIdOf(debit) !== runIdOf(event)) return
+    this.#checkPrice(event, (debit.data as { receipt: Receipt }).receipt, report)
+  }
+
+  #checkPrice({ data }: AuditedEvent, receipt: Receipt, report: Report) {
+    const { model, endpoint, input } = data as { model: string; endpoint: string; input: Record<string, unknown> }
     if (receipt.model !== model || receipt.endpoint !== endpoint)
       return report(`it runs ${model}/${endpoint}, and its receipt is for ${receipt.model}/${receipt.endpoint}`)
     const rule = this.#prices.ruleOf(receipt)
@@ -141,6 +157,7 @@ const takeDeletion = (run: Run | undefined, report: Report) => {
 const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, due: Due | undefined, report: Report) => {
   const amountMicros = Number(data['amountMicros'])
   if (!run) return report('it refunds a run that was never debited')
+  if (run.isTest) return report('a test run is refunded')
   const fault = refundFactsFault(data, run.debit, due?.error)
   if (fault) report(fault)
   run.refundedMicros += amountMicros

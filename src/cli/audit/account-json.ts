@@ -32,11 +32,12 @@ export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
   }
 }
 
-const keyToJson = ({ keyId, name, lastFour, scope, createdAt }: KnownKey) => ({
+const keyToJson = ({ keyId, name, lastFour, scope, livemode, createdAt }: KnownKey) => ({
   key_id: keyId,
   name,
   last_four: lastFour,
   scope,
+  livemode: livemode !== false,
   created_at: createdAt,
 })
 

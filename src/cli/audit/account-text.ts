@@ -40,7 +40,9 @@ const listsOf = (account: AccountFold): string[] => [
     ['key', 'name', 'scope', 'created (UTC)'],
     account.keys
       .active()
-      .map(({ keyId, name, lastFour, scope, createdAt }) => [keyId, `${name} (…${lastFour})`, scope, createdAt]),
+      .map(({ keyId, name, lastFour, scope, livemode, createdAt }) => [
+        ...[keyId, `${name} (…${lastFour})`, livemode === false ? `${scope}, test` : scope, createdAt],
+      ]),
   ),
   list(
     'open run',

@@ -14,6 +14,7 @@ export const explanationToJson = (explanation: Explanation) => {
     run_id: runId,
     account_id: accountId,
     email: account.opening?.email ?? null,
+    livemode: !story.isTest,
     status: story.status,
     ...requestToJson(story, keys),
     ...creditsToJson('credits_used', story.used),

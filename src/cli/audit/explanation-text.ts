@@ -17,7 +17,9 @@ export const explanationToText = (explanation: Explanation): string => {
   const { accountId, runId, story, faults } = explanation
   const { model, endpoint } = story.request ?? story.receipt ?? { model: 'unknown', endpoint: 'unknown' }
   return [
-    printable(`${runId}: ${story.status}, ${model} (${endpoint})`),
+    printable(
+      `${runId}: ${story.status}, ${model} (${endpoint})${story.isTest ? ', a test run: nothing was debited' : ''}`,
+    ),
     section('Request', requestToText(explanation)),
     section('Price', priceToText(explanation)),
     section('Steps', stepsToText(explanation)),
@@ -71,7 +73,7 @@ const webhookWords = ({ kind, attempt = 0, status, reason, nextAttemptAt, url }:
   return `attempt ${attempt} failed: ${reason} (${next})`
 }
 
-const eventsToText = ({ runId, story: { events }, account, faults, seal }: Explanation): string => {
+const eventsToText = ({ runId, story: { events, isTest }, account, faults, seal }: Explanation): string => {
   const head = account.last as AccountRecord
   const table = toColumns(
     events.map(({ revision, position, type, id, metadata }) => [
@@ -86,7 +88,7 @@ const eventsToText = ({ runId, story: { events }, account, faults, seal }: Expla
   const sealed = seal
     ? [
         `Seal ${sealText(seal)} of ${seal.at}`,
-        `covers them all. "tollgate audit prove --run ${runId}" proves the debit.`,
+        `covers them all.${isTest ? '' : ` "tollgate audit prove --run ${runId}" proves the debit.`}`,
       ]
     : ['No seal covers all of them yet.']
   return [

@@ -12,7 +12,7 @@ interface LimitOptions {
 }
 
 /** The limits of a new key from the options of a command. Throws OperatorError for one that is malformed. */
-export const parseLimits = ({ expires, budget, models, addresses }: LimitOptions): KeyLimits => ({
+export const parseKeyLimits = ({ expires, budget, models, addresses }: LimitOptions): KeyLimits => ({
   ...(expires !== undefined && { expiresAt: parseExpiry(expires) }),
   ...(budget !== undefined && { budget: parseBudget(budget) }),
   ...(models !== undefined && { models: parseList('models', models, MAX_KEY_MODELS) }),
@@ -22,7 +22,7 @@ export const parseLimits = ({ expires, budget, models, addresses }: LimitOptions
 const parseExpiry = (text: string): string => {
   const time = parseTime(text)
   if (time === undefined)
-    throw new OperatorError(`${JSON.stringify(text)} is no time: write 2027-01-01, or 2027-01-01T18:00:00Z.`)
+    throw new OperatorError(`${JSON.stringify(text)} is not a date or time: write 2027-01-01, or 2027-01-01T18:00:00Z.`)
   return time
 }
 
@@ -30,7 +30,7 @@ const parseBudget = (text: string): NonNullable<KeyLimits['budget']> => {
   const [amount = '', period = '', ...rest] = text.split('/')
   if (!isPeriod(period) || rest.length > 0)
     throw new OperatorError(
-      `${JSON.stringify(text)} is no budget: write credits and ${BUDGET_PERIODS.join(', ')}, such as 50/month.`,
+      `${JSON.stringify(text)} is not a budget: write credits and ${BUDGET_PERIODS.join(', ')}, such as 50/month.`,
     )
   return { amountMicros: parseCredits(amount, { least: 1 }), period }
 }
@@ -39,6 +39,6 @@ const isPeriod = (text: string): text is BudgetPeriod => (BUDGET_PERIODS as read
 
 const parseList = (what: string, text: string, limit: number): string[] => {
   const items = text.split(',').map(item => item.trim())
-  if (items.length > limit) throw new OperatorError(`A key can be held to at most ${limit} ${what}.`)
+  if (items.length > limit) throw new OperatorError(`A key can be restricted to at most ${limit} ${what}.`)
   return items
 }

@@ -30,6 +30,7 @@ const show = (key: KeyInfo) => ({
   key_id: key.keyId,
   name: key.name,
   scope: scopeOf(key),
+  livemode: key.livemode !== false,
   last_four: key.lastFour,
   created_at: key.createdAt,
   expires_at: key.expiresAt ?? null,
@@ -53,10 +54,20 @@ const NAME_WIDTH = 30
 /** With it, the table has at most 80 columns. */
 const LIMITS_WIDTH = 28
 
-const rowOf = ({ key_id, name, last_four, scope, created_at, last_used_at, revoked_at, ...limits }: Shown) => [
+const rowOf = ({
+  key_id,
+  name,
+  last_four,
+  scope,
+  livemode,
+  created_at,
+  last_used_at,
+  revoked_at,
+  ...limits
+}: Shown) => [
   `${key_id}\n${wrapped(`${name} (…${last_four})`, NAME_WIDTH)}`,
   [
-    scope,
+    livemode ? scope : `${scope}, test`,
     `created ${dayOf(created_at)}`,
     ...(last_used_at === null ? [] : [`used ${dayOf(last_used_at)}`]),
     ...(revoked_at === null ? [] : [`revoked ${dayOf(revoked_at)}`]),

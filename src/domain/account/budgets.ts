@@ -46,17 +46,49 @@ export const withBudgetPeriod = (debit: DebitFacts, debitedAtMs: number, { activ
   return budget ? { ...debit, budgetPeriod: startOf(budget.period, debitedAtMs) } : debit
 }
 
+/** Of the use of a budget, the share in percent that its owner is warned at. */
+const WARNING_PERCENT = 80
+
+/** The use of a key's budget after a debit, if the debit reaches a share that the owner was not told of yet. */
+export const reachedShare = (
+  keyId: KeyId | undefined,
+  amountMicros: number,
+  atMs: number,
+  { activeKeys }: AccountState,
+): (BudgetState & { percent: number; firstDay: string }) | undefined => {
+  const key = keyId && activeKeys.get(keyId)
+  const budget = key && budgetAt(key, atMs)
+  if (!budget) return undefined
+  const { period, budgetMicros } = budget
+  const spentMicros = budget.spentMicros + amountMicros
+  const firstDay = startOf(period, atMs)
+  const percent = spentMicros >= budgetMicros ? 100 : spentMicros >= warningMicros(budgetMicros) ? WARNING_PERCENT : 0
+  const { toldPercent = 0 } = key.spent?.find(each => each.period === firstDay) ?? {}
+  return percent > toldPercent ? { ...budget, spentMicros, percent, firstDay } : undefined
+}
+
+/** The state after the owner was told of a share of a budget. */
+export const tell = (state: AccountState, keyId: KeyId, budgetPeriod: string, isExhausted: boolean): AccountState =>
+  changeSpent(state, { keyId, budgetPeriod }, (spent, period) =>
+    spent.map(each => (each.period === period ? { ...each, toldPercent: isExhausted ? 100 : WARNING_PERCENT } : each)),
+  )
+
+/** 80 % of a budget, rounded up. A product would leave the range of exact integers. */
+const warningMicros = (budgetMicros: number): number =>
+  budgetMicros - Math.floor(budgetMicros / (100 / (100 - WARNING_PERCENT)))
+
 /** The state after a debit. */
 export const spend = (state: AccountState, debit: DebitFacts, amountMicros: number): AccountState =>
   changeSpent(state, debit, (spent, period) => {
-    const micros = (spent.find(each => each.period === period)?.micros ?? 0) + amountMicros
-    return [{ period, micros }, ...spent.filter(each => each.period !== period)].slice(0, MAX_PERIODS)
+    const before = spent.find(each => each.period === period) ?? { period, micros: 0 }
+    const after = { ...before, micros: before.micros + amountMicros }
+    return [after, ...spent.filter(each => each !== before)].slice(0, MAX_PERIODS)
   })
 
 /** The state after a refund, which gives back to the period of its debit alone. */
 export const giveBack = (state: AccountState, debit: DebitFacts | undefined, amountMicros: number): AccountState =>
   changeSpent(state, debit, (spent, period) =>
-    spent.map(each => (each.period === period ? { period, micros: Math.max(0, each.micros - amountMicros) } : each)),
+    spent.map(each => (each.period === period ? { ...each, micros: Math.max(0, each.micros - amountMicros) } : each)),
   )
 
 type Spent = NonNullable<ActiveKey['spent']>

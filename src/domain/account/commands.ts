@@ -19,7 +19,9 @@ import type {
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
-import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../../schemas/primitives.ts'
+import type { NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
+import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import type { LimitPair } from './limits.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
@@ -29,8 +31,8 @@ export type AccountCommand = (
   | SetLimits
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
-  | { type: 'CreateApiKey'; key: NewKey }
-  | { type: 'RevokeApiKey'; keyId: KeyId }
+  | CreateApiKey
+  | RevokeApiKey
   | UseApiKey
   | QueueRun
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
@@ -40,7 +42,13 @@ export type AccountCommand = (
   | ({ type: 'FailRun' } & Failure)
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
-  | { type: 'RedeliverWebhook'; runId: RunId; url: string }
+  | RedeliverWebhook
+  | ({ type: 'RotateWebhookSecret' } & TimedRequest)
+  | RequestWebhookTest
+  | { type: 'RecordWebhookTest'; result: WebhookTested }
+  | ({ type: 'SetNotices'; settings: NoticeSettings } & Asked)
+  | ({ type: 'RaiseKeyExpiry'; keyId: KeyId } & Timed)
+  | RecordNotice
   | GrantUpload
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
@@ -81,6 +89,8 @@ export interface OpenAccount {
   identity: Identity
   tester: boolean
   welcomeMicros: number
+  /** Missing means none. */
+  notices?: NoticeSettings | undefined
   /** Created in the same append, so that the owner of a new account can always use it. */
   firstKey?: NewKey
 }
@@ -89,6 +99,20 @@ export interface OpenAccount {
 export interface SetLimits {
   type: 'SetLimits'
   limits: AccountLimits | 'default'
+}
+
+export interface CreateApiKey {
+  type: 'CreateApiKey'
+  key: NewKey
+  /** The caller's key, which must still be active, and may only create what its mode allows. */
+  askedWith?: KeyId | undefined
+}
+
+export interface RevokeApiKey {
+  type: 'RevokeApiKey'
+  keyId: KeyId
+  /** The caller's key, as above. */
+  askedWith?: KeyId | undefined
 }
 
 export type NewKey = Static<typeof ApiKeyCreated> & { scope: KeyScope }
@@ -124,9 +148,12 @@ export interface QueueRun extends Timed {
   type: 'QueueRun'
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
-  run: RunQueued
+  /** Without what a test run has in addition, since its key decides on that. */
+  run: Omit<RunQueued, 'livemode' | 'receipt' | 'label'>
   receipt: Receipt
   label?: string
+  /** The test runs that the account may have in a UTC day. */
+  testRunsPerDay?: number
   /** The default limits for runs in flight. */
   runsInFlight?: LimitPair
   /** The upstream if this process has a free slot there, and starts the work as soon as the events are durable. */
@@ -139,6 +166,29 @@ export interface RecordDelivery {
   runId: RunId
   attempt: number
   outcome: { delivered: true; status: number } | ({ delivered: false } & FailedAttempt)
+}
+
+/** The outcome of an attempt to deliver a notice. A failure without a next attempt was the last. */
+export interface RecordNotice {
+  type: 'RecordNotice'
+  number: number
+  channel: NoticeChannel
+  attempt: number
+  outcome:
+    | { delivered: true; status?: number }
+    | ({ delivered: false } & Omit<Static<typeof NoticeAttemptFailed>, 'number' | 'channel' | 'attempt'>)
+}
+
+export interface RedeliverWebhook extends TimedRequest {
+  type: 'RedeliverWebhook'
+  runId: RunId
+  url: string
+}
+
+export interface RequestWebhookTest extends TimedRequest {
+  type: 'RequestWebhookTest'
+  testId: WebhookTestId
+  url: string
 }
 
 export interface GrantUpload {
@@ -174,5 +224,7 @@ interface Timed {
   /** In ms since 1970. A mailbox replaces it by the time that the events will record, so that both always agree. */
   atMs: number
 }
+
+export interface TimedRequest extends Asked, Timed {}
 
 type FailedAttempt = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

@@ -5,6 +5,7 @@ import { accept, repeat } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { Grant, RefundRun } from './commands.ts'
+import * as notices from './notices.ts'
 import type { AccountState } from './state.ts'
 
 export const granted = (
@@ -58,7 +59,10 @@ export const withdraw = (command: Grant, state: AccountState): Decided<AccountEv
   if (amountMicros > balanceMicros)
     return refuse('insufficient_credits', { requiredMicros: amountMicros, balanceMicros })
   const balanceAfterMicros = balanceMicros - amountMicros
-  return accept([{ type: 'CreditsWithdrawn', data: { amountMicros, balanceAfterMicros, kind, reference, reason } }])
+  return accept([
+    { type: 'CreditsWithdrawn', data: { amountMicros, balanceAfterMicros, kind, reference, reason } },
+    ...notices.ofDebit({ amountMicros }, state),
+  ])
 }
 
 /**

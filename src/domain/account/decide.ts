@@ -6,11 +6,14 @@ import type { AccountCommand, OpenAccount } from './commands.ts'
 import * as credits from './credits.ts'
 import * as keys from './keys.ts'
 import * as limits from './limits.ts'
+import * as notices from './notices.ts'
 import * as runs from './runs.ts'
 import * as sessions from './sessions.ts'
 import type { AccountState } from './state.ts'
 import * as suspension from './suspension.ts'
 import * as uploads from './uploads.ts'
+import * as webhookSecrets from './webhook-secrets.ts'
+import * as webhookTests from './webhook-tests.ts'
 import * as webhooks from './webhooks.ts'
 
 /**
@@ -62,6 +65,18 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return webhooks.record(command, state)
     case 'RedeliverWebhook':
       return webhooks.redeliver(command, state)
+    case 'SetNotices':
+      return notices.set(command, state)
+    case 'RaiseKeyExpiry':
+      return notices.raiseKeyExpiry(command, state)
+    case 'RecordNotice':
+      return notices.record(command, state)
+    case 'RotateWebhookSecret':
+      return webhookSecrets.rotate(command, state)
+    case 'RequestWebhookTest':
+      return webhookTests.request(command, state)
+    case 'RecordWebhookTest':
+      return webhookTests.record(command, state)
     case 'GrantUpload':
       return uploads.grant(command, state)
     case 'StoreUpload':
@@ -84,12 +99,15 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
 }
 
 const open = (
-  { accountId, identity, tester, welcomeMicros, firstKey }: OpenAccount,
+  { accountId, identity, tester, welcomeMicros, notices: settings, firstKey }: OpenAccount,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (state.accountId !== undefined) return refuse('account_exists')
   return accept([
-    { type: 'AccountOpened', data: { accountId, ...openedWith(identity), tester } },
+    {
+      type: 'AccountOpened',
+      data: { accountId, ...openedWith(identity), tester, ...(settings && { notices: settings }) },
+    },
     ...(welcomeMicros > 0 ? [credits.granted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
     ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
   ])

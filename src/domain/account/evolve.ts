@@ -1,12 +1,14 @@
-import type { AccountEvent, Idempotency, RunQueued } from '../../../schemas/account-events.ts'
+import { type AccountEvent, type RunQueued, requestNameOf } from '../../../schemas/account-events.ts'
+import { expiryNoticeAt, NOTICE_CHANNELS } from '../../../schemas/notice-events.ts'
 import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
-import { giveBack, spend, withBudgetPeriod } from './budgets.ts'
+import { giveBack, spend, tell, withBudgetPeriod } from './budgets.ts'
 import { dayOf } from './days.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
+import { deliveryOf } from './notices.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
 import {
   type AccountState,
@@ -17,6 +19,9 @@ import {
   type OpenRun,
   REMEMBER_MS,
 } from './state.ts'
+import { countTestRun } from './test-runs.ts'
+import { countResend } from './webhook-resends.ts'
+import { addTest, closeTest } from './webhook-tests.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
@@ -26,6 +31,7 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
         accountId: event.data.accountId,
         tester: event.data.tester,
         identities: [openingIdentity(event.data)],
+        notices: event.data.notices ?? state.notices,
       }
     case 'AccountSuspended':
       return { ...state, suspension: { reason: event.data.reason, since: clockOf(event) } }
@@ -33,8 +39,14 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return { ...state, suspension: undefined }
     case 'LimitsSet':
       return { ...state, limits: event.data }
-    case 'CreditsGranted':
-      return recordReference(changeBalance(state, event.data, 1), event.data.reference, event.data.amountMicros)
+    case 'CreditsGranted': {
+      const { reference, amountMicros } = event.data
+      return recordReference(
+        { ...changeBalance(state, event.data, 1), balanceLowAtMs: undefined },
+        reference,
+        amountMicros,
+      )
+    }
     case 'CreditsWithdrawn':
       return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
     case 'CreditsDebited': {
@@ -50,7 +62,9 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     }
     case 'ApiKeyCreated': {
       const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data
-      return { ...state, activeKeys: state.activeKeys.set(keyId, key) }
+      const noticeAt = expiryNoticeAt(key.expiresAt, clockOf(event))
+      const created = { ...key, ...(noticeAt !== undefined && { expiryNoticeAt: noticeAt }) }
+      return { ...state, activeKeys: state.activeKeys.set(keyId, created) }
     }
     case 'ApiKeyUsed':
       return changeKey(state, event.data.keyId, { usedOn: dayOf(clockMs(event)) })
@@ -67,9 +81,9 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'SessionClosed':
       return { ...state, sessions: state.sessions.delete(event.data.sessionId) }
     case 'RunQueued': {
-      const { runId, idempotency } = event.data
-      const queued = enqueue(state, event.data)
-      return idempotency ? remember(queued, runId, idempotency, clockMs(event)) : queued
+      const { livemode } = event.data
+      const before = livemode === false ? openTestRun(countTestRun(state, clockMs(event)), event) : state
+      return remember(enqueue(before, event.data), event.data, clockMs(event))
     }
     case 'RunStarted':
       return changeRun(state, event.data.runId, { isStarted: true, upstream: event.data.upstream })
@@ -77,29 +91,51 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return changeRun(state, event.data.runId, { jobId: event.data.jobId, upstream: event.data.upstream })
     case 'RunCancelRequested':
       return changeRun(state, event.data.runId, { isCancelRequested: true })
-    case 'RunCompleted':
-      return offsetFailure(endRun(state, event.data.runId))
-    case 'RunFailed':
-      return countFailure(endRun(state, event.data.runId), event.data.error.code, clockMs(event))
+    case 'RunCompleted': {
+      const ended = endRun(state, event.data.runId)
+      return isTestRun(state, event.data.runId) ? ended : offsetFailure(ended)
+    }
+    case 'RunFailed': {
+      const ended = endRun(state, event.data.runId)
+      return isTestRun(state, event.data.runId) ? ended : countFailure(ended, event.data.error.code, clockMs(event))
+    }
     case 'WebhookDelivered':
     case 'WebhookAbandoned':
       return { ...state, deliveries: state.deliveries.delete(event.data.runId) }
     case 'WebhookAttemptFailed':
       return { ...state, deliveries: state.deliveries.set(event.data.runId, { attempts: event.data.attempt }) }
     case 'WebhookRedeliveryRequested':
-      return addDelivery(state, event.data.runId)
+      return countResend(addDelivery(state, event.data.runId), event, clockMs(event))
+    case 'WebhookSecretRotated':
+      return { ...state, webhookSecret: { ...event.data, rotatedAtMs: clockMs(event) } }
+    case 'WebhookTestRequested':
+      return addTest(state, event.data.testId, clockMs(event))
+    case 'WebhookTested':
+      return closeTest(state, event.data.testId)
+    case 'NoticesSet':
+      return { ...state, notices: event.data, balanceLowAtMs: undefined }
+    case 'NoticeRaised':
+      return raiseNotice(state, event)
+    case 'NoticeAttemptFailed': {
+      const { attempt, ...delivery } = event.data
+      return { ...state, noticeDeliveries: state.noticeDeliveries.set(deliveryOf(delivery), attempt) }
+    }
+    case 'NoticeDelivered':
+    case 'NoticeAbandoned':
+      return { ...state, noticeDeliveries: state.noticeDeliveries.delete(deliveryOf(event.data)) }
     // Neither a run that has ended nor its results or costs are part of the state.
     case 'ProviderCostRecorded':
     case 'RunOutputDeleted':
       return state
     case 'UploadGranted': {
-      const { uploadId, objectKey, maxSizeBytes } = event.data
+      const { uploadId, objectKey, maxSizeBytes, livemode } = event.data
       const keyId = keyOf(event)
       return changeUpload(state, uploadId, {
         stage: 'granted',
         objectKey,
         bytes: maxSizeBytes,
         ...(keyId && { keyId }),
+        ...(livemode === false && { livemode }),
       })
     }
     case 'UploadStored': {
@@ -145,6 +181,19 @@ const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>):
   const run = state.openRuns.get(runId)
   return run ? { ...state, openRuns: state.openRuns.set(runId, { ...run, ...change }) } : state
 }
+
+/** A test run has no debit that would open it. */
+const openTestRun = (
+  state: AccountState,
+  { data: { runId, model, endpoint, label }, metadata }: PastEvent<Extract<AccountEvent, { type: 'RunQueued' }>>,
+): AccountState => {
+  const keyId = keyOf({ metadata })
+  const debit = { model, endpoint, ...(keyId && { keyId }), ...(label !== undefined && { label }) }
+  const run: OpenRun = { livemode: false, chargedMicros: 0, isStarted: false, bytes: 0, debit }
+  return { ...state, openRuns: state.openRuns.set(runId, run), openRunsOf: countOpen(state, keyId, 1) }
+}
+
+const isTestRun = ({ openRuns }: AccountState, runId: RunId): boolean => openRuns.get(runId)?.livemode === false
 
 const enqueue = (state: AccountState, run: RunQueued): AccountState => {
   if (!state.openRuns.has(run.runId)) return state
@@ -199,8 +248,36 @@ const addDelivery = (state: AccountState, runId: RunId): AccountState => ({
   deliveries: state.deliveries.set(runId, { attempts: 0 }),
 })
 
-/** Adds a request and drops expired or excess ones. */
-const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idempotency, atMs: number): AccountState => {
+const raiseNotice = (
+  before: AccountState,
+  event: PastEvent<Extract<AccountEvent, { type: 'NoticeRaised' }>>,
+): AccountState => {
+  const { number, notice, to } = event.data
+  const pending = NOTICE_CHANNELS.filter(channel => to[channel] !== undefined)
+  const noticeDeliveries = before.noticeDeliveries.withMutations(deliveries => {
+    for (const channel of pending) deliveries.set(deliveryOf({ number, channel }), 0)
+  })
+  const state = { ...before, noticesRaised: number, noticeDeliveries }
+  switch (notice.kind) {
+    case 'balance_low':
+      return pending.length === 0 ? state : { ...state, balanceLowAtMs: clockMs(event) }
+    case 'budget_warning':
+    case 'budget_exhausted':
+      return tell(state, notice.keyId, notice.budgetPeriod, notice.kind === 'budget_exhausted')
+    case 'key_expiring': {
+      const { expiryNoticeAt: _, ...key } = state.activeKeys.get(notice.keyId) ?? {}
+      return 'hash' in key ? { ...state, activeKeys: state.activeKeys.set(notice.keyId, key) } : state
+    }
+    default:
+      return unreachable(notice)
+  }
+}
+
+/** Adds a request, if the run has one, and drops expired or excess ones. */
+const remember = (state: AccountState, { runId, idempotency, ...run }: RunQueued, atMs: number): AccountState => {
+  if (!idempotency) return state
+  const key = requestNameOf(idempotency.key, run)
+  const { requestHash } = idempotency
   let hasDroppedEarly = isForgetful(state, atMs)
   // Deleting first moves a reused key to the end, so that the map stays in time order.
   const requests = state.requests.withMutations(recent => {

@@ -1,24 +1,47 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
-import { type KeyId, MAX_ACTIVE_KEYS } from '../../../schemas/primitives.ts'
+import { type KeyId, MAX_ACTIVE_KEYS, type Moded } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import type { NewKey, UseApiKey } from './commands.ts'
+import type { CreateApiKey, RevokeApiKey, UseApiKey } from './commands.ts'
 import { DAY_MS, dayOf } from './days.ts'
 import type { AccountState, ActiveKey } from './state.ts'
 
-export const create = ({ key }: { key: NewKey }, state: AccountState): Decided<AccountEvent> => {
+export const create = ({ askedWith, key }: Omit<CreateApiKey, 'type'>, state: AccountState): Decided<AccountEvent> => {
+  if (isRevoked(askedWith, state)) return refuse('key_revoked')
   if (state.activeKeys.has(key.keyId)) return refuse('key_exists')
+  if (!mayManage(askedWith, key, state)) return refuse('live_key_not_grantable')
+  if (key.livemode === false && key.budget) return refuse('test_key_budget')
   if (state.activeKeys.size >= MAX_ACTIVE_KEYS) return refuse('too_many_keys', { limit: MAX_ACTIVE_KEYS })
   return accept([{ type: 'ApiKeyCreated', data: key }])
 }
 
-export const revoke = ({ keyId }: { keyId: KeyId }, state: AccountState): Decided<AccountEvent> => {
+export const revoke = (
+  { askedWith, keyId }: Omit<RevokeApiKey, 'type'>,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  if (isRevoked(askedWith, state)) return refuse('key_revoked')
   const key = state.activeKeys.get(keyId)
-  if (!key) return refuse('key_not_found')
+  if (!key || !mayManage(askedWith, key, state)) return refuse('key_not_found')
   return accept([{ type: 'ApiKeyRevoked', data: { keyId, hash: key.hash } }])
 }
+
+/** Whether a caller's key was revoked since the request began. A key that is gone has no mode that could be checked. */
+const isRevoked = (keyId: KeyId | undefined, { activeKeys }: AccountState): boolean =>
+  keyId !== undefined && !activeKeys.has(keyId)
+
+/** Keys belong to the account, so a live one manages those of both modes. A test key manages test keys alone. */
+const mayManage = (askedWith: KeyId | undefined, key: Moded, state: AccountState): boolean =>
+  key.livemode === false || modeOf(askedWith, state).livemode !== false
+
+/** The mode that a key works in. Callers without a key are live. */
+export const modeOf = (keyId: KeyId | undefined, { activeKeys }: AccountState): { livemode?: false } =>
+  keyId && activeKeys.get(keyId)?.livemode === false ? { livemode: false } : {}
+
+/** Whether something belongs to the mode of a caller's key. Callers without a key reach both modes. */
+export const isWithinMode = (keyId: KeyId | undefined, { livemode }: Moded, state: AccountState): boolean =>
+  keyId === undefined || modeOf(keyId, state).livemode === livemode
 
 /** Records the first use of a key on each day. */
 export const use = ({ keyId, atMs }: Omit<UseApiKey, 'type'>, state: AccountState): Decided<AccountEvent> => {

@@ -1,46 +1,65 @@
-import type { AccountEvent, RunOutput, Upstream } from '../../../schemas/account-events.ts'
-import type { KeyId, RunId } from '../../../schemas/primitives.ts'
+import {
+  type AccountEvent,
+  type RunOutput,
+  type RunQueued,
+  requestNameOf,
+  type Upstream,
+} from '../../../schemas/account-events.ts'
+import type { KeyId, Moded, RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
-import { type Decided, refuse } from '../refusal.ts'
+import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal } from './budgets.ts'
 import type { Failure, QueueRun, Worked } from './commands.ts'
 import * as credits from './credits.ts'
-import { modelRefusal, writeRefusal } from './keys.ts'
+import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
+import * as notices from './notices.ts'
 import { limitRefusal } from './run-limits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
+import { assertProvider, asTestRun, testRunRefusal } from './test-runs.ts'
 
 export const queue = (command: QueueRun, state: AccountState): Decided<AccountEvent> => {
-  const { keyId, atMs, run, receipt, label } = command
+  const { keyId, atMs, receipt, label, startAt } = command
   const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
-  const remembered = recall(run.idempotency?.key, atMs, state)
+  // The key's own record decides, whatever the caller takes it for.
+  const isTest = modeOf(keyId, state).livemode === false
+  const run: RunQueued = isTest ? asTestRun(command) : command.run
+  const remembered = recall(run.idempotency && requestNameOf(run.idempotency.key, run), atMs, state)
   if (remembered)
     return remembered.requestHash === run.idempotency?.requestHash
       ? repeat(remembered.runId)
       : refuse('idempotency_mismatch')
   if (state.openRuns.has(run.runId)) return refuse('run_exists')
-  const price = receipt.totalMicros
-  const restricted = modelRefusal(keyId, receipt, state) ?? budgetRefusal(keyId, price, atMs, state)
+  const restricted =
+    modelRefusal(keyId, receipt, state) ??
+    (isTest ? testRunRefusal(command, state) : priceRefusal(command, state)) ??
+    limitRefusal({ ...command, run }, state)
   if (restricted) return restricted
-  if (price > state.balanceMicros)
-    return refuse('insufficient_credits', { requiredMicros: price, balanceMicros: state.balanceMicros })
-  const limited = limitRefusal(command, state)
-  if (limited) return limited
   return accept([
-    credits.debited(state, run.runId, receipt, label),
+    ...(isTest ? [] : [credits.debited(state, run.runId, receipt, label)]),
     { type: 'RunQueued', data: run },
-    ...(command.startAt ? [started(run.runId, command.startAt)] : []),
+    ...(startAt ? [started(run.runId, startAt, run)] : []),
+    ...(isTest ? [] : notices.ofDebit({ keyId, amountMicros: receipt.totalMicros, atMs }, state)),
   ])
 }
 
-/** The request that used this idempotency key in the last 24 hours, if there was one. */
+/** Why the price cannot be paid; undefined if it can. */
+const priceRefusal = ({ keyId, receipt, atMs }: QueueRun, state: AccountState): { refuse: Refusal } | undefined => {
+  const price = receipt.totalMicros
+  const beyond = budgetRefusal(keyId, price, atMs, state)
+  if (beyond) return beyond
+  const { balanceMicros } = state
+  return price > balanceMicros ? refuse('insufficient_credits', { requiredMicros: price, balanceMicros }) : undefined
+}
+
+/** The request that used this idempotency key in the last 24 hours, if there was one; see `requestNameOf`. */
 export const recall = (
-  key: string | undefined,
+  name: string | undefined,
   atMs: number,
   state: AccountState,
   earlier?: RememberedRequest,
 ): RememberedRequest | undefined => {
-  const request = key === undefined ? undefined : (state.requests.get(key) ?? earlier)
+  const request = name === undefined ? undefined : (state.requests.get(name) ?? earlier)
   return request && request.atMs > atMs - REMEMBER_MS ? request : undefined
 }
 
@@ -51,7 +70,7 @@ export const start = (
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (run.isStarted) return refuse('run_already_started')
-  return accept([started(runId, upstream)])
+  return accept([started(runId, upstream, run)])
 }
 
 export const submit = (
@@ -62,6 +81,7 @@ export const submit = (
   if (!run) return refuse('run_not_open')
   if (!run.isStarted) return refuse('run_not_started')
   if (run.jobId !== undefined) return refuse('run_already_submitted')
+  assertProvider(run, upstream.provider)
   return accept([{ type: 'RunSubmitted', data: { runId, jobId, upstream } }])
 }
 
@@ -76,7 +96,7 @@ export const cancel = (
   const refusal = writeRefusal(keyId, state)
   if (refusal) return refusal
   const run = state.openRuns.get(runId)
-  if (!run) return refuse('run_not_open')
+  if (!run || !isWithinMode(keyId, run, state)) return refuse('run_not_open')
   if (!run.isStarted)
     return fail({ runId, error: { code: 'cancelled', message: 'The run was cancelled before it began.' } }, state)
   return accept(run.isCancelRequested ? [] : [{ type: 'RunCancelRequested', data: { runId } }])
@@ -96,7 +116,7 @@ export const complete = (
   ])
 }
 
-/** A failure refunds the credits in the same append, so they are never missing. */
+/** A failure refunds the credits in the same append, so they are never missing. A test run has none. */
 export const fail = (
   { runId, error, willDeleteAt, ...worked }: Failure,
   state: AccountState,
@@ -108,7 +128,7 @@ export const fail = (
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
   return accept([
     { type: 'RunFailed', data: { runId, error, ...(upstream && { upstream }), ...(willDeleteAt && { willDeleteAt }) } },
-    credits.refunded(state, refund),
+    ...(run.livemode === false ? [] : [credits.refunded(state, refund)]),
     ...(run.isStarted ? costOf(runId, worked) : []),
   ])
 }
@@ -121,4 +141,7 @@ const costOf = (runId: RunId, { upstream, cost }: Worked): AccountEvent[] =>
 export const recordOutputDeletion = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> =>
   state.openRuns.has(runId) ? refuse('run_not_ended') : accept([{ type: 'RunOutputDeleted', data: { runId } }])
 
-const started = (runId: RunId, upstream: Upstream): AccountEvent => ({ type: 'RunStarted', data: { runId, upstream } })
+const started = (runId: RunId, upstream: Upstream, run: Moded): AccountEvent => {
+  assertProvider(run, upstream.provider)
+  return { type: 'RunStarted', data: { runId, upstream } }
+}

@@ -2,13 +2,16 @@ import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { AccountLimits, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Identity } from '../../../schemas/identity.ts'
+import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import {
   type AccountId,
   IDEMPOTENCY_HOURS,
   type KeyId,
+  type Moded,
   type RunId,
   type SessionId,
   type UploadId,
+  type WebhookTestId,
 } from '../../../schemas/primitives.ts'
 
 /**
@@ -40,13 +43,28 @@ export interface AccountState {
   openRunBytes: number
   /** The failures that the account caused, as they counted at `atMs`, in ms since 1970; see `run-limits.ts`. */
   ownFailures: { count: number; atMs: number }
+  /** How many test runs the account has asked for on the last UTC day that had some; see `test-runs.ts`. */
+  testRuns: { day: string; count: number }
   /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
+  notices: NoticeSettings
+  /** How many there were. */
+  noticesRaised: number
+  /** The number of attempts for each delivery of a notice that is pending, by number and channel. */
+  noticeDeliveries: ImmutableMap<string, number>
+  /** When the owner was told last that the balance is low, in ms since 1970; undefined since the last grant. */
+  balanceLowAtMs: number | undefined
+  /** How often the webhook secret was rotated, and when last, in ms since 1970; see `webhook-secrets.ts`. */
+  webhookSecret: { generation: number; rotatedAtMs: number }
+  /** When the owner last had webhooks sent again, in ms since 1970: as many times as are allowed in an hour. */
+  webhookResends: readonly number[]
+  /** The last tests of webhooks, as many as are allowed in an hour. */
+  webhookTests: readonly WebhookTest[]
   /** The uploads that are not deleted yet. */
   uploads: ImmutableMap<UploadId, LiveUpload>
   /** The bytes of these uploads together, as they count towards the quota. */
   uploadBytes: number
-  /** Recent idempotency keys, the oldest first. */
+  /** Recent idempotency keys, the oldest first; see `requestNameOf`. */
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request may have been dropped before its time; see `isForgetful`. */
   hasDroppedEarly: boolean
@@ -58,23 +76,28 @@ export interface Suspension {
   since: string
 }
 
-export interface ActiveKey extends KeyLimits {
+export interface ActiveKey extends KeyLimits, Moded {
   hash: string
   /** Missing means `full`. */
   scope?: KeyScope
-  /** What it has debited in the periods of its budget; see `budgets.ts`. */
+  /** Its debits less refunds in the periods of its budget; see `budgets.ts`. */
   spent?: SpentInPeriod[]
   /** The last day that it was used on. */
   usedOn?: string
+  /** When the owner is to be told that it expires; missing once that is done. */
+  expiryNoticeAt?: string
 }
 
 export interface SpentInPeriod {
   /** The first day of the period. */
   period: string
   micros: number
+  /** The largest share of the budget, in percent, that the owner was told of. */
+  toldPercent?: number
 }
 
-export interface OpenRun {
+export interface OpenRun extends Moded {
+  /** Nothing in test mode. */
   chargedMicros: number
   /** The facts that a refund repeats. */
   debit: DebitFacts
@@ -89,8 +112,15 @@ export interface OpenRun {
   isCancelRequested?: boolean
 }
 
+/** A test of a webhook. It is open until its result is recorded. */
+export interface WebhookTest {
+  testId: WebhookTestId
+  atMs: number
+  isOpen: boolean
+}
+
 /** An upload that is not deleted yet. */
-export interface LiveUpload {
+export interface LiveUpload extends Moded {
   stage: UploadStage
   /** The key of its file. It comes from the log, since a forged view could name another account's file. */
   objectKey: string
@@ -132,6 +162,9 @@ export const CLOCK_TOLERANCE_MS = 60_000
 export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: number): boolean =>
   hasDroppedEarly || (requests.last()?.atMs ?? atMs) > atMs + CLOCK_TOLERANCE_MS
 
+/** Accounts from before there were notices. */
+const NO_NOTICES: NoticeSettings = { email: false, balanceUnderMicros: 0 }
+
 export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
@@ -147,7 +180,15 @@ export const initialAccount: AccountState = {
   openRunsOf: ImmutableMap(),
   openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
+  testRuns: { day: '', count: 0 },
   deliveries: ImmutableMap(),
+  notices: NO_NOTICES,
+  noticesRaised: 0,
+  noticeDeliveries: ImmutableMap(),
+  balanceLowAtMs: undefined,
+  webhookSecret: { generation: 0, rotatedAtMs: 0 },
+  webhookResends: [],
+  webhookTests: [],
   uploads: ImmutableMap(),
   uploadBytes: 0,
   requests: OrderedMap(),

@@ -3,7 +3,7 @@ import { type KeyId, MAX_LIVE_UPLOADS, type UploadId } from '../../../schemas/pr
 import { accept } from '../decider.ts'
 import { type Decided, type RefusalOf, refuse } from '../refusal.ts'
 import type { GrantUpload, RequestUploadDeletion } from './commands.ts'
-import { writeRefusal } from './keys.ts'
+import { isWithinMode, modeOf, writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
 import { suspensionRefusal } from './suspension.ts'
 
@@ -13,7 +13,7 @@ export const grant = ({ keyId, upload, quotaBytes }: GrantUpload, state: Account
   if (state.uploads.has(upload.uploadId)) return refuse('upload_exists')
   if (state.uploads.size >= MAX_LIVE_UPLOADS) return refuse('too_many_uploads', { limit: MAX_LIVE_UPLOADS })
   if (state.uploadBytes + upload.maxSizeBytes > quotaBytes) return refuse('upload_quota_exceeded', { quotaBytes })
-  return accept([{ type: 'UploadGranted', data: upload }])
+  return accept([{ type: 'UploadGranted', data: { ...upload, ...modeOf(keyId, state) } }])
 }
 
 /** Why no file may be sent to a presigned address now; undefined if one may. */
@@ -56,8 +56,9 @@ export const requestDeletion = (
 ): Decided<AccountEvent> => {
   const refusal = writeRefusal(keyId, state)
   if (refusal) return refusal
-  const stage = state.uploads.get(uploadId)?.stage
-  if (stage === undefined) return refuse('upload_not_found')
+  const upload = state.uploads.get(uploadId)
+  if (!upload || !isWithinMode(keyId, upload, state)) return refuse('upload_not_found')
+  const { stage } = upload
   if (unlessStored && (stage === 'stored' || stage === 'sealed')) return refuse('upload_already_stored')
   return accept(stage === 'deleting' ? [] : [{ type: 'UploadDeletionRequested', data: { uploadId } }])
 }

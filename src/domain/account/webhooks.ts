@@ -2,8 +2,10 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { RecordDelivery } from './commands.ts'
+import type { RecordDelivery, RedeliverWebhook } from './commands.ts'
+import { writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
+import { resendRefusal } from './webhook-resends.ts'
 
 /** Counts each attempt once, even if two processes made it at the same time. */
 export const record = ({ runId, attempt, outcome }: RecordDelivery, state: AccountState): Decided<AccountEvent> => {
@@ -17,14 +19,17 @@ export const record = ({ runId, attempt, outcome }: RecordDelivery, state: Accou
   ])
 }
 
-/** Makes a webhook due again. The service checks that the run has ended and has a webhook. */
+/** Makes a webhook due again. The service checks that the run has a webhook. */
 export const redeliver = (
-  { runId, url }: { runId: RunId; url: string },
+  { runId, url, keyId, atMs, isByOwner }: RedeliverWebhook & { isByOwner?: boolean },
   state: AccountState,
 ): Decided<AccountEvent> => {
+  const refused = writeRefusal(keyId, state, atMs)
+  if (refused) return refused
   if (state.openRuns.has(runId)) return refuse('run_not_ended')
   if (state.deliveries.has(runId)) return refuse('webhook_pending')
-  return accept([{ type: 'WebhookRedeliveryRequested', data: { runId, url } }])
+  const limited = isByOwner ? resendRefusal(atMs, state) : undefined
+  return limited ?? accept([{ type: 'WebhookRedeliveryRequested', data: { runId, url } }])
 }
 
 const abandoned = (runId: RunId, attempts: number): AccountEvent => ({

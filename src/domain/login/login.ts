@@ -4,9 +4,9 @@ import { clockOf } from '../../../schemas/recorded.ts'
 import { accept, type Decider, type PastEvent, repeat, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 
-/** Enough for somebody whose mail is slow, and a bound on what strangers can send to an address. */
+/** Codes in a window: enough for somebody whose mail is slow, and a bound on what strangers can send to an address. */
 export const MAX_CODES = 5
-export const CODES_PER_MS = 60 * 60 * 1000
+export const CODE_WINDOW_MS = 60 * 60 * 1000
 
 /** Enough for typing errors. A code has far too many values to be guessed in so few tries. */
 export const MAX_TRIES = 5
@@ -22,7 +22,7 @@ export type LoginCommand =
 export interface LoginState {
   accountId: AccountId | undefined
   isInvited: boolean
-  /** Those of the last hour, the oldest first. */
+  /** Those of the last window, the oldest first. */
   codes: readonly RequestedCode[]
 }
 
@@ -48,7 +48,7 @@ const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> =
       const { type, atMs, ...data } = command
       const [oldest, ...others] = recent(state, atMs)
       if (oldest && others.length + 1 >= MAX_CODES)
-        return refuse('too_many_codes', { retryAfterMs: oldest.requestedAtMs + CODES_PER_MS - atMs })
+        return refuse('too_many_codes', { retryAfterMs: oldest.requestedAtMs + CODE_WINDOW_MS - atMs })
       return accept([{ type: 'LoginCodeRequested', data }])
     }
     case 'TryCode': {
@@ -90,7 +90,9 @@ const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => 
 const CLOCK_TOLERANCE_MS = 60_000
 
 const recent = ({ codes }: LoginState, atMs: number): RequestedCode[] =>
-  codes.filter(({ requestedAtMs }) => requestedAtMs > atMs - CODES_PER_MS && requestedAtMs <= atMs + CLOCK_TOLERANCE_MS)
+  codes.filter(
+    ({ requestedAtMs }) => requestedAtMs > atMs - CODE_WINDOW_MS && requestedAtMs <= atMs + CLOCK_TOLERANCE_MS,
+  )
 
 /** The codes of one identity, and the account that it is linked to. */
 export const login: Decider<LoginCommand, LoginState, LoginEvent, Refusal> = { initial, decide, evolve }

@@ -15,40 +15,53 @@ export interface AdmitRegistration {
   maxWelcomeMicrosPerDay: number
 }
 
-/** The registrations of the last day that had some. */
-export interface RegistrationsState {
+/** The registrations of a day. */
+interface RegistrationDay {
   /** Days since 1970. */
   day: number
   logins: ImmutableSet<string>
   welcomeMicros: number
 }
 
-const none = (day: number): RegistrationsState => ({ day, logins: ImmutableSet(), welcomeMicros: 0 })
+/** The days that had registrations, the last used first. */
+export interface RegistrationsState {
+  days: readonly RegistrationDay[]
+}
+
+/**
+ * One day would be enough for a clock that only goes forward. With more, neither two clocks that differ at midnight nor
+ * one that jumps and is set back start a day again.
+ */
+const MAX_DAYS = 4
 
 /** Bounds how many accounts people open in a day, and the credits that these get together. */
 export const registrations: Decider<AdmitRegistration, RegistrationsState, RegistrationEvent, Refusal> = {
-  initial: none(0),
+  initial: { days: [] },
+  // The day that is decided on must be the one that the event counts in, also at midnight.
+  timed: (command, atMs) => ({ ...command, atMs }),
   decide: ({ login, welcomeMicros, atMs, maxPerDay, maxWelcomeMicrosPerDay }, state) => {
-    const day = Math.floor(atMs / DAY_MS)
-    const today = day === state.day ? state : none(day)
+    const today = dayAt(state, atMs)
     // A process may have died before it opened the account.
     if (today.logins.has(login)) return repeat(login)
     if (today.logins.size >= maxPerDay || today.welcomeMicros + welcomeMicros > maxWelcomeMicrosPerDay)
-      return refuse('registrations_full', { retryAfterMs: (day + 1) * DAY_MS - atMs })
+      return refuse('registrations_full', { retryAfterMs: (today.day + 1) * DAY_MS - atMs })
     return accept([{ type: 'RegistrationAdmitted', data: { login, welcomeMicros } }])
   },
   evolve: (state, event) => {
     const { login, welcomeMicros } = event.data
-    const day = Math.floor(Date.parse(clockOf(event)) / DAY_MS)
-    const before = day === state.day ? state : none(day)
-    return { day, logins: before.logins.add(login), welcomeMicros: before.welcomeMicros + welcomeMicros }
+    const before = dayAt(state, Date.parse(clockOf(event)))
+    const { day } = before
+    const after = { day, logins: before.logins.add(login), welcomeMicros: before.welcomeMicros + welcomeMicros }
+    return { days: [after, ...state.days.filter(each => each.day !== day)].slice(0, MAX_DAYS) }
   },
 }
 
-/** The state with these logins, for snapshots. */
-export const registrationsOf = (
-  state: Omit<RegistrationsState, 'logins'> & { logins: string[] },
-): RegistrationsState => ({
-  ...state,
-  logins: ImmutableSet(state.logins),
+const dayAt = ({ days }: RegistrationsState, atMs: number): RegistrationDay => {
+  const day = Math.floor(atMs / DAY_MS)
+  return days.find(each => each.day === day) ?? { day, logins: ImmutableSet(), welcomeMicros: 0 }
+}
+
+/** The state with these days, for snapshots. */
+export const registrationsOf = (days: (Omit<RegistrationDay, 'logins'> & { logins: string[] })[]) => ({
+  days: days.map(day => ({ ...day, logins: ImmutableSet(day.logins) })),
 })

@@ -21,7 +21,7 @@ const ANSWER_HEADERS = [
 export const allowedOrigins = (origins: string[]): Middleware => {
   const cors = corsFor({
     origin: ({ headers: { origin = '' } }) => (origins.includes(origin) ? origin : ''),
-    allowMethods: ['GET', 'HEAD', 'POST', 'DELETE'],
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowHeaders: REQUEST_HEADERS,
     exposeHeaders: ANSWER_HEADERS,
     maxAge: 86_400,

@@ -29,8 +29,8 @@ export const authenticate =
     const holder = unwrap(found)
     const refusal = useRefusal(holder, clientAddress(ctx.req, isTrusted) ?? '', clock.nowMs())
     if (refusal) throw errorOf(words, refusal)
-    const { accountId, keyId, scope } = holder
-    const caller = { kind: 'key', accountId, keyId, scope, requestId: ctx.state.requestId } as const
+    const { expiresAt: _, addresses: __, ...held } = holder
+    const caller = { kind: 'key', ...held, requestId: ctx.state.requestId } as const
     ctx.state.caller = caller
     await next()
     if (ctx.status < 400) keyUses.note(caller)

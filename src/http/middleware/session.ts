@@ -73,12 +73,19 @@ export class BrowserSessions {
     if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return
     const { 'sec-fetch-site': site, origin } = headers
     const isOwn = site === undefined ? origin === undefined || origin === this.#origin : site === 'same-origin'
-    if (!isOwn) throw new ApiError('forbidden', OTHER_SITE)
+    if (!isOwn) throw this.#otherSite()
+  }
+
+  /** Refuses a page that begins a change and that another site leads to, unless the browser does not say so. */
+  refuseForeignLinks({ headers }: Context) {
+    if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))) throw this.#otherSite()
+  }
+
+  #otherSite() {
+    return new ApiError('forbidden', `The request comes from another site. Only pages at ${this.#origin} may send it.`)
   }
 
   get #origin(): string {
     return new URL(this.#parts.publicUrl()).origin
   }
 }
-
-const OTHER_SITE = 'The request comes from another site. Open the pages of this service at the address in PUBLIC_URL.'

@@ -9,13 +9,22 @@ import {
 } from '../../../schemas/api/audit.ts'
 import { Balance } from '../../../schemas/api/balance.ts'
 import { RunErrorCode, RunId, RunStatus, Timestamp, UploadId } from '../../../schemas/api/common.ts'
+import {
+  DeliveryStatus,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookTest,
+  WebhookTestRequest,
+} from '../../../schemas/api/delivery.ts'
 import { McpDescriptor, OpenApi, ToolSummary } from '../../../schemas/api/descriptors.ts'
 import { ErrorBody, ErrorCode, Fault } from '../../../schemas/api/error.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
-import { ApiKey, CreatedKey, KeyId, KeyList, NewKey, RevokedKey, Scope } from '../../../schemas/api/key.ts'
+import { ApiKey, CreatedKey, KeyId, KeyList, NewKey, OwnKey, RevokedKey, Scope } from '../../../schemas/api/key.ts'
 import { LedgerKind, LedgerLine, LedgerList } from '../../../schemas/api/ledger.ts'
 import { JsonRpcAnswer, JsonRpcError, JsonRpcMessage, JsonRpcResult } from '../../../schemas/api/mcp.ts'
 import { ModelEndpoint, ModelFamily, ModelList, Pricing } from '../../../schemas/api/model.ts'
+import * as notices from '../../../schemas/api/notice.ts'
 import {
   ModelId,
   Quote,
@@ -37,7 +46,7 @@ import {
   UploadMultipart,
 } from '../../../schemas/api/upload.ts'
 import { Usage, UsageList } from '../../../schemas/api/usage.ts'
-import { WebhookEvent, WebhookSecret } from '../../../schemas/api/webhook.ts'
+import { WebhookEvent, WebhookSecret, WebhookTestEvent } from '../../../schemas/api/webhook.ts'
 import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../../../schemas/catalog.ts'
 import { ConsistencyProof, InclusionProof, ProvenEvent, ProvenLeaf, ProvenSeal } from '../../../schemas/proof.ts'
 import { LogSealed } from '../../../schemas/seal-events.ts'
@@ -49,14 +58,16 @@ export const namedShapes = {
   ...{ RunRequest, ModelId, RunOrQuote, Run, RunList, RunAddress, RunId, RunStatus, RunOutput, RunError, RunErrorCode },
   ...{ Quote, QuoteLine },
   ...{ Balance },
-  ...{ NewKey, CreatedKey, ApiKey, KeyList, RevokedKey, KeyId, Scope },
+  ...{ NewKey, CreatedKey, ApiKey, OwnKey, KeyList, RevokedKey, KeyId, Scope },
   ...{ InclusionProof, ConsistencyProof, ProvenEvent, ProvenLeaf, ProvenSeal },
   ...{ Seal, LogSealed, SealKeySet },
   ...{ AuditedAccount, AuditedAccountList, AuditedRead, AuditedReadList, SealList, Verification },
   ...{ LedgerList, LedgerLine, LedgerKind },
   ...{ UsageList, Usage },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },
-  ...{ WebhookEvent, WebhookSecret },
+  ...notices,
+  ...{ WebhookEvent, WebhookSecret, WebhookTestEvent, WebhookTest, WebhookTestRequest },
+  ...{ WebhookDelivery, WebhookDeliveryList, DeliveryStatus, WebhookAttempt },
   ...{ JsonRpcMessage, JsonRpcAnswer, JsonRpcResult, JsonRpcError },
   ...{ OpenApi, McpDescriptor, ToolSummary },
   ...{ Health, Readiness },

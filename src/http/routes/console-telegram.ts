@@ -1,8 +1,7 @@
 import type Router from '@koa/router'
 import { ErrorPage } from '../../console/error-page.tsx'
-import type { ProofAttempt } from '../../ports/identity-provider.ts'
 import type { Services } from '../../services/services.ts'
-import { TELEGRAM_RETURN_PATH } from '../../services/sign-in/telegram-proofs.ts'
+import { TELEGRAM_RETURN_PATH, type TelegramReturn } from '../../services/sign-in/telegram-proofs.ts'
 import { ApiError } from '../api-error.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import type { BrowserSessions } from '../middleware/session.ts'
@@ -15,17 +14,19 @@ interface Parts {
   networkIn(ctx: Context): string
 }
 
-/** How long people may take at Telegram. */
+/** The time that people have to confirm at Telegram. */
 const ATTEMPT_MS = 10 * 60 * 1000
 
 /** The cookie with the secrets of an attempt. Nobody can come back with an attempt that another browser began. */
 const COOKIE = 'telegram'
 
-/** To Telegram and back, to sign in or to link a Telegram account. */
+/** Sends browsers to Telegram and back, to sign in or to link a Telegram account. */
 export const telegramRoutes = (router: Router<RequestState>, { services, sessions, networkIn }: Parts) => {
   const { cookies } = sessions
 
   const begin = (purpose: 'sign-in' | 'link') => async (ctx: Context) => {
+    // Telegram may ask nothing of somebody who has agreed before, and a link is for good.
+    if (purpose === 'link') sessions.refuseForeignLinks(ctx)
     const { url, attempt } = unwrap(await services.signIn.beginTelegram(anonymousCaller(ctx)))
     const { state, nonce, verifier } = attempt
     cookies.write(ctx, COOKIE, [purpose, state, nonce, verifier].join('.'), ATTEMPT_MS)
@@ -39,14 +40,13 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
     if (!verifier) throw new ApiError('invalid_request', NOT_BEGUN)
     // An attempt is finished once, whatever comes of it.
     cookies.remove(ctx, COOKIE)
-    const attempt: ProofAttempt = { state, nonce, verifier }
-    const returned = { query: ctx.search, attempt, network: networkIn(ctx) }
+    const returned = { query: ctx.search, attempt: { state, nonce, verifier }, network: networkIn(ctx) }
     const refused = await (purpose === 'link' ? link(ctx, returned) : signIn(ctx, returned))
     if (refused) showRefusal(ctx, refused, message => ErrorPage({ message, requestId: ctx.state.requestId }))
     else redirect(ctx, '/console')
   })
 
-  const signIn = async (ctx: Context, returned: { query: string; attempt: ProofAttempt; network: string }) => {
+  const signIn = async (ctx: Context, returned: TelegramReturn) => {
     const entry = { ...returned, earlierToken: sessions.tokenOf(ctx) }
     const entered = await services.signIn.enterTelegram(anonymousCaller(ctx), entry)
     if ('refuse' in entered) return entered.refuse
@@ -54,7 +54,7 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
     return undefined
   }
 
-  const link = async (ctx: Context, returned: { query: string; attempt: ProofAttempt; network: string }) => {
+  const link = async (ctx: Context, returned: TelegramReturn) => {
     const owner = await sessions.ownerOf(ctx)
     if (!owner) return { code: 'session_ended' } as const
     const linked = await services.identities.enterTelegram(owner, returned)
@@ -62,4 +62,4 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
   }
 }
 
-const NOT_BEGUN = 'This browser has not begun to sign in with Telegram within the last ten minutes. Begin again.'
+const NOT_BEGUN = 'This browser has not begun to sign in with Telegram in the last ten minutes. Try again.'

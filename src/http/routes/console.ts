@@ -6,9 +6,9 @@ import { type RegistrationNote, SignInPage } from '../../console/sign-in-page.ts
 import { style } from '../../console/style.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { SessionOwner } from '../../services/caller.ts'
 import type { Services } from '../../services/services.ts'
 import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
+import { ApiError } from '../api-error.ts'
 import { clientAddress, networkOf, type TrustedAddress } from '../connections.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { formField, pages } from '../middleware/pages.ts'
@@ -99,25 +99,23 @@ export const consoleRouter = (parts: ConsoleParts) => {
     showPage(ctx, HomePage({ accountId: owner.accountId, identities, balanceCredits: fromMicros(balanceMicros) }))
   })
 
-  const signOut =
-    (close: (owner: SessionOwner) => ReturnType<Services['sessions']['close']>) => async (ctx: Context) => {
-      sessions.refuseOtherSites(ctx)
-      const owner = await sessions.ownerOf(ctx)
-      // A session that ended meanwhile is what was asked for.
-      if (owner) await close(owner)
-      sessions.end(ctx)
-      redirect(ctx, SIGN_IN)
-    }
-  router.post(
-    '/console/sign-out',
-    signOut(owner => services.sessions.close(owner)),
-  )
-  router.post(
-    '/console/sign-out-everywhere',
-    signOut(owner => services.sessions.closeAll(owner)),
-  )
+  const signOut = (close: 'close' | 'closeAll') => async (ctx: Context) => {
+    sessions.refuseOtherSites(ctx)
+    const owner = await sessions.ownerOf(ctx)
+    // A refusal means that the session has ended already.
+    if (owner) await services.sessions[close](owner)
+    sessions.end(ctx)
+    redirect(ctx, SIGN_IN)
+  }
+  router.post('/console/sign-out', signOut('close'))
+  router.post('/console/sign-out-everywhere', signOut('closeAll'))
 
   identityPages(router, { services, sessions, mailFolder, hasTelegram, networkIn })
   if (hasTelegram) telegramRoutes(router, { services, sessions, networkIn })
+
+  // People get a page for a wrong address too, also where only forms are sent.
+  router.get('/console/{*path}', () => {
+    throw new ApiError('not_found', 'There is no such page.')
+  })
   return router
 }

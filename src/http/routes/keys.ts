@@ -1,13 +1,12 @@
 import * as examples from '../../../schemas/api/examples.ts'
 import { CacheControl } from '../../../schemas/api/headers.ts'
 import * as api from '../../../schemas/api/key.ts'
-import { isWholeMicros, toMicros } from '../../domain/money.ts'
 import type { NewKey } from '../../services/accounts/api-keys.ts'
-import { keyItem } from '../../services/accounts/key-item.ts'
+import { keyItem, ownKeyItem } from '../../services/accounts/key-item.ts'
 import type { Services } from '../../services/services.ts'
 import { waitingClient } from '../disconnect.ts'
 import { limitOf, showPage } from '../list-page.ts'
-import { placeFault, timeOf } from '../moment.ts'
+import { microsOf, timeOf } from '../moment.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 
@@ -17,8 +16,10 @@ const listKeys = operation({
   path: '/v1/keys',
   tag: 'Keys',
   summary: 'List API keys, newest first',
-  description:
+  description: [
     'Returns a page of the keys of the account, with those that were revoked. Needs a key with the scope `keys`.',
+    'A test key sees only test keys.',
+  ].join(' '),
   query: api.KeysQuery,
   responses: {
     200: { description: 'A page of keys.', shape: api.KeyList, examples: { 'Only page': examples.keyList } },
@@ -35,14 +36,15 @@ const createKey = operation({
     'Creates a key and shows it once. It may be limited by a scope, an expiry, a budget, models and client addresses,',
     'which never change: to change them, create another key and revoke this one.',
     'Needs a key with the scope `keys`, which cannot create another such key.',
+    'With `livemode: false` it is a test key, whose runs are done by the sandbox and cost nothing.',
   ].join(' '),
   json: api.NewKey,
-  examples: { 'Key with a budget': examples.newKey },
+  examples: { 'Key with a budget': examples.newKey, 'Test key': examples.newTestKey },
   responses: {
     200: {
       description: 'The key. `api_key` is shown only here.',
       shape: api.CreatedKey,
-      examples: { 'Key with a budget': examples.createdKey },
+      examples: { 'Key with a budget': examples.createdKey, 'Test key': examples.createdTestKey },
       headers: { 'Cache-Control': CacheControl },
     },
   },
@@ -69,8 +71,8 @@ const getOwnKey = operation({
   path: '/v1/key',
   tag: 'Keys',
   summary: 'Get the API key of this request',
-  description: 'Tells any key about itself: its scope, when it expires, and what is left of its budget.',
-  responses: { 200: { description: 'The key.', shape: api.ApiKey, examples: { Key: examples.apiKey } } },
+  description: 'Tells any key about itself: its mode, scope and expiry, what is left of its budget, and its limits.',
+  responses: { 200: { description: 'The key.', shape: api.OwnKey, examples: { Key: examples.ownKey } } },
 })
 
 export const keyOperations = [listKeys, createKey, revokeKey, getOwnKey]
@@ -97,17 +99,13 @@ export const keyRoutes = (serve: Serve, serveOwners: Serve, { keys }: Services) 
   })
 
   serve(getOwnKey, async ctx => {
-    ctx.body = keyItem(unwrap(await keys.own(ctx.state.caller)))
+    ctx.body = ownKeyItem(unwrap(await keys.own(ctx.state.caller)))
   })
 }
 
-const toNewKey = ({ expires_at: expiresAt, budget, ...key }: api.NewKey): NewKey => ({
+const toNewKey = ({ expires_at: expiresAt, budget, livemode, ...key }: api.NewKey): NewKey => ({
   ...key,
+  ...(livemode === false && { livemode }),
   ...(expiresAt !== undefined && { expiresAt: timeOf('expires_at', expiresAt, 'body') }),
-  ...(budget && { budget: { amountMicros: microsOf(budget.credits), period: budget.period } }),
+  ...(budget && { budget: { amountMicros: microsOf('budget/credits', budget.credits), period: budget.period } }),
 })
-
-const microsOf = (credits: number): number => {
-  if (!isWholeMicros(credits)) throw placeFault('budget/credits', 'must have at most six decimals', 'body')
-  return toMicros(credits)
-}

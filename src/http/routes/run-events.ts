@@ -50,7 +50,7 @@ export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presen
   }
 
   serve(followRun, async (ctx, { params: { id } }) => {
-    const { row, changes, onProgress } = unwrap(await runs.follow(ctx.state.caller, id))
+    const { row, changes, progress } = unwrap(await runs.follow(ctx.state.caller, id))
     if (ctx.method === 'HEAD') {
       ctx.status = 200
       return
@@ -73,7 +73,9 @@ export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presen
       // A client may disconnect between two events.
       if (session.isConnected) session.push(json, name, id)
     }
-    const stopProgress = onProgress(progress => push(JSON.stringify({ run_id: row.runId, progress }), 'progress'))
+    const reports = progress.subscribe(share =>
+      push(JSON.stringify({ run_id: row.runId, progress: share }), 'progress'),
+    )
     try {
       await changes(disconnected).forEach(now => {
         if (String(now.revision) === lastEventId) return
@@ -81,7 +83,7 @@ export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presen
         push(jsonOf(now), 'run')
       })
     } finally {
-      stopProgress()
+      reports.unsubscribe()
       await ctx.state.nextTurn()
       ctx.res.end()
     }

@@ -45,6 +45,7 @@ const runModel = operation({
     'Video and music return 202 and continue; poll for their result.',
     'Credits are debited when the run is accepted and refunded in full if it fails.',
     '`dry_run=true` returns the price without running or charging anything.',
+    'With a test key, the sandbox does the run, and nothing is charged.',
   ].join(' '),
   query: RunQuery,
   headers: { 'Idempotency-Key': IdempotencyKey, Prefer },
@@ -61,6 +62,7 @@ const runModel = operation({
       examples: {
         'Completed image': examples.imageRun,
         'Completed text': examples.text,
+        'Test run': examples.testRun,
         'Failed run': examples.failed,
         Quote: examples.quote,
       },
@@ -131,8 +133,7 @@ export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) 
   serve(runModel, async (ctx, { query, json: request }) => {
     const { caller } = ctx.state
     if (query.dry_run) {
-      const { receipt } = unwrap(await runs.quote(caller, request))
-      ctx.body = present.quote(receipt)
+      ctx.body = present.quote(unwrap(await runs.quote(caller, request)))
       return
     }
     const waitMs = preferredWaitMs(ctx)

@@ -1,7 +1,13 @@
-import { webhookSecret } from '../../../schemas/api/examples.ts'
+import { WebhookTest, WebhookTestRequest } from '../../../schemas/api/delivery.ts'
+import * as examples from '../../../schemas/api/examples.ts'
 import { CacheControl } from '../../../schemas/api/headers.ts'
 import { WebhookSecret } from '../../../schemas/api/webhook.ts'
+import { MAX_TESTS } from '../../domain/account/webhook-tests.ts'
+import { ATTEMPT_TIMEOUT_MS } from '../../domain/webhook-schedule.ts'
 import type { Services } from '../../services/services.ts'
+import { testItem } from '../../services/webhooks/delivery-item.ts'
+import type { SigningSecret } from '../../services/webhooks/webhooks.ts'
+import type { Context } from '../context.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 
@@ -16,19 +22,76 @@ const getWebhookSecret = operation({
     200: {
       description: 'The secret of the account.',
       shape: WebhookSecret,
-      examples: { Secret: webhookSecret },
+      examples: { Secret: examples.webhookSecret },
       headers: { 'Cache-Control': CacheControl },
     },
   },
 })
 
-export const webhookOperations = [getWebhookSecret]
+const rotateWebhookSecret = operation({
+  id: 'rotateWebhookSecret',
+  method: 'post',
+  path: '/v1/webhooks/secret/rotate',
+  tag: 'Webhooks',
+  summary: 'Rotate the webhook signing secret',
+  description: [
+    'Makes a new secret. For 24 hours, each webhook has a second signature by the previous secret,',
+    'so a receiver misses none while you give it the new one. During this time, the secret cannot be rotated again.',
+  ].join(' '),
+  responses: {
+    200: {
+      description: 'The new secret.',
+      shape: WebhookSecret,
+      examples: { 'New secret': examples.rotatedSecret },
+      headers: { 'Cache-Control': CacheControl },
+    },
+  },
+})
 
-export const webhookRoutes = (serve: Serve, { webhooks }: Services) => {
-  serve(getWebhookSecret, async ctx => {
-    const secret = unwrap(await webhooks.secret(ctx.state.caller))
-    // No cache may keep it.
-    ctx.set('Cache-Control', 'no-store')
-    ctx.body = { object: 'webhook_secret', secret } satisfies WebhookSecret
+const testWebhook = operation({
+  id: 'testWebhook',
+  method: 'post',
+  path: '/v1/webhooks/test',
+  tag: 'Webhooks',
+  summary: 'Send a test webhook',
+  description: [
+    'Sends the event `webhook.test` to the URL and returns what the receiver answered. It is signed like all webhooks.',
+    `There is one attempt, of up to ${ATTEMPT_TIMEOUT_MS / 1000} seconds.`,
+    `An account may send ${MAX_TESTS} tests an hour.`,
+  ].join(' '),
+  json: WebhookTestRequest,
+  examples: { Receiver: examples.webhookTestRequest },
+  responses: {
+    200: {
+      description: 'The result, whether or not the receiver accepted the test.',
+      shape: WebhookTest,
+      examples: { Accepted: examples.webhookTest, Failed: examples.failedWebhookTest },
+    },
+  },
+  errors: ['invalid_input'],
+})
+
+export const webhookOperations = [getWebhookSecret, rotateWebhookSecret, testWebhook]
+
+export const webhookRoutes = (serve: Serve, { webhooks, webhookTests }: Services) => {
+  serve(getWebhookSecret, async ctx => answerSecret(ctx, unwrap(await webhooks.secret(ctx.state.caller))))
+
+  serve(rotateWebhookSecret, async ctx => {
+    const { caller } = ctx.state
+    answerSecret(ctx, unwrap(await webhooks.rotateSecret(caller, caller.accountId)))
   })
+
+  serve(testWebhook, async (ctx, { json: { url } }) => {
+    ctx.body = testItem(unwrap(await webhookTests.send(ctx.state.caller, url)))
+  })
+}
+
+const answerSecret = (ctx: Context, { secret, previousUntil }: SigningSecret) => {
+  // No cache may keep it.
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = {
+    object: 'webhook_secret',
+    secret,
+    ...(previousUntil !== undefined && { previous_secret_signs_until: previousUntil }),
+  } satisfies WebhookSecret
 }

@@ -15,7 +15,6 @@ export const quoteRun = tool({
   output: Quote,
   annotations: READ_ONLY,
   answer: async ({ idempotency_key, ...request }, { services, present, caller }) => {
-    const { receipt } = unwrap(await services.runs.quote(caller, request))
-    return { body: present.quote(receipt) }
+    return { body: present.quote(unwrap(await services.runs.quote(caller, request))) }
   },
 })

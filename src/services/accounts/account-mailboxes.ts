@@ -65,7 +65,7 @@ export class AccountMailboxes {
 
   /**
    * Decides a command. Resolves when its events are durable, and rejects with Unavailable if that is impossible now.
-   * The account refuses whatever comes from a session that has ended.
+   * A session that has ended is refused everything.
    */
   async execute(
     caller: Caller,
@@ -73,7 +73,7 @@ export class AccountMailboxes {
     command: AccountCommand,
   ): Promise<CommandOutcome<AccountEvent, Refusal>> {
     const mailbox = this.#mailbox(accountId)
-    const outcome = await mailbox.execute(this.#asked(caller, command), causeOf(caller))
+    const outcome = await mailbox.execute(this.#withCaller(caller, command), causeOf(caller))
     if (this.#mailboxes.peek(accountId) !== mailbox) {
       // It has left memory during the append, and the mailbox in its place may not know of the write.
       this.#forget(mailbox)
@@ -139,7 +139,7 @@ export class AccountMailboxes {
   }
 
   /** The command with what the account checks about its caller. */
-  #asked(caller: Caller, command: AccountCommand): AccountCommand {
+  #withCaller(caller: Caller, command: AccountCommand): AccountCommand {
     if (!('accountId' in caller)) return command
     const session = caller.kind === 'session' ? { sessionId: caller.sessionId, atMs: this.#clock.nowMs() } : undefined
     return { ...command, isByOwner: true, session }

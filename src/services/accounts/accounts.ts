@@ -1,4 +1,5 @@
 import type { AccountLimits, GrantKind, Payment } from '../../../schemas/account-events.ts'
+import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { Suspension } from '../../domain/account/state.ts'
@@ -49,6 +50,8 @@ export interface AccountOpening {
   email: string
   tester: boolean
   welcomeMicros: number
+  /** Missing means none. */
+  notices?: NoticeSettings
   /** The first key, created in the same append. */
   key?: Pick<NewKey, 'name' | 'scope'>
 }
@@ -88,7 +91,7 @@ export class Accounts {
     return accountId === undefined ? refuse('account_not_found') : this.find(caller, accountId)
   }
 
-  /** Lets an e-mail address open an account although people may not. `isNew` is false if it was invited before. */
+  /** Lets an e-mail address open an account where others may not. `isNew` is false if it was invited before. */
   async invite(caller: Caller, email: string): Promise<Answer<{ isNew: boolean }>> {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
@@ -125,14 +128,14 @@ export class Accounts {
     return this.#change(caller, accountId, { type: 'SuspendAccount', reason })
   }
 
-  /** Sets exceptions from the default limits of an account, or ends all of them. */
-  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<undefined>> {
-    return this.#change(caller, accountId, { type: 'SetLimits', limits })
-  }
-
   /** Ends the suspension of an account. */
   resume(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
     return this.#change(caller, accountId, { type: 'ResumeAccount', reason })
+  }
+
+  /** Sets exceptions to the default limits of an account, or ends all of them. */
+  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'SetLimits', limits })
   }
 
   async #change(caller: Caller, accountId: string, command: AccountCommand): Promise<Answer<undefined>> {

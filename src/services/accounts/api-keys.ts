@@ -2,9 +2,10 @@ import { fold } from '../../../projections/define.ts'
 import { keys as keyView } from '../../../projections/keys.ts'
 import type { KeyLimits } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
-import type { KeyId } from '../../../schemas/primitives.ts'
+import type { KeyId, Moded } from '../../../schemas/primitives.ts'
 import type { KeyRow } from '../../../schemas/views.ts'
 import { type BudgetState, budgetAt } from '../../domain/account/budgets.ts'
+import { type DefaultLimits, limitOf } from '../../domain/account/limits.ts'
 import type { AccountState } from '../../domain/account/state.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
@@ -12,7 +13,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { AccountCaller, Caller } from '../caller.ts'
+import { type AccountCaller, type Caller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import { newKeyId } from '../ids.ts'
 import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
@@ -32,9 +33,11 @@ interface Parts {
   random: Random
   /** The prefix of a key's text. */
   keyPrefix: string
+  /** The limits of accounts without exceptions. */
+  limits: DefaultLimits
 }
 
-export interface NewKey extends KeyLimits {
+export interface NewKey extends KeyLimits, Moded {
   name: string
   scope?: KeyScope
 }
@@ -42,6 +45,11 @@ export interface NewKey extends KeyLimits {
 /** A key with the state of its budget, if it has one and is active. */
 export interface KeyInfo extends KeyRow {
   spending?: BudgetState | undefined
+}
+
+/** A key with the limits that it and its account have. */
+export interface OwnKeyInfo extends KeyInfo {
+  limits: DefaultLimits
 }
 
 /** `apiKey` is the text of the key, which is shown only once. */
@@ -63,7 +71,7 @@ export class ApiKeys {
   async create(
     caller: Caller,
     accountId: string,
-    { name, scope = 'full', ...limits }: NewKey,
+    { name, scope = 'full', livemode, ...limits }: NewKey,
   ): Promise<Answer<CreatedKey>> {
     const { accounts, offers, clock } = this.#parts
     // Otherwise a leaked key could create successors and outlive its revocation.
@@ -71,10 +79,11 @@ export class ApiKeys {
     const id = checkAccountId(caller, accountId)
     if ('refuse' in id) return id
     const { tester } = await accounts.state(id.value)
-    const checked = await checkLimits(limits, { offers, tester, nowMs: clock.nowMs() })
+    const circumstances = { offers, tester: tester || livemode === false, nowMs: clock.nowMs() }
+    const checked = await checkLimits(limits, circumstances)
     if ('refuse' in checked) return checked
-    const { key, apiKey } = generateKey(this.#parts, { name, scope, ...checked.value })
-    const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', key })
+    const { key, apiKey } = generateKey(this.#parts, { name, scope, livemode, ...checked.value })
+    const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', askedWith: keyIdOf(caller), key })
     if ('refuse' in outcome) return outcome
     const row = fold(keyView, outcome.accept) as KeyRow
     return answer({ ...row, spending: budgetAt(key, clock.nowMs()), apiKey })
@@ -89,35 +98,43 @@ export class ApiKeys {
     return answer(entries.map(({ row }) => this.#infoOf(row, state)))
   }
 
-  /** A page of the caller's keys, newest first, including revoked ones. */
+  /** A page of the caller's keys, newest first, including revoked ones. A test key sees only test keys. */
   async page(
-    { accountId }: AccountCaller,
+    caller: AccountCaller,
     query: { limit: number; cursor?: KeyId | undefined },
     client?: WaitingClient,
   ): Promise<Answer<Page<KeyInfo, KeyId>>> {
-    const listed = { ...query, index: 'byAccount', matches: () => true }
+    const { accountId } = caller
+    const matches = (row: KeyRow) => row.livemode === false || modeOf(caller).livemode !== false
+    const listed = { ...query, index: 'byAccount', matches }
     const { found, next } = await this.#newestFirst.page<'keys', KeyId>('keys', accountId, listed, client)
     const state = await this.#parts.accounts.shownState(accountId)
     return answer({ found: found.map(row => this.#infoOf(row, state)), next })
   }
 
   /** The key that the caller uses. */
-  async own(caller: Caller): Promise<Answer<KeyInfo>> {
+  async own(caller: Caller): Promise<Answer<OwnKeyInfo>> {
     if (caller.kind !== 'key') return refuse('key_not_found')
-    const { accounts, reads } = this.#parts
+    const { accounts, reads, limits } = this.#parts
     const state = await accounts.shownState(caller.accountId)
     const key = state.activeKeys.get(caller.keyId)
     if (!key) return refuse('key_revoked')
     const row = await reads.getOwn(caller.accountId, 'keys', key.hash)
     if (!row) throw new Unavailable(`${caller.keyId} is missing from the views, which are being rebuilt`)
-    return answer(this.#infoOf(row, state))
+    return answer({
+      ...this.#infoOf(row, state),
+      limits: {
+        requestsPerMinute: limitOf('requestsPerMinute', state, limits.requestsPerMinute),
+        runsInFlight: limitOf('runsInFlight', state, limits.runsInFlight),
+      },
+    })
   }
 
   /** Revokes a key, which is refused from then on. */
   async revoke(caller: Caller, accountId: string, keyId: string): Promise<Answer<undefined>> {
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
-    const command = { type: 'RevokeApiKey', keyId: keyId as KeyId } as const
+    const command = { type: 'RevokeApiKey', askedWith: keyIdOf(caller), keyId: keyId as KeyId } as const
     const outcome = await this.#parts.accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(undefined)
   }
@@ -132,9 +149,9 @@ export class ApiKeys {
 /** Generates a key: its text, which is stored nowhere, and the data that the log records. */
 export const generateKey = (
   { random, keyPrefix }: Pick<Parts, 'random' | 'keyPrefix'>,
-  { name, scope = 'full', ...limits }: NewKey,
+  { name, scope = 'full', livemode, ...limits }: NewKey,
 ) => {
-  const apiKey = `${keyPrefix}_sk_live_${random.hex(16)}`
-  const hash = sha256(apiKey)
-  return { apiKey, key: { keyId: newKeyId(random), name, hash, lastFour: apiKey.slice(-4), scope, ...limits } }
+  const apiKey = `${keyPrefix}_sk_${livemode === false ? 'test' : 'live'}_${random.hex(16)}`
+  const key = { keyId: newKeyId(random), name, hash: sha256(apiKey), lastFour: apiKey.slice(-4), scope }
+  return { apiKey, key: { ...key, ...(livemode === false && { livemode }), ...limits } }
 }

@@ -63,7 +63,7 @@ export class KeyHolders {
   }
 }
 
-/** The holder of a key, and what the key is held to. */
+/** The holder of a key, and the restrictions that every request checks. */
 export type Holder = Omit<KeyHolder, 'kind'> & Pick<ActiveKey, 'expiresAt' | 'addresses'>
 
 interface Candidate {
@@ -77,9 +77,10 @@ const confirm = ({ accountId, keyId }: Candidate, hash: string, state: AccountSt
   if (key?.hash !== hash) return undefined
   const suspended = suspensionRefusal(state)
   if (suspended) return { refuse: suspended }
-  const { expiresAt, addresses } = key
+  const { livemode, expiresAt, addresses } = key
   return answer({
     ...{ accountId, keyId, scope: scopeOf(key) },
+    ...(livemode === false && { livemode }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(addresses && { addresses }),
   })

@@ -1,8 +1,9 @@
-import type { ApiKey } from '../../../schemas/api/key.ts'
+import type { ApiKey, OwnKey } from '../../../schemas/api/key.ts'
 import type { BudgetState } from '../../domain/account/budgets.ts'
 import { scopeOf } from '../../domain/account/keys.ts'
+import type { LimitPair } from '../../domain/account/limits.ts'
 import { fromMicros } from '../../domain/money.ts'
-import type { KeyInfo } from './api-keys.ts'
+import type { KeyInfo, OwnKeyInfo } from './api-keys.ts'
 
 /** A key as the API shows it. */
 export const keyItem = (row: KeyInfo): ApiKey => {
@@ -11,6 +12,7 @@ export const keyItem = (row: KeyInfo): ApiKey => {
     object: 'api_key',
     id: row.keyId,
     name: row.name,
+    livemode: row.livemode !== false,
     scope: scopeOf(row),
     last_four: row.lastFour,
     created_at: row.createdAt,
@@ -24,6 +26,20 @@ export const keyItem = (row: KeyInfo): ApiKey => {
     ...(addresses && { addresses }),
   }
 }
+
+/** A key as the API tells it about itself. */
+export const ownKeyItem = ({ limits, ...row }: OwnKeyInfo): OwnKey => ({
+  ...keyItem(row),
+  limits: {
+    requests_per_minute: limitItem(limits.requestsPerMinute),
+    runs_in_flight: limitItem(limits.runsInFlight),
+  },
+})
+
+const limitItem = ({ perKey, perAccount }: LimitPair) => ({
+  ...(Number.isFinite(perKey) && { key: perKey }),
+  ...(Number.isFinite(perAccount) && { account: perAccount }),
+})
 
 const spentOf = ({ budgetMicros, spentMicros, renewsAt }: BudgetState) => ({
   spent_credits: fromMicros(spentMicros),

@@ -1,6 +1,7 @@
 import { isExpired } from '../../domain/account/keys.ts'
+import { sessionRefusal } from '../../domain/account/sessions.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { type AccountCaller, keyIdOf } from '../caller.ts'
+import type { AccountCaller } from '../caller.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
 
 interface Parts {
@@ -8,11 +9,12 @@ interface Parts {
   clock: Clock
 }
 
-/** Whether the account of a long request is not suspended, and its key still active. */
+/** Whether the account of a long request is not suspended, and its key still active or its session open. */
 export const mayStillRead = async ({ accounts, clock }: Parts, caller: AccountCaller): Promise<boolean> => {
-  const keyId = keyIdOf(caller)
-  const { suspension, activeKeys } = await accounts.recentState(caller.accountId)
-  if (suspension || !keyId) return !suspension
-  const key = activeKeys.get(keyId)
-  return key !== undefined && !isExpired(key, clock.nowMs())
+  const state = await accounts.recentState(caller.accountId)
+  const atMs = clock.nowMs()
+  if (state.suspension) return false
+  if (caller.kind === 'session') return !sessionRefusal({ sessionId: caller.sessionId, atMs }, state)
+  const key = state.activeKeys.get(caller.keyId)
+  return key !== undefined && !isExpired(key, atMs)
 }

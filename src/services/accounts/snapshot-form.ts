@@ -7,7 +7,7 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 14,
+  version: 15,
   // A snapshot is as large as its contents, so large ones are written less often and the cost per event stays the same.
   worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
   freeze: state => ({
@@ -17,6 +17,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     openRuns: [...state.openRuns],
     openRunsOf: [...state.openRunsOf],
     deliveries: [...state.deliveries],
+    noticeDeliveries: [...state.noticeDeliveries],
     uploads: [...state.uploads],
     requests: [...state.requests],
     references: [...state.references],
@@ -32,6 +33,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       openRuns: ImmutableMap(state.openRuns),
       openRunsOf: ImmutableMap(state.openRunsOf),
       deliveries: ImmutableMap(state.deliveries),
+      noticeDeliveries: ImmutableMap(state.noticeDeliveries),
       uploads: ImmutableMap(state.uploads),
       requests: OrderedMap(state.requests),
       references: ImmutableMap(state.references),

@@ -40,12 +40,12 @@ export class Catalog {
   }
 
   /**
-   * The families that the caller may see, in order of publication. A key that is held to some models sees only these.
-   * Callers without an account see test families too.
+   * The families that the caller may see, in order of publication. A key that is restricted to some models sees only
+   * these. Callers without an account see test families too.
    */
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
     const { offers } = this.#parts
-    const tester = !('accountId' in caller) || (await offers.isTester(caller.accountId))
+    const tester = !('accountId' in caller) || (await offers.isTester(caller))
     const visible = await offers.list(tester)
     const named = visible.filter(({ family }) => model === undefined || namesOf(family).includes(model))
     if (model !== undefined && named.length === 0)

@@ -1,10 +1,9 @@
 import type { Fault } from '../../../schemas/api/error.ts'
 import type { Endpoint, Family, FamilyStatus } from '../../../schemas/catalog.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
 import type { CatalogState } from '../../domain/catalog/catalog.ts'
 import { isReplacedBy, namesOf, statusOf, visibleTo } from '../../domain/catalog/family.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
-import type { Caller } from '../caller.ts'
+import { type AccountCaller, type Caller, modeOf } from '../caller.ts'
 import { type Check, compileFillingCheck } from '../schema-check.ts'
 import type { PublishedCatalog } from './published-catalog.ts'
 
@@ -29,20 +28,20 @@ export class Offers {
     this.#accounts = accounts
   }
 
-  /** The families that an account may see, in order of publication. */
-  async listFor(accountId: AccountId): Promise<Offer[]> {
-    return this.list(await this.isTester(accountId))
+  /** The families that a caller may see, in order of publication. */
+  async listFor(caller: AccountCaller): Promise<Offer[]> {
+    return this.list(await this.isTester(caller))
   }
 
-  /** The ids of the families and endpoints that the caller's key is held to; undefined for all. */
+  /** The ids of the families and endpoints that the caller's key is restricted to; undefined for all. */
   async modelsOf(caller: Caller): Promise<string[] | undefined> {
     if (caller.kind !== 'key') return undefined
     return (await this.#accounts.recentState(caller.accountId)).activeKeys.get(caller.keyId)?.models
   }
 
-  /** Whether an account may use the families that are for testers. */
-  async isTester(accountId: AccountId): Promise<boolean> {
-    return (await this.#accounts.recentState(accountId)).tester
+  /** Whether a caller may use the families that are for testers. Test keys may: some of these fail on request. */
+  async isTester(caller: AccountCaller): Promise<boolean> {
+    return modeOf(caller).livemode === false || (await this.#accounts.recentState(caller.accountId)).tester
   }
 
   /** The same for testers, or for all others. */

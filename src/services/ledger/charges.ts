@@ -9,7 +9,7 @@ import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { AccountCaller } from '../caller.ts'
+import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import { parseRunId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
@@ -39,11 +39,13 @@ export class Charges {
    * The charge of one of the caller's runs, by either form of the run's id. Another account's run is treated as absent.
    * Reads a few rows and one event. Rejects with Unavailable.
    */
-  async explain({ accountId }: AccountCaller, id: string): Promise<Answer<ChargeStory>> {
+  async explain(caller: AccountCaller, id: string): Promise<Answer<ChargeStory>> {
     const { reads } = this.#parts
+    const { accountId } = caller
     const runId = parseRunId(id)
     const run = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
-    if (!run) return refuse('run_not_found')
+    if (!run || !isSeenBy(caller, run)) return refuse('run_not_found')
+    if (run.livemode === false) return refuse('run_not_charged')
     const prefix = linesOfRun(accountId, runId)
     const entries = await reads.list('statement', 'byRun', { prefix, limit: MAX_CHARGE_LINES })
     const lines = entries.map(({ row }) => row)

@@ -1,14 +1,13 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, Timer } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Mailer, MailMessage } from '../../ports/mailer.ts'
-import { delay } from '../../time/delay.ts'
 import { withinTime } from '../../time/within-time.ts'
 
-/** Messages in memory: minutes of what a mail server takes. Those beyond are dropped, and can be asked for again. */
-const MAX_WAITING = 1_000
+/** Messages in memory: minutes of work for a mail server. Further ones are dropped; people can request them again. */
+const MAX_HELD = 1_000
 const MAX_AT_ONCE = 4
 
-/** By then, the request was answered. */
+/** By then, the request has been answered. */
 const SEND_AFTER_MS = 100
 
 /** A server that is away for seconds is tried again. Codes would expire during longer waits. */
@@ -18,7 +17,7 @@ const RETRY_DELAYS_MS = [2_000, 20_000]
 const LAST_MESSAGES_MS = 2_000
 
 interface Parts {
-  mailer: Mailer
+  mailer: Pick<Mailer, 'send'>
   clock: Clock
   logger: Logger
 }
@@ -29,9 +28,12 @@ interface Parts {
  */
 export class MailQueue {
   readonly #parts: Parts
-  readonly #waiting: MailMessage[] = []
+  /** Messages that are neither sent nor dropped yet. */
+  #held = 0
+  readonly #due: Attempt[] = []
   readonly #sending = new Set<Promise<void>>()
-  readonly #stop = new AbortController()
+  readonly #delays = new Set<Timer>()
+  #isStopped = false
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -39,23 +41,34 @@ export class MailQueue {
 
   add(message: MailMessage) {
     const { logger } = this.#parts
-    if (this.#waiting.length >= MAX_WAITING) return logger.error({}, 'too much mail waits, so a message was dropped')
-    this.#waiting.push(message)
-    this.#work()
+    if (this.#isStopped) return
+    if (this.#held >= MAX_HELD) return logger.error({}, 'too much mail is waiting, so a message was dropped')
+    this.#held++
+    this.#sendAfter(SEND_AFTER_MS, { message, retryDelaysMs: RETRY_DELAYS_MS })
   }
 
   async stop(): Promise<void> {
-    this.#waiting.length = 0
-    this.#stop.abort()
+    this.#isStopped = true
+    this.#due.length = 0
+    for (const timer of this.#delays) timer.cancel()
     await withinTime(this.#parts.clock, Promise.all(this.#sending), LAST_MESSAGES_MS, () => [])
-    this.#parts.mailer.close()
+  }
+
+  /** Only what is being sent takes a place, so addresses that the server refuses for now do not hold up the others. */
+  #sendAfter(delayMs: number, attempt: Attempt) {
+    const timer = this.#parts.clock.timer(delayMs, () => {
+      this.#delays.delete(timer)
+      this.#due.push(attempt)
+      this.#work()
+    })
+    this.#delays.add(timer)
   }
 
   #work() {
     while (this.#sending.size < MAX_AT_ONCE) {
-      const message = this.#waiting.shift()
-      if (!message) return
-      const sent = this.#send(message).finally(() => {
+      const attempt = this.#due.shift()
+      if (!attempt) return
+      const sent = this.#send(attempt).finally(() => {
         this.#sending.delete(sent)
         this.#work()
       })
@@ -63,19 +76,24 @@ export class MailQueue {
     }
   }
 
-  async #send(message: MailMessage) {
-    const { mailer, clock, logger } = this.#parts
-    await delay(clock, SEND_AFTER_MS, this.#stop.signal)
-    for (const delayMs of [...RETRY_DELAYS_MS, undefined])
-      try {
-        return await mailer.send(message)
-      } catch (err) {
-        if (delayMs === undefined || this.#stop.signal.aborted) {
-          // Neither the address nor the text, which may be a secret, belongs into the log.
-          logger.error({ err, subject: message.subject }, 'mail could not be sent; see SMTP_URL')
-          return
-        }
-        await delay(clock, delayMs, this.#stop.signal)
+  async #send({ message, retryDelaysMs: [delayMs, ...retryDelaysMs] }: Attempt) {
+    const { mailer, logger } = this.#parts
+    try {
+      await mailer.send(message)
+    } catch (err) {
+      if (delayMs !== undefined && !this.#isStopped) {
+        this.#sendAfter(delayMs, { message, retryDelaysMs })
+        return
       }
+      // Neither the address nor the text, which may be a secret, belongs in the log.
+      logger.error({ err, subject: message.subject }, 'mail could not be sent; see SMTP_URL')
+    }
+    this.#held--
   }
+}
+
+/** A message, and how long to wait after each failure before it is sent again. */
+interface Attempt {
+  message: MailMessage
+  retryDelaysMs: readonly number[]
 }

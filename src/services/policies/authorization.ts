@@ -1,7 +1,7 @@
 import type { KeyScope } from '../../../schemas/actor.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Answer, Refused } from '../answer.ts'
-import type { Caller } from '../caller.ts'
+import { type Caller, modeOf } from '../caller.ts'
 import type { Services } from '../services.ts'
 
 /** The permission that a function requires. */
@@ -13,6 +13,7 @@ type Permission =
   | 'read'
   | 'write'
   | 'secret'
+  | 'settings'
   | 'keys'
   | 'session'
   | 'operate'
@@ -45,14 +46,18 @@ const permissions = {
   proofs: { event: 'read', run: 'read', consistency: 'read' },
   // Anyone who has the address of a file may use it.
   files: { stat: 'public', read: 'public', receive: 'public' },
-  webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
+  // The URL may hold a secret of the receiver.
+  notices: { settings: 'settings', set: 'settings' },
+  webhooks: { secret: 'secret', rotateSecret: 'settings', list: 'operate', find: 'operate', redeliver: 'operate' },
+  deliveries: { list: 'read', ofRun: 'read', resend: 'write' },
+  webhookTests: { send: 'write' },
   // Each is recorded under the auditor's name, so nobody else may.
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
   // Providers have no key of ours, and sign what they send.
   callbacks: { receive: 'public' },
-  // Whoever signs in is not known yet.
+  // A person who is signing in is not known yet.
   signIn: { requestCode: 'public', enterCode: 'public', beginTelegram: 'public', enterTelegram: 'public' },
-  // Only who has signed in may say who else signs in.
+  // Only the owner, signed in, may say who else signs in to the account.
   sessions: { close: 'session', closeAll: 'session' },
   identities: { list: 'session', requestCode: 'session', enterCode: 'session', enterTelegram: 'session' },
   views: { verify: 'operate', rebuild: 'operate' },
@@ -77,7 +82,7 @@ const ofAnyone = ['public', 'describe'] as const
 const ofReader = [...ofAnyone, 'wait', 'own', 'read'] as const
 
 const ofScope: Record<KeyScope, readonly Permission[]> = {
-  full: [...ofReader, 'write', 'secret'],
+  full: [...ofReader, 'write', 'secret', 'settings'],
   // The webhook secret allows forging webhooks, so it is not included.
   read: ofReader,
   keys: ['public', 'wait', 'own', 'keys'],
@@ -88,13 +93,13 @@ const ofCaller = (caller: Caller): readonly Permission[] => {
     case 'key':
       return ofScope[caller.scope]
     case 'session':
-      return [...ofReader, 'write', 'secret', 'keys', 'session']
+      return [...ofReader, 'write', 'secret', 'settings', 'keys', 'session']
     case 'auditor':
       return ['audit']
     case 'operator':
     case 'reactor':
     case 'service':
-      return [...ofReader, 'write', 'secret', 'keys', 'operate']
+      return [...ofReader, 'write', 'secret', 'settings', 'keys', 'operate']
     case 'anonymous':
       return ofAnyone
   }
@@ -121,7 +126,9 @@ const guard =
   async (caller, ...args) =>
     refusalOf(caller, permission) ?? (functions[name] as ServiceFunction).call(functions, caller, ...args)
 
-const refusalOf = (caller: Caller, permission: Permission): Refused | undefined =>
-  ofCaller(caller).includes(permission)
-    ? undefined
-    : refuse('forbidden', { scope: caller.kind === 'key' ? caller.scope : undefined })
+const refusalOf = (caller: Caller, permission: Permission): Refused | undefined => {
+  if (!ofCaller(caller).includes(permission))
+    return refuse('forbidden', { scope: caller.kind === 'key' ? caller.scope : undefined })
+  // Test keys are often kept carelessly, and live runs depend on the settings.
+  return permission === 'settings' && modeOf(caller).livemode === false ? refuse('live_key_required') : undefined
+}

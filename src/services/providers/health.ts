@@ -28,6 +28,12 @@ export interface RestOf extends Rest {
   model?: string
 }
 
+/** Learns which accounts are refused, and which work. It is told again with every answer. */
+export interface HealthWatcher {
+  works(account: ProviderAccount): void
+  refused(account: ProviderAccount, reason: 'unauthorized' | 'out_of_quota'): void
+}
+
 interface Breaker {
   failures: number
   /** Of the last failure. */
@@ -41,10 +47,12 @@ interface Breaker {
  */
 export class Health {
   readonly #clock: Clock
+  readonly #watcher: HealthWatcher | undefined
   readonly #breakers = new Map<string, Breaker>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, watcher?: HealthWatcher) {
     this.#clock = clock
+    this.#watcher = watcher
   }
 
   /** Why the account takes no job for the model now; undefined if it takes one. */
@@ -91,12 +99,14 @@ export class Health {
     if (!trouble) {
       this.#breakers.delete(ofAccount)
       this.#breakers.delete(ofModel)
+      this.#watcher?.works(account)
       return undefined
     }
     const { kind } = trouble
     const name = OF_MODEL.has(kind) ? ofModel : ofAccount
     const before = this.#breakers.get(name)
     this.#breakers.set(name, OF_MODEL.has(kind) ? this.#failed(kind, before) : this.#refused(trouble))
+    if (kind === 'unauthorized' || kind === 'out_of_quota') this.#watcher?.refused(account, kind)
     return FOR_OPERATOR.has(kind) && kind !== before?.kind ? kind : undefined
   }
 

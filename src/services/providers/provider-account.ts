@@ -1,8 +1,5 @@
 import type { Provider } from '../../ports/provider.ts'
 
-/** The provider that makes things itself, for no vendor's money. */
-export const SANDBOX = 'sandbox'
-
 /** An account at a provider, ready to take jobs. */
 export interface ProviderAccount {
   provider: string

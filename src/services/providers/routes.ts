@@ -1,11 +1,12 @@
 import type { Upstream } from '../../../schemas/account-events.ts'
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
+import { type Moded, SANDBOX } from '../../../schemas/primitives.ts'
 import { type Choices, chosenOf } from '../../domain/routing/choices.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
 import type { Health } from './health.ts'
-import { type ProviderAccount, SANDBOX } from './provider-account.ts'
+import type { ProviderAccount } from './provider-account.ts'
 
 /** A binding of any provider, so that tests can bring their own. */
 export type Bound = Omit<Binding, 'provider' | 'source'> & { provider: string }
@@ -46,11 +47,20 @@ export class Routes {
   readonly #parts: RoutesParts
   /** The account of each provider that comes next: they are used in turns. */
   readonly #turns = new Map<string, number>()
+  #ofTests: Routes | undefined
+  /** The chosen bindings of each endpoint, by the choices that were known last. */
   readonly #chosenOf = new Map<string, Bound[]>()
   #known: Choices | undefined
 
   constructor(parts: RoutesParts) {
     this.#parts = parts
+  }
+
+  /** The routes of one mode. Test runs only ever go to the sandbox, whatever providers are on. */
+  of({ livemode }: Moded): Routes {
+    if (livemode !== false) return this
+    this.#ofTests ??= new Routes({ ...this.#parts, accounts: [] })
+    return this.#ofTests
   }
 
   /** Whether a provider that is on serves the endpoint. */

@@ -1,4 +1,5 @@
 import { type Binding, providerNames } from '../../../schemas/binding.ts'
+import { SANDBOX } from '../../../schemas/primitives.ts'
 import type { BindingName } from '../../../schemas/provider-events.ts'
 import { familyIn } from '../../domain/catalog/family.ts'
 import { type Refusal, refuse } from '../../domain/refusal.ts'
@@ -13,7 +14,6 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
-import { SANDBOX } from './provider-account.ts'
 import type { ProviderChoices } from './provider-choices.ts'
 import { type ReportedProvider, readReports } from './provider-reports.ts'
 

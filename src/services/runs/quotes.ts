@@ -1,5 +1,6 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
+import type { Moded } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
 import { chooseEndpoint } from '../../domain/catalog/choose-endpoint.ts'
 import { hasTextTwice, interpretInput, placeIn } from '../../domain/catalog/interpret-input.ts'
@@ -9,7 +10,7 @@ import { webhookUrlFault } from '../../domain/webhook-url.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, keyIdOf } from '../caller.ts'
+import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { InputFiles } from './input-files.ts'
@@ -19,7 +20,7 @@ interface Parts {
   accounts: AccountMailboxes
   inputFiles: InputFiles
   outbound: Outbound
-  routes: Pick<Routes, 'serves' | 'unmet'>
+  routes: Pick<Routes, 'of'>
   usdPerCreditMicros: number
 }
 
@@ -32,7 +33,7 @@ const UNSERVED_RETRY_MS = 60_000
 const TEXT_TWICE = 'means the same as text; send either prompt or text'
 
 /** A request with its endpoint and price. `input` is the client's as the endpoint's schema writes it, with defaults. */
-export interface PricedRequest {
+export interface PricedRequest extends Moded {
   endpoint: Endpoint
   input: Record<string, unknown>
   receipt: Receipt
@@ -48,13 +49,15 @@ export class Quotes {
 
   /** The size of the request has been checked. */
   async quote(caller: AccountCaller, { model, input: given, webhook_url }: RunRequest): Promise<Answer<PricedRequest>> {
-    const { offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros } = this.#parts
+    const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#parts
+    const mode = modeOf(caller)
+    const routes = this.#parts.routes.of(mode)
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
-    if (fault) return refuse('webhook_url_invalid', { url: webhook_url as string, fault })
+    if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url: webhook_url as string, fault })
     if (webhook_url !== undefined && outbound.refuses(webhook_url))
       return refuse('address_not_public', { parameter: 'webhook_url' })
     const state = await accounts.state(caller.accountId)
-    const { tester } = state
+    const tester = state.tester || mode.livemode === false
     const offer = await offers.find(model, tester)
     if (!offer) return refuse('model_not_found', { model, replacedBy: await offers.replacementOf(model, tester) })
     const { family } = offer
@@ -85,6 +88,6 @@ export class Quotes {
     if (unusable) return unusable
     const priced = priceOf(endpoint.pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
-    return answer({ endpoint, input, receipt })
+    return answer({ endpoint, input, receipt, ...mode })
   }
 }

@@ -2,6 +2,7 @@ import { runKey } from '../../../projections/runs.ts'
 import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
+import type { RunRow } from '../../../schemas/views.ts'
 import { withBudgetPeriod } from '../../domain/account/budgets.ts'
 import type { RefundRun } from '../../domain/account/commands.ts'
 import { debitFacts } from '../../domain/account/debit-facts.ts'
@@ -49,8 +50,10 @@ export class Refunds {
   /** Refunds a completed run in part or in full. The refunds of a run never exceed its charge. */
   async refund(caller: Caller, run: string, { amountMicros, reason }: Refund): Promise<Answer<RefundResult>> {
     const runId = parseRunId(run)
-    const accountId = runId && (await this.#accountOf(runId))
-    if (!runId || !accountId) return refuse('run_not_found')
+    const row = runId && (await this.#find(runId))
+    if (!row) return refuse('run_not_found')
+    const { accountId } = row
+    if (row.livemode === false) return refuse('run_not_charged')
     const { accounts } = this.#parts
     for (let attempt = 1; ; attempt++) {
       const state = await accounts.currentState(accountId)
@@ -70,10 +73,12 @@ export class Refunds {
   }
 
   /** The views know the account of a run, also right after its answer. The amounts are read from the log. */
-  async #accountOf(runId: RunId): Promise<AccountId | undefined> {
+  async #find(runId: RunId): Promise<RunRow | undefined> {
     const { reads } = this.#parts
-    for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' }))
-      if (await reads.getOwn(row.accountId, 'runs', runKey(row.accountId, runId))) return row.accountId
+    for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' })) {
+      const run = await reads.getOwn(row.accountId, 'runs', runKey(row.accountId, runId))
+      if (run) return run
+    }
     return undefined
   }
 

@@ -5,6 +5,7 @@ import {
   filter,
   fromEvent,
   lastValueFrom,
+  map,
   merge,
   type Observable,
   of,
@@ -23,8 +24,9 @@ import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { schedulerOf } from '../../time/scheduler.ts'
 import { type Answer, answer } from '../answer.ts'
+import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
-import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
+import { indexFor, NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 import { RunChanges } from './run-changes.ts'
 
@@ -58,11 +60,11 @@ export class RunReads {
     this.#changes = new RunChanges({ watch: parts.watch, read })
   }
 
-  /** An account's own run, by either form of its id. Another account's run is treated as absent. */
-  async find(accountId: AccountId, id: string): Promise<Answer<RunRow>> {
+  /** A caller's own run, by either form of its id. One of another account or mode is treated as absent. */
+  async find(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
     const runId = parseRunId(id)
-    const row = runId && (await this.#rowOf(accountId, runId))
-    return row ? answer(row) : refuse('run_not_found')
+    const row = runId && (await this.#rowOf(caller.accountId, runId))
+    return row && isSeenBy(caller, row) ? answer(row) : refuse('run_not_found')
   }
 
   /** A run that is known to exist. Rejects with Unavailable if its row is missing or forged. */
@@ -72,17 +74,19 @@ export class RunReads {
     return row
   }
 
-  /** A page of an account's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
+  /** A page of a caller's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
   list(
-    accountId: AccountId,
+    caller: AccountCaller,
     { limit, cursor, status, model, label }: RunsQuery,
     client?: WaitingClient,
   ): Promise<Page<RunRow, RunId>> {
     const matches = (row: RunRow) =>
+      isSeenBy(caller, row) &&
       (!status || row.status === status) &&
       (!model || row.model === model || row.endpoint === model) &&
       (label === undefined || row.label === label)
-    return this.#newestFirst.page('runs', accountId, { limit, cursor, matches }, client)
+    const query = { limit, cursor, matches, ...indexFor(caller) }
+    return this.#newestFirst.page('runs', caller.accountId, query, client)
   }
 
   /**
@@ -93,12 +97,12 @@ export class RunReads {
     return this.#follow(row, aborted(signal))
   }
 
-  /** Reports a run's progress from 0 to 1 while this process works on it. Returns a function that stops the reports. */
-  onProgress(runId: RunId, listener: (progress: number) => void): () => void {
-    const subscription = this.#parts.progress
-      .pipe(filter(report => report.runId === runId))
-      .subscribe(report => listener(Math.round(report.progress * 1000) / 1000))
-    return () => subscription.unsubscribe()
+  /** Emits a run's progress from 0 to 1 while this process works on it. */
+  progress(runId: RunId): Observable<number> {
+    return this.#parts.progress.pipe(
+      filter(report => report.runId === runId),
+      map(({ progress }) => Math.round(progress * 1000) / 1000),
+    )
   }
 
   /**

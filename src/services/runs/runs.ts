@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs'
+import { catchError, EMPTY, exhaustMap, filter, interval, type Observable, takeUntil } from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent, Upstream } from '../../../schemas/account-events.ts'
@@ -12,11 +12,12 @@ import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
+import { schedulerOf } from '../../time/scheduler.ts'
 import { takeWhileAsync } from '../../time/take-while-async.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { mayStillRead } from '../accounts/may-still-read.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, keyIdOf } from '../caller.ts'
+import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import { newRunId } from '../ids.ts'
 import type { Page, WaitingClient } from '../newest-first.ts'
@@ -37,10 +38,10 @@ export interface RunOptions {
 /** Executes runs: see `src/reactors/active-runs.ts`. */
 export interface Starter {
   /** Takes a slot of the upstream that is to be tried first; undefined if none is free for the account. */
-  reserve(endpoint: string, input: Record<string, unknown>, accountId: AccountId): Upstream | undefined
+  reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined
   unreserve(upstream: Upstream, accountId: AccountId): void
   /** Whether all providers of an endpoint rest, as far as this process knows. */
-  rests(endpoint: string): boolean
+  rests(run: Pick<RunToDo, 'endpoint' | 'livemode'>): boolean
   /** Starts the work of a run whose start is durable, in a reserved slot. Resolves to the events that ended it. */
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
 }
@@ -65,6 +66,9 @@ const SYNC_WAIT_MS = 60_000
 /** How long a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
 
+/** How often to check whether a follower may still read while its run does not change. */
+const REVIEW_MS = 2_000
+
 interface Parts extends RecallParts {
   offers: Offers
   quotes: Quotes
@@ -73,6 +77,8 @@ interface Parts extends RecallParts {
   random: Random
   /** The default limits for runs in flight. */
   runsInFlight: LimitPair
+  /** The test runs that an account may have in a UTC day. */
+  testRunsPerDay: number
 }
 
 /** A followed run. */
@@ -84,8 +90,8 @@ export interface FollowedRun {
    * revoked, the service stops or the signal aborts. Errors with Unavailable.
    */
   changes(signal: AbortSignal): Observable<RunRow>
-  /** Reports progress from 0 to 1 while this process works on the run. Returns a function that stops the reports. */
-  onProgress(listener: (progress: number) => void): () => void
+  /** Emits progress from 0 to 1 while this process works on the run, and nothing more in these cases. */
+  progress: Observable<number>
 }
 
 /** Prices, runs, shows and cancels runs. */
@@ -108,15 +114,16 @@ export class Runs {
     const { accounts, quotes, starter, clock, random } = this.#parts
     const { accountId } = caller
     const keyId = keyIdOf(caller)
+    const mode = modeOf(caller)
     const tooLarge = sizeRefusal(request)
     if (tooLarge) return tooLarge
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
-    const repeated = idempotency && (await this.#repeat(accountId, idempotency, options))
+    const repeated = idempotency && (await this.#repeat(caller, idempotency, options))
     if (repeated) return repeated
 
     // Another process may have accepted this request under the same key while it could still be priced.
-    const findAccepted = async () => idempotency && this.#repeat(accountId, idempotency, options, 'log')
+    const findAccepted = async () => idempotency && this.#repeat(caller, idempotency, options, 'log')
     let priced: Answer<PricedRequest>
     try {
       priced = await quotes.quote(caller, request)
@@ -127,17 +134,18 @@ export class Runs {
     }
     if ('refuse' in priced) return (await findAccepted()) ?? priced
     const { endpoint, input, receipt } = priced.value
-    const { timeoutMs, retry, mode } = endpoint
+    const { timeoutMs, retry } = endpoint
     // The client waits for a sync run, and may as well ask again later. An async run waits in the queue.
-    if (mode === 'sync' && starter.rests(endpoint.id))
+    if (endpoint.mode === 'sync' && starter.rests({ endpoint: endpoint.id, ...mode }))
       throw new Unavailable(`no provider takes runs of ${endpoint.id} at the moment`)
     const runId = newRunId(random)
-    const startAt = mode === 'sync' ? starter.reserve(endpoint.id, input, accountId) : undefined
+    const place = { endpoint: endpoint.id, input, accountId, ...mode }
+    const startAt = endpoint.mode === 'sync' ? starter.reserve(place) : undefined
     const run = {
       runId,
       model: receipt.model,
       endpoint: endpoint.id,
-      mode,
+      mode: endpoint.mode,
       timeoutMs,
       ...(retry && { retry }),
       input,
@@ -145,9 +153,10 @@ export class Runs {
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
     }
-    const { runsInFlight } = this.#parts
+    const { runsInFlight, testRunsPerDay } = this.#parts
     const asked = {
       runsInFlight,
+      testRunsPerDay,
       ...(keyId && { keyId }),
       ...(request.label !== undefined && { label: request.label }),
     }
@@ -165,7 +174,7 @@ export class Runs {
     if (startAt) {
       const waitMs = options.waitMs ?? defaultWaitMs(row)
       const untilMs = clock.monotonicMs() + waitMs
-      const ended = starter.begin({ ...run, accountId, startedAt: row.startedAt as string, upstream: startAt })
+      const ended = starter.begin({ ...run, ...mode, accountId, startedAt: row.startedAt as string, upstream: startAt })
       const events = await withinTime(clock, ended, waitMs, () => undefined).catch(() => undefined)
       // Without events the run ended in an append whose response was lost, or in another process. Only the views show
       // how.
@@ -183,7 +192,7 @@ export class Runs {
   ): Promise<Answer<RunRow>> {
     const { accounts, runReads } = this.#parts
     const { accountId } = caller
-    const found = await runReads.find(accountId, id)
+    const found = await runReads.find(caller, id)
     if ('refuse' in found) return found
     const { value: row } = found
     const command = { type: 'CancelRun', keyId: keyIdOf(caller), runId: row.runId } as const
@@ -193,33 +202,39 @@ export class Runs {
   }
 
   /** One of the caller's runs, by either form of its id. */
-  find({ accountId }: AccountCaller, id: string): Promise<Answer<RunRow>> {
-    return this.#parts.runReads.find(accountId, id)
+  find(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
+    return this.#parts.runReads.find(caller, id)
   }
 
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */
-  async list(
-    { accountId }: AccountCaller,
-    query: RunsQuery,
-    client?: WaitingClient,
-  ): Promise<Answer<Page<RunRow, RunId>>> {
+  async list(caller: AccountCaller, query: RunsQuery, client?: WaitingClient): Promise<Answer<Page<RunRow, RunId>>> {
     const { runReads, offers } = this.#parts
     const { model } = query
     // Runs record the ids of that time, which may be those of a family that was withdrawn since.
-    const alias = model && (await offers.listFor(accountId)).find(({ family }) => family.aliases.includes(model))
-    return answer(await runReads.list(accountId, alias ? { ...query, model: alias.family.id } : query, client))
+    const alias = model && (await offers.listFor(caller)).find(({ family }) => family.aliases.includes(model))
+    return answer(await runReads.list(caller, alias ? { ...query, model: alias.family.id } : query, client))
   }
 
   /** Follows one of the caller's runs. */
   async follow(caller: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
     const { runReads } = this.#parts
-    const found = await runReads.find(caller.accountId, id)
+    const found = await runReads.find(caller, id)
     if ('refuse' in found) return found
     const { value: row } = found
+    const mayRead = () => mayStillRead(this.#parts, caller)
+    const reviews = interval(REVIEW_MS, schedulerOf(this.#parts.clock))
+    const isOver = reviews.pipe(
+      exhaustMap(mayRead),
+      filter(may => !may),
+    )
     return answer({
       row,
-      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(() => mayStillRead(this.#parts, caller))),
-      onProgress: listener => runReads.onProgress(row.runId, listener),
+      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(mayRead), takeUntil(isOver)),
+      // While that cannot be decided, there is none.
+      progress: runReads.progress(row.runId).pipe(
+        takeWhileAsync(mayRead),
+        catchError(() => EMPTY),
+      ),
     })
   }
 
@@ -228,15 +243,15 @@ export class Runs {
    * processes have accepted.
    */
   async #repeat(
-    accountId: AccountId,
+    caller: AccountCaller,
     { key, requestHash }: { key: string; requestHash: string },
     options: RunOptions,
     source?: 'memory' | 'log',
   ): Promise<Answer<RunResult> | undefined> {
-    const earlier = await recallRequest(this.#parts, accountId, key, source)
+    const earlier = await recallRequest(this.#parts, caller, key, source)
     if (!earlier) return undefined
     if (earlier.requestHash !== requestHash) return refuse('idempotency_mismatch')
-    return this.#replay(accountId, earlier.runId, options)
+    return this.#replay(caller.accountId, earlier.runId, options)
   }
 
   async #replay(accountId: AccountId, runId: RunId, options: RunOptions): Promise<Answer<RunResult>> {

@@ -10,7 +10,7 @@ import type { EventLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { delay } from '../../time/delay.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { AccountCaller } from '../caller.ts'
+import { type AccountCaller, modeOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import type { WaitingClient } from '../newest-first.ts'
 import { OpenCounts } from '../open-counts.ts'
@@ -50,7 +50,10 @@ export class Proofs {
   }
 
   /** Proves an event of the account. Another account's event is treated as absent. Rejects with Unavailable. */
-  event({ accountId }: AccountCaller, eventId: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
+  async event(caller: AccountCaller, eventId: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
+    const { accountId } = caller
+    // Only movements of credits show their ids, and none is a test key's.
+    if (modeOf(caller).livemode === false) return refuse('event_not_found')
     return this.#alone(accountId, async () => {
       const proof = await this.#prove(accountId, ({ id }) => id === eventId, client)
       return proof ?? refuse('event_not_found')
@@ -58,7 +61,9 @@ export class Proofs {
   }
 
   /** Proves the debit of a run, by either form of its id. */
-  run({ accountId }: AccountCaller, id: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
+  async run(caller: AccountCaller, id: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
+    const { accountId } = caller
+    if (modeOf(caller).livemode === false) return refuse('run_not_found')
     const runId = parseRunId(id)
     const isDebit = ({ type, data }: RawEvent) =>
       type === 'CreditsDebited' && (data as { runId: string }).runId === runId

@@ -25,9 +25,9 @@ import { eventCodec } from '../event-codec.ts'
 const MIN_TAIL = 1000
 
 export const registrationSnapshots: SnapshotForm<RegistrationsState> = {
-  version: 1,
+  version: 2,
   worthAfter: () => MIN_TAIL,
-  freeze: state => ({ ...state, logins: [...state.logins] }),
+  freeze: ({ days }) => days.map(day => ({ ...day, logins: [...day.logins] })),
   thaw: frozen => registrationsOf(frozen as Parameters<typeof registrationsOf>[0]),
 }
 

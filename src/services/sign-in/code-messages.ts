@@ -19,8 +19,8 @@ export const signInMessage = ({ to, code, publicUrl }: CodeMail): MailMessage =>
 
 It works once, within ${MINUTES} minutes, in the browser that requested it.
 
-If you did not request it, ignore this message. Give the code to
-nobody: whoever asks you for it wants to use your account.
+If you did not request it, ignore this message. Do not give the code
+to anybody: people who ask you for it want to use your account.
 `,
 })
 
@@ -30,13 +30,13 @@ export const linkMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => (
   subject: 'Your code to add this address to a Tollgate account',
   text: `Somebody who is signed in at ${publicUrl}/console
 wants to sign in to the same account with this address too.
-If it was you, enter this code there:
+If this is you, enter the code there:
 
     ${code}
 
 It works once, within ${MINUTES} minutes, in the browser that requested it.
 The address then belongs to that account for good.
 
-If it was not you, ignore this message, and give the code to nobody.
+If it is not you, ignore this message. Do not give the code to anybody.
 `,
 })

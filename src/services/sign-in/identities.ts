@@ -1,5 +1,5 @@
 import type { Identity } from '../../../schemas/identity.ts'
-import { MAX_IDENTITIES } from '../../../schemas/primitives.ts'
+import { type AccountId, MAX_IDENTITIES } from '../../../schemas/primitives.ts'
 import { sessionRefusal } from '../../domain/account/sessions.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
@@ -7,6 +7,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import type { SessionOwner } from '../caller.ts'
+import { OneAtATime } from '../one-at-a-time.ts'
 import { linkMessage } from './code-messages.ts'
 import type { Logins } from './logins.ts'
 import type { OneTimeCodes } from './one-time-codes.ts'
@@ -25,6 +26,7 @@ interface Parts {
 /** The identities that sign in to an account. */
 export class Identities {
   readonly #parts: Parts
+  readonly #linking = new OneAtATime<AccountId>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -52,8 +54,8 @@ export class Identities {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
     const use = { caller, identity, network, owner: caller }
-    const refused = (await this.#refusalOf(caller)) ?? (await this.#parts.codes.refusalOf(use, codeId, code))
-    return refused ?? this.#link(caller, identity)
+    const refused = (await this.#refusalOf(caller)) ?? (await this.#parts.codes.tryCode(use, codeId, code))
+    return refused ?? this.#linkInTurn(caller, identity)
   }
 
   /** Links the Telegram account of whoever comes back from there. */
@@ -61,8 +63,15 @@ export class Identities {
     const { telegram } = this.#parts
     if (!telegram) return refuse('telegram_not_offered')
     const proved = await telegram.identityOf(returned)
-    if ('refuse' in proved) return proved
-    return (await this.#refusalOf(caller)) ?? this.#link(caller, proved.value)
+    return 'refuse' in proved ? proved : this.#linkInTurn(caller, proved.value)
+  }
+
+  /** Identities that are proved at once would pass the limit together. */
+  #linkInTurn(caller: SessionOwner, identity: Identity): Promise<Answer<undefined>> {
+    return this.#linking.do(
+      caller.accountId,
+      async () => (await this.#refusalOf(caller)) ?? this.#link(caller, identity),
+    )
   }
 
   /**

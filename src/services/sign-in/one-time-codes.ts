@@ -14,12 +14,12 @@ import type { Logins } from './logins.ts'
 /** Long enough for slow mail. */
 export const CODE_MS = 10 * 60 * 1000
 
-/** A network may be an office, whose people come to work at the same time. */
+/** A network may be an office where everybody signs in at the same time. */
 const CODES_PER_NETWORK = { burst: 20, perSecond: 1 / 20 }
 const TRIES_PER_NETWORK = { burst: 60, perSecond: 1 / 5 }
 const RETRY_MS = 60_000
 
-/** The one name in the pace of all clients. */
+/** The only name that this pace counts: it is for all clients together. */
 const ALL = 'all'
 
 interface Parts {
@@ -31,7 +31,7 @@ interface Parts {
   codesPerMinute: number
 }
 
-/** For whom a code is made, and from where. With an owner, the code only links the identity to the owner's account. */
+/** Who a code is for, and where the request comes from. With an owner, it only links the identity to their account. */
 export interface CodeUse {
   caller: Caller
   identity: EmailIdentity
@@ -85,8 +85,8 @@ export class OneTimeCodes {
     return answer({ codeId })
   }
 
-  /** Tries a code, which is recorded. Undefined if it is right; it is used up then. */
-  async refusalOf(
+  /** Tries a code and records the try. Undefined if the code is right; it is used up then. */
+  async tryCode(
     { caller, identity, network, owner }: CodeUse,
     codeId: string,
     code: string,

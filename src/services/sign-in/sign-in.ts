@@ -1,4 +1,5 @@
 import type { Identity } from '../../../schemas/identity.ts'
+import { DEFAULT_NOTICES } from '../../domain/account/notices.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { ProofAttempt } from '../../ports/identity-provider.ts'
@@ -67,7 +68,7 @@ export class SignIn {
   ): Promise<Answer<SignedIn>> {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
-    const refused = await this.#parts.codes.refusalOf({ caller, identity, network }, codeId, code)
+    const refused = await this.#parts.codes.tryCode({ caller, identity, network }, codeId, code)
     return refused ?? this.#enter(caller, identity, earlierToken)
   }
 
@@ -93,7 +94,7 @@ export class SignIn {
     const { admissions, welcomeMicros } = this.#parts
     const service = serviceFor(caller)
     const registered = await register(this.#parts, service, {
-      ...{ identity, tester: false, welcomeMicros },
+      ...{ identity, tester: false, welcomeMicros, notices: DEFAULT_NOTICES },
       admit: state => admissions.admit(service, identity, state),
     })
     if ('refuse' in registered) return registered

@@ -24,7 +24,7 @@ interface Parts {
 export interface TelegramReturn {
   /** The query of the address that it came back to. */
   query: string
-  /** What the same browser began with. */
+  /** The attempt that the same browser began. */
   attempt: ProofAttempt
   /** The network of the client. */
   network: string

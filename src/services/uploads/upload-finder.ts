@@ -4,7 +4,7 @@ import type { UploadRow } from '../../../schemas/views.ts'
 import type { FileRefusal } from '../../domain/refusal.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { answer } from '../answer.ts'
-import type { AccountCaller } from '../caller.ts'
+import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { isUploadId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
@@ -17,7 +17,7 @@ interface Parts {
 
 type Found = { value: UploadRow } | { refuse: FileRefusal }
 
-/** Finds an account's uploads. Another account's upload is treated as absent. */
+/** Finds an account's uploads. One of another account or mode is treated as absent. */
 export class UploadFinder {
   readonly #parts: Parts
 
@@ -52,18 +52,18 @@ export class UploadFinder {
     return row && this.#confirmed(row)
   }
 
-  /** The row with the object key from the account's own state; undefined if the account does not know the upload. */
+  /** The row, with object key and mode from the account's own state; undefined if the account has no such upload. */
   async #confirmed(row: UploadRow): Promise<UploadRow | undefined> {
     const { accountId, uploadId } = row
     const { accounts } = this.#parts
     const recent = (await accounts.recentState(accountId)).uploads.get(uploadId)
     // The views may show a grant that another process made in the last second.
     const upload = recent ?? (await accounts.currentState(accountId)).uploads.get(uploadId)
-    return upload && { ...row, objectKey: upload.objectKey }
+    return upload && { ...row, objectKey: upload.objectKey, livemode: upload.livemode }
   }
 
   async #arrived(caller: AccountCaller, row: UploadRow | undefined): Promise<Found> {
-    if (!row || row.status === 'deleting') return { refuse: { code: 'upload_not_found' } }
+    if (!row || row.status === 'deleting' || !isSeenBy(caller, row)) return { refuse: { code: 'upload_not_found' } }
     if (row.status === 'stored') return answer(row) as Found
     // The service settles an upload whoever looks at it: a key that may only read neither stores nor deletes files.
     const found = await this.#parts.settlement.settle({ kind: 'service', requestId: caller.requestId }, row)

@@ -7,8 +7,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, keyIdOf } from '../caller.ts'
-import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
+import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
+import { indexFor, NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 import { ArrivingUploads } from './arriving-uploads.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
@@ -82,19 +82,20 @@ export class Uploads {
 
   /** A page of the caller's uploads whose files have arrived, newest first. */
   async list(
-    { accountId }: AccountCaller,
+    caller: AccountCaller,
     { limit, cursor }: { limit: number; cursor?: UploadId },
     client?: WaitingClient,
   ): Promise<Answer<Page<UploadRow, UploadId>>> {
-    const matches = ({ status }: UploadRow) => status === 'stored'
-    return answer(await this.#newestFirst.page('uploads', accountId, { limit, cursor, matches }, client))
+    const matches = (row: UploadRow) => row.status === 'stored' && isSeenBy(caller, row)
+    const query = { limit, cursor, matches, ...indexFor(caller) }
+    return answer(await this.#newestFirst.page('uploads', caller.accountId, query, client))
   }
 
   /** Deletes one of the caller's uploads, and returns its id. */
   async delete(caller: AccountCaller, id: string): Promise<Answer<UploadId>> {
     const { accounts, objects, finder, settlement } = this.#parts
     const row = await finder.row(caller.accountId, id)
-    if (!row || row.status === 'deleting') return refuse('upload_not_found')
+    if (!row || row.status === 'deleting' || !isSeenBy(caller, row)) return refuse('upload_not_found')
     const { uploadId } = row
     const command = { type: 'RequestUploadDeletion', keyId: keyIdOf(caller), uploadId } as const
     const outcome = await accounts.execute(caller, caller.accountId, command)

@@ -1,23 +1,34 @@
 import { runKey } from '../../../projections/runs.ts'
-import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import type { AccountId, Moded, RunId } from '../../../schemas/primitives.ts'
 import type { WebhookRow } from '../../../schemas/views.ts'
+import type { AccountState } from '../../domain/account/state.ts'
+import { overlapEndMs } from '../../domain/account/webhook-secrets.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
-import { findAccount } from '../accounts/find-account.ts'
+import { checkAccountId, findAccount } from '../accounts/find-account.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { AccountCaller, Caller } from '../caller.ts'
+import { type AccountCaller, type Caller, keyIdOf, modeOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
+import type { WebhookSecrets } from './webhook-secrets.ts'
 
 interface Parts {
   accounts: AccountMailboxes
   reads: Reads
-  secretOf(accountId: AccountId): string
+  clock: Clock
+  secretsOf: WebhookSecrets
 }
 
-/** Shows an account's webhooks and their signing secret, and redelivers webhooks. */
+/** The secret that signs webhooks; after a rotation, also until when the one before it signs as well. */
+export interface SigningSecret {
+  secret: string
+  previousUntil?: string
+}
+
+/** Shows and rotates the secret of an account's webhooks, and lists and redelivers them for the operator. */
 export class Webhooks {
   readonly #parts: Parts
 
@@ -25,9 +36,21 @@ export class Webhooks {
     this.#parts = parts
   }
 
-  /** The secret that signs the webhooks of the caller's account. */
-  async secret({ accountId }: AccountCaller): Promise<Answer<string>> {
-    return answer(this.#parts.secretOf(accountId))
+  /** The secret that signs the webhooks of the caller's account and mode. */
+  async secret(caller: AccountCaller): Promise<Answer<SigningSecret>> {
+    const { accountId } = caller
+    return answer(this.#secretOf(accountId, await this.#parts.accounts.recentState(accountId), modeOf(caller)))
+  }
+
+  /** Makes a new secret. The present one signs beside it for a day. */
+  async rotateSecret(caller: Caller, accountId: string): Promise<Answer<SigningSecret>> {
+    const { accounts, clock } = this.#parts
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
+    const { value: owner } = checked
+    const command = { type: 'RotateWebhookSecret', keyId: keyIdOf(caller), atMs: clock.nowMs() } as const
+    const outcome = await accounts.execute(caller, owner, command)
+    return 'refuse' in outcome ? outcome : answer(this.#secretOf(owner, await accounts.state(owner), {}))
   }
 
   /** The webhooks of an account, newest run first. */
@@ -47,6 +70,16 @@ export class Webhooks {
     return answer(rows)
   }
 
+  /** The webhook of a run of an account. */
+  async find(caller: Caller, accountId: string, run: string): Promise<Answer<WebhookRow>> {
+    const { reads } = this.#parts
+    const found = await findAccount(reads, caller, accountId)
+    if ('refuse' in found) return found
+    const runId = parseRunId(run)
+    const row = runId && (await reads.get('webhooks', runKey(found.value.accountId, runId)))
+    return row ? answer(row) : refuse('webhook_not_found')
+  }
+
   /** Starts the webhook delivery of an ended run again, to another URL if one is given. */
   async redeliver(
     caller: Caller,
@@ -54,17 +87,23 @@ export class Webhooks {
     run: string,
     otherUrl?: string,
   ): Promise<Answer<{ runId: RunId; url: string }>> {
-    const { accounts, reads } = this.#parts
-    const found = await findAccount(reads, caller, accountId)
+    const found = await this.find(caller, accountId, run)
     if ('refuse' in found) return found
-    const { accountId: owner } = found.value
-    const runId = parseRunId(run)
-    const row = runId && (await reads.get('webhooks', runKey(owner, runId)))
-    if (!row) return refuse('webhook_not_found')
-    const url = otherUrl ?? row.url
+    const { accountId: owner, runId, url: lastUrl } = found.value
+    const url = otherUrl ?? lastUrl
     const fault = webhookUrlFault(url)
-    if (fault) return refuse('webhook_url_invalid', { url, fault })
-    const outcome = await accounts.execute(caller, owner, { type: 'RedeliverWebhook', runId, url })
+    if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url, fault })
+    const { accounts, clock } = this.#parts
+    const command = { type: 'RedeliverWebhook', runId, url, atMs: clock.nowMs() } as const
+    const outcome = await accounts.execute(caller, owner, command)
     return 'refuse' in outcome ? outcome : answer({ runId, url })
+  }
+
+  #secretOf(accountId: AccountId, state: AccountState, mode: Moded): SigningSecret {
+    const { clock, secretsOf } = this.#parts
+    const nowMs = clock.nowMs()
+    const [secret] = secretsOf(accountId, state, nowMs, mode) as [string]
+    const untilMs = mode.livemode === false ? undefined : overlapEndMs(state, nowMs)
+    return { secret, ...(untilMs !== undefined && { previousUntil: new Date(untilMs).toISOString() }) }
   }
 }

@@ -7,6 +7,8 @@ import t, { type Test } from 'tap'
 import { openVendorFetch } from '../../../src/adapters/outbound/vendor-fetch.ts'
 import { until, withDeadline } from '../../support/until.ts'
 
+const MEGABYTE = 1024 * 1024
+
 interface Seen {
   method: string | undefined
   headers: IncomingMessage['headers']
@@ -153,4 +155,39 @@ t.test('errors tell whether there was a connection', async t => {
   const { port } = server.address() as AddressInfo
   await new Promise(done => server.close(done))
   await t.rejects(fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }), { code: 'ECONNREFUSED' })
+})
+
+t.test('large answers of one server are read a few at a time, the oldest to its end', async t => {
+  let sentBytes = 0
+  let endFirst: () => void = () => t.fail('nothing has been sent')
+  const { fetch, url } = await open(t, response => {
+    const piece = Buffer.alloc(MEGABYTE)
+    response.writeHead(200)
+    if (sentBytes === 0) {
+      endFirst = () => response.end()
+      sentBytes += piece.length
+      return response.write(piece)
+    }
+    const send = (left: number): unknown => {
+      if (left === 0) return response.end()
+      sentBytes += piece.length
+      return response.write(piece) ? setImmediate(send, left - 1) : response.once('drain', () => send(left - 1))
+    }
+    send(60)
+  })
+  const sizeOf = async () => Number((await fetch(url)).headers.get('content-length'))
+  const first = sizeOf()
+  await until('the oldest answer arrives', () => sentBytes === MEGABYTE)
+  const others = Array.from({ length: 8 }, sizeOf)
+  let before = 0
+  await until('no more arrives', async () => {
+    before = sentBytes
+    await new Promise(resolve => setTimeout(resolve, 300))
+    return sentBytes > 100 * MEGABYTE && sentBytes === before
+  })
+  // There is room for 128 MB; the rest is on its way.
+  t.ok(sentBytes < 250 * MEGABYTE, `${sentBytes} bytes`)
+  endFirst()
+  t.equal(await first, MEGABYTE)
+  t.same(await Promise.all(others), Array(8).fill(60 * MEGABYTE))
 })

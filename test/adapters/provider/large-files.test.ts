@@ -139,15 +139,35 @@ t.test('a name that a vendor has seen names nothing in another call', async t =>
   t.not(await readData(one, picture.toString('base64')), name)
 })
 
-t.test('an answer that is short, or no JSON, or of a call without files, is passed on as it is', async t => {
-  const data = JSON.stringify({ data: picture.toString('base64') })
-  const json = { 'content-type': 'application/json' }
-  const cases: [LargeFiles, Response][] = [
-    [new LargeFiles(FIELD), new Response('{}', { headers: { ...json, 'content-length': '2' } })],
-    [new LargeFiles(FIELD), new Response(data, { headers: { 'content-type': 'text/plain' } })],
-    [new LargeFiles(), new Response(data, { headers: json })],
-  ]
-  for (const [files, answer] of cases) t.equal(await files.extract(answer), answer)
+t.test(
+  'an answer that is short or a file is passed on as it is, and one of a call without files keeps its text',
+  async t => {
+    const data = JSON.stringify({ data: picture.toString('base64') })
+    const json = { 'content-type': 'application/json' }
+    for (const answer of [
+      new Response('{}', { headers: { ...json, 'content-length': '2' } }),
+      new Response(data, { headers: { 'content-type': 'image/png' } }),
+    ])
+      t.ok((await new LargeFiles(FIELD).extract(answer)) === answer)
+    t.ok((await (await new LargeFiles().extract(new Response(data, { headers: json }))).text()) === data)
+  },
+)
+
+t.test('an answer that would take long to parse is refused, whatever its type', async t => {
+  const brackets = '['.repeat(250_000)
+  const numbers = `[${'1,'.repeat(250_000)}1]`
+  const textOfBrackets = JSON.stringify({ text: `\\"${brackets}` })
+  const withFile = (rest: string) => `{"data":"${'A'.repeat(8_000_000)}","rest":"${rest}"}`
+  for (const type of ['application/json', 'text/html', '']) {
+    const extract = (text: string) =>
+      new LargeFiles(FIELD).extract(new Response(text, { headers: { 'content-type': type } }))
+    await t.rejects(extract(brackets), /more than 200000 values/)
+    await t.rejects(extract(numbers), /more than 200000 values/)
+    await t.rejects(extract(JSON.stringify('x'.repeat(5_000_000))), /besides its files/)
+    await t.rejects(extract(withFile('x'.repeat(5_000_000))), /besides its files/)
+    t.ok((await (await extract(textOfBrackets)).text()) === textOfBrackets)
+    t.match(JSON.parse(await (await extract(withFile('x'))).text()), { rest: 'x' })
+  }
 })
 
 t.test('an answer keeps its status and headers, except for its length', async t => {

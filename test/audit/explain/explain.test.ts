@@ -25,9 +25,9 @@ t.test('every run is explained by all its events, with a price that is the same 
       story.events.map(({ id }) => id),
       own.map(({ id }) => id),
     )
-    const { amountMicros } = dataOf(own[0] as RawEvent)
-    t.equal(Math.round(Number(steps.at(-1)?.result) * 1_000_000), amountMicros)
-    t.equal(story.used.freeMicros + story.used.paidMicros, amountMicros)
+    const { receipt, livemode } = dataOf(own[0] as RawEvent) as { receipt: { totalMicros: number }; livemode?: false }
+    t.equal(Math.round(Number(steps.at(-1)?.result) * 1_000_000), receipt.totalMicros)
+    t.equal(story.used.freeMicros + story.used.paidMicros, livemode === false ? 0 : receipt.totalMicros)
     t.same([price.faults, faults], [[], []])
     t.equal(price.listed?.revision, story.receipt?.catalogRevision)
     t.equal(account.last?.revision, events.findLast(({ stream }) => stream === own[0]?.stream)?.revision)

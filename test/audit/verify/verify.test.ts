@@ -49,6 +49,9 @@ const refund = eventOf('CreditsRefunded')
 const refundOfFailure = events.findLast(
   ({ data }) => (data as { error?: object }).error && 'debit' in (data as object),
 ) as RawEvent
+function isTest({ data }: RawEvent): boolean {
+  return (data as { livemode?: false }).livemode === false
+}
 const runOf = ({ data }: RawEvent) => (data as { runId: string }).runId
 const failure = events.find(event => event.type === 'RunFailed' && runOf(event) === runOf(refundOfFailure)) as RawEvent
 const startOfFailed = events.find(event => event.type === 'RunStarted' && runOf(event) === runOf(failure))
@@ -70,6 +73,25 @@ const sumOf = (type: string) =>
   ofLimited(type).reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros, 0)
 /** What the key has spent in the end. */
 const spentMicros = sumOf('CreditsDebited') - sumOf('CreditsRefunded')
+const [lowBalance, exhaustedBudget] = [eventOf('NoticeRaised'), eventOf('NoticeRaised', 1)]
+const noticeIn = ({ data }: RawEvent) => (data as { notice: object }).notice
+const notice = (number: number, about: object): RawEvent => ({
+  ...exhaustedBudget,
+  id: crypto.randomUUID(),
+  data: { number, notice: about, to: {} },
+})
+const testKey = events.find(isTest) as RawEvent
+const testQueued = events.find(event => event.type === 'RunQueued' && isTest(event)) as RawEvent
+const ofTest = (type: string) =>
+  events.find(event => event.type === type && runOf(event) === runOf(testQueued)) as RawEvent
+const testUpload = events.find(event => event.type === 'UploadGranted' && isTest(event)) as RawEvent
+const testReceipt = (testQueued.data as { receipt: { totalMicros: number } }).receipt
+/** An event about a test run that moves credits or tells a cost, after its end. */
+const moved = (type: string, more: object) => {
+  const { runId } = testQueued.data as { runId: string }
+  return withAfter(ofTest('RunCompleted'), { ...ofTest('RunCompleted'), id, type, data: { runId, ...more } })
+}
+const vendor = { upstream: { provider: 'fal', model: 'flux', account: '1234abcd' } }
 const next = (event: RawEvent): RawEvent =>
   events.find(({ stream, revision }) => stream === event.stream && revision === event.revision + 1) as RawEvent
 const receipt = (debit.data as { receipt: { totalMicros: number; lines: object[]; catalogRevision: number } }).receipt
@@ -287,6 +309,93 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     log: withData(refund, { debit: { ...debitOf(refund), budgetPeriod: '2020-01-06' } }),
     what: /gives back to the budget of 2020-01-06, and its debit was in none/,
   },
+  'a test run with a debit': {
+    log: moved('CreditsDebited', { amountMicros: 1, balanceAfterMicros: 1, receipt }),
+    what: /a test run is debited/,
+  },
+  'a test run with a debit before it': {
+    log: withAfter(events[events.indexOf(testQueued) - 1] as RawEvent, {
+      ...testQueued,
+      id,
+      type: 'CreditsDebited',
+      data: { runId: runOf(testQueued), amountMicros: 1, balanceAfterMicros: 1, receipt: testReceipt },
+    }),
+    what: /a test run is debited/,
+  },
+  'a test run with a refund': {
+    log: moved('CreditsRefunded', { amountMicros: 1, balanceAfterMicros: 1, reason: 'x', debit: debitOf(refund) }),
+    what: /a test run is refunded/,
+  },
+  'a test run with a cost': {
+    log: moved('ProviderCostRecorded', { ...vendor.upstream, source: 'unknown', salt: '0'.repeat(32) }),
+    what: /a test run has a cost/,
+  },
+  'a test run that starts at a provider': {
+    log: withData(ofTest('RunStarted'), vendor),
+    what: /a test run is at fal, and not in the sandbox/,
+  },
+  'a test run that a provider completes': {
+    log: withData(ofTest('RunCompleted'), vendor),
+    what: /a test run is at fal, and not in the sandbox/,
+  },
+  'a test run that does not say what it would cost': {
+    log: withData(testQueued, { receipt: undefined }),
+    what: /does not say what it would cost/,
+  },
+  'a test run that says another price': {
+    log: withData(testQueued, { receipt: { ...testReceipt, totalMicros: testReceipt.totalMicros + 1 } }),
+    what: /its receipt adds up to/,
+  },
+  'a test run that is queued twice': {
+    log: withAfter(testQueued, { ...testQueued, id }),
+    what: /was queued before/,
+  },
+  'a live run that a test key asks for': {
+    log: withData(testQueued, { livemode: undefined }),
+    what: /was never debited/,
+  },
+  'a test run that a live key asks for': {
+    log: withData(testKey, { livemode: undefined }),
+    what: /key_\w+ is a live key, and run_\w+ is test/,
+  },
+  'a test run that nobody asks for': {
+    log: withMetadata(testQueued, { actor: { kind: 'operator', name: 'mallory' } }),
+    what: /no key asks for it, and it is in test mode/,
+  },
+  'an upload of another mode than its key': {
+    log: withData(testUpload, { livemode: undefined }),
+    what: /key_\w+ is a test key, and upl_\w+ is live/,
+  },
+  'a test run with an expired key': {
+    log: withData(testKey, { expiresAt: '2020-01-01T00:00:00.000Z' }),
+    what: /has expired at 2020-01-01/,
+  },
+  'a test run of a model that its key may not run': {
+    log: withData(testKey, { models: ['kling-3-pro'] }),
+    what: /may not run gpt-6-1-terra-t2t/,
+  },
+  'a test key with a budget': {
+    log: withData(testKey, { budget: { amountMicros: 1, period: 'day' } }),
+    what: /a test key has a budget/,
+  },
+  'a live key that a test key creates': {
+    log: withAfter(testQueued, {
+      ...testQueued,
+      id,
+      type: 'ApiKeyCreated',
+      data: { ...(limitedKey.data as object), keyId: 'key_00000000000000000000000000' },
+    }),
+    what: /a test key creates a live key/,
+  },
+  'a live key that a test key revokes': {
+    log: withAfter(testQueued, {
+      ...testQueued,
+      id,
+      type: 'ApiKeyRevoked',
+      data: { keyId: limitedKeyId, hash: (limitedKey.data as { hash: string }).hash },
+    }),
+    what: /a test key revokes a live key/,
+  },
   'a use that is recorded twice': {
     log: withAfter(eventOf('ApiKeyUsed'), eventOf('ApiKeyUsed')),
     what: /the use of key_\w+ on [\d-]+ is recorded twice/,
@@ -300,6 +409,59 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     what: /no delivery of this webhook is pending/,
   },
   'a webhook that was not abandoned': { log: without(eventOf('WebhookAbandoned')), what: /WebhookAbandoned of/ },
+  'a notice that is missing': { log: without(lowBalance), what: /its number is 2|its notice is not that of/ },
+  'notices that are missing': {
+    log: without(lowBalance, exhaustedBudget),
+    what: /it is not the notice of (balance_low|budget_exhausted), which a debit before it calls for/,
+  },
+  'a crossing without a notice at the end': {
+    log: events.slice(0, events.indexOf(lowBalance)),
+    what: /the stream ends before the notice of budget_exhausted/,
+  },
+  'a notice that nothing calls for': {
+    log: withAfter(exhaustedBudget, notice(3, noticeIn(lowBalance))),
+    what: /nothing before it calls for a notice/,
+  },
+  'a notice of another balance': {
+    log: withData(lowBalance, { notice: { ...noticeIn(lowBalance), balanceMicros: 1 } }),
+    what: /its notice is not that of .*, which the debit calls for/,
+  },
+  'a notice of another budget': {
+    log: withData(exhaustedBudget, { notice: { ...noticeIn(exhaustedBudget), kind: 'budget_warning' } }),
+    what: /its notice is not that of .*budget_exhausted/,
+  },
+  'a notice with the number of another': { log: withData(exhaustedBudget, { number: 7 }), what: /its number is 7/ },
+  'a notice to another URL': {
+    log: withData(lowBalance, { to: { url: 'https://example.com' } }),
+    what: /wants no notices at this URL/,
+  },
+  'mail that nobody wants': {
+    log: withData(eventOf('NoticesSet'), { email: false }),
+    what: /the account wants no mail/,
+  },
+  'a notice of a key that expires in more than a week': {
+    log: withAfter(
+      exhaustedBudget,
+      notice(3, { kind: 'key_expiring', keyId: limitedKeyId, expiresAt: '2100-01-01T00:00:00.000Z' }),
+    ),
+    what: /expires in more than a week/,
+  },
+  'a notice of a key that does not expire': {
+    log: withAfter(
+      exhaustedBudget,
+      notice(3, { kind: 'key_expiring', keyId: `key_${'0'.repeat(26)}`, expiresAt: '2100-01-01T00:00:00.000Z' }),
+    ),
+    what: /no notice of the expiry of key_0+ is due/,
+  },
+  'a key that has expired without a notice': {
+    log: withMetadata(events.at(-1) as RawEvent, { at: '2100-01-02T00:00:00.000Z' }),
+    what: /there was no notice of the expiry of key_/,
+  },
+  'a notice that is delivered twice': {
+    log: withAfter(eventOf('NoticeDelivered'), eventOf('NoticeDelivered')),
+    what: /no delivery of this notice is pending/,
+  },
+  'a notice that was not abandoned': { log: without(eventOf('NoticeAbandoned')), what: /NoticeAbandoned of/ },
   'an upload that was not granted': {
     log: without(eventOf('UploadGranted')),
     what: /an upload that is unknown cannot/,

@@ -10,6 +10,9 @@ import {
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { MAX_OWN_FAILURES } from '../../../src/domain/account/run-limits.ts'
+import { MAX_RESENDS } from '../../../src/domain/account/webhook-resends.ts'
+import { MAX_TESTS } from '../../../src/domain/account/webhook-tests.ts'
+import type { PastEvent } from '../../../src/domain/decider.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import type { RefusalCode } from '../../../src/domain/refusal.ts'
 import {
@@ -25,17 +28,23 @@ import {
   granted,
   grantUpload,
   keyCreated,
+  keyId,
   openAccount,
   opened,
   queueRun,
   recordDelivered,
   recordOutputDeletion,
+  recordTest,
   recordUploadDeletion,
   redeliver,
   redeliveryRequested,
+  requestTest,
   requestUploadDeletion,
+  resend,
   resumeAccount,
   revokeKey,
+  rotateSecret,
+  secretRotated,
   setLimits,
   started,
   startRun,
@@ -43,15 +52,23 @@ import {
   submitRun,
   submitted,
   suspendAccount,
+  tested,
+  testMode,
+  testRequested,
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
   useKey,
 } from '../../support/account-samples.ts'
-import { given, THEN_MS } from '../../support/given.ts'
+import { by, given, THEN_MS } from '../../support/given.ts'
+import { balanceLow, noticeRaised, raiseKeyExpiry, recordNoticeSent, setNotices } from '../../support/notice-samples.ts'
 
 /** A command and its history, with one fault fewer than in the step before, and the refusal expected for the rest. */
-type Step = [refusal: RefusalCode | undefined, command: AccountCommand, ...history: AccountEvent[]]
+type Step = [
+  refusal: RefusalCode | undefined,
+  command: AccountCommand,
+  ...history: (AccountEvent | PastEvent<AccountEvent>)[],
+]
 
 const MAX_GRANT_CREDITS = fromMicros(MAX_GRANT_MICROS)
 const NEAR_LIMIT_CREDITS = 9 * MAX_GRANT_CREDITS
@@ -70,9 +87,24 @@ const queue = [
 const largeRun = accepted({ run: 3, after: 10, metadata: { note: 'x'.repeat(MAX_OPEN_RUN_BYTES) } })
 const poor = [opened(), granted(10), ...open]
 
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000
+const expiresIn = (ms: number) => ({ expiresAt: new Date(THEN_MS + ms).toISOString() })
+const resent = Array.from({ length: MAX_RESENDS }, () => by(keyId(), THEN_MS, redeliveryRequested(2)))
+const tests = Array.from({ length: MAX_TESTS }, (_, index) => testRequested(index + 1))
 const expired = { expiresAt: new Date(THEN_MS).toISOString() }
 const limited = (model: string, credits: number) =>
   keyCreated(1, 'full', { models: [model], budget: { amountMicros: toMicros(credits), period: 'day' } })
+
+const testKey = keyCreated(200, 'keys', testMode)
+const wrongKey = createKey(101, 'full', { budget: { amountMicros: 1, period: 'day' } })
+
+/** A test run as a key asks for it, with the digest of its request. */
+const testWith = (hash: string, run = 2) => ({
+  ...queueRun({ run, askedWith: 1, key: 'a', hash: digest(hash) }),
+  testRunsPerDay: 1,
+})
+const otherModel = { models: ['other'], ...testMode }
+const oneInFlight = { runsInFlight: { perKey: 1, perAccount: 1 } }
 
 // Each walk starts with every fault and fixes one at a time, which proves the order of the checks.
 const walks: Record<string, Step[]> = {
@@ -101,7 +133,10 @@ const walks: Record<string, Step[]> = {
   ],
   CreateApiKey: [
     ['account_not_found', createKey(1), ...keys(MAX_ACTIVE_KEYS)],
+    ['key_revoked', { ...createKey(1), askedWith: keyId(200) }, ...keys(MAX_ACTIVE_KEYS), opened()],
     ['key_exists', createKey(1), ...keys(MAX_ACTIVE_KEYS), opened()],
+    ['live_key_not_grantable', { ...wrongKey, askedWith: keyId(200) }, ...keys(MAX_ACTIVE_KEYS), testKey, opened()],
+    ['test_key_budget', { ...wrongKey, key: { ...wrongKey.key, ...testMode } }, ...keys(MAX_ACTIVE_KEYS), opened()],
     ['too_many_keys', createKey(101), ...keys(MAX_ACTIVE_KEYS), opened()],
     [undefined, createKey(101), ...keys(MAX_ACTIVE_KEYS - 1), opened()],
   ],
@@ -112,6 +147,7 @@ const walks: Record<string, Step[]> = {
   ],
   RevokeApiKey: [
     ['account_not_found', revokeKey()],
+    ['key_revoked', { ...revokeKey(), askedWith: keyId(200) }, opened()],
     ['key_not_found', revokeKey(), opened()],
     [undefined, revokeKey(), opened(), keyCreated()],
   ],
@@ -150,6 +186,15 @@ const walks: Record<string, Step[]> = {
     ['open_runs_too_large', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(20), ...largeRun],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
   ],
+  'QueueRun with a test key': [
+    ['key_revoked', testWith('b')],
+    ['idempotency_mismatch', testWith('b'), keyCreated(1, 'full', testMode), tested({ key: 'a' })],
+    ['run_exists', testWith('a', 1), keyCreated(1, 'full', otherModel), tested()],
+    ['model_not_allowed', testWith('a'), keyCreated(1, 'full', otherModel), tested()],
+    ['too_many_test_runs', { ...testWith('a'), ...oneInFlight }, keyCreated(1, 'full', testMode), tested()],
+    ['too_many_runs_in_flight', { ...testWith('a'), ...oneInFlight }, keyCreated(1, 'full', testMode), ...open],
+    [undefined, testWith('a'), keyCreated(1, 'full', testMode), ...failures],
+  ].map(([refusal, command, ...history]) => [refusal, command, opened(), granted(10), ...history] as Step),
   CancelRun: [
     ['account_not_found', cancelRun(1, 1)],
     ['key_revoked', cancelRun(1, 1), opened()],
@@ -167,6 +212,37 @@ const walks: Record<string, Step[]> = {
     ['run_not_ended', redeliver(), ...poor, redeliveryRequested()],
     ['webhook_pending', redeliver(), opened(), redeliveryRequested()],
     [undefined, redeliver(), opened()],
+  ],
+  'RedeliverWebhook for the owner': [
+    ['account_not_found', resend({ askedWith: 1 }), ...resent],
+    ['key_revoked', resend({ askedWith: 1 }), ...poor, redeliveryRequested(), ...resent],
+    ['key_expired', resend({ askedWith: 1 }), ...poor, keyCreated(1, 'read', expired), ...resent],
+    ['forbidden', resend({ askedWith: 1 }), ...poor, keyCreated(1, 'read'), redeliveryRequested(), ...resent],
+    ['run_not_ended', resend({ askedWith: 1 }), ...poor, keyCreated(), redeliveryRequested(), ...resent],
+    ['webhook_pending', resend({ askedWith: 1 }), opened(), keyCreated(), redeliveryRequested(), ...resent],
+    ['too_many_resends', resend({ askedWith: 1 }), opened(), keyCreated(), ...resent],
+    [undefined, resend({ askedWith: 1 }), opened(), keyCreated()],
+  ],
+  RotateWebhookSecret: [
+    ['account_not_found', rotateSecret({ askedWith: 1 }), secretRotated(1)],
+    ['key_revoked', rotateSecret({ askedWith: 1 }), opened(), secretRotated(1)],
+    ['key_expired', rotateSecret({ askedWith: 1 }), opened(), keyCreated(1, 'read', expired), secretRotated(1)],
+    ['forbidden', rotateSecret({ askedWith: 1 }), opened(), keyCreated(1, 'read'), secretRotated(1)],
+    ['webhook_secret_rotated', rotateSecret({ askedWith: 1 }), opened(), keyCreated(), secretRotated(1)],
+    [undefined, rotateSecret({ askedWith: 1 }), opened(), keyCreated()],
+  ],
+  RequestWebhookTest: [
+    ['account_not_found', requestTest(6, { askedWith: 1 }), ...tests],
+    ['key_revoked', requestTest(6, { askedWith: 1 }), opened(), ...tests],
+    ['key_expired', requestTest(6, { askedWith: 1 }), opened(), keyCreated(1, 'read', expired), ...tests],
+    ['forbidden', requestTest(6, { askedWith: 1 }), opened(), keyCreated(1, 'read'), ...tests],
+    ['too_many_webhook_tests', requestTest(6, { askedWith: 1 }), opened(), keyCreated(), ...tests],
+    [undefined, requestTest(6, { askedWith: 1 }), opened(), keyCreated()],
+  ],
+  RecordWebhookTest: [
+    ['account_not_found', recordTest(), testRequested()],
+    ['webhook_not_pending', recordTest(), opened()],
+    [undefined, recordTest(), opened(), testRequested()],
   ],
   StartRun: [
     ['account_not_found', startRun()],
@@ -196,6 +272,23 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', recordOutputDeletion()],
     ['run_not_ended', recordOutputDeletion(), ...poor],
     [undefined, recordOutputDeletion(), opened()],
+  ],
+  SetNotices: [
+    ['account_not_found', setNotices({}, 1)],
+    ['key_revoked', setNotices({}, 1), opened()],
+    ['forbidden', setNotices({}, 1), opened(), keyCreated(1, 'read')],
+    ['notice_address_unlinked', setNotices({ login: '0'.repeat(64) }, 1), opened(), keyCreated()],
+    [undefined, setNotices({}, 1), opened(), keyCreated()],
+  ],
+  RaiseKeyExpiry: [
+    ['account_not_found', raiseKeyExpiry(THEN_MS + YEAR_MS)],
+    ['notice_not_due', raiseKeyExpiry(THEN_MS + YEAR_MS), opened()],
+    [undefined, raiseKeyExpiry(THEN_MS + YEAR_MS), opened(), keyCreated(1, 'full', expiresIn(YEAR_MS))],
+  ],
+  RecordNotice: [
+    ['account_not_found', recordNoticeSent()],
+    ['notice_not_due', recordNoticeSent(), opened()],
+    [undefined, recordNoticeSent(), opened(), noticeRaised(1, balanceLow(5))],
   ],
   GrantUpload: [
     ['account_not_found', grantUpload(), ...uploads],
@@ -248,5 +341,9 @@ for (const [name, [[, command, ...history] = [], ...steps]] of Object.entries(wa
       .refused('account_suspended', { reason: 'unpaid' })
     const [, last, ...before] = steps.at(-1) as Step
     if (name !== 'SuspendAccount')
-      t.equal(given(account, ...before, accountSuspended()).when(last).refusal, undefined, 'others may go on')
+      t.equal(
+        given(account, ...before, accountSuspended()).when({ ...last, isByOwner: false }).refusal,
+        undefined,
+        'others may go on',
+      )
   })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { account } from '../../../src/domain/account/account.ts'
+import { MAX_RESENDS } from '../../../src/domain/account/webhook-resends.ts'
 import {
   abandoned,
   accepted,
@@ -7,17 +8,22 @@ import {
   delivered,
   failed,
   granted,
+  keyCreated,
+  keyId,
   opened,
   recordDelivered,
   recordUndelivered,
   redeliver,
   redeliveryRequested,
   refunded,
+  resend,
   runId,
   started,
   undelivered,
 } from '../../support/account-samples.ts'
-import { given } from '../../support/given.ts'
+import { at, by, given, THEN_MS } from '../../support/given.ts'
+
+const HOUR_MS = 60 * 60 * 1000
 
 const later = '2026-01-01T00:00:05.000Z'
 const running = [opened(), granted(100), ...accepted({ after: 90, webhook: true }), started()]
@@ -85,4 +91,29 @@ t.test('a redelivery is refused while the run is open or a delivery is pending',
   given(account, ...ended)
     .when(redeliver())
     .refused('webhook_pending')
+})
+
+t.test('the owner may have a hundred webhooks sent again in an hour, and the operator more', async t => {
+  const history = [...ended, keyCreated(), delivered()]
+  const resent = Array.from({ length: MAX_RESENDS }, () => by(keyId(), THEN_MS, redeliveryRequested(2)))
+  t.equal(MAX_RESENDS, 100)
+  given(account, ...history, ...resent.slice(1))
+    .when(resend({ askedWith: 1 }))
+    .then(redeliveryRequested())
+  const full = given(account, ...history, ...resent)
+  full
+    .when(resend({ atMs: THEN_MS + 1000, askedWith: 1 }))
+    .refused('too_many_resends', { limit: 100, retryAfterMs: HOUR_MS - 1000 })
+  full.when(redeliver()).then(redeliveryRequested())
+  full.when(resend({ atMs: THEN_MS + HOUR_MS, askedWith: 1 })).then(redeliveryRequested())
+  t.equal(given(account, ...history, ...resent, ...resent).state.webhookResends.length, MAX_RESENDS)
+})
+
+t.test('sessions count like keys, and redeliveries of the operator do not count', async t => {
+  const past = at(THEN_MS, redeliveryRequested(2))
+  const requestedBy = (kind: string) => ({ ...past, metadata: { ...past.metadata, actor: { kind } } })
+  const counted = (kind: string) => given(account, ...ended, requestedBy(kind)).state.webhookResends
+  t.same(counted('session'), [THEN_MS])
+  t.same(counted('key'), [THEN_MS])
+  t.same(counted('operator'), [])
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { LoginEvent } from '../../../schemas/login-events.ts'
-import { CODES_PER_MS, type LoginCommand, login, MAX_CODES, MAX_TRIES } from '../../../src/domain/login/login.ts'
+import { CODE_WINDOW_MS, type LoginCommand, login, MAX_CODES, MAX_TRIES } from '../../../src/domain/login/login.ts'
 import { accountId, digest } from '../../support/account-samples.ts'
 import { at, given, THEN_MS } from '../../support/given.ts'
 
@@ -98,20 +98,20 @@ t.test('an identity gets five codes in any hour', async t => {
     .when(request(9, atMs))
     .then(requested(9))
   const full = given(login, ...codes)
-  full.when(request(9, atMs)).refused('too_many_codes', { retryAfterMs: CODES_PER_MS - 60_000 })
-  full.when(request(9, THEN_MS + CODES_PER_MS)).then(requested(9))
-  t.equal(given(login, ...codes, at(THEN_MS + CODES_PER_MS, requested(9))).state.codes.length, MAX_CODES)
+  full.when(request(9, atMs)).refused('too_many_codes', { retryAfterMs: CODE_WINDOW_MS - 60_000 })
+  full.when(request(9, THEN_MS + CODE_WINDOW_MS)).then(requested(9))
+  t.equal(given(login, ...codes, at(THEN_MS + CODE_WINDOW_MS, requested(9))).state.codes.length, MAX_CODES)
 })
 
 t.test('used codes count too', async () => {
   const used = Array.from({ length: MAX_CODES }, (_, index) => [requested(index), tried(true, index)]).flat()
   given(login, ...used)
     .when(request(9))
-    .refused('too_many_codes', { retryAfterMs: CODES_PER_MS })
+    .refused('too_many_codes', { retryAfterMs: CODE_WINDOW_MS })
 })
 
 t.test('a clock that was set back by more than a minute does not lock an identity out', async () => {
-  const ahead = Array.from({ length: MAX_CODES }, (_, index) => at(THEN_MS + 10 * CODES_PER_MS, requested(index)))
+  const ahead = Array.from({ length: MAX_CODES }, (_, index) => at(THEN_MS + 10 * CODE_WINDOW_MS, requested(index)))
   given(login, ...ahead)
     .when(request(9))
     .then(requested(9))

@@ -16,14 +16,14 @@ const admit = (login: string, options: Partial<AdmitRegistration> = {}): AdmitRe
   ...options,
 })
 
-t.test('a day takes so many registrations', async () => {
+t.test('the registrations of a day are limited', async () => {
   given(registrations, admitted('a')).when(admit('b')).then(admitted('b'))
   const full = given(registrations, admitted('a'), admitted('b'))
   full.when(admit('c')).refused('registrations_full', { retryAfterMs: DAY_MS - 1000 })
   full.when(admit('c', { atMs: THEN_MS + DAY_MS })).then(admitted('c'))
 })
 
-t.test('a day takes so many welcome credits', async () => {
+t.test('the welcome credits of a day are limited', async () => {
   const limits = { maxPerDay: 100, maxWelcomeMicrosPerDay: 250 }
   given(registrations, admitted('a')).when(admit('b', limits)).then(admitted('b'))
   const full = given(registrations, admitted('a'), admitted('b'))
@@ -31,9 +31,34 @@ t.test('a day takes so many welcome credits', async () => {
   full.when(admit('c', { ...limits, welcomeMicros: 50 })).then(admitted('c', 50))
 })
 
-t.test('an identity counts once a day, so that a process that died can go on', async t => {
+t.test('an identity counts once a day, so that a process that died can go on', async () => {
   given(registrations, admitted('a'), admitted('b')).when(admit('a')).repeats(digest('a'))
-  const { state } = given(registrations, admitted('a'), at(THEN_MS + DAY_MS, admitted('b')))
-  t.match(state, { day: (THEN_MS + DAY_MS) / DAY_MS, welcomeMicros: 100 })
-  t.equal(state.logins.size, 1, 'only the last day is kept')
+})
+
+t.test('a clock that goes back does not start a day again, nor does one that is ahead at midnight', async () => {
+  const full = [admitted('a'), admitted('b')]
+  const ahead = at(THEN_MS + DAY_MS, admitted('c'))
+  given(registrations, ...full, ahead)
+    .when(admit('d'))
+    .refused('registrations_full', { retryAfterMs: DAY_MS - 1000 })
+  const year = at(THEN_MS + 365 * DAY_MS, admitted('e'))
+  given(registrations, ...full, year, ahead)
+    .when(admit('d'))
+    .refused('registrations_full', { retryAfterMs: DAY_MS - 1000 })
+  given(registrations, ...full, ahead, at(THEN_MS + DAY_MS, admitted('d')))
+    .when(admit('e', { atMs: THEN_MS + DAY_MS }))
+    .refused('registrations_full', { retryAfterMs: DAY_MS })
+})
+
+t.test('the day is that of the event, however long the command has waited', async t => {
+  t.equal(registrations.timed?.(admit('a'), THEN_MS + DAY_MS).atMs, THEN_MS + DAY_MS)
+})
+
+t.test('only the days that were used last are kept', async t => {
+  const days = Array.from({ length: 10 }, (_, day) => at(THEN_MS + day * DAY_MS, admitted('a')))
+  const { state } = given(registrations, ...days)
+  t.same(
+    state.days.map(({ day, logins, welcomeMicros }) => [day - THEN_MS / DAY_MS, logins.size, welcomeMicros]),
+    [9, 8, 7, 6].map(day => [day, 1, 100]),
+  )
 })

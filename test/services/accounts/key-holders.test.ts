@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../../src/adapters/random/system.ts'
+import { NO_LIMIT } from '../../../src/domain/account/limits.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { ViewStore } from '../../../src/ports/view-store.ts'
 import { ApiKeys } from '../../../src/services/accounts/api-keys.ts'
@@ -35,7 +36,10 @@ t.test('keys are found in the views, or in memory and the log while the views do
     new PublishedCatalog({ log, clock: systemClock, random: systemRandom, logger: silentLogger }),
     accounts,
   )
-  const apiKeys = new ApiKeys({ accounts, reads, offers, clock: systemClock, random: systemRandom, keyPrefix: 'tg' })
+  const apiKeys = new ApiKeys({
+    ...{ accounts, reads, offers, clock: systemClock, random: systemRandom, keyPrefix: 'tg' },
+    limits: { requestsPerMinute: NO_LIMIT, runsInFlight: NO_LIMIT },
+  })
 
   await accounts.execute(caller, accountId(), openAccount())
   const create = async () => unwrap(await apiKeys.create(caller, accountId(), { name: 'test', scope: 'read' }))

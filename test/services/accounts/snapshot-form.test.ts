@@ -29,20 +29,25 @@ import {
   opened,
   queueRun,
   recordUploadDeletion,
+  redeliveryRequested,
   refunded,
   requestUploadDeletion,
   revokeKey,
+  secretRotated,
   sessionOpened,
   started,
   startRun,
   storeUpload,
   submitRun,
+  tested,
+  testRequested,
   undelivered,
   uploadGranted,
   uploadId,
 } from '../../support/account-samples.ts'
 import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
 import { at, by, given, THEN_MS } from '../../support/given.ts'
+import { balanceLow, noticeRaised, noticesSet } from '../../support/notice-samples.ts'
 import { until } from '../../support/until.ts'
 
 const STREAM = accountStream(accountId())
@@ -150,7 +155,9 @@ t.test('a snapshot holds every part of the state', async t => {
     ...accepted({ run: 3, after: 80, key: 'from the future' }).map(event => at(THEN_MS + 100_000, event)),
     ...accepted({ run: 4, after: 70, key: 'from now' }),
     ...accepted({ run: 5, after: 60 }).map(event => by(keyId(), THEN_MS, event)),
-    ...[limitsSet({ runsInFlight: 5 }), accountSuspended()],
+    ...[secretRotated(1), testRequested(), by(keyId(), THEN_MS, redeliveryRequested(6))],
+    ...[limitsSet({ runsInFlight: 5 }), noticesSet(), noticeRaised(1, balanceLow(5)), accountSuspended()],
+    tested({ run: 6 }),
     uploadGranted(),
   )
   const whole = plain(state)

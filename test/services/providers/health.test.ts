@@ -36,6 +36,19 @@ t.test('a model rests after five failures in succession', async t => {
   t.equal(rests(), undefined)
 })
 
+t.test('a watcher learns which accounts are refused, and which work', async t => {
+  const told: string[] = []
+  const health = new Health(systemClock, {
+    works: ({ account }) => told.push(`${account} works`),
+    refused: ({ account }, reason) => told.push(`${account} ${reason}`),
+  })
+  for (const kind of ['unauthorized', 'out_of_quota', 'overloaded', 'gone', 'rate_limited'] as const)
+    health.ended(account, 'm', failed(kind))
+  health.ended(account, 'm', undefined)
+  health.ended(other, 'm', done)
+  t.same(told, ['a unauthorized', 'a out_of_quota', 'b works'])
+})
+
 t.test('after a rest, one attempt shows whether the model works again', async t => {
   const { clock, health, rests } = open()
   const rest = () => {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { recallRequest } from '../../../src/services/runs/recall-request.ts'
-import { accountId, digest, openAccount, queueRun, runId } from '../../support/account-samples.ts'
+import { accountId, digest, keyId, openAccount, queueRun, runId } from '../../support/account-samples.ts'
 import { accountsOn, openLog, openViews } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { projectorOf, readsOf } from '../../support/views.ts'
@@ -28,7 +28,9 @@ const openForgetful = async (t: Test) => {
   for (const account of [1, 2]) await request(account, 10 + account, 'b')
   clock.advance(-24 * HOUR_MS)
   const parts = { accounts, reads: readsOf(views, projector.progress, accounts), clock }
-  return { accounts, clock, request, recall: (account: number) => recallRequest(parts, accountId(account), 'a') }
+  const owner = (account: number) =>
+    ({ kind: 'key', accountId: accountId(account), keyId: keyId(), scope: 'full' }) as const
+  return { accounts, clock, request, recall: (account: number) => recallRequest(parts, owner(account), 'a') }
 }
 
 t.test('a request that the state dropped too early is found in the views', async t => {

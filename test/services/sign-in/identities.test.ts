@@ -2,7 +2,7 @@ import t from 'tap'
 import { accountStream, loginStream } from '../../../schemas/events.ts'
 import { MAX_IDENTITIES } from '../../../schemas/primitives.ts'
 import { loginOf } from '../../../src/domain/login/identity.ts'
-import type { EventLog } from '../../../src/ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
 import type { Answer } from '../../../src/services/answer.ts'
 import type { SessionOwner } from '../../../src/services/caller.ts'
 import { collect } from '../../support/collect.ts'
@@ -50,7 +50,7 @@ t.test('the message says what the code is for', async t => {
   const process = signInOn(await openLog(t), new ManualClock())
   const owner = await signedIn(process)
   await linkCode(process, owner)
-  t.match(process.mailer.sent.at(-1), { to: WORK, subject: /add this address/, text: /If it was not you/ })
+  t.match(process.mailer.sent.at(-1), { to: WORK, subject: /add this address/, text: /If it is not you/ })
 })
 
 t.test('an address of another account is not linked', async t => {
@@ -102,7 +102,7 @@ t.test('a session that has ended links nothing', async t => {
   t.notOk((await typesIn(log, loginStream(loginOf(emailOf(WORK))))).includes('LoginLinked'))
 })
 
-t.test('an account has so many identities', async t => {
+t.test('an account has at most ten identities', async t => {
   const process = signInOn(await openLog(t), new ManualClock())
   const owner = await signedIn(process)
   for (let count = 1; count < MAX_IDENTITIES; count++) {
@@ -114,6 +114,20 @@ t.test('an account has so many identities', async t => {
     await process.identities.requestCode(owner, request),
     refusal('too_many_identities', { limit: MAX_IDENTITIES }),
   )
+})
+
+t.test('addresses that are proved at once do not pass the limit together', async t => {
+  const log = await openLog(t)
+  const process = signInOn(log, new ManualClock())
+  const owner = await signedIn(process)
+  const entries = []
+  for (let count = 0; count < 2 * MAX_IDENTITIES; count++)
+    entries.push(await linkCode(process, owner, `ada-${count}@example.com`))
+  const outcomes = await Promise.all(entries.map(entry => process.identities.enterCode(owner, entry)))
+  t.equal(outcomes.filter(outcome => 'value' in outcome).length, MAX_IDENTITIES - 1)
+  t.equal((await process.accounts.state(owner.accountId)).identities.length, MAX_IDENTITIES)
+  const types = (await collect(log.readAll(BEFORE_FIRST))).map(({ type }) => type)
+  t.equal(types.filter(type => type === 'LoginLinked').length, MAX_IDENTITIES, 'no other address is taken')
 })
 
 t.test('a process that dies between the link and the account is continued by the next sign-in', async t => {

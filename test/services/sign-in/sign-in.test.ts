@@ -201,7 +201,7 @@ t.test('registration is open to all, to some domains, to the invited or to nobod
   t.equal(await mayRegister('a@example.org', { mode: 'closed' }), true, 'an account signs in whatever the rules')
 })
 
-t.test('so many accounts are opened in a day, in all processes together', async t => {
+t.test('the accounts opened in a day are limited for all processes together', async t => {
   const log = await openLog(t)
   const clock = new ManualClock()
   const register = async (name: string) => {

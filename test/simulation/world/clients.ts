@@ -7,10 +7,13 @@ import { COMMANDS, OF_OTHER_KEYS, type Parts, SUSPENDED } from './commands.ts'
 import { ClientCredits } from './credits.ts'
 import { mustBeAvailable } from './faults.ts'
 import { ClientKeys, type Key } from './keys.ts'
+import { ClientNotices } from './notices.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import { ClientRuns } from './runs.ts'
 import { ClientSeals } from './seals.ts'
 import { ClientUploads } from './uploads.ts'
+import { Visitors } from './visitors.ts'
+import { ClientWebhooks } from './webhooks.ts'
 import type { World } from './world.ts'
 
 /** How long a client waits for an answer before it goes on without one. */
@@ -44,7 +47,9 @@ export class SimulatedClient {
     const uploads = new ClientUploads(world, accountId)
     const runs = new ClientRuns(world, accountId, { keys, credits, uploads })
     const seals = new ClientSeals(world, accountId, { keys, runs })
-    this.#parts = { keys, credits, uploads, runs, seals }
+    const notices = new ClientNotices(world, accountId)
+    const webhooks = new ClientWebhooks(world, accountId, { keys, runs })
+    this.#parts = { keys, credits, uploads, runs, seals, notices, webhooks, visitors: new Visitors(world) }
   }
 
   /** Sends commands, a few at a time, until the world asks it to stop. */

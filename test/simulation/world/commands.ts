@@ -1,10 +1,13 @@
 import type { ClientCredits } from './credits.ts'
 import type { ClientKeys } from './keys.ts'
+import type { ClientNotices } from './notices.ts'
 import { NO_KEY, NOTHING } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import type { ClientRuns } from './runs.ts'
 import type { ClientSeals } from './seals.ts'
 import type { ClientUploads, UploadCommand } from './uploads.ts'
+import type { Visitors } from './visitors.ts'
+import type { ClientWebhooks } from './webhooks.ts'
 
 /** The parts of a client. */
 export interface Parts {
@@ -13,6 +16,9 @@ export interface Parts {
   runs: ClientRuns
   seals: ClientSeals
   uploads: ClientUploads
+  visitors: Visitors
+  notices: ClientNotices
+  webhooks: ClientWebhooks
 }
 
 export interface Command {
@@ -36,7 +42,7 @@ const ofKeys = ['ok', NOTHING, SUSPENDED, ...OF_OTHER_KEYS]
 const ofUploads = (name: UploadCommand): Command => ({
   name,
   send: async ({ keys, uploads }, running, process) => {
-    const caller = await keys.caller(running)
+    const caller = await keys.liveCaller(running)
     return caller ? uploads[name](running, process, caller) : NO_KEY
   },
 })
@@ -59,7 +65,12 @@ const commands: Command[] = [
     send: ({ runs }, ...to) => runs.cancel(...to),
     expected: [...ofKeys, 'run_not_open', 'run_not_found'],
   },
-  { name: 'find', weight: 2, send: ({ runs }, ...to) => runs.find(...to), expected: [...ofKeys, 'run_not_found'] },
+  {
+    name: 'find',
+    weight: 2,
+    send: ({ runs }, ...to) => runs.find(...to),
+    expected: [...ofKeys, 'run_not_found', 'of the other mode'],
+  },
   { name: 'balance', weight: 2, send: ({ credits }, ...to) => credits.balance(...to), expected: ofKeys },
   {
     name: 'misuse',
@@ -71,12 +82,37 @@ const commands: Command[] = [
   {
     name: 'refund',
     send: ({ runs }, to) => runs.refund(to),
-    expected: ['ok', NOTHING, 'run_not_found', 'run_not_ended', 'refund_too_high'],
+    expected: ['ok', NOTHING, 'run_not_found', 'run_not_ended', 'refund_too_high', 'run_not_charged'],
   },
   {
     name: 'redeliver',
     send: ({ runs }, to) => runs.redeliver(to),
     expected: ['ok', NOTHING, 'webhook_not_found', 'run_not_ended', 'webhook_pending'],
+  },
+  { name: 'setNotices', send: ({ notices }, to) => notices.set(to), expected: ['ok'] },
+  {
+    name: 'resend',
+    send: ({ webhooks }, to) => webhooks.resend(to),
+    expected: [
+      ...[...ofKeys, 'run_not_found', 'webhook_not_found'],
+      ...['run_not_ended', 'webhook_pending', 'too_many_resends'],
+    ],
+  },
+  { name: 'listDeliveries', send: ({ webhooks }, to) => webhooks.listDeliveries(to), expected: ofKeys },
+  {
+    name: 'findDelivery',
+    send: ({ webhooks }, to) => webhooks.findDelivery(to),
+    expected: [...ofKeys, 'run_not_found'],
+  },
+  {
+    name: 'rotateSecret',
+    send: ({ webhooks }, to) => webhooks.rotateSecret(to),
+    expected: [...ofKeys, 'webhook_secret_rotated', 'live_key_required'],
+  },
+  {
+    name: 'testWebhook',
+    send: ({ webhooks }, to) => webhooks.testWebhook(to),
+    expected: [...ofKeys, 'too_many_webhook_tests'],
   },
   { name: 'createKey', send: ({ keys }, to) => keys.createKey(to), expected: ['ok', 'too_many_keys'] },
   { name: 'revokeKey', send: ({ keys }, to) => keys.revokeKey(to), expected: ['ok', NOTHING, 'key_not_found'] },
@@ -95,6 +131,23 @@ const commands: Command[] = [
     expected: [...ofKeys, 'event_not_sealed', 'too_many_proofs'],
   },
   { name: 'proveConsistency', send: ({ seals }, to) => seals.proveConsistency(to), expected: ofKeys },
+  {
+    name: 'requestCode',
+    send: ({ visitors }, to) => visitors.requestCode(to),
+    expected: ['ok', 'too_many_codes', 'too_many_sign_ins'],
+  },
+  {
+    name: 'enterCode',
+    weight: 2,
+    send: ({ visitors }, to) => visitors.enterCode(to),
+    expected: ['ok', NOTHING, 'code_wrong', 'code_not_valid', 'too_many_sign_ins'],
+  },
+  { name: 'visit', send: ({ visitors }, to) => visitors.visit(to), expected: ['ok', NOTHING] },
+  {
+    name: 'signOutEverywhere',
+    send: ({ visitors }, to) => visitors.signOutEverywhere(to),
+    expected: ['ok', NOTHING, 'session_not_valid'],
+  },
   { ...ofUploads('upload'), weight: 3 },
   ...(['presign', 'putAgain', 'findUpload', 'listUploads', 'deleteUpload'] as const).map(ofUploads),
 ]

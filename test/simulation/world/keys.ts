@@ -1,17 +1,19 @@
-import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
+import type { AccountId, KeyId, Moded } from '../../../schemas/primitives.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
 import { operator } from './callers.ts'
 import { NOTHING, outcomeOf } from './outcome.ts'
 import type { Running } from './process.ts'
 import type { World } from './world.ts'
 
-export interface Key {
+export interface Key extends Moded {
   keyId: KeyId
   apiKey: string
 }
 
 /** A few runs. */
 const BUDGET_MICROS = 5_000_000
+
+const WEEK_MS = 7 * 24 * 3_600_000
 
 /** The keys of one client, which the operator creates and revokes, and the suspensions of its account. */
 export class ClientKeys {
@@ -33,26 +35,43 @@ export class ClientKeys {
     return !this.#hasRevoked && this.#keys.length === 1 && !this.#world.nemesis.hasForged('keys')
   }
 
+  /** The same with one of the live keys. */
+  liveCaller(running: Running): Promise<AccountCaller | undefined> {
+    return this.caller(
+      running,
+      this.#keys.filter(({ livemode }) => livemode !== false),
+    )
+  }
+
   /** The caller that a process recognises by one of the keys. */
-  async caller(running: Running): Promise<AccountCaller | undefined> {
-    const { apiKey, keyId } = this.#world.chance.pick(this.#keys)
+  async caller(running: Running, keys: Key[] = this.#keys): Promise<AccountCaller | undefined> {
+    const { apiKey, keyId, livemode } = this.#world.chance.pick(keys)
+    const mode = livemode === false && { livemode }
     const holder = await running.keyHolders.holderOf(apiKey)
     if (!holder) return undefined
     if ('value' in holder) {
       const { accountId, keyId: id, scope } = holder.value
-      const caller = { kind: 'key', accountId, keyId: id, scope } as const
+      if (holder.value.livemode !== livemode) this.#world.violation(`${keyId} is in the other mode`)
+      const caller = { kind: 'key', accountId, keyId: id, scope, ...mode } as const
       running.keyUses.note(caller)
       return caller
     }
     if (!this.wasSuspended) this.#world.violation(`${this.#accountId} is refused with ${holder.refuse.code}`)
     // As if the request had been authenticated before the suspension: the account itself must refuse it.
-    return { kind: 'key', accountId: this.#accountId, keyId, scope: 'full' }
+    return { kind: 'key', accountId: this.#accountId, keyId, scope: 'full', ...mode }
   }
 
   async createKey(running: Running): Promise<string> {
-    const limits = this.#world.chance.happens(0.5)
-      ? { budget: { amountMicros: BUDGET_MICROS, period: 'day' as const } }
-      : {}
+    const { chance } = this.#world
+    const limits = {
+      ...chance.pick([
+        {},
+        { budget: { amountMicros: BUDGET_MICROS, period: 'day' as const } },
+        { livemode: false as const },
+      ]),
+      // Its owner is told while the world goes on.
+      ...(chance.happens(0.3) && { expiresAt: new Date(running.core.clock.nowMs() + WEEK_MS + 5_000).toISOString() }),
+    }
     const created = await running.services.keys.create(operator, this.#accountId, { name: 'another', ...limits })
     if ('value' in created) {
       this.#world.truth.expectKey(this.#accountId, created.value.keyId, 'active')

@@ -8,7 +8,10 @@ import type { Provider } from '../../../src/ports/provider.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import { KeyUses } from '../../../src/services/accounts/key-uses.ts'
 import type { Services } from '../../../src/services/services.ts'
+import { SessionHolders } from '../../../src/services/sign-in/session-holders.ts'
+import { SessionTokens } from '../../../src/services/sign-in/session-tokens.ts'
 import { boundTo } from '../../support/bound-to.ts'
+import { simulatedMailer } from './mailer.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
 import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
@@ -27,7 +30,8 @@ const PROVIDERS: Record<string, string[]> = {
 
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
-  WELCOME_CREDITS: '0',
+  WELCOME_CREDITS: '20',
+  OPERATOR_EMAIL: 'operator@example.com',
   UPLOAD_GRANT_MINUTES: '0.2',
   SEAL_KEY,
   SEAL_EVENTS: '40',
@@ -47,6 +51,7 @@ export interface Running {
   services: Services
   keyHolders: KeyHolders
   keyUses: KeyUses
+  sessionHolders: SessionHolders
   objects: SimulatedObjects
   submissions: Submissions
   /** Ends the work in progress, and then the process. */
@@ -120,7 +125,9 @@ export class SimulatedProcess {
   async #open(isAlive: () => boolean): Promise<Running> {
     const world = this.#world
     const objects = new SimulatedObjects(world.bucket)
-    const submissions = new Submissions((provider, open, ofAccount) => {
+    const submissions = new Submissions((provider, open, ofAccount, runId) => {
+      if (world.truth.isTest(runId) !== (provider === 'sandbox'))
+        world.violation(`${runId} is submitted to ${provider}`)
       if (open > SLOTS) world.violation(`${this.name} submits ${open} runs to ${provider} at once`)
       if (ofAccount === SLOTS) world.violation(`${this.name} leaves no slot of ${provider} to other accounts`)
     })
@@ -134,13 +141,14 @@ export class SimulatedProcess {
       views: viewsOverWire(wire('views'), world.views),
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), objects),
-      // Nobody signs in, and to load the real one would take real time.
-      mailer: { send: async () => undefined, close: () => undefined },
+      mailer: simulatedMailer(world),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
       limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
         instant: submissions.counted('instant', providerOverWire(wire('instant'), world.provider.port(false))),
         patient: submissions.counted('patient', providerOverWire(wire('patient'), world.provider.port(true))),
+        // Nobody is bound to it: it does the test runs.
+        sandbox: submissions.counted('sandbox', providerOverWire(wire('sandbox'), world.provider.port(true))),
         vendor: submissions.counted('vendor', world.paidJobs.billed(providerOverWire(wire('vendor'), vendor))),
       },
       bindingsOf: (endpoint: string) => (PROVIDERS[endpoint] ?? ['patient']).flatMap(name => boundTo(name)(endpoint)),
@@ -155,7 +163,9 @@ export class SimulatedProcess {
     }
     const keyHolders = new KeyHolders(core.reads, core.accounts)
     const keyUses = new KeyUses({ accounts: core.accounts, clock: core.clock, logger: core.logger })
-    return { core, services: service.services, keyHolders, keyUses, objects, submissions, stop }
+    const tokens = new SessionTokens(core.masterSecret)
+    const sessionHolders = new SessionHolders({ accounts: core.accounts, tokens, clock: core.clock })
+    return { core, services: service.services, keyHolders, keyUses, sessionHolders, objects, submissions, stop }
   }
 
   #clock(isAlive: () => boolean): Clock {

@@ -15,7 +15,9 @@ export class SimulatedReceiver {
       refuses: () => false,
       post: async (url, { headers, body, timeoutMs }) => {
         const id = String(headers['webhook-id'])
-        truth.expectWebhook(id, url, body)
+        if (url.includes('/notices/')) truth.notices.expectArrival(id, url, body)
+        else if (JSON.parse(body).type === 'webhook.test') truth.expectWebhookTest(id, url)
+        else truth.expectWebhook(id, url, body)
         const { receiverFails, receiverHangs } = this.#world.faults
         if (chance.happens(receiverHangs)) {
           this.#world.count('receiver hangs')

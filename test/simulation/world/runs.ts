@@ -1,6 +1,8 @@
 import { hasEnded, runKey } from '../../../projections/runs.ts'
-import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import type { AccountId, Moded, RunId } from '../../../schemas/primitives.ts'
+import type { RunRow } from '../../../schemas/views.ts'
 import type { Answer } from '../../../src/services/answer.ts'
+import { type AccountCaller, modeOf as keyMode } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
 import { operator } from './callers.ts'
 import type { Parts } from './commands.ts'
@@ -15,9 +17,13 @@ interface Request {
   prompt: string
   image: { image_url: string } | undefined
   idempotencyKey: string
-  timesSent: number
-  runId?: RunId
+  /** In live and in test mode, where it is another request. */
+  sent: Record<Mode, { times: number; runId?: RunId }>
 }
+
+type Mode = 'live' | 'test'
+
+const modeOf = ({ livemode }: Moded): Mode => (livemode === false ? 'test' : 'live')
 
 /** The runs of one client, which requests, repeats, finds and cancels them, and remembers what it was told. */
 export class ClientRuns {
@@ -58,7 +64,7 @@ export class ClientRuns {
   async misuse(running: Running): Promise<string> {
     const request = this.#world.chance.pick(this.#requests)
     const caller = await this.#parts.keys.caller(running)
-    if (request?.runId === undefined || !caller) return NOTHING
+    if (!request || !caller || request.sent[modeOf(keyMode(caller))].runId === undefined) return NOTHING
     const { model, idempotencyKey } = request
     return outcomeOf(
       await running.services.runs.run(caller, { model, input: { prompt: 'another' } }, { idempotencyKey }),
@@ -66,25 +72,30 @@ export class ClientRuns {
   }
 
   async cancel(running: Running, process: SimulatedProcess): Promise<string> {
-    const runId = this.#chooseRun()
+    const runId = this.choose()
     const caller = await this.#parts.keys.caller(running)
     if (!runId || !caller) return NOTHING
     const told = await running.services.runs.cancel(caller, runId, { waitMs: 500 })
-    if ('value' in told) this.#world.truth.expectRun(this.#accountId, process, told.value)
+    if ('value' in told) {
+      this.#world.truth.expectRun(this.#accountId, process, told.value)
+      this.#expectMode(caller, told.value)
+    }
     return outcomeOf(told)
   }
 
   async find(running: Running, process: SimulatedProcess): Promise<string> {
-    const runId = this.#chooseRun()
+    const runId = this.choose()
     const caller = await this.#parts.keys.caller(running)
     if (!runId || !caller) return NOTHING
     const since = await readableSince(this.#world, running, process, caller, 'shown')
     const found = await running.services.runs.find(caller, runId)
     if ('value' in found) {
       this.#world.truth.expectRun(this.#accountId, process, found.value, since)
+      this.#expectMode(caller, found.value)
       // A client that sees its run end looks at its balance.
       if (hasEnded(found.value)) await this.#parts.credits.balance(running, process)
-    } else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
+    } else if (this.#world.truth.isTest(runId) !== (keyMode(caller).livemode === false)) return 'of the other mode'
+    else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
       this.#world.truth.expectNoRun(this.#accountId, runId, since)
     return outcomeOf(found)
   }
@@ -92,7 +103,7 @@ export class ClientRuns {
   /** A part or the rest of a charge, which two operators may refund at the same time. */
   async refund({ services: { refunds } }: Running): Promise<string> {
     const { chance } = this.#world
-    const runId = this.#chooseRun()
+    const runId = this.choose()
     if (!runId) return NOTHING
     const refund = { ...(chance.happens(0.5) && { amountMicros: 500_000 }), reason: 'blurry' }
     const times = chance.happens(0.5) ? 2 : 1
@@ -103,7 +114,7 @@ export class ClientRuns {
   }
 
   async redeliver({ services }: Running): Promise<string> {
-    const runId = this.#chooseRun()
+    const runId = this.choose()
     if (!runId) return NOTHING
     const told = outcomeOf(await services.webhooks.redeliver(operator, this.#accountId, runId))
     // A forged row is absent until the views are rebuilt.
@@ -112,42 +123,58 @@ export class ClientRuns {
 
   #newRequest(model: string, image?: Request['image']): Request {
     const number = this.#requests.length + 1
-    const request = { model, prompt: `prompt ${number}`, image, idempotencyKey: `key-${number}`, timesSent: 0 }
+    const sent = { live: { times: 0 }, test: { times: 0 } }
+    const request = { model, prompt: `prompt ${number}`, image, idempotencyKey: `key-${number}`, sent }
     this.#requests.push(request)
     return request
   }
 
   async #request(running: Running, process: SimulatedProcess, request: Request): Promise<string> {
-    const caller = await this.#parts.keys.caller(running)
-    if (!caller) return NO_KEY
     const { model, prompt, image, idempotencyKey } = request
+    // The client's uploads are live.
+    const caller = await (image ? this.#parts.keys.liveCaller(running) : this.#parts.keys.caller(running))
+    if (!caller) return NO_KEY
+    const mode = modeOf(keyMode(caller))
+    const sent = request.sent[mode]
     const body = { model, input: { prompt, ...image }, webhook_url: `https://receiver.example/${this.#accountId}` }
-    request.timesSent += 1
-    const isFirst = request.timesSent === 1
+    sent.times += 1
+    const isFirst = sent.times === 1
     const before = this.#world.truth.lastBalance(this.#accountId)
     const told = await running.services.runs.run(caller, body, { idempotencyKey, waitMs: 2_000 })
-    if ('refuse' in told) this.#parts.credits.expectRefusal(told.refuse, before)
-    else {
-      if (told.value.replayed && isFirst && request.timesSent === 1)
+    if ('refuse' in told) {
+      this.#parts.credits.expectRefusal(told.refuse, before)
+      if (mode === 'test' && ['insufficient_credits', 'budget_exceeded'].includes(told.refuse.code))
+        this.#world.violation(`a test run is refused with ${told.refuse.code}`)
+    } else {
+      if (told.value.replayed && isFirst && sent.times === 1)
         this.#world.violation(`${idempotencyKey} was sent once, and answered as a repeat`)
+      this.#expectMode(caller, told.value.row)
       this.#accept(process, request, told.value)
     }
-    return outcomeOf(told)
+    const outcome = outcomeOf(told)
+    if (outcome === 'ok' && mode === 'test') this.#world.count('test run ok')
+    return outcome
   }
 
-  #accept(process: SimulatedProcess, request: Request, { row, replayed }: RunResult) {
+  /** A key is told of nothing that is of the other mode. */
+  #expectMode(caller: AccountCaller, { runId, livemode }: RunRow) {
+    if (keyMode(caller).livemode !== livemode) this.#world.violation(`${runId} is shown to a key of the other mode`)
+  }
+
+  #accept(process: SimulatedProcess, { idempotencyKey, sent }: Request, { row, replayed }: RunResult) {
     const { truth } = this.#world
-    if (request.runId !== undefined && request.runId !== row.runId)
-      this.#world.violation(`${request.idempotencyKey} was ${request.runId}, and is ${row.runId}`)
-    if (request.runId === undefined) this.accepted.push(row.runId)
-    request.runId = row.runId
+    const inMode = sent[modeOf(row)]
+    if (inMode.runId !== undefined && inMode.runId !== row.runId)
+      this.#world.violation(`${idempotencyKey} was ${inMode.runId}, and is ${row.runId}`)
+    if (inMode.runId === undefined) this.accepted.push(row.runId)
+    inMode.runId = row.runId
     truth.expectRun(this.#accountId, process, row)
     // An earlier request may have been accepted by another process.
     if (!replayed) truth.noteAccepted(this.#accountId, process, row.runId)
   }
 
   /** One of the client's runs, often the newest. */
-  #chooseRun(): RunId | undefined {
+  choose(): RunId | undefined {
     return this.#world.chance.happens(0.5) ? this.accepted.at(-1) : this.#world.chance.pick(this.accepted)
   }
 }

@@ -35,7 +35,7 @@ export class ClientSeals {
 
   /** Keeps the newest seal that a process knows. The log must hold it at the end. */
   async keepSeal(running: Running): Promise<string> {
-    const caller = await this.#keys.caller(running)
+    const caller = await this.#keys.liveCaller(running)
     if (!caller) return NO_KEY
     const told = await running.services.seals.find(caller)
     if ('value' in told) this.#keep(told.value)
@@ -44,9 +44,9 @@ export class ClientSeals {
 
   /** Checks the proof of a run without the log. */
   async proveRun(running: Running): Promise<string> {
-    const runId = this.#world.chance.pick(this.#runs.accepted)
+    const runId = this.#world.chance.pick(this.#runs.accepted.filter(id => !this.#world.truth.isTest(id)))
     if (!runId) return NOTHING
-    const caller = await this.#keys.caller(running)
+    const caller = await this.#keys.liveCaller(running)
     if (!caller) return NO_KEY
     const told = await running.services.proofs.run(caller, runId)
     if ('refuse' in told) return outcomeOf(told)
@@ -63,7 +63,7 @@ export class ClientSeals {
     const byNumber = this.#kept.toSorted((one, other) => one.number - other.number)
     const [first, last] = [byNumber.at(0), byNumber.at(-1)]
     if (!first || !last || first.number === last.number) return NOTHING
-    const caller = await this.#keys.caller(running)
+    const caller = await this.#keys.liveCaller(running)
     if (!caller) return NO_KEY
     const told = await running.services.proofs.consistency(caller, first.number, last.number)
     if ('value' in told) this.#check(told.value, first)

@@ -3,10 +3,10 @@ import type { Job, Provider } from '../../../src/ports/provider.ts'
 /** The submissions that one process waits for. Each takes a slot until it is answered or given up. */
 export class Submissions {
   readonly #open = new Map<string, Set<Job>>()
-  readonly #onOpen: (provider: string, open: number, ofAccount: number) => void
+  readonly #onOpen: (provider: string, open: number, ofAccount: number, runId: string) => void
 
   /** `onOpen` is called at each submission with the number of those that are open at its provider. */
-  constructor(onOpen: (provider: string, open: number, ofAccount: number) => void) {
+  constructor(onOpen: (provider: string, open: number, ofAccount: number, runId: string) => void) {
     this.#onOpen = onOpen
   }
 
@@ -21,7 +21,8 @@ export class Submissions {
     const submit: Provider['submit'] = async (job, signal) => {
       open.add(job)
       const end = () => open.delete(job)
-      this.#onOpen(name, open.size, [...open].filter(({ accountId }) => accountId === job.accountId).length)
+      const ofAccount = [...open].filter(({ accountId }) => accountId === job.accountId).length
+      this.#onOpen(name, open.size, ofAccount, job.runId)
       signal.addEventListener('abort', end)
       try {
         return await provider.submit(job, signal)

@@ -1,19 +1,29 @@
-import type { RunRow } from '../../../schemas/views.ts'
+import type { RunRow, WebhookRow } from '../../../schemas/views.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
+import type { WebhookTestResult } from '../../../src/services/webhooks/webhook-tests.ts'
 import { type AuditedEvent, Auditor } from '../auditor.ts'
 import { Known } from './known.ts'
+import { NoticeTruth } from './notice-truth.ts'
 import type { SimulatedProcess } from './process.ts'
 
 interface Ledger {
   /** The balance after each event that moved it, with the event's position. */
   balances: { position: number; balanceMicros: number }[]
   /** For each run, where it was queued, and how and where it ended. */
-  runs: Map<string, { position: number; chargedMicros: number; ended?: 'completed' | 'failed'; endedAt?: number }>
+  runs: Map<string, LoggedRun>
   /** The positions of grants and withdrawals, by reference. */
   references: Map<string, number>
   /** Refunds that no answer has told of, by run and amount. */
   refunds: string[]
   keys: Map<string, 'active' | 'revoked'>
+}
+
+interface LoggedRun {
+  position: number
+  isTest: boolean
+  chargedMicros: number
+  ended?: 'completed' | 'failed'
+  endedAt?: number
 }
 
 /** Follows the log, and compares it with the answers of clients and the webhooks of receivers. */
@@ -25,8 +35,13 @@ export class Truth {
   readonly acknowledged = new Known()
   /** States that a process has shown, which its views must not fall behind. */
   readonly shown = new Known()
+  /** The account of each address that people register with. */
+  readonly #accounts = new Map<string, string>()
   readonly #webhooks = new Map<string, string>()
   readonly #answeredWebhooks = new Set<string>()
+  readonly notices: NoticeTruth
+  /** The URLs of the tests of webhooks that were requested, by the id of the webhook. */
+  readonly #webhookTests = new Map<string, string>()
   readonly #onViolation: (violation: string) => void
   /** Whether a run may lose the process that works on it. */
   mayInterrupt = true
@@ -36,6 +51,7 @@ export class Truth {
   constructor(onViolation: (violation: string) => void, isBilled: (runId: string) => boolean) {
     this.#onViolation = onViolation
     this.#isBilled = isBilled
+    this.notices = new NoticeTruth(onViolation, id => this.#answeredWebhooks.has(id))
   }
 
   /** Follows an append. `firstPosition` is the position of its first event. */
@@ -44,20 +60,29 @@ export class Truth {
     this.#auditors.set(stream, auditor)
     auditor.followChain(events as AuditedEvent[])
     for (const fault of auditor.faults.splice(0)) this.#onViolation(fault)
+    this.notices.follow(stream, events)
     if (!stream.startsWith('account-')) return
     const { balances, runs, references, refunds, keys } = this.#ledgerOf(stream)
     for (const [index, { type, data }] of events.entries()) {
       const position = firstPosition + index
-      const { runId, amountMicros, balanceAfterMicros, reference, error, keyId } = data as {
-        runId: string
-        keyId: string
-        amountMicros: number
-        balanceAfterMicros?: number
-        reference?: string
-        error?: { code: string }
-      }
+      const { runId, livemode, amountMicros, balanceAfterMicros, reference, error, keyId, email, accountId, kind } =
+        data as {
+          runId: string
+          livemode?: false
+          keyId: string
+          email?: string
+          accountId?: string
+          kind?: string
+          amountMicros: number
+          balanceAfterMicros?: number
+          reference?: string
+          error?: { code: string }
+        }
+      if (type === 'AccountOpened') this.expectOwner(email as string, accountId as string)
+      if (kind === 'welcome' && balances.length > 0) this.#onViolation(`${stream} got its welcome late, or twice`)
       if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
-      if (type === 'CreditsDebited') runs.set(runId, { position, chargedMicros: amountMicros })
+      if (type === 'CreditsDebited') runs.set(runId, { position, isTest: false, chargedMicros: amountMicros })
+      if (type === 'RunQueued' && livemode === false) runs.set(runId, { position, isTest: true, chargedMicros: 0 })
       if (reference !== undefined) references.set(reference, position)
       if (error?.code === 'interrupted' && !this.mayInterrupt && !this.#isBilled(runId))
         this.#onViolation(`${runId} was interrupted, where no process was`)
@@ -66,6 +91,7 @@ export class Truth {
       if (type === 'CreditsRefunded') refunds.push(`${runId} ${amountMicros}`)
       if (type === 'WebhookDelivered' && !this.#answeredWebhooks.has(webhookOf(runId)))
         this.#onViolation(`the webhook of ${runId} was recorded as delivered, and no receiver accepted it`)
+      this.#followTest(type, data as { testId: string; url: string; reason?: string })
       const run = runs.get(runId)
       if (run && type === 'RunCompleted') Object.assign(run, { ended: 'completed', endedAt: position })
       if (run && type === 'RunFailed') Object.assign(run, { ended: 'failed', endedAt: position })
@@ -76,21 +102,35 @@ export class Truth {
    * A client was told of a run through a process: the run is in the log, and has not ended otherwise there. If the
    * client knows of everything up to a position, it is not told of an earlier state.
    */
-  expectRun(accountId: string, process: SimulatedProcess, { runId, status, chargedMicros }: RunRow, since = -1) {
+  expectRun(accountId: string, process: SimulatedProcess, shown: RunRow, since = -1) {
+    const { runId, status, chargedMicros, livemode } = shown
     const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
     if (!run) return this.#onViolation(`${runId} was acknowledged, and is not in the log`)
     const isEnded = status === 'completed' || status === 'failed'
     if (isEnded ? run.ended !== status : run.endedAt !== undefined && run.endedAt <= since)
       this.#onViolation(`${runId} was shown as ${status}, and is ${run.ended ?? 'open'} in the log`)
+    if (run.isTest !== (livemode === false)) this.#onViolation(`${runId} was shown in the other mode`)
     if (run.chargedMicros !== chargedMicros)
       this.#onViolation(`${runId} was shown as charged ${chargedMicros}, and cost ${run.chargedMicros}`)
     this.shown.note(accountId, process, (isEnded && run.endedAt) || run.position)
+  }
+
+  /** Whether the log says that a test key has asked for the run. */
+  isTest(runId: string): boolean {
+    return [...this.#ledgers.values()].some(({ runs }) => runs.get(runId)?.isTest)
   }
 
   /** A process has accepted a run, whose row was already expected. */
   noteAccepted(accountId: string, process: SimulatedProcess, runId: string) {
     const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
     if (run) this.acknowledged.note(accountId, process, run.position)
+  }
+
+  /** An account was opened with an address, or signed in to: it is always the same account. */
+  expectOwner(email: string, accountId: string) {
+    const known = this.#accounts.get(email) ?? accountId
+    if (known !== accountId) this.#onViolation(`${email} opens ${accountId}, and has the account ${known}`)
+    this.#accounts.set(email, accountId)
   }
 
   /** A grant or withdrawal was acknowledged to a client through a process. */
@@ -146,15 +186,38 @@ export class Truth {
     if (before !== undefined && before !== body)
       this.#onViolation(`${id} arrived with ${body}, and before with ${before}`)
     this.#webhooks.set(id, body)
-    const { run_id: runId, status } = JSON.parse(body).data as { run_id: string; status: string }
+    const { livemode, data } = JSON.parse(body)
+    const { run_id: runId, status } = data as { run_id: string; status: string }
     const [stream, ledger] = [...this.#ledgers].find(([, { runs }]) => runs.has(runId)) ?? []
     const run = ledger?.runs.get(runId)
     if (id !== webhookOf(runId)) this.#onViolation(`${id} told of ${runId}`)
+    if (run?.isTest === livemode) this.#onViolation(`${id} told of ${runId} in the other mode`)
     if (run?.ended !== status) this.#onViolation(`${id} told of ${status}, and the log says ${run?.ended}`)
     if (stream !== `account-${url.split('/').at(-1)}`) this.#onViolation(`${id} of ${stream} arrived at ${url}`)
   }
 
-  /** A receiver accepted a webhook. */
+  /** A test of a webhook arrived: it was counted before it was sent. */
+  expectWebhookTest(id: string, url: string) {
+    const recorded = this.#webhookTests.get(id)
+    if (recorded !== url) this.#onViolation(`${id} tests ${url}, and the log says ${recorded}`)
+  }
+
+  /** A client was told the result of its test. */
+  expectTestResult(accountId: string, { testId, url, reason }: WebhookTestResult) {
+    this.expectWebhookTest(webhookOf(testId), url)
+    if (reason === undefined && !this.#answeredWebhooks.has(webhookOf(testId)))
+      this.#onViolation(`${accountId} was told that ${testId} was accepted, and no receiver accepted it`)
+  }
+
+  /** A client was shown a delivery of its account: of a run that is in the log, and delivered only if it arrived. */
+  expectDelivery(accountId: string, { accountId: owner, runId, status }: WebhookRow) {
+    if (owner !== accountId || !this.#ledgerOf(`account-${accountId}`).runs.has(runId))
+      this.#onViolation(`${accountId} was shown the webhook of ${runId}`)
+    if (status === 'delivered' && !this.#answeredWebhooks.has(webhookOf(runId)))
+      this.#onViolation(`the webhook of ${runId} was shown as delivered, and no receiver accepted it`)
+  }
+
+  /** A receiver accepted a webhook or notice. */
   noteAnswer(id: string) {
     this.#answeredWebhooks.add(id)
   }
@@ -167,9 +230,16 @@ export class Truth {
   }
 
   pendingDeliveries(): string[] {
-    return [...this.#auditors.values()].flatMap(({ pendingDeliveries }) =>
+    const webhooks = [...this.#auditors.values()].flatMap(({ pendingDeliveries }) =>
       pendingDeliveries.map(runId => `the webhook of ${runId} was neither delivered nor abandoned`),
     )
+    return [...webhooks, ...this.notices.pending()]
+  }
+
+  #followTest(type: string, { testId, url, reason }: { testId: string; url: string; reason?: string }) {
+    if (type === 'WebhookTestRequested') this.#webhookTests.set(webhookOf(testId), url)
+    if (type === 'WebhookTested' && reason === undefined && !this.#answeredWebhooks.has(webhookOf(testId)))
+      this.#onViolation(`${testId} was recorded as delivered, and no receiver accepted it`)
   }
 
   #ledgerOf(stream: string): Ledger {
@@ -182,4 +252,4 @@ export class Truth {
   }
 }
 
-const webhookOf = (runId: string) => runId.replace(/^run_/, 'msg_')
+const webhookOf = (id: string) => id.replace(/^[a-z]+_/, 'msg_')

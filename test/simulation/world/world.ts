@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import type { Config } from '../../../src/boot/config.ts'
+import { DEFAULT_NOTICES } from '../../../src/domain/account/notices.ts'
 import { publishShipped } from '../../../src/services/catalog/publish-shipped.ts'
 import { endpoint, family, parameters, priceRule } from '../../support/catalog-samples.ts'
 import { unwrap } from '../../support/unwrap.ts'
@@ -83,6 +84,8 @@ export class World {
   readonly vendor: SimulatedProvider
   readonly paidJobs: PaidJobs
   readonly receiver: SimulatedReceiver
+  /** The codes that were sent to each address, the oldest first. */
+  readonly mail = new Map<string, string[]>()
   readonly processes: SimulatedProcess[]
   readonly publicUrl = 'https://tollgate.example'
   /** When the world began, for its clocks. */
@@ -229,6 +232,7 @@ export class World {
         email: `client-${number}@example.com`,
         tester: false,
         welcomeMicros: this.chance.pick(WELCOMES),
+        notices: DEFAULT_NOTICES,
         key,
       }
       const { accountId, apiKey = '' } = unwrap(await services.accounts.open({ kind: 'service' }, opening))

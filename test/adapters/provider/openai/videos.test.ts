@@ -17,7 +17,7 @@ t.test('a video is submitted with one request, which returns its id', async t =>
 
 t.test('an answer without a usable id is no job', async t => {
   const { server, submit } = await open(t)
-  for (const id of [undefined, '', 7, 'v'.repeat(256)]) {
+  for (const id of [undefined, '', 7, 'v'.repeat(256), '\ud800']) {
     server.answer = response => reply(response, 200, { ...queued, id })
     await t.rejects(submit('videos', { prompt: 'a lake' }), /names no video|could not be read/)
   }

@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox'
+import { Closed, MAX_GRANT_MICROS, Tagged, Url } from '../primitives.ts'
+import { about } from './about.ts'
+import { Timestamp } from './common.ts'
+import { KeyId } from './key.ts'
+
+const settings = {
+  email: about(Type.Boolean(), 'Whether notices are sent by mail.', true),
+  url: about(Url, 'The address that notices are sent to as webhooks.', 'https://example.com/hooks/tollgate'),
+  balance_under_credits: about(
+    Type.Number({ minimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
+    'A balance that falls under this raises a notice. Up to six decimals; 0 for no such notices.',
+    10,
+  ),
+}
+
+export const NewNoticeSettings = Closed({
+  email: Type.Optional(Type.Unsafe<boolean>({ ...settings.email, default: true })),
+  email_address: Type.Optional(
+    about(
+      Type.String({ maxLength: 254 }),
+      'The address that mail is sent to: one that is linked to the account. The first of these if it is missing.',
+      'ada@example.com',
+    ),
+  ),
+  url: Type.Optional(settings.url),
+  balance_under_credits: Type.Optional(Type.Unsafe<number>({ ...settings.balance_under_credits, default: 10 })),
+})
+export type NewNoticeSettings = Static<typeof NewNoticeSettings>
+
+export const NoticeSettings = Closed({
+  object: Type.Literal('notice_settings'),
+  email: settings.email,
+  email_address: Type.Optional(
+    about(Type.String(), 'The address that mail is sent to. Absent if the account has none.', 'ada@example.com'),
+  ),
+  url: Type.Optional(settings.url),
+  balance_under_credits: settings.balance_under_credits,
+})
+export type NoticeSettings = Static<typeof NoticeSettings>
+
+/** The body of the webhook that tells of a low balance. */
+export const BalanceLowEvent = Closed({
+  type: Type.Literal('balance.low'),
+  timestamp: about(Timestamp, 'When it happened.'),
+  data: Closed({
+    credits_balance: about(Type.Number(), 'The balance that was left.', 8.5),
+    under_credits: about(Type.Number(), 'The limit that it fell under.', 10),
+  }),
+})
+
+const budgetUse = {
+  timestamp: about(Timestamp, 'When it happened.'),
+  data: Closed({
+    key_id: KeyId,
+    budget_credits: about(Type.Number(), 'The budget for each period.', 50),
+    spent_credits: about(Type.Number(), 'What the key had spent in the period.', 40),
+    renews_at: about(Timestamp, 'When the next period begins.', '2026-12-01T00:00:00.000Z'),
+  }),
+}
+
+export const BudgetWarningEvent = Closed({ type: Type.Literal('budget.warning'), ...budgetUse })
+export const BudgetExhaustedEvent = Closed({ type: Type.Literal('budget.exhausted'), ...budgetUse })
+
+export const KeyExpiringEvent = Closed({
+  type: Type.Literal('key.expiring'),
+  timestamp: about(Timestamp, 'When it was noticed.'),
+  data: Closed({ key_id: KeyId, expires_at: about(Timestamp, 'The key is refused from then on.') }),
+})
+
+/** The body of a webhook that tells of a notice. */
+export const NoticeEvent = Tagged('type', BalanceLowEvent, BudgetWarningEvent, BudgetExhaustedEvent, KeyExpiringEvent)
+export type NoticeEvent = Static<typeof NoticeEvent>

@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox'
+import { Attempt, AttemptReason, HttpStatus } from './attempt.ts'
+import { Closed, Day, KeyId, Micros, OneOf, PositiveMicros, Sha256, Tagged, Timestamp } from './primitives.ts'
+
+/**
+ * What an account is told of, and where: by mail, to a URL, or both. `login` is the hash of the e-mail identity that
+ * mail goes to; without it, mail goes to the first. A balance is never under 0, which therefore means no notices of it.
+ */
+export const NoticeSettings = Closed({
+  email: Type.Boolean(),
+  login: Type.Optional(Sha256),
+  url: Type.Optional(Type.String()),
+  balanceUnderMicros: Micros,
+})
+export type NoticeSettings = Static<typeof NoticeSettings>
+
+/** Replaces all earlier settings. */
+export const NoticesSet = NoticeSettings
+
+const budgetUse = {
+  keyId: KeyId,
+  /** The first day of the period. */
+  budgetPeriod: Day,
+  spentMicros: PositiveMicros,
+  budgetMicros: PositiveMicros,
+  renewsAt: Timestamp,
+}
+
+/** What a notice is about. */
+export const Notice = Tagged(
+  'kind',
+  Closed({ kind: Type.Literal('balance_low'), balanceMicros: Micros, underMicros: PositiveMicros }),
+  Closed({ kind: Type.Literal('budget_warning'), ...budgetUse }),
+  Closed({ kind: Type.Literal('budget_exhausted'), ...budgetUse }),
+  Closed({ kind: Type.Literal('key_expiring'), keyId: KeyId, expiresAt: Timestamp }),
+)
+export type Notice = Static<typeof Notice>
+
+/**
+ * Something that the account's owner wants to know, in the append of its cause. Its deliveries are due at once; an
+ * empty `to` means none. The e-mail address is looked up when mail is sent, so that the event does not repeat it.
+ */
+export const NoticeRaised = Closed({
+  /** Counts the notices of the account from 1. */
+  number: Type.Integer({ minimum: 1 }),
+  notice: Notice,
+  to: Closed({ email: Type.Optional(Type.Literal(true)), url: Type.Optional(Type.String()) }),
+})
+
+export const NOTICE_CHANNELS = ['email', 'url'] as const
+export type NoticeChannel = (typeof NOTICE_CHANNELS)[number]
+
+const delivery = { number: Type.Integer({ minimum: 1 }), channel: OneOf(...NOTICE_CHANNELS) }
+
+/** `status` is missing for mail. */
+export const NoticeDelivered = Closed({ ...delivery, attempt: Attempt, status: Type.Optional(HttpStatus) })
+
+/** `status` is missing if there was no response, and `nextAttemptAt` after the last attempt. */
+export const NoticeAttemptFailed = Closed({
+  ...delivery,
+  attempt: Attempt,
+  status: Type.Optional(HttpStatus),
+  reason: AttemptReason,
+  nextAttemptAt: Type.Optional(Timestamp),
+})
+
+/** There are no further attempts. */
+export const NoticeAbandoned = Closed({ ...delivery, attempts: Attempt })
+
+/** A key that lives longer is told of this long before it expires. A shorter life is known to whoever just chose it. */
+export const EXPIRY_NOTICE_MS = 7 * 24 * 60 * 60 * 1000
+
+/** When an account is told that a key expires, in ISO 8601; undefined if it is not. */
+export const expiryNoticeAt = (expiresAt: string | undefined, createdAt: string): string | undefined => {
+  const atMs = Date.parse(expiresAt ?? '') - EXPIRY_NOTICE_MS
+  return atMs > Date.parse(createdAt) ? new Date(atMs).toISOString() : undefined
+}

@@ -1,0 +1,52 @@
+import { type Static, Type } from 'typebox'
+import { Attempt, AttemptReason } from './attempt.ts'
+import { Closed, type EventUnion, OneOf, Slug, Tagged, Timestamp } from './primitives.ts'
+
+/** Characters of the name of a seal sink, which may be a path. */
+export const MAX_SINK_LENGTH = 300
+
+/** Something that only the operator can mend. */
+export const Trouble = Tagged(
+  'kind',
+  // The provider refuses the key, or the account has no credit or quota left.
+  Closed({
+    kind: Type.Literal('provider_refuses'),
+    provider: Slug,
+    account: Type.String({ minLength: 1, maxLength: 64 }),
+    reason: OneOf('unauthorized', 'out_of_quota'),
+  }),
+  Closed({ kind: Type.Literal('seal_sink_fails'), sink: Type.String({ minLength: 1, maxLength: MAX_SINK_LENGTH }) }),
+)
+export type Trouble = Static<typeof Trouble>
+
+/** Counts the notices to the operator from 1. */
+const number = Type.Integer({ minimum: 1 })
+
+/** A trouble has begun. Mail about it is due at once, unless OPERATOR_EMAIL was not set. */
+export const OperatorNoticeRaised = Closed({ number, trouble: Trouble, mail: Type.Boolean() })
+
+/** The trouble of a notice is over. The next one is a new notice. */
+export const OperatorTroubleEnded = Closed({ number })
+
+export const OperatorNoticeDelivered = Closed({ number, attempt: Attempt })
+
+/** `nextAttemptAt` is missing after the last attempt. */
+export const OperatorNoticeAttemptFailed = Closed({
+  number,
+  attempt: Attempt,
+  reason: AttemptReason,
+  nextAttemptAt: Type.Optional(Timestamp),
+})
+
+/** There are no further attempts. */
+export const OperatorNoticeAbandoned = Closed({ number, attempts: Attempt })
+
+/** Everything that can happen in the stream of notices to the operator, by event type. */
+export const operatorEvents = {
+  OperatorNoticeRaised,
+  OperatorTroubleEnded,
+  OperatorNoticeDelivered,
+  OperatorNoticeAttemptFailed,
+  OperatorNoticeAbandoned,
+}
+export type OperatorEvent = EventUnion<typeof operatorEvents>

@@ -1,0 +1,21 @@
+import { type Static, Type } from 'typebox'
+import { AttemptReason, HttpStatus } from './attempt.ts'
+import { Closed, WebhookTestId } from './primitives.ts'
+
+/** The secret of this generation signs from now on. Generation 0 is the first one; none is recorded itself. */
+export const WebhookSecretRotated = Closed({ generation: Type.Integer({ minimum: 1 }) })
+
+/** A test is counted before it is sent, so that a crash cannot make its attempt free. */
+export const WebhookTestRequested = Closed({ testId: WebhookTestId, url: Type.String() })
+
+/**
+ * The result of a test. `status` is missing if there was no response, and `reason` if the receiver accepted it. A test
+ * without a result was interrupted.
+ */
+export const WebhookTested = Closed({
+  testId: WebhookTestId,
+  latencyMs: Type.Integer({ minimum: 0 }),
+  status: Type.Optional(HttpStatus),
+  reason: Type.Optional(AttemptReason),
+})
+export type WebhookTested = Static<typeof WebhookTested>

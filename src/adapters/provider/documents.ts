@@ -1,0 +1,31 @@
+import { ownTurn } from './own-turn.ts'
+
+/** Several times the longest answer of a model, without its files. To parse more would hold up all other requests. */
+const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+
+/** Some models state their text in pieces, of which the longest has 128,000. To parse these takes 10 ms or so. */
+const MAX_MARKS = 200_000
+
+/** Takes less than a millisecond to look through. */
+const SLICE_BYTES = 192 * 1024
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c]
+
+/** Begins or separates values. */
+const MARKS = new Set(Buffer.from(',:[{'))
+
+/** Rejects if JSON would take long to parse: a few megabytes of brackets take seconds, and a gigabyte of memory. */
+export const assertParseable = async (document: Uint8Array): Promise<void> => {
+  if (document.byteLength > MAX_DOCUMENT_BYTES)
+    throw new Error(`the answer has more than ${MAX_DOCUMENT_BYTES} bytes besides its files`)
+  let marks = 0
+  let isText = false
+  for (let at = 0; at < document.byteLength; at++) {
+    if (at % SLICE_BYTES === 0) await ownTurn()
+    const byte = document[at] as number
+    if (byte === QUOTE) isText = !isText
+    else if (byte === BACKSLASH && isText) at++
+    else if (!isText && MARKS.has(byte) && ++marks > MAX_MARKS)
+      throw new Error(`the answer has more than ${MAX_MARKS} values`)
+  }
+}

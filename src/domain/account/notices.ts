@@ -1,0 +1,119 @@
+import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { Notice, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
+import type { KeyId } from '../../../schemas/primitives.ts'
+import { accept } from '../decider.ts'
+import { loginOf } from '../login/identity.ts'
+import { type Decided, refuse } from '../refusal.ts'
+import { reachedShare } from './budgets.ts'
+import type { RecordNotice } from './commands.ts'
+import { writeRefusal } from './keys.ts'
+import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
+
+/** The settings of a new account: mail to the address that opened it, once a tenth of the welcome credits is left. */
+export const DEFAULT_NOTICES: NoticeSettings = { email: true, balanceUnderMicros: 10_000_000 }
+
+/**
+ * Failed runs are refunded, so a balance at the limit may cross it many times a second. Each crossing is an event, but
+ * the owner is only told again after an hour, or once there were further credits.
+ */
+export const BALANCE_QUIET_MS = 60 * 60 * 1000
+
+/** Deliveries of an account that may be pending. Further notices are recorded, but not delivered. */
+export const MAX_PENDING_NOTICES = 200
+
+export const set = (
+  { keyId, settings }: { keyId?: KeyId | undefined; settings: NoticeSettings },
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const refusal = writeRefusal(keyId, state)
+  if (refusal) return refusal
+  if (settings.login !== undefined && mailAddress({ ...state, notices: settings }) === undefined)
+    return refuse('notice_address_unlinked')
+  return accept([{ type: 'NoticesSet', data: settings }])
+}
+
+/** The address that mail goes to; undefined if the account has no e-mail identity. */
+export const mailAddress = ({
+  notices: { login },
+  identities,
+}: Pick<AccountState, 'notices' | 'identities'>): string | undefined =>
+  identities
+    .filter(identity => identity.kind === 'email')
+    .find(identity => login === undefined || loginOf(identity) === login)?.address
+
+/** The notices that a debit calls for, for its append. `atMs` is missing where no time matters. */
+export const ofDebit = (
+  { keyId, amountMicros, atMs }: { keyId?: KeyId | undefined; amountMicros: number; atMs?: number },
+  state: AccountState,
+): AccountEvent[] => {
+  const { email, url, balanceUnderMicros: underMicros } = state.notices
+  if (!email && url === undefined) return []
+  const share = atMs === undefined ? undefined : reachedShare(keyId, amountMicros, atMs, state)
+  const balanceMicros = state.balanceMicros - amountMicros
+  const notices: Notice[] = []
+  if (state.balanceMicros >= underMicros && balanceMicros < underMicros)
+    notices.push({ kind: 'balance_low', balanceMicros, underMicros })
+  if (share) {
+    const { percent, firstDay: budgetPeriod, spentMicros, budgetMicros, renewsAt } = share
+    const kind = percent === 100 ? 'budget_exhausted' : 'budget_warning'
+    notices.push({ kind, keyId: keyId as KeyId, budgetPeriod, spentMicros, budgetMicros, renewsAt })
+  }
+  const isUntold = (notice: Notice) => notice.kind === 'balance_low' && isQuiet(state, atMs)
+  return notices.map((notice, index) => raised(state, notice, index, isUntold(notice)))
+}
+
+/** Tells the owner that a key expires. Each key is told of once, whatever the settings are, so that it is over. */
+export const raiseKeyExpiry = (
+  { keyId, atMs }: { keyId: KeyId; atMs: number },
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const { expiresAt, expiryNoticeAt } = state.activeKeys.get(keyId) ?? {}
+  if (expiresAt === undefined || expiryNoticeAt === undefined || atMs < Date.parse(expiryNoticeAt))
+    return refuse('notice_not_due')
+  return accept([raised(state, { kind: 'key_expiring', keyId, expiresAt })])
+}
+
+/** Counts each attempt once, even if two processes made it at the same time. */
+export const record = (
+  { number, channel, attempt, outcome }: RecordNotice,
+  { noticeDeliveries }: AccountState,
+): Decided<AccountEvent> => {
+  const delivery = { number, channel }
+  const before = noticeDeliveries.get(deliveryOf(delivery))
+  if (before === undefined || attempt !== before + 1) return refuse('notice_not_due')
+  const { delivered, ...facts } = outcome
+  if (delivered) return accept([{ type: 'NoticeDelivered', data: { ...delivery, attempt, ...facts } }])
+  const failure = facts as Omit<Extract<RecordNotice['outcome'], { delivered: false }>, 'delivered'>
+  return accept([
+    { type: 'NoticeAttemptFailed', data: { ...delivery, attempt, ...failure } },
+    ...(failure.nextAttemptAt === undefined ? [abandoned(delivery, attempt)] : []),
+  ])
+}
+
+/** Names a delivery in the state. */
+export const deliveryOf = ({ number, channel }: { number: number; channel: NoticeChannel }): string =>
+  `${number}/${channel}`
+
+/** Whether the owner was just told of a low balance. A time that lies ahead is void: a clock was set back since. */
+const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): boolean => {
+  if (balanceLowAtMs === undefined || atMs === undefined) return false
+  const sinceMs = atMs - balanceLowAtMs
+  return sinceMs < BALANCE_QUIET_MS && sinceMs >= -CLOCK_TOLERANCE_MS
+}
+
+/** `index` is the number of other notices in the append before it. */
+const raised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
+  const { notices, noticesRaised, noticeDeliveries } = state
+  const { email, url } = notices
+  const to = {
+    ...(email && mailAddress(state) !== undefined && { email: true as const }),
+    ...(url !== undefined && { url }),
+  }
+  const hasNone = isUntold || noticeDeliveries.size >= MAX_PENDING_NOTICES
+  return { type: 'NoticeRaised', data: { number: noticesRaised + 1 + index, notice, to: hasNone ? {} : to } }
+}
+
+const abandoned = (delivery: { number: number; channel: NoticeChannel }, attempts: number): AccountEvent => ({
+  type: 'NoticeAbandoned',
+  data: { ...delivery, attempts },
+})

@@ -1,0 +1,81 @@
+import { DeliveriesQuery, WebhookDelivery, WebhookDeliveryList } from '../../../schemas/api/delivery.ts'
+import * as examples from '../../../schemas/api/examples.ts'
+import { RunAddress } from '../../../schemas/api/run.ts'
+import type { RunId } from '../../../schemas/primitives.ts'
+import type { WebhookRow } from '../../../schemas/views.ts'
+import { MAX_RESENDS } from '../../domain/account/webhook-resends.ts'
+import type { Services } from '../../services/services.ts'
+import { deliveryItem } from '../../services/webhooks/delivery-item.ts'
+import { waitingClient } from '../disconnect.ts'
+import { limitOf, showPage } from '../list-page.ts'
+import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
+
+const listDeliveries = operation({
+  id: 'listDeliveries',
+  method: 'get',
+  path: '/v1/deliveries',
+  tag: 'Webhooks',
+  summary: 'List webhook deliveries, newest run first',
+  description: 'Returns a page of the runs with a `webhook_url`, with the attempts to deliver the webhook of each.',
+  query: DeliveriesQuery,
+  responses: {
+    200: {
+      description: 'A page of deliveries.',
+      shape: WebhookDeliveryList,
+      examples: { 'First page': examples.deliveryList },
+    },
+  },
+})
+
+const listRunDeliveries = operation({
+  id: 'listRunDeliveries',
+  method: 'get',
+  path: '/v1/runs/:id/deliveries',
+  tag: 'Webhooks',
+  summary: 'List the webhook deliveries of a run',
+  description: 'Returns the delivery of the run, or an empty list if the run has no `webhook_url`.',
+  params: { id: RunAddress },
+  responses: {
+    200: { description: 'The delivery.', shape: WebhookDeliveryList, examples: { Delivered: examples.deliveryList } },
+  },
+  errors: ['run_not_found'],
+})
+
+const resendWebhook = operation({
+  id: 'resendWebhook',
+  method: 'post',
+  path: '/v1/runs/:id/deliveries',
+  tag: 'Webhooks',
+  summary: 'Send the webhook of a run again',
+  description: [
+    'Starts the delivery again once it has succeeded or was abandoned: with the same `webhook-id`, so that a receiver',
+    'recognises a webhook that it has seen, and retried like the first delivery.',
+    `An account may do this ${MAX_RESENDS} times an hour.`,
+  ].join(' '),
+  params: { id: RunAddress },
+  responses: {
+    202: { description: 'The first attempt is due.', shape: WebhookDelivery, examples: { Pending: examples.resent } },
+  },
+  errors: ['run_not_found', 'not_found', 'webhook_pending'],
+})
+
+export const deliveryOperations = [listDeliveries, listRunDeliveries, resendWebhook]
+
+export const deliveryRoutes = (serve: Serve, { deliveries }: Services) => {
+  serve(listDeliveries, async (ctx, { query }) => {
+    const { caller } = ctx.state
+    const page = unwrap(await deliveries.list(caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+    ctx.body = showPage(page, deliveryItem) satisfies WebhookDeliveryList
+  })
+
+  serve(listRunDeliveries, async (ctx, { params: { id } }) => {
+    const found = unwrap(await deliveries.ofRun(ctx.state.caller, id))
+    ctx.body = showPage<WebhookRow, RunId, WebhookDelivery>({ found, next: null }, deliveryItem)
+  })
+
+  serve(resendWebhook, async (ctx, { params: { id } }) => {
+    ctx.body = deliveryItem(unwrap(await deliveries.resend(ctx.state.caller, id)))
+    ctx.status = 202
+  })
+}

@@ -1,0 +1,75 @@
+import { noticeSettings, noticesRequest } from '../../../schemas/api/examples.ts'
+import * as api from '../../../schemas/api/notice.ts'
+import { DEFAULT_NOTICES } from '../../domain/account/notices.ts'
+import { fromMicros } from '../../domain/money.ts'
+import type { NoticesInfo } from '../../services/notices/notices.ts'
+import type { Services } from '../../services/services.ts'
+import { microsOf } from '../moment.ts'
+import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
+
+const getNotices = operation({
+  id: 'getNotices',
+  method: 'get',
+  path: '/v1/notices',
+  tag: 'Account',
+  summary: 'Get the notice settings',
+  description: [
+    'Returns what the account is told of, and where: a low balance, keys that have used 80 % and all of their budgets,',
+    'and keys that expire within a week.',
+  ].join(' '),
+  responses: {
+    200: { description: 'The settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
+  },
+})
+
+const setNotices = operation({
+  id: 'setNotices',
+  method: 'put',
+  path: '/v1/notices',
+  tag: 'Account',
+  summary: 'Replace the notice settings',
+  description: [
+    'What is missing gets its default: mail to the first address of the account, no URL, and a balance under 10',
+    'credits.',
+    'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted` and',
+    '`key.expiring`. With `email: false` and no `url` there are no notices.',
+  ].join(' '),
+  json: api.NewNoticeSettings,
+  errors: ['invalid_input'],
+  examples: { 'Mail and webhooks': noticesRequest },
+  responses: {
+    200: { description: 'The new settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
+  },
+})
+
+export const noticeOperations = [getNotices, setNotices]
+
+/** Owners who have signed in need no key. */
+export const noticeRoutes = (serveOwners: Serve, { notices }: Services) => {
+  serveOwners(getNotices, async ctx => {
+    const { caller } = ctx.state
+    ctx.body = show(unwrap(await notices.settings(caller, caller.accountId)))
+  })
+
+  serveOwners(setNotices, async (ctx, { json }) => {
+    const { caller } = ctx.state
+    const { email = DEFAULT_NOTICES.email, email_address: address, url, balance_under_credits: credits } = json
+    const settings = {
+      email,
+      ...(address !== undefined && { address }),
+      ...(url !== undefined && { url }),
+      balanceUnderMicros:
+        credits === undefined ? DEFAULT_NOTICES.balanceUnderMicros : microsOf('balance_under_credits', credits),
+    }
+    ctx.body = show(unwrap(await notices.set(caller, caller.accountId, settings)))
+  })
+}
+
+const show = ({ email, address, url, balanceUnderMicros }: NoticesInfo): api.NoticeSettings => ({
+  object: 'notice_settings',
+  email,
+  ...(address !== undefined && { email_address: address }),
+  ...(url !== undefined && { url }),
+  balance_under_credits: fromMicros(balanceUnderMicros),
+})

@@ -1,0 +1,68 @@
+import type { Notice } from '../../../schemas/notice-events.ts'
+import { fromMicros } from '../../domain/money.ts'
+import type { MailMessage } from '../../ports/mailer.ts'
+
+interface NoticeMail {
+  to: string
+  notice: Notice
+  /** The key that it is about, as its owner knows it. */
+  keyName: string
+  publicUrl: string
+}
+
+/** A notice as mail. Lines are short, so that no mail program breaks them. Names of keys are only in the text. */
+export const noticeMail = ({ to, notice, keyName, publicUrl }: NoticeMail): MailMessage => {
+  const { subject, lines } = contentOf(notice, keyName)
+  const settings = `PUT ${publicUrl}/v1/notices changes what you are told of.`
+  return { to, subject, text: `${[...lines, '', settings].join('\n')}\n` }
+}
+
+const contentOf = (notice: Notice, keyName: string): { subject: string; lines: string[] } => {
+  switch (notice.kind) {
+    case 'balance_low':
+      return {
+        subject: `Your Tollgate balance is under ${fromMicros(notice.underMicros)} credits`,
+        lines: [
+          `Your account has ${fromMicros(notice.balanceMicros)} credits left.`,
+          'Runs that cost more than that are refused.',
+          '',
+          'To go on, ask the operator of the service for more credits.',
+        ],
+      }
+    case 'budget_warning':
+      return {
+        subject: 'An API key has used 80 % of its budget',
+        lines: [...budgetLines(notice, keyName), '', 'If that is too soon, create a key with a larger budget.'],
+      }
+    case 'budget_exhausted':
+      return {
+        subject: 'An API key has used its whole budget',
+        lines: [
+          ...budgetLines(notice, keyName),
+          'Until then, runs with this key are refused.',
+          '',
+          'To go on now, create a key with a larger budget.',
+        ],
+      }
+    case 'key_expiring':
+      return {
+        subject: 'An API key expires',
+        lines: [
+          `The key ${keyName}`,
+          `expires at ${notice.expiresAt}. Requests with it are refused then.`,
+          '',
+          'To go on after that, create another key, and replace this one where',
+          'it is used.',
+        ],
+      }
+  }
+}
+
+const budgetLines = (
+  { spentMicros, budgetMicros, renewsAt }: Extract<Notice, { kind: 'budget_warning' | 'budget_exhausted' }>,
+  keyName: string,
+): string[] => [
+  `The key ${keyName}`,
+  `has spent ${fromMicros(spentMicros)} of the ${fromMicros(budgetMicros)} credits of its budget.`,
+  `The budget renews at ${renewsAt}.`,
+]

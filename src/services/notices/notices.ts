@@ -1,0 +1,62 @@
+import type { NoticeSettings } from '../../../schemas/notice-events.ts'
+import { mailAddress } from '../../domain/account/notices.ts'
+import type { AccountState } from '../../domain/account/state.ts'
+import { emailIdentity, loginOf } from '../../domain/login/identity.ts'
+import { refuse } from '../../domain/refusal.ts'
+import { webhookUrlFault } from '../../domain/webhook-url.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { checkAccountId } from '../accounts/find-account.ts'
+import { type Answer, answer } from '../answer.ts'
+import { type Caller, keyIdOf } from '../caller.ts'
+
+interface Parts {
+  accounts: AccountMailboxes
+  /** Whether the host of a URL is literally not public. */
+  refusesUrl(url: string): boolean
+}
+
+/** The settings of an account, and the address that mail goes to, if it has one. */
+export interface NoticesInfo extends Omit<NoticeSettings, 'login'> {
+  address?: string
+}
+
+export type NewNotices = NoticesInfo
+
+/** Shows and sets what an account is told of, and where. */
+export class Notices {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async settings(caller: Caller, accountId: string): Promise<Answer<NoticesInfo>> {
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
+    const state = await this.#parts.accounts.recentState(checked.value)
+    return state.accountId === undefined ? refuse('account_not_found') : answer(infoOf(state))
+  }
+
+  /** Replaces the settings. `address` is one of the account's identities; without it, mail goes to the first. */
+  async set(caller: Caller, accountId: string, { address, ...given }: NewNotices): Promise<Answer<NoticesInfo>> {
+    const { accounts, refusesUrl } = this.#parts
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
+    const identity = address === undefined ? undefined : emailIdentity(address)
+    if (address !== undefined && !identity) return refuse('notice_address_unlinked')
+    const settings = { ...given, ...(identity && { login: loginOf(identity) }) }
+    const { url } = settings
+    const fault = url === undefined ? undefined : webhookUrlFault(url)
+    if (fault) return refuse('webhook_url_invalid', { parameter: 'url', url: url as string, fault })
+    if (url !== undefined && refusesUrl(url)) return refuse('address_not_public', { parameter: 'url' })
+    const command = { type: 'SetNotices', keyId: keyIdOf(caller), settings } as const
+    const outcome = await accounts.execute(caller, checked.value, command)
+    return 'refuse' in outcome ? outcome : answer(infoOf(await accounts.state(checked.value)))
+  }
+}
+
+const infoOf = (state: AccountState): NoticesInfo => {
+  const { login: _, ...settings } = state.notices
+  const address = mailAddress(state)
+  return { ...settings, ...(address !== undefined && { address }) }
+}

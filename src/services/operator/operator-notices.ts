@@ -1,0 +1,111 @@
+import { OPERATOR_STREAM } from '../../../schemas/events.ts'
+import type { OperatorEvent, Trouble } from '../../../schemas/operator-events.ts'
+import {
+  type OperatorCommand,
+  type OperatorNoticesState,
+  operatorNotices,
+  type RecordOperatorNotice,
+  type Subject,
+  subjectOf,
+} from '../../domain/operator/notices.ts'
+import type { Refusal } from '../../domain/refusal.ts'
+import { Mailbox } from '../../engine/streams/mailbox.ts'
+import { Streams } from '../../engine/streams/stream.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import { every } from '../../time/every.ts'
+import { withinTime } from '../../time/within-time.ts'
+import { causeOf } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+
+/** How often what the log did not take is tried again. */
+const RETRY_MS = 5_000
+
+/** How long a stop waits for an append. What it loses is told again by the next process. */
+const STOP_MS = 1_000
+
+const SERVICE = causeOf({ kind: 'service' })
+
+interface Parts {
+  log: EventLog
+  clock: Clock
+  random: Random
+  logger: Logger
+  /** Whether the operator has an address for mail. */
+  hasMail: boolean
+}
+
+/**
+ * Records the beginning and the end of troubles that only the operator can mend. Callers wait for nothing, and tell of
+ * whatever they see: the stream decides what is new.
+ */
+export class OperatorNotices {
+  readonly #parts: Parts
+  readonly #mailbox: Mailbox<OperatorCommand, OperatorNoticesState, OperatorEvent, Refusal>
+  /** What the log must still be told, by subject. */
+  readonly #untold = new Map<string, OperatorCommand>()
+  /** What it was told last. */
+  readonly #told = new Map<string, string>()
+  #telling: Promise<void> | undefined
+  #stopRetrying = () => {}
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#mailbox = new Mailbox(OPERATOR_STREAM, new Streams({ decider: operatorNotices, codec: eventCodec, ...parts }))
+  }
+
+  start() {
+    this.#stopRetrying = every(this.#parts.clock, RETRY_MS, () => this.#tellSoon())
+  }
+
+  async stop() {
+    this.#stopRetrying()
+    if (this.#telling) await withinTime(this.#parts.clock, this.#telling, STOP_MS, () => undefined)
+  }
+
+  /** A trouble was seen. */
+  report(trouble: Trouble) {
+    this.#tell(subjectOf(trouble), { type: 'RaiseTrouble', trouble, mail: this.#parts.hasMail })
+  }
+
+  /** What may have had a trouble works. */
+  works(of: Subject) {
+    this.#tell(subjectOf(of), { type: 'EndTrouble', of })
+  }
+
+  /** The notices as the log has them now. */
+  state(): Promise<OperatorNoticesState> {
+    return this.#mailbox.currentState()
+  }
+
+  /** A refusal means that another process has also made this attempt. */
+  async record(command: RecordOperatorNotice): Promise<void> {
+    await this.#mailbox.execute(command, causeOf({ kind: 'reactor' }))
+  }
+
+  #tell(subject: string, command: OperatorCommand) {
+    if (!this.#untold.has(subject) && this.#told.get(subject) === JSON.stringify(command)) return
+    this.#untold.set(subject, command)
+    this.#tellSoon()
+  }
+
+  #tellSoon() {
+    this.#telling ??= this.#tellAll()
+      .catch(error => this.#parts.logger.warn({ err: error }, 'a notice to the operator is not recorded yet'))
+      .finally(() => {
+        this.#telling = undefined
+      })
+  }
+
+  async #tellAll() {
+    for (let [next] = this.#untold; next; [next] = this.#untold) {
+      const [subject, command] = next
+      await this.#mailbox.execute(command, SERVICE)
+      this.#told.set(subject, JSON.stringify(command))
+      // It may have changed meanwhile.
+      if (this.#untold.get(subject) === command) this.#untold.delete(subject)
+    }
+  }
+}

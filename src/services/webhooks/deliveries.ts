@@ -1,0 +1,67 @@
+import { fold } from '../../../projections/define.ts'
+import { runKey } from '../../../projections/runs.ts'
+import { webhooks as webhookView } from '../../../projections/webhooks.ts'
+import type { DeliveriesQuery } from '../../../schemas/api/delivery.ts'
+import type { RunId } from '../../../schemas/primitives.ts'
+import type { WebhookRow } from '../../../schemas/views.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { type Answer, answer } from '../answer.ts'
+import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
+import { parseRunId } from '../ids.ts'
+import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
+import type { Reads } from '../reads.ts'
+
+interface Parts {
+  accounts: AccountMailboxes
+  reads: Reads
+  clock: Clock
+}
+
+/** Shows the owner of an account the deliveries of its webhooks, and sends them again. */
+export class Deliveries {
+  readonly #parts: Parts
+  readonly #newestFirst: NewestFirst
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#newestFirst = new NewestFirst(parts)
+  }
+
+  /** A page of the deliveries, newest run first. */
+  async list(
+    caller: AccountCaller,
+    { limit, cursor, status }: DeliveriesQuery & { limit: number },
+    client?: WaitingClient,
+  ): Promise<Answer<Page<WebhookRow, RunId>>> {
+    const matches = (row: WebhookRow) => isSeenBy(caller, row) && (!status || row.status === status)
+    return answer(await this.#newestFirst.page('webhooks', caller.accountId, { limit, cursor, matches }, client))
+  }
+
+  /** The delivery of a run, by either form of the run's id; none if the run has no webhook. */
+  async ofRun(caller: AccountCaller, run: string): Promise<Answer<WebhookRow[]>> {
+    const { accountId } = caller
+    const { reads } = this.#parts
+    const runId = parseRunId(run)
+    const found = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
+    if (!found || !isSeenBy(caller, found)) return refuse('run_not_found')
+    const row = await reads.getOwn(accountId, 'webhooks', runKey(accountId, runId))
+    return answer(row ? [row] : [])
+  }
+
+  /** Starts a delivery again that has succeeded or was abandoned: with the same id, and to the URL of the last one. */
+  async resend(caller: AccountCaller, run: string): Promise<Answer<WebhookRow>> {
+    const found = await this.ofRun(caller, run)
+    if ('refuse' in found) return found
+    const [row] = found.value
+    if (!row) return refuse('webhook_not_found')
+    const { accounts, clock } = this.#parts
+    const outcome = await accounts.execute(caller, caller.accountId, {
+      type: 'RedeliverWebhook',
+      ...{ runId: row.runId, url: row.url },
+      ...{ keyId: keyIdOf(caller), atMs: clock.nowMs() },
+    })
+    return 'refuse' in outcome ? outcome : answer(fold(webhookView, outcome.accept, row) as WebhookRow)
+  }
+}
