@@ -11,8 +11,8 @@ export interface EncodedForm {
 }
 
 /**
- * A form as `multipart/form-data`, whose files are written in turns with other work: the platform's own encoder holds up
- * other requests for several times as long. https://html.spec.whatwg.org/#multipart-form-data
+ * A form as `multipart/form-data`, whose files are written in turns with other work: the platform's own encoder holds
+ * up other requests for several times as long. https://html.spec.whatwg.org/#multipart-form-data
  */
 export const encodeForm = (form: FormData): EncodedForm => {
   const boundary = `form-${randomBytes(16).toString('hex')}`
