@@ -205,6 +205,7 @@ export const failedEvent: WebhookEvent = {
 export const testEvent: WebhookTestEvent = {
   type: 'webhook.test',
   timestamp: '2026-11-21T13:27:10.118Z',
+  livemode: true,
   data: { message: 'This is a test. It concerns no run.' },
 }
 

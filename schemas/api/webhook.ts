@@ -16,6 +16,7 @@ export type WebhookEvent = Static<typeof WebhookEvent>
 export const WebhookTestEvent = Closed({
   type: Type.Literal('webhook.test'),
   timestamp: about(Timestamp, 'When the test was requested.'),
+  livemode: about(Livemode, '`false` if a test key asked for it: the secret of test keys signs it.'),
   data: Closed({ message: about(Type.String(), 'That this is a test.', 'This is a test. It concerns no run.') }),
 })
 export type WebhookTestEvent = Static<typeof WebhookTestEvent>

@@ -111,7 +111,10 @@ const addSuspension = (parent: Command, name: 'suspend' | 'resume', description:
   parent
     .command(`${name} <account>`)
     .description(description)
-    .requiredOption('--reason <text>', 'the reason, recorded in the log and shown to clients; at most 200 characters')
+    .requiredOption(
+      '--reason <text>',
+      'the reason, which the log records; clients are told why an account is suspended; at most 200 characters',
+    )
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)

@@ -23,7 +23,7 @@ const purposes: Record<Tag, string> = {
   Keys: 'API keys and their limits.',
   Ledger: 'What shows that the log behind all balances was not changed.',
   Uploads: 'Files to use as input.',
-  Webhooks: 'Notifications about ended runs.',
+  Webhooks: 'Notifications about ended runs, balances, budgets and keys.',
   Files: 'Results and uploads, readable by anyone with their URL.',
   Audit: 'All accounts, for auditors. Their keys open nothing else.',
   Agents: 'The MCP server and machine-readable descriptions.',

@@ -24,7 +24,7 @@ export const llmsText = ({ baseUrl, operations: all, families, tools }: GuideFac
     info.description,
     [
       `Send requests to ${baseUrl} with the header \`Authorization: Bearer <API key>\`.`,
-      'Requests marked "no key" need none. The operator issues API keys.',
+      'Requests marked "no key" need none. The owner of an account creates API keys.',
     ].join(' '),
     list(guide),
     `MCP clients connect to ${baseUrl}/mcp (Streamable HTTP, no sessions) with the same API key.`,

@@ -107,7 +107,7 @@ const imageFault = (words: RefusalWords, reason: FileRefusal): string =>
 /** The abilities of keys by scope. */
 const abilities: Record<KeyScope, string> = {
   full: 'do everything except manage keys',
-  read: 'only read: send GET requests, except for the webhook secret, make dry runs, and call read-only tools',
+  read: 'only read: send GET requests, except for secrets and notices, make dry runs, and call read-only tools',
   keys: 'only manage keys, with GET and POST /v1/keys and DELETE /v1/keys/{id}',
 }
 

@@ -25,7 +25,10 @@ export const sharedWords = {
     `The account is already suspended (${reason}). To change the reason, resume it and suspend it again.`,
   account_not_suspended: () => 'The account is not suspended.',
   email_invalid: ({ email }) =>
-    `${JSON.stringify(email)} is not an e-mail address such as name@example.com, without quotes, comments, % and !.`,
+    [
+      `${JSON.stringify(email)} is not an e-mail address such as name@example.com.`,
+      'Quotes, comments, % and ! are not accepted.',
+    ].join(' '),
   balance_too_high: () => 'The balance would be too large to represent exactly.',
   identity_taken: () => 'This address or Telegram account belongs to another account.',
   too_many_identities: ({ limit }) => `The account already has ${limit} ways to sign in, which is the limit.`,
@@ -135,10 +138,16 @@ export const sharedWords = {
     `The account has more than ${limit} events. Ask the operator for the proof, which tollgate audit prove makes.`,
   too_many_proofs: () => 'Another proof is being made for the account. Try again when it is done.',
   budget_exceeded: ({ requiredMicros, period, budgetMicros, spentMicros, renewsAt }) =>
-    [
-      `The run costs ${fromMicros(requiredMicros)} credits, and this API key has spent ${fromMicros(spentMicros)}`,
-      `of its budget of ${fromMicros(budgetMicros)} credits for this ${period}. The budget is renewed at ${renewsAt}.`,
-    ].join(' '),
+    requiredMicros > budgetMicros
+      ? [
+          `The run costs ${fromMicros(requiredMicros)} credits, which is more than the whole budget of this API key:`,
+          `${fromMicros(budgetMicros)} for each ${period}. Use a key with a larger budget.`,
+        ].join(' ')
+      : [
+          `The run costs ${fromMicros(requiredMicros)} credits, and this API key has spent ${fromMicros(spentMicros)}`,
+          `of its budget of ${fromMicros(budgetMicros)} credits for this ${period}.`,
+          `The budget is renewed at ${renewsAt}.`,
+        ].join(' '),
   run_not_charged: () => 'This is a test run: no credits were moved for it.',
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',

@@ -4,6 +4,9 @@ import { BrowserClient, codeIn, messagesIn } from '../support/browser-client.ts'
 import { startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
+import { unwrap } from '../support/unwrap.ts'
+
+const operator = { kind: 'operator', name: 'test' } as const
 
 const folder = await temporaryFolder(t)
 const environment = { TRUSTED_PROXIES: '127.0.0.1' }
@@ -65,10 +68,11 @@ t.test('cookies are hidden from scripts, and secure at a public HTTPS address', 
 
 t.test('known and unknown addresses get the same answer', async t => {
   const closed = await startService(t, { folder: await temporaryFolder(t), environment: { REGISTRATION: 'closed' } })
-  await closed.core.services.accounts.open(
-    { kind: 'operator', name: 'test' },
-    { email: 'known-1@example.com', tester: false, welcomeMicros: 0 },
-  )
+  await closed.core.services.accounts.open(operator, {
+    email: 'known-1@example.com',
+    tester: false,
+    welcomeMicros: 0,
+  })
   const answerTo = async (email: string) => {
     const browser = new BrowserClient(closed.url)
     const asked = await browser.post('/console/sign-in', { email })
@@ -150,6 +154,22 @@ t.test('signing out everywhere works within a second in another process', async 
   t.equal((await there.get('/v1/balance')).status, 401)
 })
 
+t.test('people sign out while their account is suspended', async t => {
+  const { accounts } = service.core.services
+  for (const path of ['sign-out', 'sign-out-everywhere']) {
+    const browser = await signedIn(`${path}@example.com`)
+    const copy = new BrowserClient(service.url)
+    for (const [name, value] of browser.cookies) copy.cookies.set(name, value)
+    const { account } = unwrap(await accounts.findByEmail(operator, `${path}@example.com`))
+    const { accountId } = account
+    unwrap(await accounts.suspend(operator, accountId, 'abuse'))
+    t.equal((await browser.post(`/console/${path}`, {}, { 'Sec-Fetch-Site': 'cross-site' })).status, 403)
+    t.match(await browser.post(`/console/${path}`), { status: 303, location: '/console/sign-in' })
+    unwrap(await accounts.resume(operator, accountId, 'settled'))
+    t.equal((await copy.get('/v1/balance')).status, 401, 'the session has ended')
+  }
+})
+
 t.test('the oldest of too many sessions is signed out', async t => {
   const tokens = []
   const email = 'crowd@example.com'
@@ -213,7 +233,7 @@ t.test('emptied views change neither the tries nor the sessions', async t => {
   const trier = new BrowserClient(own.url)
   await trier.post('/console/sign-in', { email: 'bob@example.com' })
   for (let count = 0; count < 5; count++) await trier.post('/console/sign-in/code', { code: 'BBBB-BBBB' })
-  await own.core.services.views.rebuild({ kind: 'operator', name: 'test' })
+  await own.core.services.views.rebuild(operator)
   t.match((await trier.post('/console/sign-in/code', { code: 'BBBB-BBBB' })).text, 'tried too often')
   t.equal((await browser.get('/console')).status, 200)
 })

@@ -43,7 +43,7 @@ t.test('a test is signed like a webhook, sent once, and recorded with its result
   t.same(more, [])
   t.match(delivery, { method: 'POST', path: '/hook?of=mine', headers: { 'content-type': 'application/json' } })
   t.same(compileCheck(WebhookTestEvent)(delivery?.event), [])
-  t.match(delivery?.event, { type: 'webhook.test', timestamp: new Date(clock.nowMs()).toISOString() })
+  t.match(delivery?.event, { type: 'webhook.test', timestamp: new Date(clock.nowMs()).toISOString(), livemode: true })
   const { secret } = (await customer.send<WebhookSecret>('/v1/webhooks/secret')).body
   const { 'webhook-signature': signature, 'webhook-id': id = '' } = delivery?.headers ?? {}
   t.equal(new Webhook(secret).sign(String(id), new Date(clock.nowMs()), delivery?.body ?? ''), signature)

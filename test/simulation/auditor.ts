@@ -164,7 +164,10 @@ export class Auditor {
     const run = this.#runs.get(runId)
     const { actor } = event.metadata as { actor?: { kind?: string; keyId?: string; sessionId?: string } }
     const isByOwner = actor?.kind === 'key' || actor?.kind === 'session'
-    this.#expect(!(this.#isSuspended && isByOwner), 'the owner of a suspended account changes it')
+    this.#expect(
+      !(this.#isSuspended && isByOwner) || event.type === 'SessionClosed',
+      'the owner of a suspended account changes it',
+    )
     this.#expect(!actor?.keyId || this.#activeKeys.has(actor.keyId), 'a key that is not active changes the account')
     this.#expect(!actor?.sessionId || this.#sessions.has(actor.sessionId), 'a closed session changes the account')
     this.#expect(isAtHome(run, data), 'a test run is not in the sandbox')

@@ -36,7 +36,12 @@ export const startMailServer = async (t: Test): Promise<MailServer> => {
       ),
     onData: async (stream, { envelope: { mailFrom, rcptTo } }, done) => {
       let text = ''
-      for await (const piece of stream) text += piece
+      try {
+        for await (const piece of stream) text += piece
+      } catch {
+        // The client was killed while it sent the message.
+        return
+      }
       const from = (mailFrom as { address: string }).address
       mail.received.push({ from, to: rcptTo.map(each => each.address), text })
       done()

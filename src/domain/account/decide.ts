@@ -25,7 +25,9 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
   if (state.accountId === undefined) return refuse('account_not_found')
   const ended = sessions.sessionRefusal(command.session, state)
   if (ended) return ended
-  const isForOwner = command.isByOwner || command.type === 'OpenSession'
+  // Whoever fears for a session may end it at any time.
+  const endsSession = command.type === 'CloseSession' || command.type === 'CloseAllSessions'
+  const isForOwner = (command.isByOwner && !endsSession) || command.type === 'OpenSession'
   const suspended = isForOwner ? suspension.suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
   switch (command.type) {

@@ -10,7 +10,7 @@ import { unwrap } from '../refusals.ts'
 const SESSION = 'session'
 
 interface Parts {
-  sessionHolders: Pick<SessionHolders, 'ownerOf'>
+  sessionHolders: Pick<SessionHolders, 'ownerOf' | 'leaverOf'>
   authenticateKey: Middleware
   publicUrl: () => string
 }
@@ -41,6 +41,14 @@ export class BrowserSessions {
     const owner = unwrap(found)
     this.refuseOtherSites(ctx)
     return { ...owner, requestId: ctx.state.requestId }
+  }
+
+  /** Who signs out with the request: the owner of its open session, whether the account is suspended or not. */
+  async leaverOf(ctx: Context): Promise<SessionOwner | undefined> {
+    this.refuseOtherSites(ctx)
+    const token = this.tokenOf(ctx)
+    const owner = token === undefined ? undefined : await this.#parts.sessionHolders.leaverOf(token)
+    return owner && { ...owner, requestId: ctx.state.requestId }
   }
 
   /** The token of the request, whether its session is open or not. */

@@ -100,8 +100,7 @@ export const consoleRouter = (parts: ConsoleParts) => {
   })
 
   const signOut = (close: 'close' | 'closeAll') => async (ctx: Context) => {
-    sessions.refuseOtherSites(ctx)
-    const owner = await sessions.ownerOf(ctx)
+    const owner = await sessions.leaverOf(ctx)
     // A refusal means that the session has ended already.
     if (owner) await services.sessions[close](owner)
     sessions.end(ctx)

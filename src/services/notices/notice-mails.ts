@@ -13,7 +13,7 @@ interface NoticeMail {
 /** A notice as mail. Lines are short, so that no mail program breaks them. Names of keys are only in the text. */
 export const noticeMail = ({ to, notice, keyName, publicUrl }: NoticeMail): MailMessage => {
   const { subject, lines } = contentOf(notice, keyName)
-  const settings = `PUT ${publicUrl}/v1/notices changes what you are told of.`
+  const settings = `To change these notices, send PUT ${publicUrl}/v1/notices.`
   return { to, subject, text: `${[...lines, '', settings].join('\n')}\n` }
 }
 
@@ -32,7 +32,11 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
     case 'budget_warning':
       return {
         subject: 'An API key has used 80 % of its budget',
-        lines: [...budgetLines(notice, keyName), '', 'If that is too soon, create a key with a larger budget.'],
+        lines: [
+          ...budgetLines(notice, keyName),
+          '',
+          'If you need more before then, create a key with a larger budget.',
+        ],
       }
     case 'budget_exhausted':
       return {

@@ -27,6 +27,18 @@ export class SessionHolders {
    * Unavailable if that cannot be decided.
    */
   async ownerOf(token: string): Promise<Answer<SessionOwner> | undefined> {
+    const found = await this.#open(token)
+    if (!found) return undefined
+    const suspended = suspensionRefusal(found.state)
+    return suspended ? { refuse: suspended } : answer(found.owner)
+  }
+
+  /** The owner of an open session, whether the account is suspended or not: to sign out. */
+  async leaverOf(token: string): Promise<SessionOwner | undefined> {
+    return (await this.#open(token))?.owner
+  }
+
+  async #open(token: string): Promise<{ owner: SessionOwner; state: AccountState } | undefined> {
     const { accounts, tokens, clock } = this.#parts
     const session = tokens.read(token)
     if (!session) return undefined
@@ -35,8 +47,6 @@ export class SessionHolders {
     const recent = await accounts.recentState(accountId)
     // Another process may have opened it in the last second.
     const state = isOpenIn(recent) ? recent : await accounts.currentState(accountId)
-    if (!isOpenIn(state)) return undefined
-    const suspended = suspensionRefusal(state)
-    return suspended ? { refuse: suspended } : answer({ kind: 'session', ...session })
+    return isOpenIn(state) ? { owner: { kind: 'session', ...session }, state } : undefined
   }
 }

@@ -62,7 +62,12 @@ export class WebhookTests {
         id: webhookIdOf(testId),
         secrets: secretsOf(accountId, await accounts.state(accountId), nowMs, modeOf(caller)),
       },
-      event: { type: 'webhook.test', timestamp: new Date(nowMs).toISOString(), data: { message: TEST_MESSAGE } },
+      event: {
+        type: 'webhook.test',
+        timestamp: new Date(nowMs).toISOString(),
+        livemode: modeOf(caller).livemode !== false,
+        data: { message: TEST_MESSAGE },
+      },
     })
     const result: WebhookTested = {
       testId,

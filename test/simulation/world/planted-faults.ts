@@ -159,14 +159,14 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a suspended account runs something',
     file: 'domain/account/decide.ts',
-    from: "command.isByOwner || command.type === 'OpenSession'",
+    from: "(command.isByOwner && !endsSession) || command.type === 'OpenSession'",
     to: "command.type === 'OpenSession'",
   },
   {
     what: 'the log of an account that ran something while it was suspended has no fault',
     file: 'audit/verify/suspension.ts',
-    from: 'if (this.#isSuspended && OWNERS.includes(kind))',
-    to: "if (this.#isSuspended && kind === '')",
+    from: 'if (this.#isSuspended && OWNERS.includes(kind) &&',
+    to: "if (this.#isSuspended && kind === '' &&",
     test: 'test/audit/verify/verify.test.ts',
   },
   {
