@@ -20,7 +20,7 @@ const waiting = ['engine', 'mcp', 'reactors']
 const sharing = ['audit', 'cli', 'domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']
 
 /** So few that these processes take no longer than the longest tests. */
-const FILES_PER_PROCESS = 8
+const FILES_PER_PROCESS = isLong ? 2 : 8
 
 /** The folder of a test file. The command line has some beside its folder. */
 const folderOf = (name: string) => (name.startsWith('cli') ? 'cli' : (name.split('/')[0] ?? ''))
