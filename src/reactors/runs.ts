@@ -195,8 +195,9 @@ export class RunsReactor {
     logger.warn({ runId, jobId }, 'taking over a run that its process has left')
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow({ ...row, upstream })
     const client = routes.accepted(endpoint, upstream)?.account.client
-    // Nobody knows whether the provider has accepted it.
-    if (mode === 'sync' || !client?.deduplicates) await activeRuns.end(row, lost, upstream)
+    // Nobody knows whether this provider has accepted it, or one that came after it.
+    const isRepeatable = client?.deduplicates && routes.of({ livemode }).deduplicates(endpoint)
+    if (mode === 'sync' || !isRepeatable) await activeRuns.end(row, lost, upstream)
     else if (isCancelRequested) await activeRuns.end(row, cancelled, upstream)
     else {
       const input = await readRunInput(log, row)

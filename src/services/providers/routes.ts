@@ -76,6 +76,13 @@ export class Routes {
     return last === undefined ? { available: false } : { available: true, retiresAt: startOf(last) }
   }
 
+  /** Whether every provider that may have got a job for the endpoint recognises a repeated submission. */
+  deduplicates(endpoint: string): boolean {
+    return this.#bindings(endpoint).every(({ provider }) =>
+      this.#accountsOf(provider).every(({ client }) => client.deduplicates),
+    )
+  }
+
   /** What no provider can honour of an input; undefined if one can honour all of it. */
   unmet(endpoint: string, input: Record<string, unknown>): Unmet | undefined {
     let unmet: Unmet | undefined

@@ -142,11 +142,11 @@ const commands: Command[] = [
     send: ({ visitors }, to) => visitors.enterCode(to),
     expected: ['ok', NOTHING, 'code_wrong', 'code_not_valid', 'too_many_sign_ins'],
   },
-  { name: 'visit', send: ({ visitors }, to) => visitors.visit(to), expected: ['ok', NOTHING] },
+  { name: 'visit', send: ({ visitors }, to) => visitors.visit(to), expected: ['ok', NOTHING, 'session_ended'] },
   {
     name: 'signOutEverywhere',
     send: ({ visitors }, to) => visitors.signOutEverywhere(to),
-    expected: ['ok', NOTHING, 'session_not_valid'],
+    expected: ['ok', NOTHING, 'session_ended'],
   },
   { ...ofUploads('upload'), weight: 3 },
   ...(['presign', 'putAgain', 'findUpload', 'listUploads', 'deleteUpload'] as const).map(ofUploads),
