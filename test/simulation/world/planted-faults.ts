@@ -389,7 +389,7 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a lost job that a vendor may have accepted is submitted again',
     file: 'reactors/runs.ts',
-    from: "if (mode === 'sync' || !client?.deduplicates) await activeRuns.end(row, lost, upstream)",
+    from: "if (mode === 'sync' || !isRepeatable) await activeRuns.end(row, lost, upstream)",
     to: "if (mode === 'sync') await activeRuns.end(row, lost, upstream)",
   },
   {
@@ -416,8 +416,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a lost sync run is not ended',
     file: 'reactors/runs.ts',
-    from: "if (mode === 'sync' || !client?.deduplicates) await activeRuns.end(row, lost, upstream)",
-    to: "if (mode === 'sync' || !client?.deduplicates) activeRuns.has(runId)",
+    from: "if (mode === 'sync' || !isRepeatable) await activeRuns.end(row, lost, upstream)",
+    to: "if (mode === 'sync' || !isRepeatable) activeRuns.has(runId)",
   },
   {
     what: 'the body of a webhook changes with a refund',
