@@ -76,11 +76,14 @@ export class Routes {
     return last === undefined ? { available: false } : { available: true, retiresAt: startOf(last) }
   }
 
-  /** Whether every provider that may have got a job for the endpoint recognises a repeated submission. */
+  /**
+   * Whether every provider that may have got a job for the endpoint recognises a repeated submission. One that has been
+   * disabled since may have got it too.
+   */
   deduplicates(endpoint: string): boolean {
-    return this.#bindings(endpoint).every(({ provider }) =>
-      this.#accountsOf(provider).every(({ client }) => client.deduplicates),
-    )
+    return this.#parts
+      .bindingsOf(endpoint)
+      .every(({ provider }) => this.#accountsOf(provider).every(({ client }) => client.deduplicates))
   }
 
   /** What no provider can honour of an input; undefined if one can honour all of it. */

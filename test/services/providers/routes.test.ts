@@ -57,6 +57,22 @@ t.test('an input goes to the first binding that honours it, then to the others',
   t.equal(routes.unmet('lumen-t2i', { seed: 1 }), undefined)
 })
 
+t.test('a job is repeated only if all providers that may have got it recognise that', async t => {
+  const forgetful = (provider: string) => ({
+    ...account(provider),
+    client: { ...instantProvider, deduplicates: false },
+  })
+  const knowing = (provider: string) => ({ ...account(provider), client: { ...instantProvider, deduplicates: true } })
+  const repeats = (accounts: ProviderAccount[], history: ProviderEvent[] = []) =>
+    open(accounts, { history }).routes.deduplicates('lumen-t2i')
+  t.ok(repeats([]), 'the sandbox alone')
+  t.ok(repeats([knowing('first'), knowing('second')]))
+  t.notOk(repeats([knowing('first'), forgetful('second')]))
+  t.ok(repeats([knowing('first'), forgetful('elsewhere')]), 'another endpoint’s provider')
+  const disabled: ProviderEvent = { type: 'ProviderDisabled', data: { provider: 'second' } }
+  t.notOk(repeats([knowing('first'), forgetful('second')], [disabled]), 'it may have been disabled since')
+})
+
 t.test('an endpoint that nobody is bound to is not served, unless the sandbox falls back', async t => {
   const { routes, names } = open([account('first')])
   t.notOk(routes.serves('other-t2i'))

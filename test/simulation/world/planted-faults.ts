@@ -387,6 +387,13 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/reactors/routing.test.ts',
   },
   {
+    what: 'a lost job is submitted again although a provider after the first may have accepted it',
+    file: 'services/providers/routes.ts',
+    from: 'every(({ client }) => client.deduplicates)',
+    to: 'every(() => true)',
+    test: 'test/services/providers/routes.test.ts',
+  },
+  {
     what: 'a lost job that a vendor may have accepted is submitted again',
     file: 'reactors/runs.ts',
     from: "if (mode === 'sync' || !isRepeatable) await activeRuns.end(row, lost, upstream)",
