@@ -10,7 +10,7 @@ import { unwrap } from '../refusals.ts'
 const SESSION = 'session'
 
 interface Parts {
-  sessionHolders: Pick<SessionHolders, 'ownerOf' | 'leaverOf'>
+  sessionHolders: Pick<SessionHolders, 'ownerOf' | 'ownerToSignOut'>
   authenticateKey: Middleware
   publicUrl: () => string
 }
@@ -44,10 +44,10 @@ export class BrowserSessions {
   }
 
   /** Who signs out with the request: the owner of its open session, whether the account is suspended or not. */
-  async leaverOf(ctx: Context): Promise<SessionOwner | undefined> {
+  async ownerToSignOut(ctx: Context): Promise<SessionOwner | undefined> {
     this.refuseOtherSites(ctx)
     const token = this.tokenOf(ctx)
-    const owner = token === undefined ? undefined : await this.#parts.sessionHolders.leaverOf(token)
+    const owner = token === undefined ? undefined : await this.#parts.sessionHolders.ownerToSignOut(token)
     return owner && { ...owner, requestId: ctx.state.requestId }
   }
 

@@ -100,7 +100,7 @@ export const consoleRouter = (parts: ConsoleParts) => {
   })
 
   const signOut = (close: 'close' | 'closeAll') => async (ctx: Context) => {
-    const owner = await sessions.leaverOf(ctx)
+    const owner = await sessions.ownerToSignOut(ctx)
     // A refusal means that the session has ended already.
     if (owner) await services.sessions[close](owner)
     sessions.end(ctx)

@@ -33,8 +33,8 @@ export class SessionHolders {
     return suspended ? { refuse: suspended } : answer(found.owner)
   }
 
-  /** The owner of an open session, whether the account is suspended or not: to sign out. */
-  async leaverOf(token: string): Promise<SessionOwner | undefined> {
+  /** The owner of an open session, also of a suspended account: anybody may sign out. */
+  async ownerToSignOut(token: string): Promise<SessionOwner | undefined> {
     return (await this.#open(token))?.owner
   }
 
