@@ -1,7 +1,7 @@
 import type { BudgetPeriod, DebitFacts } from '../../../schemas/account-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
+import { DAY_MS, dayOf } from '../days.ts'
 import { type Refusal, refuse } from '../refusal.ts'
-import { DAY_MS, dayOf } from './days.ts'
 import type { AccountState, ActiveKey } from './state.ts'
 
 /**

@@ -2,10 +2,10 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { type KeyId, MAX_ACTIVE_KEYS, type Moded } from '../../../schemas/primitives.ts'
+import { DAY_MS, dayOf } from '../days.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import type { CreateApiKey, RevokeApiKey, UseApiKey } from './commands.ts'
-import { DAY_MS, dayOf } from './days.ts'
 import type { AccountState, ActiveKey } from './state.ts'
 
 export const create = ({ askedWith, key }: Omit<CreateApiKey, 'type'>, state: AccountState): Decided<AccountEvent> => {

@@ -1,8 +1,8 @@
 import type { RunQueued } from '../../../schemas/account-events.ts'
 import { type Moded, SANDBOX } from '../../../schemas/primitives.ts'
+import { DAY_MS, dayOf } from '../days.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 import type { QueueRun } from './commands.ts'
-import { DAY_MS, dayOf } from './days.ts'
 import type { AccountState } from './state.ts'
 
 /** A run as a test key queues it. It has no debit, so it says itself what it would cost. */

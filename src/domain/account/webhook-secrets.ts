@@ -1,4 +1,5 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
+import { DAY_MS } from '../days.ts'
 import { accept } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { TimedRequest } from './commands.ts'
@@ -6,7 +7,7 @@ import { writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
 
 /** How long the secret before the last rotation signs as well: receivers have a day to take the new one over. */
-export const OVERLAP_MS = 24 * 60 * 60 * 1000
+export const OVERLAP_MS = DAY_MS
 
 /**
  * Makes the next secret. There is one rotation at a time, so a webhook never has more than two signatures, and a

@@ -1,10 +1,9 @@
 import { Set as ImmutableSet } from 'immutable'
 import { clockOf } from '../../../schemas/recorded.ts'
 import type { RegistrationEvent } from '../../../schemas/registration-events.ts'
+import { DAY_MS } from '../days.ts'
 import { accept, type Decider, repeat } from '../decider.ts'
 import { type Refusal, refuse } from '../refusal.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** `atMs` is in ms since 1970. The limits are for a calendar day in UTC. */
 export interface AdmitRegistration {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { KeyId } from '../../../schemas/primitives.ts'
-import { dayOf } from '../../domain/account/days.ts'
 import { isUseKnown } from '../../domain/account/keys.ts'
+import { dayOf } from '../../domain/days.ts'
 import { upTo } from '../../engine/up-to.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'

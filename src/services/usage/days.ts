@@ -1,4 +1,5 @@
 import { DEFAULT_USAGE_DAYS, MAX_USAGE_DAYS } from '../../../schemas/primitives.ts'
+import { DAY_MS, dayOf } from '../../domain/days.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Refused } from '../answer.ts'
 
@@ -7,8 +8,6 @@ export interface Days {
   from: string
   to: string
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Earlier years have more than four digits, which no time of the log has. */
 const FIRST_DAY_MS = Date.parse('0000-01-01')
@@ -24,5 +23,3 @@ export const daysOf = (
   if (count < 1 || count > MAX_USAGE_DAYS) return refuse('usage_days_invalid', { maxDays: MAX_USAGE_DAYS })
   return { from: start, to: end }
 }
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
