@@ -37,7 +37,7 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
   },
   forbidden: {
     message: [
-      'This API key has the scope "read", so it may only read: send GET requests, except for the webhook secret,',
+      'This API key has the scope "read", so it may only read: send GET requests, except for secrets and notices,',
       'make dry runs, and call read-only tools.',
     ].join(' '),
   },
