@@ -21,7 +21,10 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
   },
   invalid_api_key: { message: 'This API key is unknown or was revoked.' },
   insufficient_credits: {
-    message: 'The run costs 15 credits and the balance is 2.5.',
+    message: [
+      'The run costs 15 credits and the balance is 2.5.',
+      'Choose a cheaper model or input, or ask the operator of the service for credits.',
+    ].join(' '),
     required_credits: 15,
     credits_balance: 2.5,
   },
@@ -39,6 +42,7 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
     message: [
       'This API key has the scope "read", so it may only read: send GET requests, except for secrets and notices,',
       'make dry runs, and call read-only tools.',
+      'For the rest, use a key with the scope "full", and for keys one with the scope "keys".',
     ].join(' '),
   },
   account_suspended: {

@@ -63,7 +63,10 @@ export const words = {
   webhook_url_invalid: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
 
   insufficient_credits: ({ requiredMicros, balanceMicros }) =>
-    `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
+    [
+      `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
+      'Choose a cheaper model or input, or ask the operator of the service for credits.',
+    ].join(' '),
   idempotency_mismatch: () =>
     [
       `This Idempotency-Key was used for a different request in the last ${IDEMPOTENCY_HOURS} hours.`,
@@ -104,11 +107,17 @@ const typeNotAccepted = ({ mimeType = 'of unknown type' }: { mimeType?: string }
 const imageFault = (words: RefusalWords, reason: FileRefusal): string =>
   reason.code === 'file_type_not_accepted' ? typeNotAccepted(reason, acceptedImages) : wordsOf(words, reason)
 
-/** The abilities of keys by scope. */
+/** The abilities of keys by scope, and what has the others. */
 const abilities: Record<KeyScope, string> = {
-  full: 'do everything except manage keys',
-  read: 'only read: send GET requests, except for secrets and notices, make dry runs, and call read-only tools',
-  keys: 'only manage keys, with GET and POST /v1/keys and DELETE /v1/keys/{id}',
+  full: 'do everything except manage keys. For that, use a key with the scope "keys", or sign in',
+  read: [
+    'only read: send GET requests, except for secrets and notices, make dry runs, and call read-only tools.',
+    'For the rest, use a key with the scope "full", and for keys one with the scope "keys"',
+  ].join(' '),
+  keys: [
+    'only manage keys, with GET and POST /v1/keys and DELETE /v1/keys/{id}.',
+    'For the rest, use a key with the scope "full"',
+  ].join(' '),
 }
 
 /** The code of every refusal. */

@@ -47,6 +47,6 @@ const withdrawn = (model: string, replacedBy: string) =>
 /** The abilities of keys by scope. */
 const abilities: Record<KeyScope, string> = {
   full: 'call every tool',
-  read: 'only call read-only tools',
+  read: 'only call read-only tools. For the rest, use a key with the scope "full"',
   keys: 'only manage keys. No tool does that: use a key with the scope "full" or "read"',
 }

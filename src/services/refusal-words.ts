@@ -35,9 +35,9 @@ export const sharedWords = {
   session_ended: () => 'You are not signed in, or your session has ended. Sign in again.',
 
   too_many_codes: ({ retryAfterMs }) =>
-    `Too many codes were requested for this address. Try again in ${inMinutes(retryAfterMs)}.`,
+    `Too many codes were requested for this address. Try again in ${duration(retryAfterMs)}.`,
   too_many_sign_ins: ({ retryAfterMs }) =>
-    `There are too many attempts to sign in at the moment. Try again in ${inMinutes(retryAfterMs)}.`,
+    `There are too many attempts to sign in at the moment. Try again in ${duration(retryAfterMs)}.`,
   code_not_valid: () => 'This code has expired, was used, or was tried too often. Request a new one.',
   code_wrong: ({ triesLeft }) =>
     triesLeft === 0
@@ -50,7 +50,7 @@ export const sharedWords = {
       ? 'This service opens no new accounts.'
       : 'This service opens accounts only for certain addresses or by invitation. Ask its operator.',
   registrations_full: ({ retryAfterMs }) =>
-    `This service opens no more accounts today. Try again in ${inMinutes(retryAfterMs)}.`,
+    `This service opens no more accounts today. Try again in ${duration(retryAfterMs)}.`,
 
   key_exists: () => 'The account already has this key.',
   key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,
@@ -74,8 +74,7 @@ export const sharedWords = {
 
   auditor_exists: ({ name }) => `There already is an auditor ${JSON.stringify(name)} with an active key.`,
   too_many_auditors: ({ limit }) => `There already are ${limit} auditors with active keys; revoke one first.`,
-  too_many_reads: ({ retryAfterMs }) =>
-    `The auditor reads too much at once. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+  too_many_reads: ({ retryAfterMs }) => `The auditor reads too much at once. Try again in ${duration(retryAfterMs)}.`,
   verification_running: () => 'Another verification is in progress, and only one runs at a time. Try again later.',
 
   too_many_references: ({ limit }) => `The account already has ${limit} grants and withdrawals, which is the limit.`,
@@ -110,24 +109,24 @@ export const sharedWords = {
   too_many_failures: ({ retryAfterMs }) =>
     [
       'Too many runs of the account were cancelled or failed because of their input.',
-      `Correct the inputs, and try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+      `Correct the inputs, and try again in ${duration(retryAfterMs)}.`,
     ].join(' '),
   too_many_test_runs: ({ limit, retryAfterMs }) =>
     [
       `The account has had ${limit} test runs today, which is its limit for a day in UTC.`,
-      `Try again in ${inMinutes(retryAfterMs)}, or use a live key.`,
+      `Try again in ${duration(retryAfterMs)}, or use a live key.`,
     ].join(' '),
   too_many_open_runs: ({ limit }) =>
     `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
   too_many_runs_in_flight: ({ of, limit, retryAfterMs }) =>
     [
       `${limited[of]} already has ${limit} runs in flight, which is its limit.`,
-      `Try again in ${Math.ceil(retryAfterMs / 1000)} s, or when some of them have ended.`,
+      `Try again in ${duration(retryAfterMs)}, or when some of them have ended.`,
     ].join(' '),
   too_many_requests: ({ of, limit, retryAfterMs }) =>
     [
       `${limited[of]} has sent ${limit} requests within a minute, which is its limit.`,
-      `Try again in ${Math.ceil(retryAfterMs / 1000)} s; the header RateLimit of each response says how many are left.`,
+      `Try again in ${duration(retryAfterMs)}; the header RateLimit of each response says how many are left.`,
     ].join(' '),
   open_runs_too_large: ({ limitBytes }) =>
     `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
@@ -163,15 +162,15 @@ export const sharedWords = {
   too_many_resends: ({ limit, retryAfterMs }) =>
     [
       `The account had ${limit} webhooks sent again within an hour, which is the limit.`,
-      `Try again in ${Math.ceil(retryAfterMs / 1000)} s, or ask the operator to deliver them.`,
+      `Try again in ${duration(retryAfterMs)}, or ask the operator to deliver them.`,
     ].join(' '),
   webhook_secret_rotated: ({ retryAfterMs }) =>
     [
       'The webhook secret was already rotated within the last day.',
-      `It can be rotated again in ${Math.ceil(retryAfterMs / 1000)} s, when the previous one no longer signs.`,
+      `It can be rotated again in ${duration(retryAfterMs)}, when the previous one no longer signs.`,
     ].join(' '),
   too_many_webhook_tests: ({ limit, retryAfterMs }) =>
-    `The account may send ${limit} webhook tests an hour. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+    `The account may send ${limit} webhook tests an hour. Try again in ${duration(retryAfterMs)}.`,
 
   upload_exists: () => 'The upload already exists.',
   upload_already_stored: () => 'The file of this upload is already stored.',
@@ -207,7 +206,7 @@ export const sharedWords = {
   period_before_log: ({ first }) => `The first event of the log is of ${first}, so there is nothing to close before.`,
   period_not_sealed: ({ period, waitedMs }) =>
     [
-      `The request to close ${period} is recorded, but no process has sealed the log for ${waitedMs / 1000} s.`,
+      `The request to close ${period} is recorded, but no process has sealed the log for ${duration(waitedMs)}.`,
       'Start one with the role sealer, see whether it logs that the log could not be sealed, and repeat the command.',
     ].join(' '),
   period_seal_outdated: () => 'An earlier month was closed at the same time. Repeat the command.',
@@ -234,11 +233,15 @@ export const sharedWords = {
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
 } satisfies Partial<RefusalWords>
 
-const inMinutes = (ms: number): string => {
+/** A duration in words, rounded up, so that nobody comes back too early. */
+const duration = (ms: number): string => {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds <= 90) return plural(seconds, 'second')
   const minutes = Math.ceil(ms / 60_000)
-  if (minutes > 90) return `${Math.ceil(minutes / 60)} hours`
-  return minutes === 1 ? 'a minute' : `${minutes} minutes`
+  return minutes <= 90 ? plural(minutes, 'minute') : plural(Math.ceil(minutes / 60), 'hour')
 }
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** A number of bytes as people write it. As in UPLOAD_QUOTA, 1 GB is 2³⁰ bytes. */
 const inUnits = (bytes: number): string =>

@@ -198,7 +198,10 @@ t.test('faults of a form are shown in it, and are JSON for those who ask', async
   t.match(JSON.parse(json.text), { error: { code: 'invalid_request', message: '"x" is not an e-mail address' } })
   const large = await browser.post('/console/sign-in', { email: 'x'.repeat(10_000) })
   t.equal(large.status, 413)
-  t.equal((await browser.post('/console/sign-in/code', { code: 'BBBB-BBBB' })).location, '/console/sign-in')
+  const unasked = { status: 400, text: /This browser has requested no code/ }
+  t.match(await browser.post('/console/sign-in/code', { code: 'BBBB-BBBB' }), unasked)
+  const unaskedJson = await browser.post('/console/sign-in/code', { code: 'x' }, { Accept: 'application/json' })
+  t.match(JSON.parse(unaskedJson.text), { error: { code: 'invalid_request' } })
   const other = await fetch(`${service.url}/console/sign-in`, { method: 'POST', body: '{}' })
   t.equal(other.status, 400)
 })

@@ -69,7 +69,7 @@ t.test('every request with a key is counted, and told how many are left', async 
     t.equal(reply.body.error.code, 'rate_limited')
     t.match(
       reply.body.error.message,
-      /^This API key has sent 5 requests within a minute, which is its limit\. Try again in \d+ s;/,
+      /^This API key has sent 5 requests within a minute, which is its limit\. Try again in \d+ seconds?;/,
     )
     const { policy: policies, left } = told(reply.headers)
     t.same(policies, policy)
@@ -169,7 +169,7 @@ t.test('runs in flight are limited for each key and account', async t => {
   const refused = replies.find(({ status }) => status === 429)
   t.match(
     refused?.body.error.message,
-    /^This API key already has 2 runs in flight, which is its limit\. Try again in 10 s/,
+    /^This API key already has 2 runs in flight, which is its limit\. Try again in 10 seconds/,
   )
   t.equal(refused?.headers.get('Retry-After'), '10')
   t.equal((await other.run(text, { Prefer: 'wait=1' })).status, 202)

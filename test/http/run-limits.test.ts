@@ -40,7 +40,7 @@ t.test('an account whose runs keep failing has to wait', async t => {
   t.equal(code, 'rate_limited')
   const seconds = Number(reply.headers.get('Retry-After'))
   t.ok(seconds >= 1 && seconds <= 6, `it waits ${seconds} s`)
-  t.match(message, `try again in ${seconds} s.`)
+  t.match(message, `try again in ${seconds} second`)
 
   const events = await collect(log.readAll(BEFORE_FIRST))
   t.equal((await customer.run(request('good'), { 'Idempotency-Key': 'later' })).status, 429)

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { scopeOf } from '../../domain/account/keys.ts'
+import { minuteText } from '../../domain/days.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { KeyInfo } from '../../services/accounts/api-keys.ts'
 import { dayOf, wrapped } from '../audit/text.ts'
@@ -83,7 +84,9 @@ const limitsOf = ({
   models,
   addresses,
 }: Pick<Shown, 'expires_at' | 'budget' | 'models' | 'addresses'>): string[] => [
-  ...(expires_at === null ? [] : [`expires ${expires_at.slice(0, -8).replace('T', ' ')} UTC`]),
+  ...(expires_at === null
+    ? []
+    : [`${Date.parse(expires_at) > Date.now() ? 'expires' : 'expired'} ${minuteText(expires_at)}`]),
   ...(budget === null ? [] : [budgetText(budget)]),
   ...(models === null ? [] : [`models: ${models.join(', ')}`]),
   ...(addresses === null ? [] : [`addresses: ${addresses.join(', ')}`]),

@@ -7,8 +7,8 @@ import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
 import type { Context, RequestState } from '../context.ts'
 import { formField } from '../middleware/pages.ts'
 import type { BrowserSessions } from '../middleware/session.ts'
-import { redirect, showPage, showRefusal } from '../page-answers.ts'
-import { PendingCode } from './pending-code.ts'
+import { redirect, showError, showPage, showRefusal } from '../page-answers.ts'
+import { noCodeRequested, PendingCode } from './pending-code.ts'
 
 interface Parts {
   services: Services
@@ -71,7 +71,7 @@ export const identityPages = (
     owned(async (ctx, owner) => {
       const code = await formField(ctx, 'code')
       const requested = pending.read(ctx)
-      if (!requested) return redirect(ctx, ADD)
+      if (!requested) return showError(ctx, noCodeRequested(), fault => AddAddressPage({ fault, hasTelegram }))
       const linked = await identities.enterCode(owner, { ...requested, code, network: networkIn(ctx) })
       if ('refuse' in linked) return showRefusal(ctx, linked.refuse, fault => codePage(requested.email, fault))
       pending.remove(ctx)

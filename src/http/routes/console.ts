@@ -13,12 +13,12 @@ import { clientAddress, networkOf, type TrustedAddress } from '../connections.ts
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { formField, pages } from '../middleware/pages.ts'
 import type { BrowserSessions } from '../middleware/session.ts'
-import { redirect, showPage, showRefusal } from '../page-answers.ts'
+import { redirect, showError, showPage, showRefusal } from '../page-answers.ts'
 import { unwrap } from '../refusals.ts'
 import { StaticBody } from '../static-body.ts'
 import { identityPages } from './console-identities.ts'
 import { telegramRoutes } from './console-telegram.ts'
-import { PendingCode } from './pending-code.ts'
+import { noCodeRequested, PendingCode } from './pending-code.ts'
 
 export interface ConsoleParts {
   services: Services
@@ -81,7 +81,7 @@ export const consoleRouter = (parts: ConsoleParts) => {
     sessions.refuseOtherSites(ctx)
     const code = await formField(ctx, 'code')
     const requested = pending.read(ctx)
-    if (!requested) return redirect(ctx, SIGN_IN)
+    if (!requested) return showError(ctx, noCodeRequested(), fault => SignInPage({ fault, registration, hasTelegram }))
     const earlierToken = sessions.tokenOf(ctx)
     const entry = { ...requested, code, network: networkIn(ctx), earlierToken }
     const entered = await services.signIn.enterCode(anonymousCaller(ctx), entry)

@@ -1,4 +1,5 @@
 import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
+import { ApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
 import type { Cookies } from '../cookies.ts'
 
@@ -7,6 +8,10 @@ export interface RequestedCode {
   email: string
   codeId: string
 }
+
+/** A code was entered in a browser without one: it has requested none, or refuses cookies. */
+export const noCodeRequested = () =>
+  new ApiError('invalid_request', 'This browser has requested no code in the last ten minutes. Request one first.')
 
 /** Remembers the last code that a browser has requested. The cookie is no secret to its owner, and is not trusted. */
 export class PendingCode {

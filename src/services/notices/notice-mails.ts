@@ -1,4 +1,5 @@
 import type { Notice } from '../../../schemas/notice-events.ts'
+import { minuteText } from '../../domain/days.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { MailMessage } from '../../ports/mailer.ts'
 
@@ -53,7 +54,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
         subject: 'An API key expires',
         lines: [
           `The key ${keyName}`,
-          `expires at ${notice.expiresAt}. Requests with it are refused then.`,
+          `expires at ${minuteText(notice.expiresAt)}. Requests with it are refused then.`,
           '',
           'To go on after that, create another key, and replace this one where',
           'it is used.',
@@ -68,5 +69,5 @@ const budgetLines = (
 ): string[] => [
   `The key ${keyName}`,
   `has spent ${fromMicros(spentMicros)} of the ${fromMicros(budgetMicros)} credits of its budget.`,
-  `The budget renews at ${renewsAt}.`,
+  `The budget renews at ${minuteText(renewsAt)}.`,
 ]
