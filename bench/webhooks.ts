@@ -1,5 +1,5 @@
-import { readConfig } from '../src/boot/config.ts'
 import { openCore } from '../src/boot/core.ts'
+import { readConfig } from '../src/boot/read-config.ts'
 import type { Benchmark } from './support/compare.ts'
 import { fillLog } from './support/fill.ts'
 import { withFolder } from './support/folder.ts'

@@ -1,8 +1,8 @@
-import { readConfig } from './boot/config.ts'
 import { openCore } from './boot/core.ts'
 import { explainFailure } from './boot/failure.ts'
 import { welcome } from './boot/first-start.ts'
 import { keepFilesPrivate } from './boot/private-files.ts'
+import { readConfig } from './boot/read-config.ts'
 
 /**
  * A stop takes at most about 8 s: 5 for the work, 1 for the views, 2 for the responses. If something hangs, the process

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { readConfig } from '../../src/boot/config.ts'
 import { openCore } from '../../src/boot/core.ts'
+import { readConfig } from '../../src/boot/read-config.ts'
 import { fillLog } from './fill.ts'
 
 const runs = Number(process.argv[2])

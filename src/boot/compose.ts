@@ -19,8 +19,6 @@ import { ObjectsReactor } from '../reactors/objects.ts'
 import { ProviderReports } from '../reactors/provider-reports.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
-import { SealSinkReactor, type SinkWatcher } from '../reactors/seal-sink.ts'
-import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
 import { KeyUses } from '../services/accounts/key-uses.ts'
@@ -46,17 +44,11 @@ import { Runs } from '../services/runs/runs.ts'
 import { KnownSeals } from '../services/seals/known-seals.ts'
 import { Proofs } from '../services/seals/proofs.ts'
 import { SealStream } from '../services/seals/seal-stream.ts'
-import { Sealer } from '../services/seals/sealer.ts'
 import { Seals } from '../services/seals/seals.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
-import { Admissions, registrationSnapshots } from '../services/sign-in/admissions.ts'
-import { Identities } from '../services/sign-in/identities.ts'
-import { OneTimeCodes } from '../services/sign-in/one-time-codes.ts'
 import { SessionHolders } from '../services/sign-in/session-holders.ts'
 import { SessionTokens } from '../services/sign-in/session-tokens.ts'
-import { Sessions } from '../services/sign-in/sessions.ts'
-import { SignIn } from '../services/sign-in/sign-in.ts'
 import { TelegramProofs } from '../services/sign-in/telegram-proofs.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
@@ -68,8 +60,9 @@ import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { openOperatorNotices } from './operator-notices.ts'
 import { openProviders, originsOf } from './providers.ts'
-import { readSealKeys } from './seal-keys.ts'
-import { openIdentityProvider, openMailer, openObjects, openRateCounter, openSealSinks } from './stores.ts'
+import { openSealing } from './sealing.ts'
+import { openSignIn } from './sign-in.ts'
+import { openIdentityProvider, openMailer, openObjects, openRateCounter } from './stores.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
@@ -172,9 +165,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const seals = new SealStream({ log, clock, random, logger })
   const knownSeals = new KnownSeals({ seals, clock, logger })
-  const sealing = config.roles.has('sealer')
-    ? [openSealsReactor(core, seals), ...(await openSinkReactors(core, operatorNotices.ofSink))]
-    : []
+  const sealing = config.roles.has('sealer') ? await openSealing(core, seals, operatorNotices.ofSink) : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -279,38 +270,5 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
 /** The program that verifies the log, with this file's extension: `.ts` from source, `.js` once compiled. */
 const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.meta.url)}`, import.meta.url))
 
-interface SignInParts {
-  tokens: SessionTokens
-  mail: MailQueue
-  telegram: TelegramProofs | undefined
-  publicUrl: () => string
-}
-
-const openSignIn = (core: Core, { tokens, mail, telegram, publicUrl }: SignInParts) => {
-  const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
-  const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
-  const snapshots = snapshotsOf(registrationSnapshots)
-  const admissions = new Admissions({ log, snapshots, clock, random, logger, rules, welcomeMicros })
-  const codes = new OneTimeCodes({ logins, mail, clock, random, masterSecret, codesPerMinute })
-  const parts = { accounts, logins, codes, telegram, clock, random, publicUrl }
-  return {
-    signIn: new SignIn({ ...parts, tokens, admissions, welcomeMicros }),
-    identities: new Identities(parts),
-    sessions: new Sessions(accounts),
-  }
-}
-
 const openReadRecord = ({ log, snapshotsOf, clock, random, logger }: Core): ReadRecord =>
   new ReadRecord({ log, snapshots: snapshotsOf(readsSnapshots), clock, random, logger })
-
-const openSinkReactors = async (
-  { config, log, clock, logger }: Core,
-  watcher: SinkWatcher,
-): Promise<SealSinkReactor[]> =>
-  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, watcher, clock, logger }))
-
-const openSealsReactor = ({ config, log, views, clock, logger }: Core, seals: SealStream): SealsReactor => {
-  const { maxEvents, maxAgeMs } = config.seals
-  const parts = { log, seals, trees: new TreeStore({ views, clock }), clock, logger, maxEvents, maxAgeMs }
-  return new SealsReactor({ log, sealer: new Sealer({ ...parts, ...readSealKeys(config.seals) }), clock, logger })
-}

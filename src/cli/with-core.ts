@@ -1,6 +1,6 @@
-import { readConfig } from '../boot/config.ts'
 import { type Core, commandLineLogger, openCore } from '../boot/core.ts'
 import { keepFilesPrivate } from '../boot/private-files.ts'
+import { readConfig } from '../boot/read-config.ts'
 import { Unavailable } from '../ports/faults.ts'
 
 /**

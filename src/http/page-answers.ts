@@ -3,7 +3,8 @@ import { htmlOf } from '../console/layout.tsx'
 import type { Refusal } from '../domain/refusal.ts'
 import type { ApiError } from './api-error.ts'
 import type { Context } from './context.ts'
-import { errorOf, words } from './refusals.ts'
+import { words } from './refusal-words.ts'
+import { errorOf } from './refusals.ts'
 
 export const showPage = (ctx: Context, page: Markup) => {
   ctx.type = 'text/html'

@@ -1,6 +1,7 @@
 import type { KeyScope } from '../../schemas/actor.ts'
 import { IDEMPOTENCY_HOURS } from '../../schemas/primitives.ts'
-import { errorOf, words as http } from '../http/refusals.ts'
+import { words as http } from '../http/refusal-words.ts'
+import { errorOf } from '../http/refusals.ts'
 import type { Answer } from '../services/answer.ts'
 import type { RefusalWords } from '../services/refusal-words.ts'
 

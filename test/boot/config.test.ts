@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { ConfigError, readConfig } from '../../src/boot/config.ts'
+import { ConfigError } from '../../src/boot/config.ts'
+import { readConfig } from '../../src/boot/read-config.ts'
 
 const SECRET = 'aB3/+=%:@?#x'
 const s3 = (url: string) => readConfig({ OBJECT_STORE_URL: url, DATA_DIR: '/data' }).objectStore

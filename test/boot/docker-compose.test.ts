@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { readConfig } from '../../src/boot/config.ts'
+import { readConfig } from '../../src/boot/read-config.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { readConfig } from '../../src/boot/config.ts'
 import { openCore } from '../../src/boot/core.ts'
+import { readConfig } from '../../src/boot/read-config.ts'
 import { startServer } from '../../src/boot/server.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { accountsOn } from './engine.ts'

@@ -1,5 +1,5 @@
-import { readConfig } from '../../src/boot/config.ts'
 import { openCore } from '../../src/boot/core.ts'
+import { readConfig } from '../../src/boot/read-config.ts'
 import { startServer } from '../../src/boot/server.ts'
 import { boundTo } from './bound-to.ts'
 import { createVendorProvider } from './vendor-provider.ts'

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { openExportedLog } from '../../audit/exported-log.ts'
-import { readConfig } from '../../boot/config.ts'
 import { explainFailure } from '../../boot/failure.ts'
+import { readConfig } from '../../boot/read-config.ts'
 import { openLogReadOnly } from '../../boot/stores.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'

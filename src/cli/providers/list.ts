@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { type ProviderName, providerNames } from '../../../schemas/binding.ts'
-import { type Config, keyVariables } from '../../boot/config.ts'
+import type { Config } from '../../boot/config.ts'
+import { keyVariables } from '../../boot/read-config.ts'
 import { shipped } from '../../catalog/shipped.ts'
 import { accountDigest } from '../../services/providers/account-digest.ts'
 import type { ReportedProvider } from '../../services/providers/provider-reports.ts'

@@ -6,7 +6,8 @@ import { useRefusal } from '../../services/accounts/use-refusal.ts'
 import { ApiError } from '../api-error.ts'
 import { clientAddress, type TrustedAddress } from '../connections.ts'
 import type { Context } from '../context.ts'
-import { errorOf, unwrap, words } from '../refusals.ts'
+import { words } from '../refusal-words.ts'
+import { errorOf, unwrap } from '../refusals.ts'
 
 /** Longer than any key, whatever its prefix. Longer ones are not even hashed. */
 const BEARER = /^Bearer ([!-~]{1,128})$/i

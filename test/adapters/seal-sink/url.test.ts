@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ConfigError, readConfig } from '../../../src/boot/config.ts'
+import { ConfigError } from '../../../src/boot/config.ts'
+import { readConfig } from '../../../src/boot/read-config.ts'
 
 const S3 = { OBJECT_STORE_URL: 's3://key:secret@host/bucket' }
 const sinks = (SEAL_SINK: string) => readConfig({ ...S3, SEAL_SINK }).seals.sinks

@@ -1,7 +1,7 @@
 import type { Role } from '../../../schemas/environment.ts'
 import { openService } from '../../../src/boot/compose.ts'
-import { readConfig } from '../../../src/boot/config.ts'
 import { type Core, openCore } from '../../../src/boot/core.ts'
+import { readConfig } from '../../../src/boot/read-config.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
 import type { Provider } from '../../../src/ports/provider.ts'

@@ -1,12 +1,12 @@
 import type Router from '@koa/router'
-import { ErrorPage } from '../../console/error-page.tsx'
-import type { Services } from '../../services/services.ts'
-import { TELEGRAM_RETURN_PATH, type TelegramReturn } from '../../services/sign-in/telegram-proofs.ts'
-import { ApiError } from '../api-error.ts'
-import { anonymousCaller, type Context, type RequestState } from '../context.ts'
-import type { BrowserSessions } from '../middleware/session.ts'
-import { redirect, showRefusal } from '../page-answers.ts'
-import { unwrap } from '../refusals.ts'
+import { ErrorPage } from '../../../console/error-page.tsx'
+import type { Services } from '../../../services/services.ts'
+import { TELEGRAM_RETURN_PATH, type TelegramReturn } from '../../../services/sign-in/telegram-proofs.ts'
+import { ApiError } from '../../api-error.ts'
+import type { BrowserSessions } from '../../browser-sessions.ts'
+import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
+import { redirect, showRefusal } from '../../page-answers.ts'
+import { unwrap } from '../../refusals.ts'
 
 interface Parts {
   services: Services

@@ -1,11 +1,11 @@
 import type { Next } from 'koa'
-import type { SessionOwner } from '../../services/caller.ts'
-import { SESSION_MS } from '../../services/sign-in/open-session.ts'
-import type { SessionHolders } from '../../services/sign-in/session-holders.ts'
-import { ApiError } from '../api-error.ts'
-import type { Context, Middleware } from '../context.ts'
-import { Cookies } from '../cookies.ts'
-import { unwrap } from '../refusals.ts'
+import type { SessionOwner } from '../services/caller.ts'
+import { SESSION_MS } from '../services/sign-in/open-session.ts'
+import type { SessionHolders } from '../services/sign-in/session-holders.ts'
+import { ApiError } from './api-error.ts'
+import type { Context, Middleware } from './context.ts'
+import { Cookies } from './cookies.ts'
+import { unwrap } from './refusals.ts'
 
 const SESSION = 'session'
 

@@ -1,7 +1,7 @@
-import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
-import { ApiError } from '../api-error.ts'
-import type { Context } from '../context.ts'
-import type { Cookies } from '../cookies.ts'
+import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
+import { ApiError } from '../../api-error.ts'
+import type { Context } from '../../context.ts'
+import type { Cookies } from '../../cookies.ts'
 
 /** A code that was requested in this browser, which is the only one that may enter it. */
 export interface RequestedCode {

@@ -1,0 +1,69 @@
+import { Environment } from '../../schemas/environment.ts'
+import { type AddressRange, readRanges } from '../adapters/outbound/allowed-address.ts'
+import { toMicros } from '../domain/money.ts'
+import { type TrustedAddress, trust } from '../http/connections.ts'
+import { lowerFirst } from '../services/schema-check.ts'
+import { ConfigError } from './config.ts'
+
+/** An address of the right form may still have an impossible host or port. */
+export const readUrl = (name: keyof Environment, url: string): string => {
+  if (URL.canParse(url)) return url
+  throw new ConfigError(`${name} must contain valid addresses, but has ${JSON.stringify(url)}. ${advice(name)}`)
+}
+
+/** Parsers return a text that describes a fault of the address without repeating a secret. */
+export const readAddress = <Address extends object>(
+  name: string,
+  url: string,
+  parse: (url: string) => Address | string,
+): Address => {
+  const address = parse(url)
+  if (typeof address === 'string') throw new ConfigError(`${name} ${address}. ${advice(name)}`)
+  return address
+}
+
+export const readProxies = ({ TRUSTED_PROXIES: given = '' }: Environment): TrustedAddress => {
+  try {
+    return trust(listOf(given))
+  } catch {
+    throw noAddresses('TRUSTED_PROXIES', given)
+  }
+}
+
+export const readDenied = ({ DENIED_ADDRESSES: given = '' }: Environment): AddressRange[] => {
+  try {
+    return readRanges(listOf(given))
+  } catch {
+    throw noAddresses('DENIED_ADDRESSES', given)
+  }
+}
+
+const noAddresses = (name: keyof Environment, given: string) =>
+  new ConfigError(`${name} must hold addresses and CIDR ranges, but is ${JSON.stringify(given)}. ${advice(name)}`)
+
+export const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map(each => each.trim())
+    .filter(Boolean)
+
+/** A number of bytes as people write it, such as `10 GB`, which is 10 × 2³⁰ bytes. */
+export const readBytes = (text: string): number => {
+  const [, number, unit = ''] = /^(\d+) ?(.+)$/.exec(text) ?? []
+  return Number(number) * 2 ** ({ MB: 20, GB: 30, TB: 40 }[unit] ?? 0)
+}
+
+export const readMicros = (name: string, decimal: number): number => {
+  try {
+    return toMicros(decimal)
+  } catch {
+    throw new ConfigError(`${name} must have at most six decimals, but is ${decimal}. ${advice(name)}`)
+  }
+}
+
+/** A sentence with the meaning of a variable. */
+export const advice = (name: string): string => {
+  const { description = '' } = (Environment.properties as Record<string, { description?: string }>)[name] ?? {}
+  const means = lowerFirst(description)
+  return description.startsWith('The ') ? `Set it to ${means}.` : `It ${means}.`
+}

@@ -1,0 +1,149 @@
+import { join } from 'node:path'
+import { type ProviderName, providerNames } from '../../schemas/binding.ts'
+import { Environment, type Role } from '../../schemas/environment.ts'
+import type { DefaultLimits } from '../domain/account/limits.ts'
+import { DAY_MS } from '../domain/days.ts'
+import { compileConvertingCheck } from '../services/schema-check.ts'
+import { type Config, ConfigError, type ProviderConfig, type SealConfig } from './config.ts'
+import { readEventStore, readObjectStore, readSealSinks, readViewStore } from './config-stores.ts'
+import { advice, readBytes, readDenied, readMicros, readProxies, readUrl } from './config-values.ts'
+
+const check = compileConvertingCheck(Environment)
+
+/** Reads the configuration from environment variables. Throws ConfigError. An empty variable counts as unset. */
+export const readConfig = (variables: Record<string, string | undefined>): Config => {
+  const given = Object.entries(variables).filter(([name, value]) => name in Environment.properties && value)
+  const values: Record<string, unknown> = Object.fromEntries(given)
+  const faults = check(values).map(({ path, message }) => {
+    const name = path.slice(1)
+    const shown = isSecret(name) ? '' : `, but is ${JSON.stringify(variables[name])}`
+    return `${name} ${message}${shown}. ${advice(name)}`
+  })
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  return toConfig(values as Environment)
+}
+
+/** Even an invalid value may be a secret. */
+const isSecret = (name: string) =>
+  name.endsWith('_SECRET') ||
+  /_(API_KEY|API_TOKEN)$|^FAL_KEY$/.test(name) ||
+  name === 'SEAL_KEY' ||
+  name === 'SEAL_SINK' ||
+  name === 'SMTP_URL' ||
+  name.endsWith('_STORE_URL')
+
+const toConfig = (environment: Environment): Config => {
+  const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)
+  const retention = {
+    uploadsMs: Math.round(environment.UPLOAD_RETENTION_DAYS * DAY_MS),
+    outputsMs: Math.round(environment.OUTPUT_RETENTION_DAYS * DAY_MS),
+  }
+  if (retention.uploadsMs < uploadGrantMs)
+    throw new ConfigError('UPLOAD_RETENTION_DAYS must not be shorter than UPLOAD_GRANT_MINUTES.')
+  return {
+    port: environment.PORT,
+    host: environment.HOST,
+    publicUrl: environment.PUBLIC_URL && readUrl('PUBLIC_URL', environment.PUBLIC_URL),
+    allowedOrigins: readOrigins(environment),
+    roles: new Set(environment.ROLES.split(',') as Role[]),
+    dataDir: environment.DATA_DIR,
+    eventStore: readEventStore(environment),
+    viewStore: readViewStore(environment),
+    objectStore: readObjectStore(environment),
+    cdnUrl: environment.CDN_URL,
+    uploadGrantMs,
+    uploadQuotaBytes: readBytes(environment.UPLOAD_QUOTA),
+    retention,
+    masterSecret:
+      environment.MASTER_SECRET === undefined
+        ? { kind: 'file', path: join(environment.DATA_DIR, 'master-secret') }
+        : { kind: 'given', secret: environment.MASTER_SECRET },
+    seals: {
+      key: readSealKey(environment),
+      previousKeyFile: environment.SEAL_PREVIOUS_KEY_FILE,
+      sinks: readSealSinks(environment),
+      maxEvents: environment.SEAL_EVENTS,
+      maxAgeMs: Math.round(environment.SEAL_MINUTES * 60_000),
+    },
+    providers: readProviders(environment),
+    sandboxFallsBack: environment.SANDBOX === 'fallback',
+    providerConcurrency: environment.PROVIDER_CONCURRENCY,
+    connections: {
+      total: environment.MAX_CONNECTIONS,
+      perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
+      isTrusted: readProxies(environment),
+    },
+    limits: readLimits(environment),
+    testRunsPerDay: environment.TEST_RUNS_PER_DAY,
+    outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
+    publicDescriptors: environment.PUBLIC_DESCRIPTORS,
+    keyPrefix: environment.KEY_PREFIX,
+    usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
+    welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
+    registration: {
+      mode: environment.REGISTRATION,
+      domains: environment.REGISTRATION_DOMAINS?.split(','),
+      maxPerDay: environment.REGISTRATIONS_PER_DAY,
+      maxWelcomeMicrosPerDay: readMicros('WELCOME_CREDITS_PER_DAY', environment.WELCOME_CREDITS_PER_DAY),
+    },
+    signInCodesPerMinute: environment.SIGN_IN_CODES_PER_MINUTE,
+    mail: readMail(environment),
+    operatorEmail: environment.OPERATOR_EMAIL,
+    telegram: readTelegram(environment),
+    logLevel: environment.LOG_LEVEL,
+  }
+}
+
+const readSealKey = ({ DATA_DIR, SEAL_KEY: pem, SEAL_KEY_FILE: path }: Environment): SealConfig['key'] => {
+  if (pem !== undefined) return { kind: 'given', pem }
+  return path === undefined ? { kind: 'development', path: join(DATA_DIR, 'seal-key.pem') } : { kind: 'file', path }
+}
+
+/** The variables with the keys of a provider, and with its address. */
+export const keyVariables = {
+  openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+  anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL'],
+  google: ['GOOGLE_API_KEY', 'GOOGLE_BASE_URL'],
+  replicate: ['REPLICATE_API_TOKEN', 'REPLICATE_BASE_URL'],
+  fal: ['FAL_KEY', 'FAL_BASE_URL'],
+  elevenlabs: ['ELEVENLABS_API_KEY', 'ELEVENLABS_BASE_URL'],
+} as const satisfies Record<ProviderName, readonly [keyof Environment, keyof Environment]>
+
+const readProviders = (environment: Environment): ProviderConfig[] =>
+  providerNames.flatMap(provider => {
+    const [keyVariable, urlVariable] = keyVariables[provider]
+    const keys = [...new Set(environment[keyVariable]?.split(','))]
+    const url = environment[urlVariable]
+    return keys.length > 0 ? [{ provider, keys, baseUrl: url && readUrl(urlVariable, url) }] : []
+  })
+
+const readMail = ({ DATA_DIR, SMTP_URL: url, MAIL_FROM: from }: Environment): Config['mail'] => {
+  if (url === undefined)
+    return { kind: 'outbox', folder: join(DATA_DIR, 'outbox'), from: from ?? 'Tollgate <tollgate@localhost>' }
+  if (!URL.canParse(url)) throw new ConfigError(`SMTP_URL must be a valid URL. ${advice('SMTP_URL')}`)
+  if (from === undefined) throw new ConfigError(`SMTP_URL requires MAIL_FROM. ${advice('MAIL_FROM')}`)
+  return { kind: 'smtp', url, from }
+}
+
+const readTelegram = (environment: Environment): Config['telegram'] => {
+  const { TELEGRAM_CLIENT_ID: clientId, TELEGRAM_CLIENT_SECRET: clientSecret, TELEGRAM_ISSUER: issuer } = environment
+  if (clientId === undefined && clientSecret === undefined) return undefined
+  for (const name of ['TELEGRAM_CLIENT_ID', 'TELEGRAM_CLIENT_SECRET'] as const)
+    if (environment[name] === undefined)
+      throw new ConfigError(`${name} is required for the Telegram login. ${advice(name)}`)
+  return { clientId: clientId as string, clientSecret: clientSecret as string, issuer }
+}
+
+const readLimits = (environment: Environment): DefaultLimits => ({
+  requestsPerMinute: {
+    perKey: environment.REQUESTS_PER_MINUTE_PER_KEY || Number.POSITIVE_INFINITY,
+    perAccount: environment.REQUESTS_PER_MINUTE_PER_ACCOUNT || Number.POSITIVE_INFINITY,
+  },
+  runsInFlight: {
+    perKey: environment.RUNS_IN_FLIGHT_PER_KEY || Number.POSITIVE_INFINITY,
+    perAccount: environment.RUNS_IN_FLIGHT_PER_ACCOUNT || Number.POSITIVE_INFINITY,
+  },
+})
+
+const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
+  (origins?.split(',') ?? []).map(origin => new URL(readUrl('ALLOWED_ORIGINS', origin)).origin)
