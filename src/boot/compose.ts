@@ -129,7 +129,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({
-    ...{ accounts, offers, quotes, reads, runReads, clock, random, runsInFlight },
+    ...{ accounts, offers, quotes, reads, runReads, objects, clock, random, runsInFlight },
     starter: activeRuns,
     testRunsPerDay: config.testRunsPerDay,
   })

@@ -31,6 +31,8 @@ export interface ObjectStore {
    * read, and again before the object is stored; it may reject. Resolves to the grant. Rejects with PutRefused.
    */
   acceptPut?(put: IncomingPut, admit: (grant: PutGrant) => Promise<void>): Promise<PutGrant>
+  /** Throws Unavailable while there is no room for new files. Work that ends with a file should not begin then. */
+  ensureRoom(): void
   /** Rejects if the store does not answer. */
   check(): Promise<void>
   close(): Promise<void>

@@ -97,6 +97,7 @@ export const openDiskObjectStore = async ({
       await incoming.store(put.key, grant.mimeType)
       return grant
     },
+    ensureRoom: staging.ensureRoom,
     check: staging.check,
     close: staging.close,
   }

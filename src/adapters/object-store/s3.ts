@@ -161,6 +161,7 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
       const seconds = Math.floor(expiresAtMs / 1000) - Math.floor(fromMs / 1000)
       return clientForSigning.presignedUrl('PUT', bucket, key, Math.min(seconds, WEEK_S), {}, new Date(fromMs))
     },
+    ensureRoom: staging.ensureRoom,
     check,
     close: async () => {
       await staging.close()

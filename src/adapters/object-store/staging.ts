@@ -14,6 +14,8 @@ const SWEEP_EVERY_MS = 10 * 60 * 1000
 export interface Staging {
   /** Begins a file. `onBytes` receives all bytes in order. */
   receive(onBytes?: (bytes: Buffer) => void): Promise<StagedFile>
+  /** Throws Unavailable while the disk takes no files. */
+  ensureRoom(): void
   check(): Promise<void>
   /** Discards incomplete files, and stops sweeping. */
   close(): Promise<void>
@@ -65,6 +67,7 @@ export const openStaging = async ({ folder, mode, reserveBytes }: StagingOptions
       files.add(file)
       return file
     },
+    ensureRoom: ensureFreeSpace,
     check,
     close: async () => {
       clearInterval(sweeping)

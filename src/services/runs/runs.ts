@@ -11,6 +11,7 @@ import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
 import { Unavailable } from '../../ports/faults.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
 import { schedulerOf } from '../../time/scheduler.ts'
 import { takeWhileAsync } from '../../time/take-while-async.ts'
@@ -74,6 +75,7 @@ interface Parts extends RecallParts {
   quotes: Quotes
   runReads: RunReads
   starter: Starter
+  objects: Pick<ObjectStore, 'ensureRoom'>
   random: Random
   /** The default limits for runs in flight. */
   runsInFlight: LimitPair
@@ -111,7 +113,7 @@ export class Runs {
   /** Runs a model. Returns the run as it is when the wait ends. Rejects with Unavailable. */
   async run(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
     const request = normal(given)
-    const { accounts, quotes, starter, clock, random } = this.#parts
+    const { accounts, quotes, starter, objects, clock, random } = this.#parts
     const { accountId } = caller
     const keyId = keyIdOf(caller)
     const mode = modeOf(caller)
@@ -138,6 +140,8 @@ export class Runs {
     // The client waits for a sync run, and may as well ask again later. An async run waits in the queue.
     if (endpoint.mode === 'sync' && starter.rests({ endpoint: endpoint.id, ...mode }))
       throw new Unavailable(`no provider takes runs of ${endpoint.id} at the moment`)
+    // The provider would still charge for a result that cannot be kept.
+    if (endpoint.kind !== 't2t') objects.ensureRoom()
     const runId = newRunId(random)
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
     const startAt = endpoint.mode === 'sync' ? starter.reserve(place) : undefined

@@ -95,6 +95,8 @@ export class SimulatedObjects implements ObjectStore {
     return incoming
   }
 
+  ensureRoom() {}
+
   async get(key: string, range?: ByteRange) {
     const found = this.#bucket.objects.get(key)
     if (range) expectRange(range, found?.bytes.length)

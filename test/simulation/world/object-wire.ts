@@ -18,6 +18,7 @@ export const objectsOverWire = (wire: Wire, objects: ObjectStore): ObjectStore =
   delete: key => wire.call(`delete ${key}`, () => objects.delete(key)),
   deleteAll: keys => wire.call(`delete ${keys.length} of ${keys[0]}`, () => objects.deleteAll(keys)),
   presignPut: grant => objects.presignPut(grant),
+  ensureRoom: () => objects.ensureRoom(),
   check: () => wire.call('check', () => objects.check()),
   close: () => objects.close(),
 })
