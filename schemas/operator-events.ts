@@ -23,8 +23,8 @@ export type Trouble = Static<typeof Trouble>
 const number = Type.Integer({ minimum: 1 })
 
 /**
- * A trouble has begun. `mail` is false if OPERATOR_EMAIL was not set, or if mail about the same trouble was pending. Mail is
- * due at once, or an hour after the last about the same trouble.
+ * A trouble has begun. `mail` is false if OPERATOR_EMAIL was not set, or if mail about the same trouble was pending.
+ * Mail is due at once, or an hour after the last about the same trouble.
  */
 export const OperatorNoticeRaised = Closed({ number, trouble: Trouble, mail: Type.Boolean() })
 
