@@ -7,7 +7,7 @@ import { runKey } from './runs.ts'
 /** The state of each run's webhook, by account and run. */
 export const webhooks = projection({
   view: 'webhooks',
-  version: 2,
+  version: 3,
   key: event => {
     if (event.type === 'RunQueued' && event.data.webhookUrl === undefined) return undefined
     return runKey(accountOf(event), event.data.runId)
@@ -26,6 +26,7 @@ export const webhooks = projection({
     WebhookAbandoned: row => row && { ...row, status: 'abandoned' },
     WebhookRedeliveryRequested: (row, event) => row && pending({ ...row, url: event.data.url }, clockOf(event)),
   },
+  indexes: { ofTests: ({ livemode }, key) => (livemode === false ? key : undefined) },
 })
 
 const pending = (row: WebhookRow, nextAttemptAt: string): WebhookRow => ({

@@ -22,7 +22,10 @@ export type Trouble = Static<typeof Trouble>
 /** Counts the notices to the operator from 1. */
 const number = Type.Integer({ minimum: 1 })
 
-/** A trouble has begun. Mail about it is due at once, unless OPERATOR_EMAIL was not set. */
+/**
+ * A trouble has begun. `mail` is false if OPERATOR_EMAIL was not set, or if mail about the same trouble was pending.
+ * Mail is due at once, or an hour after the last about the same trouble.
+ */
 export const OperatorNoticeRaised = Closed({ number, trouble: Trouble, mail: Type.Boolean() })
 
 /** The trouble of a notice is over. The next one is a new notice. */

@@ -19,7 +19,8 @@ const sandbox = {
     return instantProvider.submit(job, signal)
   },
 }
-const service = await startService(t, { objects, providers: { sandbox } })
+const folder = await temporaryFolder(t)
+const service = await startService(t, { folder, objects, providers: { sandbox } })
 const customer = await openAccount(service)
 
 t.test('without room for files, a run of a picture is refused before its provider is paid', async t => {
@@ -35,4 +36,13 @@ t.test('without room for files, texts and quotes go on', async t => {
   const text = await customer.run({ model: 'gpt-6-1-terra', input: { prompt: 'a lake' } })
   t.match(text, { status: 200, body: { status: 'completed' } })
   t.equal((await customer.post('/v1/run?dry_run=true', picture)).status, 200)
+})
+
+t.test('without room for files, a request that another process has accepted is answered with its run', async t => {
+  const roomy = await startService(t, { folder, providers: { sandbox: instantProvider } })
+  const headers = { 'Idempotency-Key': 'lake' }
+  // From then on, this process knows the account without the run.
+  t.equal((await customer.run(picture)).status, 503)
+  const { body } = await roomy.client(customer.apiKey).run(picture, headers)
+  t.match(await customer.run(picture, headers), { status: 200, body: { run_id: body.run_id } })
 })

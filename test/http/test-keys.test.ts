@@ -16,6 +16,7 @@ import { sha256 } from '../../src/domain/digest.ts'
 import { operations } from '../../src/http/operations.ts'
 import { tools } from '../../src/mcp/tools.ts'
 import { call, connect, refusal } from '../mcp/support.ts'
+import { queueRun } from '../support/account-samples.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import type { Reply } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
@@ -248,6 +249,19 @@ t.test('the lists and the IDs of one mode are unknown in the other', async t => 
   t.equal((await image(test, files.test)).status, 200)
   const put = await test.post<PresignedUpload>('/v1/uploads/presigned', { filename: 'a.png', mime_type: 'image/png' })
   t.equal((await live.send(`/v1/uploads/${put.body.id}`)).status, 404)
+})
+
+t.test('a test key finds its deliveries at once, and no ID of the many live runs', async t => {
+  const waiting = await startService(t, { environment: { ROLES: 'api,projector', ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+  const { accounts } = waiting.core
+  const live = await openAccount(waiting)
+  const test = await openKey(waiting, live, { livemode: false })
+  const queue = (run: number) =>
+    accounts.execute(operator, live.accountId, queueRun({ run, credits: 0.1, webhook: true }))
+  await Promise.all(Array.from({ length: 600 }, (_, run) => queue(run)))
+  const { run_id } = (await test.run({ ...film, webhook_url: 'http://127.0.0.1/' })).body
+  const { body } = await test.send<WebhookDeliveryList>('/v1/deliveries')
+  t.match(body, { data: [{ run_id }], has_more: false, next_cursor: null })
 })
 
 t.test('the ledger, the usage and the balance are those of live mode', async t => {

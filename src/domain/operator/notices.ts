@@ -7,6 +7,12 @@ import { type Decided, type Refusal, refuse } from '../refusal.ts'
 /** Far more accounts and sinks than are configured. Troubles beyond are in the program's log alone. */
 const MAX_OPEN = 1_000
 
+/**
+ * A provider whose credit nearly ran out may refuse one run and take the next, many times a minute. Mail about the same
+ * trouble waits until this long after the last, and there is one for all that comes meanwhile.
+ */
+const QUIET_MS = 60 * 60 * 1000
+
 /** Mails that may be pending. Further notices are recorded, but not mailed. */
 const MAX_PENDING = 200
 
@@ -37,6 +43,8 @@ export interface OperatorNoticesState {
   open: ImmutableMap<string, { number: number; trouble: Trouble }>
   /** By the number of the notice. */
   pending: ImmutableMap<number, PendingMail>
+  /** When mail was last due about each trouble of the last hour, in ms since 1970. */
+  mailedAtMs: ImmutableMap<string, number>
 }
 
 /** What has the trouble. It has one at a time. */
@@ -70,12 +78,15 @@ const raise = (
 ): OperatorEvent[] => {
   const before = open.get(subjectOf(trouble))
   if (before ? reasonOf(before.trouble) === reasonOf(trouble) : open.size >= MAX_OPEN) return []
-  const data = { number: raised + 1, trouble, mail: mail && pending.size < MAX_PENDING }
+  const willBeTold = pending.some(each => nameOf(each.trouble) === nameOf(trouble))
+  const data = { number: raised + 1, trouble, mail: mail && !willBeTold && pending.size < MAX_PENDING }
   return [
     ...(before ? [{ type: 'OperatorTroubleEnded' as const, data: { number: before.number } }] : []),
     { type: 'OperatorNoticeRaised', data },
   ]
 }
+
+const nameOf = (trouble: Trouble): string => `${subjectOf(trouble)}/${reasonOf(trouble)}`
 
 const reasonOf = (trouble: Trouble): string => (trouble.kind === 'provider_refuses' ? trouble.reason : trouble.kind)
 
@@ -99,14 +110,9 @@ const evolve = (state: OperatorNoticesState, event: PastEvent<OperatorEvent>): O
   const { open, pending } = state
   switch (event.type) {
     case 'OperatorNoticeRaised': {
-      const { number, trouble, mail } = event.data
-      const at = clockOf(event)
-      const due = { trouble, raisedAt: at, attempts: 0, dueAt: at }
-      return {
-        raised: number,
-        open: open.set(subjectOf(trouble), { number, trouble }),
-        pending: mail ? pending.set(number, due) : pending,
-      }
+      const { number, trouble } = event.data
+      const told = { ...state, raised: number, open: open.set(subjectOf(trouble), { number, trouble }) }
+      return event.data.mail ? mail(told, event.data, clockOf(event)) : told
     }
     case 'OperatorTroubleEnded':
       return { ...state, open: open.filter(({ number }) => number !== event.data.number) }
@@ -124,9 +130,23 @@ const evolve = (state: OperatorNoticesState, event: PastEvent<OperatorEvent>): O
   }
 }
 
+const mail = (
+  state: OperatorNoticesState,
+  { number, trouble }: { number: number; trouble: Trouble },
+  raisedAt: string,
+): OperatorNoticesState => {
+  const atMs = Date.parse(raisedAt)
+  // The time of a clock that was far ahead is void.
+  const recent = state.mailedAtMs.filter(mailedAtMs => Math.abs(atMs - mailedAtMs) < QUIET_MS)
+  const lastMs = recent.get(nameOf(trouble))
+  const dueMs = lastMs === undefined ? atMs : lastMs + QUIET_MS
+  const due = { trouble, raisedAt, attempts: 0, dueAt: new Date(dueMs).toISOString() }
+  return { ...state, pending: state.pending.set(number, due), mailedAtMs: recent.set(nameOf(trouble), dueMs) }
+}
+
 /** What the operator is told of: each trouble once, from its beginning to its end. */
 export const operatorNotices: Decider<OperatorCommand, OperatorNoticesState, OperatorEvent, Refusal> = {
-  initial: { raised: 0, open: ImmutableMap(), pending: ImmutableMap() },
+  initial: { raised: 0, open: ImmutableMap(), pending: ImmutableMap(), mailedAtMs: ImmutableMap() },
   decide,
   evolve,
 }

@@ -113,7 +113,7 @@ export class Runs {
   /** Runs a model. Returns the run as it is when the wait ends. Rejects with Unavailable. */
   async run(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
     const request = normal(given)
-    const { accounts, quotes, starter, objects, clock, random } = this.#parts
+    const { accounts, quotes, starter, clock, random } = this.#parts
     const { accountId } = caller
     const keyId = keyIdOf(caller)
     const mode = modeOf(caller)
@@ -124,11 +124,12 @@ export class Runs {
     const repeated = idempotency && (await this.#repeat(caller, idempotency, options))
     if (repeated) return repeated
 
-    // Another process may have accepted this request under the same key while it could still be priced.
+    // Another process may have accepted this request under the same key while it could still be priced and taken.
     const findAccepted = async () => idempotency && this.#repeat(caller, idempotency, options, 'log')
     let priced: Answer<PricedRequest>
     try {
       priced = await quotes.quote(caller, request)
+      if (!('refuse' in priced)) this.#ensureTaken(priced.value)
     } catch (error) {
       const earlier = await findAccepted()
       if (earlier) return earlier
@@ -137,11 +138,6 @@ export class Runs {
     if ('refuse' in priced) return (await findAccepted()) ?? priced
     const { endpoint, input, receipt } = priced.value
     const { timeoutMs, retry } = endpoint
-    // The client waits for a sync run, and may as well ask again later. An async run waits in the queue.
-    if (endpoint.mode === 'sync' && starter.rests({ endpoint: endpoint.id, ...mode }))
-      throw new Unavailable(`no provider takes runs of ${endpoint.id} at the moment`)
-    // The provider would still charge for a result that cannot be kept.
-    if (endpoint.kind !== 't2t') objects.ensureRoom()
     const runId = newRunId(random)
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
     const startAt = endpoint.mode === 'sync' ? starter.reserve(place) : undefined
@@ -186,6 +182,16 @@ export class Runs {
       return accepted(await this.#shown(row, { ...options, waitMs: untilMs - clock.monotonicMs() }))
     }
     return accepted(await this.#shown(row, options))
+  }
+
+  /** Throws Unavailable while a run that is not accepted yet would fail. */
+  #ensureTaken({ endpoint: { id, mode, kind }, livemode }: PricedRequest) {
+    const { starter, objects } = this.#parts
+    // The client waits for a sync run, and may as well ask again later. An async run waits in the queue.
+    if (mode === 'sync' && starter.rests({ endpoint: id, ...(livemode === false && { livemode }) }))
+      throw new Unavailable(`no provider takes runs of ${id} at the moment`)
+    // The provider would still charge for a result that cannot be kept.
+    if (kind !== 't2t') objects.ensureRoom()
   }
 
   /** Cancels one of the caller's runs. Returns the run once it has ended, or as it is when the wait ends. */

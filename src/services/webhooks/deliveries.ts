@@ -10,7 +10,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
-import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
+import { indexFor, NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 
 interface Parts {
@@ -36,7 +36,8 @@ export class Deliveries {
     client?: WaitingClient,
   ): Promise<Answer<Page<WebhookRow, RunId>>> {
     const matches = (row: WebhookRow) => isSeenBy(caller, row) && (!status || row.status === status)
-    return answer(await this.#newestFirst.page('webhooks', caller.accountId, { limit, cursor, matches }, client))
+    const query = { limit, cursor, matches, ...indexFor(caller) }
+    return answer(await this.#newestFirst.page('webhooks', caller.accountId, query, client))
   }
 
   /** The delivery of a run, by either form of the run's id; none if the run has no webhook. */

@@ -99,6 +99,21 @@ t.test('an account has so many test runs in a UTC day', async t => {
     })
 })
 
+t.test('two clocks that differ at midnight do not begin the day of test runs again', async t => {
+  const midnight = THEN_MS + DAY_MS
+  const next = (atMs: number) => ({ ...run({ run: 9, atMs }), testRunsPerDay: 3 })
+  const history = given(
+    account,
+    ...poor,
+    at(midnight + 1, tested({ run: 1 })),
+    at(midnight - 1, tested({ run: 2 })),
+    at(midnight + 2, tested({ run: 3 })),
+  )
+  t.same(history.state.testRuns, { day: '2026-01-02', count: 3 })
+  history.when(next(midnight + 3)).refused('too_many_test_runs', { limit: 3, retryAfterMs: DAY_MS - 3 })
+  history.when(next(midnight - 1)).refused('too_many_test_runs', { limit: 3, retryAfterMs: DAY_MS + 1 })
+})
+
 t.test('the idempotency keys of the two modes do not meet', async () => {
   const both = given(account, ...rich, ...accepted({ run: 1, key: 'a', after: 90 }), tested({ run: 2, key: 'a' }))
   both.when(run({ run: 3, key: 'a' })).repeats(runId(2))

@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { OperatorEvent, Trouble } from '../../../schemas/operator-events.ts'
+import type { PastEvent } from '../../../src/domain/decider.ts'
 import { operatorNotices, type RecordOperatorNotice } from '../../../src/domain/operator/notices.ts'
-import { given } from '../../support/given.ts'
+import { at, given, THEN_MS } from '../../support/given.ts'
 
 const unauthorized = { kind: 'provider_refuses', provider: 'fal', account: 'a1b2c3d4', reason: 'unauthorized' } as const
 const outOfQuota = { ...unauthorized, reason: 'out_of_quota' } as const
@@ -29,14 +30,39 @@ const failed = (attempt: number, next?: string): OperatorEvent => ({
 })
 const abandoned: OperatorEvent = { type: 'OperatorNoticeAbandoned', data: { number: 1, attempts: 2 } }
 
-const having = (...events: OperatorEvent[]) => given(operatorNotices, ...events)
+const having = (...events: (OperatorEvent | PastEvent<OperatorEvent>)[]) => given(operatorNotices, ...events)
 
 t.test('a trouble is told of once, until it is over', async () => {
   having().when(raise(unauthorized)).then(raised(1, unauthorized))
   having(raised(1, unauthorized)).when(raise(unauthorized)).then()
   having(raised(1, unauthorized)).when(end(unauthorized)).then(ended(1))
   having(raised(1, unauthorized), ended(1)).when(end(unauthorized)).then()
-  having(raised(1, unauthorized), ended(1)).when(raise(unauthorized)).then(raised(2, unauthorized))
+  having(raised(1, unauthorized), delivered(1), ended(1)).when(raise(unauthorized)).then(raised(2, unauthorized))
+})
+
+t.test('mail about a trouble that comes and goes is due once an hour', async t => {
+  const HOUR_MS = 60 * 60 * 1000
+  const later = THEN_MS + 5_000
+  const again = [
+    raised(1, unauthorized),
+    delivered(1),
+    at(THEN_MS + 1_000, ended(1)),
+    at(later, raised(2, unauthorized)),
+  ]
+  const { state } = having(...again)
+  t.equal(state.pending.get(2)?.dueAt, new Date(THEN_MS + HOUR_MS).toISOString())
+  having(...again, ended(2))
+    .when(raise(unauthorized))
+    .then(raised(3, unauthorized, false))
+  having(...again)
+    .when(raise(outOfQuota))
+    .then(ended(2), raised(3, outOfQuota))
+  const third = at(later + HOUR_MS, raised(3, unauthorized))
+  const told = { ...delivered(1), data: { number: 2, attempt: 1 } } as OperatorEvent
+  const due = having(...again, told, ended(2), third).state.pending.get(3)?.dueAt
+  t.equal(due, new Date(THEN_MS + 2 * HOUR_MS).toISOString(), 'an hour after the last mail')
+  const muchLater = at(later + 2 * HOUR_MS, raised(3, unauthorized))
+  t.equal(having(...again, told, ended(2), muchLater).state.pending.get(3)?.dueAt, muchLater.metadata.at, 'at once')
 })
 
 t.test('troubles of other accounts and sinks are their own', async () => {
