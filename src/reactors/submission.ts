@@ -120,8 +120,8 @@ export class Submission {
     try {
       const answer = await callProvider(
         clock,
-        // A sync answer may take as long as the run, whose time limit ends the call first. One that is late is no reason for
-        // the model to rest: a client may ask for what takes too long.
+        // A sync answer may take as long as the run, whose time limit ends the call first. A late answer is no reason
+        // for the model to rest: a client may ask for what takes too long.
         mode === 'sync' ? timeoutMs + CALL_TIMEOUT_MS : CALL_TIMEOUT_MS,
         async signal => client.submit({ runId, accountId, endpoint, input, upstream }, signal),
         stop,
