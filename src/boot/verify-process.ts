@@ -4,7 +4,7 @@ import { shown } from '../audit/verify/shown.ts'
 import { verifyLog } from '../audit/verify/verify.ts'
 import type { VerifierOrder, VerifierReport } from '../ports/log-verifier.ts'
 import type { Config } from './config.ts'
-import { stillAsked } from './still-asked.ts'
+import { ensureParent } from './parent-process.ts'
 import { openLogReadOnly } from './stores.ts'
 
 // The program of the child process that verifies the log for `GET /v1/audit/verify`. It ends when its parent hangs up.
@@ -15,7 +15,7 @@ const NICENESS = 18
 const verify = async ({ eventStore, account }: VerifierOrder): Promise<VerifierReport> => {
   const { log, isDense } = await openLogReadOnly({ eventStore } as Config)
   try {
-    const found = await verifyLog(log, { account, isDense, onProgress: stillAsked })
+    const found = await verifyLog(log, { account, isDense, onProgress: ensureParent })
     return found
       ? { verification: shown(found, account as AccountId | undefined) }
       : { failure: 'the log has no such account' }

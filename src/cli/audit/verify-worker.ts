@@ -1,5 +1,5 @@
 import { verifyPart } from '../../audit/verify/part.ts'
-import { stillAsked } from '../../boot/still-asked.ts'
+import { ensureParent } from '../../boot/parent-process.ts'
 import type { WorkerOrder, WorkerReport } from './verify-workers.ts'
 import { withLog } from './with-log.ts'
 
@@ -8,7 +8,7 @@ process.once('disconnect', () => undefined)
 
 const verify = async ({ file, ...order }: WorkerOrder): Promise<WorkerReport> => {
   const findings = await withLog({ ...(file !== undefined && { file }) }, ({ log }) =>
-    verifyPart(log, { ...order, onProgress: stillAsked }),
+    verifyPart(log, { ...order, onProgress: ensureParent }),
   )
   return { findings }
 }

@@ -51,12 +51,12 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
       }
     case 'key_expiring':
       return {
-        subject: 'An API key expires',
+        subject: 'An API key expires soon',
         lines: [
           `The key ${keyName}`,
-          `expires at ${minuteText(notice.expiresAt)}. Requests with it are refused then.`,
+          `expires at ${minuteText(notice.expiresAt)}. After that, requests with it are refused.`,
           '',
-          'To go on after that, create another key, and replace this one where',
+          'To go on, create another key before then, and replace this one where',
           'it is used.',
         ],
       }

@@ -11,7 +11,7 @@ import { type Caller, keyIdOf } from '../caller.ts'
 
 interface Parts {
   accounts: AccountMailboxes
-  /** Whether the host of a URL is literally not public. */
+  /** Whether the host of a URL is a private or denied IP address, or a local name. */
   refusesUrl(url: string): boolean
 }
 
@@ -20,9 +20,7 @@ export interface NoticesInfo extends Omit<NoticeSettings, 'login'> {
   address?: string
 }
 
-export type NewNotices = NoticesInfo
-
-/** Shows and sets what an account is told of, and where. */
+/** Shows and sets which notices an account gets, and where. */
 export class Notices {
   readonly #parts: Parts
 
@@ -38,7 +36,7 @@ export class Notices {
   }
 
   /** Replaces the settings. `address` is one of the account's identities; without it, mail goes to the first. */
-  async set(caller: Caller, accountId: string, { address, ...given }: NewNotices): Promise<Answer<NoticesInfo>> {
+  async set(caller: Caller, accountId: string, { address, ...given }: NoticesInfo): Promise<Answer<NoticesInfo>> {
     const { accounts, refusesUrl } = this.#parts
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
@@ -46,9 +44,11 @@ export class Notices {
     if (address !== undefined && !identity) return refuse('notice_address_unlinked')
     const settings = { ...given, ...(identity && { login: loginOf(identity) }) }
     const { url } = settings
-    const fault = url === undefined ? undefined : webhookUrlFault(url)
-    if (fault) return refuse('webhook_url_invalid', { parameter: 'url', url: url as string, fault })
-    if (url !== undefined && refusesUrl(url)) return refuse('address_not_public', { parameter: 'url' })
+    if (url !== undefined) {
+      const fault = webhookUrlFault(url)
+      if (fault) return refuse('webhook_url_invalid', { parameter: 'url', url, fault })
+      if (refusesUrl(url)) return refuse('address_not_public', { parameter: 'url' })
+    }
     const command = { type: 'SetNotices', keyId: keyIdOf(caller), settings } as const
     const outcome = await accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(infoOf(await accounts.state(checked.value)))

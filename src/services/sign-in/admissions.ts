@@ -64,11 +64,11 @@ export class Admissions {
   }
 
   /** Whether the identity may sign in: it has an account, or may open one. */
-  isWelcome(identity: Identity, { accountId, isInvited }: LoginState): boolean {
+  maySignIn(identity: Identity, { accountId, isInvited }: LoginState): boolean {
     return accountId !== undefined || this.#mayRegister(identity, isInvited)
   }
 
-  /** Admits a new account to those of today. An identity that was admitted today is not counted again. */
+  /** Counts a new account toward the limits of the day, or refuses it. An identity counts once a day. */
   async admit(caller: Caller, identity: Identity, { isInvited }: LoginState): Promise<Answer<undefined>> {
     const { rules, welcomeMicros, clock } = this.#parts
     const { mode, maxPerDay, maxWelcomeMicrosPerDay } = rules

@@ -32,7 +32,7 @@ export class Identities {
     this.#parts = parts
   }
 
-  /** Lists them, the one that opened the account first. */
+  /** The identities of the account, beginning with the one that opened it. */
   async list({ accountId }: SessionOwner): Promise<Answer<readonly Identity[]>> {
     return answer((await this.#parts.accounts.shownState(accountId)).identities)
   }
@@ -58,7 +58,7 @@ export class Identities {
     return refused ?? this.#linkInTurn(caller, identity)
   }
 
-  /** Links the Telegram account of whoever comes back from there. */
+  /** Links the Telegram account that the caller has proved to own. */
   async enterTelegram(caller: SessionOwner, returned: TelegramReturn): Promise<Answer<undefined>> {
     const { telegram } = this.#parts
     if (!telegram) return refuse('telegram_not_offered')
@@ -66,7 +66,7 @@ export class Identities {
     return 'refuse' in proved ? proved : this.#linkInTurn(caller, proved.value)
   }
 
-  /** Identities that are proved at once would pass the limit together. */
+  /** One at a time, since identities that are proved at the same time could exceed the limit together. */
   #linkInTurn(caller: SessionOwner, identity: Identity): Promise<Answer<undefined>> {
     return this.#linking.do(
       caller.accountId,

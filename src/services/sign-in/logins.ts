@@ -37,7 +37,7 @@ interface Parts {
   logger: Logger
 }
 
-/** Reads and changes the streams of identities. No view holds them, so that none can lend an identity. */
+/** Reads and changes the streams of identities. No view holds them, so a forged row opens no account. */
 export class Logins {
   readonly #streams: Streams<LoginCommand, LoginState, LoginEvent, Refusal>
   readonly #mailboxes = new LRUCache<string, Mailbox<LoginCommand, LoginState, LoginEvent, Refusal>>(

@@ -52,7 +52,7 @@ export class SignIn {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
     return codes.request({ caller, identity, network }, (code, state) =>
-      admissions.isWelcome(identity, state)
+      admissions.maySignIn(identity, state)
         ? signInMessage({ to: identity.address, code, publicUrl: publicUrl() })
         : undefined,
     )
