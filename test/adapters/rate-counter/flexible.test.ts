@@ -28,12 +28,12 @@ t.test('with Redis', needsRedis(), async t => {
   t.teardown(() => redis.stop())
 
   /** Counters of some processes, and the faults that they tell. */
-  const open = (t: Test, count: number, { url }: RedisServer = redis, windowSeconds = 60) => {
+  const open = (t: Test, count: number, { url }: RedisServer = redis, { windowSeconds = 60, commandMs = 25 } = {}) => {
     const faults: string[] = []
     const keySpace = `test-${randomUUID()}`
     const onAway = ({ message }: Error) => faults.push(message)
     const counters = Array.from({ length: count }, () =>
-      countInRedis({ address: redisAt(url), keySpace, onAway, windowSeconds }),
+      countInRedis({ address: redisAt(url), keySpace, onAway, windowSeconds, commandMs }),
     ) as [RateCounter, RateCounter]
     t.teardown(() => counters.forEach(counter => void counter.close()))
     return { counters, faults, keySpace }
@@ -47,7 +47,7 @@ t.test('with Redis', needsRedis(), async t => {
     })
 
   await t.test('processes count together', async t => {
-    const { counters, faults } = open(t, 2)
+    const { counters, faults } = open(t, 2, redis, { commandMs: 10_000 })
     const before = await untilShared(counters, 'a')
     const counts = await Promise.all(Array.from({ length: 50 }, (_, index) => counters[index % 2]?.count('a')))
     const found = counts.map(counted => counted?.count ?? 0).sort((a, b) => a - b)
@@ -60,7 +60,7 @@ t.test('with Redis', needsRedis(), async t => {
   })
 
   await t.test('the next window begins anew', async t => {
-    const { counters } = open(t, 2, redis, 1)
+    const { counters } = open(t, 2, redis, { windowSeconds: 1 })
     await untilShared(counters, 'a')
     await until('the next window', async () => (await counters[0].count('a')).count === 1)
   })
