@@ -205,13 +205,14 @@ export const Environment = Type.Object({
   FAL_BASE_URL: baseUrl('fal, which replaces all of its hosts', 'https://queue.fal.run'),
   ELEVENLABS_API_KEY: keys('ElevenLabs'),
   ELEVENLABS_BASE_URL: baseUrl('ElevenLabs', 'https://api.elevenlabs.io'),
-  SANDBOX: Type.Union([Type.Literal('alone'), Type.Literal('fallback')], {
+  SANDBOX: {
+    ...OneOf('alone', 'fallback'),
     default: 'alone',
     description: [
       'The use of the sandbox, which makes samples: alone while no provider has a key, or as the fallback of models',
       'that no configured provider serves, whose runs are charged too',
     ].join(' '),
-  }),
+  },
   PROVIDER_CONCURRENCY: Type.Integer({
     minimum: 2,
     maximum: 10_000,

@@ -357,11 +357,13 @@ t.test('credits withdraw: withdraws a grant once and never more than the balance
   const withdrawn = { account_id: accountId, credits_withdrawn: 40, reference: 'mistake 1', credits_balance: 60 }
   t.same(await json(t, ...withdraw), { ...withdrawn, repeated: false })
   t.same(await json(t, ...withdraw), { ...withdrawn, repeated: true })
-  const { code, stderr } = await tollgate(t, 'credits', 'withdraw', accountId, '61', '--reason', 'all of it')
-  t.match({ code, stderr }, { code: 1, stderr: 'The balance is 60 credits, so at most 60 can be withdrawn.' })
+  const purchase = ['--kind', 'purchase', '--reason', 'invoice 17 was too high', '--reference', 'mistake 2']
+  t.match(await json(t, 'credits', 'withdraw', accountId, '10', ...purchase), { credits_balance: 50 })
+  const { code, stderr } = await tollgate(t, 'credits', 'withdraw', accountId, '51', '--reason', 'all of it')
+  t.match({ code, stderr }, { code: 1, stderr: 'The balance is 50 credits, so at most 50 can be withdrawn.' })
   const other = ['credits', 'grant', accountId, '1', '--reason', 'x', '--reference', 'mistake 1']
   t.match((await tollgate(t, ...other)).stderr, /was used for a withdrawal of 40 credits/)
-  t.match(await json(t, 'accounts', 'show', accountId), { credits_balance: 60, credits_withdrawn: 40 })
+  t.match(await json(t, 'accounts', 'show', accountId), { credits_balance: 50, credits_withdrawn: 50 })
 })
 
 t.test('runs refund: refunds a completed run in parts, never more than its price, and shows the refunds', async t => {

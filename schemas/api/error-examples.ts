@@ -31,7 +31,7 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
   budget_exceeded: {
     message: [
       'The run costs 10 credits, and this API key has spent 45 of its budget of 50 credits for this month.',
-      'The budget is renewed at 2026-12-01T00:00:00.000Z.',
+      'Wait until the budget renews at 2026-12-01T00:00:00.000Z, or use a key with a larger one.',
     ].join(' '),
     required_credits: 10,
     budget_credits: 50,

@@ -65,5 +65,5 @@ export const readMicros = (name: string, decimal: number): number => {
 export const advice = (name: string): string => {
   const { description = '' } = (Environment.properties as Record<string, { description?: string }>)[name] ?? {}
   const means = lowerFirst(description)
-  return description.startsWith('The ') ? `Set it to ${means}.` : `It ${means}.`
+  return /^(The|Your) /.test(description) ? `Set it to ${means}.` : `It ${means}.`
 }

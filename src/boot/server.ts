@@ -42,7 +42,8 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
     .map(({ id }) => id)
   const configured = core.config.providers.map(({ provider }) => provider)
   const providers = configured.filter(provider => !core.choices.known.disabledProviders.has(provider))
-  if (configured.length > 0) core.logger.info({ providers, models }, 'runs go to providers')
+  const rest = core.config.sandboxFallsBack ? ', and to the sandbox for models that none of them serves' : ''
+  if (configured.length > 0) core.logger.info({ providers, models }, `runs go to providers${rest}`)
   else core.logger.info({}, 'no provider has a key, so the sandbox makes samples for every model')
   // The service can now respond. The port, and with it the URL, is known once the server listens.
   const limits = { ...connections, turns: service.turns, onRefused: reportRefused(core) }

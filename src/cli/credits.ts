@@ -30,7 +30,8 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
       const { kind, reference, reason } = options
       checkReason(reason)
       if (reference !== undefined) checkReference(reference)
-      const payment = parsePayment(options)
+      // A withdrawal names the kind of the grants that it takes back, and pays nothing.
+      const payment = name === 'grant' ? parsePayment(options) : undefined
       await withCore(async ({ services: { accounts } }) => {
         const moved = unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason, payment }))
         if (!moved.isNew && !options.json) console.log(REPEATED)

@@ -112,15 +112,17 @@ export const sharedWords = {
       `Correct the inputs, and try again in ${duration(retryAfterMs)}.`,
     ].join(' '),
   too_many_test_runs: ({ limit, retryAfterMs }) =>
-    [
-      `The account has had ${limit} test runs today, which is its limit for a day in UTC.`,
-      `Try again in ${duration(retryAfterMs)}, or use a live key.`,
-    ].join(' '),
+    limit === 0
+      ? 'This service has turned test runs off. Use a live key.'
+      : [
+          `The account has had ${limit} test runs today, which is its limit for a day in UTC.`,
+          `Try again in ${duration(retryAfterMs)}, or use a live key.`,
+        ].join(' '),
   too_many_open_runs: ({ limit }) =>
     `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
   too_many_runs_in_flight: ({ of, limit, retryAfterMs }) =>
     [
-      `${limited[of]} already has ${limit} runs in flight, which is its limit.`,
+      `${limited[of]} already has ${plural(limit, 'run')} in flight, which is its limit.`,
       `Try again in ${duration(retryAfterMs)}, or when some of them have ended.`,
     ].join(' '),
   too_many_requests: ({ of, limit, retryAfterMs }) =>
@@ -144,8 +146,8 @@ export const sharedWords = {
         ].join(' ')
       : [
           `The run costs ${fromMicros(requiredMicros)} credits, and this API key has spent ${fromMicros(spentMicros)}`,
-          `of its budget of ${fromMicros(budgetMicros)} credits for this ${period}.`,
-          `The budget is renewed at ${renewsAt}.`,
+          `of its budget of ${fromMicros(budgetMicros)} credits for ${period === 'day' ? 'today' : `this ${period}`}.`,
+          `Wait until the budget renews at ${renewsAt}, or use a key with a larger one.`,
         ].join(' '),
   run_not_charged: () => 'This is a test run: no credits were moved for it.',
   run_exists: () => 'The run already exists.',

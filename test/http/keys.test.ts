@@ -152,7 +152,7 @@ t.test('a budget is kept, told, and renewed', async t => {
     body: {
       error: {
         code: 'budget_exceeded',
-        message: /budget of 15 credits for this day/,
+        message: /budget of 15 credits for today/,
         ...{ required_credits: 10, budget_credits: 15, spent_credits: 10, renews_at: '2026-11-27T00:00:00.000Z' },
       },
     },

@@ -32,6 +32,14 @@ t.test('somebody registers, creates a key, uses it up, and revokes it', async t 
   t.match(await customer.run(picture), { status: 401, body: { error: { code: 'invalid_api_key' } } })
 })
 
+t.test('a key works as soon as it is shown', async t => {
+  const browser = await signedIn('barbara@example.com')
+  for (let number = 1; number <= 20; number++) {
+    const { body } = await browser.send<CreatedKey>('POST', '/v1/keys', { name: `key ${number}` })
+    t.equal((await service.client(body.api_key).send('/v1/balance')).status, 200)
+  }
+})
+
 t.test('an owner may create a key that manages keys, and manages no keys of others', async t => {
   const browser = await signedIn('grace@example.com')
   t.match(await browser.send('POST', '/v1/keys', { name: 'deployment', scope: 'keys' }), { body: { scope: 'keys' } })

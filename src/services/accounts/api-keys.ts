@@ -67,13 +67,13 @@ export class ApiKeys {
     this.#newestFirst = new NewestFirst(parts)
   }
 
-  /** Creates a key. Its text is returned only here; the log holds its hash. */
+  /** Creates a key, and resolves when it works. Its text is returned only here; the log holds its hash. */
   async create(
     caller: Caller,
     accountId: string,
     { name, scope = 'full', livemode, ...limits }: NewKey,
   ): Promise<Answer<CreatedKey>> {
-    const { accounts, offers, clock } = this.#parts
+    const { accounts, reads, offers, clock } = this.#parts
     // Otherwise a leaked key could create successors and outlive its revocation.
     if (caller.kind === 'key' && scope === 'keys') return refuse('key_scope_not_grantable', { scope })
     const id = checkAccountId(caller, accountId)
@@ -85,6 +85,8 @@ export class ApiKeys {
     const { key, apiKey } = generateKey(this.#parts, { name, scope, livemode, ...checked.value })
     const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', askedWith: keyIdOf(caller), key })
     if ('refuse' in outcome) return outcome
+    // Every process finds the holder of a key in the views. Without them, the caller still needs the text.
+    await reads.ownWrites(id.value)?.catch(() => undefined)
     const row = fold(keyView, outcome.accept) as KeyRow
     return answer({ ...row, spending: budgetAt(key, clock.nowMs()), apiKey })
   }
