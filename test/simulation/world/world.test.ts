@@ -6,7 +6,7 @@ import { type Report, World } from './world.ts'
  * The worlds of every full test run, which take less than half a minute. The first ones have rare faults. `npm run
  * simulate` runs others.
  */
-const SEEDS = [31, 10, 7, 30, 131, 133, 23, 99, 43, 29, 70, 42, 60, 21, 2, 33, 11, 4, 5]
+const SEEDS = [31, 10, 7, 30, 201, 131, 133, 23, 99, 43, 29, 70, 42, 60, 21, 2, 33, 11, 4]
 
 /** A world takes seconds, so the tests share them. */
 const lived = new Map<number, Report>()
