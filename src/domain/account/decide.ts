@@ -25,7 +25,7 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
   if (state.accountId === undefined) return refuse('account_not_found')
   const ended = sessions.sessionRefusal(command.session, state)
   if (ended) return ended
-  // Whoever fears for a session may end it at any time.
+  // People may end their sessions at any time, so that a stolen one can be closed while the account is suspended.
   const endsSession = command.type === 'CloseSession' || command.type === 'CloseAllSessions'
   const isForOwner = (command.isByOwner && !endsSession) || command.type === 'OpenSession'
   const suspended = isForOwner ? suspension.suspensionRefusal(state) : undefined

@@ -112,7 +112,7 @@ const evolve = (state: OperatorNoticesState, event: PastEvent<OperatorEvent>): O
     case 'OperatorNoticeRaised': {
       const { number, trouble } = event.data
       const told = { ...state, raised: number, open: open.set(subjectOf(trouble), { number, trouble }) }
-      return event.data.mail ? mail(told, event.data, clockOf(event)) : told
+      return event.data.mail ? withMail(told, event.data, clockOf(event)) : told
     }
     case 'OperatorTroubleEnded':
       return { ...state, open: open.filter(({ number }) => number !== event.data.number) }
@@ -130,7 +130,7 @@ const evolve = (state: OperatorNoticesState, event: PastEvent<OperatorEvent>): O
   }
 }
 
-const mail = (
+const withMail = (
   state: OperatorNoticesState,
   { number, trouble }: { number: number; trouble: Trouble },
   raisedAt: string,
