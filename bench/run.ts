@@ -78,6 +78,7 @@ const names = process.argv.slice(2).filter(argument => !argument.startsWith('--'
 const isSelected = (name: string) =>
   names.length === 0 || names.some(selected => name === selected || name.startsWith(`${selected}-`))
 
+console.error(`Node.js ${process.version}\n`)
 const results: Result[] = []
 for (const benchmark of benchmarks.filter(({ name }) => isSelected(name))) {
   const result = await compare(benchmark)

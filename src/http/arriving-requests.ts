@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { OpenCounts } from '../services/open-counts.ts'
 
 /**
- * Requests whose bodies are arriving at a time, in all and from one network. Each holds up to 64 KB that nothing has
- * asked for yet. Most bodies come with their headers and never count.
+ * Requests whose bodies are arriving at a time, in all and from one network. Each holds up to 144 KB that nothing
+ * has asked for yet: a full buffer of the request and one read of its connection. Most bodies come with their headers and
+ * never count.
  */
 const MAX_ARRIVING = 1_000
 const MAX_ARRIVING_PER_NETWORK = 500

@@ -19,6 +19,6 @@ t.test('only the user of the service can read its files', async t => {
     const entries = await readdir(join(folder, created), { recursive: true, withFileTypes: true })
     t.ok(entries.length > 0)
     for (const entry of entries)
-      t.equal(await modeOf(join(entry.path, entry.name)), entry.isDirectory() ? '700' : '600', entry.name)
+      t.equal(await modeOf(join(entry.parentPath, entry.name)), entry.isDirectory() ? '700' : '600', entry.name)
   }
 })

@@ -47,7 +47,7 @@ export const watchMemory = async (work: () => Promise<unknown>, enoughBytes = EN
   let peak = 0
   const timer = setInterval(() => {
     // Most growth is garbage. Another thread frees it after collection, so the next round waits for it.
-    for (let round = 0; round < 2 && grown() > enoughBytes; round++) collectGarbage()
+    for (let round = 0; round < 2 && grown() >= enoughBytes; round++) collectGarbage()
     peak = Math.max(peak, grown())
   }, 5)
   await work().finally(() => clearInterval(timer))

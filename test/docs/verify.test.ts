@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { consistencyProof, inclusionProof } from '../../schemas/api/proof-examples.ts'
@@ -90,11 +90,6 @@ t.test('each checker accepts the signatures that Node.js accepts, and no others'
   const lines = `found = [verify.ed25519_verify(verify.from_base64url(each["key"]), each["text"].encode(),
     verify.from_base64url(each["signature"]) or b"") for each in given["samples"]]`
   t.same(await python(lines, { samples }), expected)
-})
-
-t.test('Node.js alone would accept a forged signature under a key of small order', async t => {
-  const identity = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: smallOrder[0] as string }, format: 'jwk' })
-  t.ok(verify(null, Buffer.from('any'), identity, forged))
 })
 
 /** Where two lists of outcomes differ; the first of them are enough to see why. */

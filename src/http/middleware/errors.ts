@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../../schemas/api/error.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { ApiError, toApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
+import { originForm } from '../request-target.ts'
 
 /** When to retry, unless the error says it: a service usually recovers within seconds; limits take longer. */
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { unavailable: 2, rate_limited: 60 }
@@ -10,15 +11,11 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { unavailable: 2
 /** Turns every failure into the API's error body, without internal details. */
 export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
   try {
-    // A URL such as http:// has none.
-    if (ctx.path === null) throw unreadable()
+    ctx.url = originForm(ctx.url)
     await next()
     if (ctx.body === undefined || ctx.body === null) answerEmpty(ctx)
   } catch (error) {
-    answer(
-      ctx,
-      isUnreadable(error, ctx.req.url) ? unreadable() : toApiError(error, logger, { requestId: ctx.state.requestId }),
-    )
+    answer(ctx, toApiError(error, logger, { requestId: ctx.state.requestId }))
   }
 }
 
@@ -41,11 +38,3 @@ const answer = (ctx: Context, error: ApiError) => {
   if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds))
   ctx.body = error.toBody(ctx.state.requestId)
 }
-
-/** Whether the request's URL is malformed. A malformed URL from elsewhere is not the client's fault. */
-const isUnreadable = (error: unknown, url: string | undefined) => {
-  const { code, input } = error as { code?: unknown; input?: unknown }
-  return error instanceof URIError || (code === 'ERR_INVALID_URL' && input === url)
-}
-
-const unreadable = () => new ApiError('invalid_request', 'The URL of the request is malformed.')
