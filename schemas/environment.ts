@@ -237,6 +237,14 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  CLIENT_ADDRESS_HEADER: {
+    ...OneOf('x-forwarded-for', 'forwarded'),
+    default: 'x-forwarded-for',
+    description: [
+      'The header in which your proxies name the client: x-forwarded-for, or forwarded for that of RFC 7239;',
+      'the other one is not read',
+    ].join(' '),
+  },
   REQUESTS_PER_MINUTE_PER_KEY: limit(6_000, 'requests that an API key may send in a minute'),
   REQUESTS_PER_MINUTE_PER_ACCOUNT: limit(12_000, 'requests that all keys of an account may send in a minute together'),
   RUNS_IN_FLIGHT_PER_KEY: limit(5_000, 'runs of an API key that may be open at a time'),

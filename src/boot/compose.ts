@@ -220,7 +220,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const turns = new Turns(clock)
   const takesCallbacks = api !== undefined || config.roles.has('reactors')
   const app = createApp({
-    ...{ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns },
+    ...{ logger, clock, clientAddress: config.connections.clientAddress, checks, api, turns },
     callbacks: takesCallbacks ? services.callbacks : undefined,
   })
   return {

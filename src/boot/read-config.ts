@@ -3,6 +3,7 @@ import { type ProviderName, providerNames } from '../../schemas/binding.ts'
 import { Environment, type Role } from '../../schemas/environment.ts'
 import type { DefaultLimits } from '../domain/account/limits.ts'
 import { DAY_MS } from '../domain/days.ts'
+import { clientAddresses } from '../http/client-address.ts'
 import { compileConvertingCheck } from '../services/schema-check.ts'
 import { type Config, ConfigError, type ProviderConfig, type SealConfig } from './config.ts'
 import { readEventStore, readObjectStore, readSealSinks, readViewStore } from './config-stores.ts'
@@ -68,11 +69,7 @@ const toConfig = (environment: Environment): Config => {
     providers: readProviders(environment),
     sandboxFallsBack: environment.SANDBOX === 'fallback',
     providerConcurrency: environment.PROVIDER_CONCURRENCY,
-    connections: {
-      total: environment.MAX_CONNECTIONS,
-      perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
-      isTrusted: readProxies(environment),
-    },
+    connections: readConnections(environment),
     limits: readLimits(environment),
     testRunsPerDay: environment.TEST_RUNS_PER_DAY,
     outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
@@ -91,6 +88,16 @@ const toConfig = (environment: Environment): Config => {
     operatorEmail: environment.OPERATOR_EMAIL,
     telegram: readTelegram(environment),
     logLevel: environment.LOG_LEVEL,
+  }
+}
+
+const readConnections = (environment: Environment): Config['connections'] => {
+  const isTrusted = readProxies(environment)
+  return {
+    total: environment.MAX_CONNECTIONS,
+    perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
+    isTrusted,
+    clientAddress: clientAddresses(isTrusted, environment.CLIENT_ADDRESS_HEADER),
   }
 }
 

@@ -11,7 +11,7 @@ import type { KnownSeals } from '../services/seals/known-seals.ts'
 import type { Services } from '../services/services.ts'
 import type { SessionHolders } from '../services/sign-in/session-holders.ts'
 import { BrowserSessions } from './browser-sessions.ts'
-import type { TrustedAddress } from './connections.ts'
+import type { ClientAddress } from './client-address.ts'
 import type { RequestState } from './context.ts'
 import { allowedOrigins } from './middleware/allowed-origins.ts'
 import { arrivingBodies } from './middleware/arriving-bodies.ts'
@@ -53,8 +53,7 @@ import type { Turns } from './turns.ts'
 export interface AppParts {
   logger: Logger
   clock: Clock
-  /** The proxies whose `X-Forwarded-For` is believed. */
-  isTrusted: TrustedAddress
+  clientAddress: ClientAddress
   checks: HealthChecks
   /** Takes the callbacks of providers; undefined for processes that neither answer requests nor poll. */
   callbacks: Services['callbacks'] | undefined
@@ -82,15 +81,15 @@ export interface ApiParts {
 }
 
 /** The HTTP service. */
-export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, turns }: AppParts): Koa<RequestState> => {
+export const createApp = ({ logger, clock, clientAddress, checks, callbacks, api, turns }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
-  if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
+  if (callbacks) callbackRoutes(serveAt(router), { callbacks, clientAddress, clock })
   const sessions =
     api &&
     new BrowserSessions({
       ...api,
-      authenticateKey: authenticate({ ...api, isTrusted, clock }),
+      authenticateKey: authenticate({ ...api, clientAddress, clock }),
       publicUrl: api.described.publicUrl,
     })
   if (api && sessions) apiRoutes(router, api, sessions, clock)
@@ -98,14 +97,14 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
   app.use(requestId)
-  app.use(log(logger, isTrusted))
+  app.use(log(logger, clientAddress))
   app.use(errors(logger))
   if (api) app.use(allowedOrigins(api.allowedOrigins))
   if (api) app.use(refuseAuditors(api.auditorKeys))
   app.use(router.routes())
   app.use(router.allowedMethods())
   if (api && sessions) {
-    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, isTrusted, logger })
+    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, clientAddress, logger })
     app.use(pages.routes())
     app.use(pages.allowedMethods())
   }

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { isIP, isIPv6, type Socket } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
 import { OpenCounts } from '../services/open-counts.ts'
 import { ArrivingRequests } from './arriving-requests.ts'
+import type { ClientAddress } from './client-address.ts'
 import { parseInSlices } from './parse-in-slices.ts'
 import { Pipelines } from './pipelines.ts'
 import { clientOf, type Turns } from './turns.ts'
@@ -24,6 +25,8 @@ export interface ConnectionLimits {
   perAddress: number
   /** Addresses and CIDR ranges of proxies, whose connections are not limited per address. */
   isTrusted: TrustedAddress
+  /** Finds the client of a request that a proxy may have forwarded. */
+  clientAddress: ClientAddress
   /** The order in which clients may send more of their bodies. */
   turns: Pick<Turns, 'next'>
   idleMs?: number
@@ -40,19 +43,10 @@ export const trust = (proxies: readonly string[]): TrustedAddress => {
   return address => isTrusted(address, 0)
 }
 
-/**
- * The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection.
- * Nothing before a text that is no address is believed.
- */
-export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string | undefined => {
-  const [connection, ...forwarded] = proxyAddr.all(request, isTrusted)
-  return forwarded.findLast(address => isIP(address)) ?? connection
-}
-
 /** An HTTP server that no client can fill with connections or bodies. */
 export const createLimitedServer = (
   handle: RequestListener,
-  { total, perAddress, isTrusted, turns, idleMs = IDLE_MS, onRefused = () => undefined }: ConnectionLimits,
+  { total, perAddress, isTrusted, clientAddress, turns, idleMs = IDLE_MS, onRefused = () => undefined }: ConnectionLimits,
 ): Server => {
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
   const pipelines = new Pipelines((request, response) => {
@@ -70,7 +64,7 @@ export const createLimitedServer = (
   server.maxConnections = total
   server.on('drop', onRefused)
   const connections = new OpenCounts<string>(perAddress)
-  const arriving = new ArrivingRequests(request => networkOf(clientAddress(request, isTrusted) ?? ''))
+  const arriving = new ArrivingRequests(request => networkOf(clientAddress(request)))
   server.on('connection', (socket: Socket) => {
     const refuse = () => {
       socket.destroy()

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { MAX_PRESIGNED_MB } from '../../schemas/primitives.ts'
 import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
 import { fromMicros } from '../domain/money.ts'
@@ -67,7 +68,7 @@ export const sharedWords = {
   key_address_invalid: ({ address }) =>
     `${JSON.stringify(address)} is not an IP address or a CIDR range, such as 203.0.113.7 or 2001:db8::/32.`,
   address_not_allowed: ({ address }) =>
-    `This API key may not be used from ${address}: it is restricted to other addresses.`,
+    `This API key may not be used from ${isIP(address) ? address : 'an unknown address'}: it is restricted to other addresses.`,
   model_not_allowed: ({ endpoint, models }) =>
     `This API key may not run ${endpoint}: it is restricted to ${models.join(', ')}.`,
   too_many_keys: ({ limit }) => `The account already has ${limit} active keys; revoke one first.`,

@@ -52,6 +52,20 @@ t.test('every page may load nothing from elsewhere, and is kept nowhere', async 
   t.notMatch(style.text, /url\(|@import/)
 })
 
+t.test('clients whose proxy names ports have room of their own for codes, and unknown ones share theirs', async t => {
+  const ask = async (forwarded: string) => {
+    const email = `${crypto.randomUUID()}@example.com`
+    const headers = { 'X-Forwarded-For': forwarded }
+    return (await new BrowserClient(service.url).post('/console/sign-in', { email }, headers)).status
+  }
+  for (let port = 1; port <= 20; port++) t.equal(await ask(`203.0.113.7:${port}`), 303)
+  t.equal(await ask('203.0.113.7:21'), 429)
+  t.equal(await ask('203.0.113.8:21'), 303)
+  for (let port = 1; port <= 20; port++) t.equal(await ask('unknown'), 303)
+  t.equal(await ask('_hidden'), 429)
+  t.equal(await ask(''), 429)
+})
+
 t.test('cookies are hidden from scripts, and secure at a public HTTPS address', async t => {
   const secure = await startService(t, { environment: { PUBLIC_URL: 'https://tollgate.example.com' } })
   const browser = new BrowserClient(`http://127.0.0.1:${secure.port}`)

@@ -31,9 +31,15 @@ t.test('the address is the last one that no trusted proxy has', async t => {
     ['192.0.2.1, 203.0.113.7', 200],
     ['203.0.113.7, unknown', 403],
     ['nonsense', 403],
+    ['192.0.2.1, 203.0.113.7:51234', 200],
+    ['[2001:db8::7]:443, 198.51.100.9:443', 200],
+    ['"203.0.113.7"', 200],
   ]
   for (const [forwarded, status] of cases)
     t.equal((await held.send('/v1/balance', from(forwarded))).status, status, forwarded)
+  for (const forwarded of ['192.0.2.1:51234', '"[2001:db9::7]"', 'unknown', ''])
+    t.equal((await local.send('/v1/balance', from(forwarded))).status, 403, `${forwarded} is not the proxy`)
+  t.match((await local.send('/v1/balance', from('unknown'))).body.error.message, /used from an unknown address/)
   t.equal((await held.send('/v1/balance')).status, 403, 'the proxy itself')
   t.equal((await local.send('/v1/balance')).status, 200)
 })

@@ -4,7 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { OpenCounts } from '../../services/open-counts.ts'
 import { Pace } from '../../services/pace.ts'
 import { ApiError } from '../api-error.ts'
-import { clientAddress, networkOf, type TrustedAddress } from '../connections.ts'
+import type { ClientAddress } from '../client-address.ts'
+import { networkOf } from '../connections.ts'
 import type { Context, Middleware } from '../context.ts'
 
 /** Bodies of callbacks in memory, of one network and in all. Those of providers have a few KB. */
@@ -16,11 +17,11 @@ const REFUSED_BURST = 60
 const REFUSED_PER_SECOND = 1
 
 /** Bounds what callbacks cost before it is known who has sent them. */
-export const arrivingCallbacks = (isTrusted: TrustedAddress, clock: Clock): Middleware => {
+export const arrivingCallbacks = (clientAddress: ClientAddress, clock: Clock): Middleware => {
   const arriving = new OpenCounts<string>(MAX_BYTES_PER_NETWORK, MAX_BYTES)
   const refused = new Pace({ clock, burst: REFUSED_BURST, perSecond: REFUSED_PER_SECOND })
   return async (ctx: Context, next: Next) => {
-    const network = networkOf(clientAddress(ctx.req, isTrusted) ?? '')
+    const network = networkOf(clientAddress(ctx.req))
     if (!refused.allows(network)) throw tooMany()
     const close = arriving.open(network, Math.min(ctx.request.length ?? MAX_CALLBACK_BYTES, MAX_CALLBACK_BYTES))
     if (!close) throw tooMany()

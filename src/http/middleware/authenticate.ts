@@ -4,7 +4,7 @@ import type { KeyHolders } from '../../services/accounts/key-holders.ts'
 import type { KeyUses } from '../../services/accounts/key-uses.ts'
 import { useRefusal } from '../../services/accounts/use-refusal.ts'
 import { ApiError } from '../api-error.ts'
-import { clientAddress, type TrustedAddress } from '../connections.ts'
+import type { ClientAddress } from '../client-address.ts'
 import type { Context } from '../context.ts'
 import { words } from '../refusal-words.ts'
 import { errorOf, unwrap } from '../refusals.ts'
@@ -15,20 +15,20 @@ const BEARER = /^Bearer ([!-~]{1,128})$/i
 interface Parts {
   keyHolders: Pick<KeyHolders, 'holderOf'>
   keyUses: Pick<KeyUses, 'note'>
-  isTrusted: TrustedAddress
+  clientAddress: ClientAddress
   clock: Clock
 }
 
 /** Sets the caller from the request's key. Only hashes of keys are stored. */
 export const authenticate =
-  ({ keyHolders, keyUses, isTrusted, clock }: Parts) =>
+  ({ keyHolders, keyUses, clientAddress, clock }: Parts) =>
   async (ctx: Context, next: Next) => {
     const key = bearerKey(ctx)
     if (key === undefined) throw keyMissing()
     const found = await keyHolders.holderOf(key)
     if (!found) throw keyUnknown()
     const holder = unwrap(found)
-    const refusal = useRefusal(holder, clientAddress(ctx.req, isTrusted) ?? '', clock.nowMs())
+    const refusal = useRefusal(holder, clientAddress(ctx.req), clock.nowMs())
     if (refusal) throw errorOf(words, refusal)
     const { expiresAt: _, addresses: __, ...held } = holder
     const caller = { kind: 'key', ...held, requestId: ctx.state.requestId } as const

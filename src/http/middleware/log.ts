@@ -1,13 +1,13 @@
 import type { Next } from 'koa'
 import type { Logger } from '../../ports/logger.ts'
-import { clientAddress, type TrustedAddress } from '../connections.ts'
+import type { ClientAddress } from '../client-address.ts'
 import { type Context, isRead } from '../context.ts'
 
 /**
  * Logs one line per request: at `debug` for successful reads, else at `info`. Headers and query are left out, since
  * they may contain secrets.
  */
-export const log = (logger: Logger, isTrusted: TrustedAddress) => async (ctx: Context, next: Next) => {
+export const log = (logger: Logger, clientAddress: ClientAddress) => async (ctx: Context, next: Next) => {
   const startMs = performance.now()
   await next()
   const { requestId, caller, auditor, tool } = ctx.state
@@ -20,7 +20,7 @@ export const log = (logger: Logger, isTrusted: TrustedAddress) => async (ctx: Co
     path: pathOf(ctx),
     status: ctx.status,
     ms,
-    client: clientAddress(ctx.req, isTrusted),
+    client: clientAddress(ctx.req),
     accountId: caller?.accountId,
     auditorId: auditor?.auditorId,
     tool,

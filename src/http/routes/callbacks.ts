@@ -3,7 +3,7 @@ import { MAX_CALLBACK_BYTES } from '../../../schemas/primitives.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { CALLBACKS_PATH } from '../../services/addresses.ts'
 import type { Services } from '../../services/services.ts'
-import type { TrustedAddress } from '../connections.ts'
+import type { ClientAddress } from '../client-address.ts'
 import { anonymousCaller } from '../context.ts'
 import { arrivingCallbacks } from '../middleware/arriving-callbacks.ts'
 import { rawBody } from '../middleware/raw-body.ts'
@@ -33,12 +33,12 @@ export const callbackOperations = [receiveCallback]
 
 interface Parts {
   callbacks: Services['callbacks']
-  isTrusted: TrustedAddress
+  clientAddress: ClientAddress
   clock: Clock
 }
 
-export const callbackRoutes = (serve: Serve, { callbacks, isTrusted, clock }: Parts) => {
-  const bounded = arrivingCallbacks(isTrusted, clock)
+export const callbackRoutes = (serve: Serve, { callbacks, clientAddress, clock }: Parts) => {
+  const bounded = arrivingCallbacks(clientAddress, clock)
   serve(receiveCallback, unreadBody, bounded, async (ctx, { params: { provider }, query: { run } }) => {
     const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)
     unwrap(await callbacks.receive(anonymousCaller(ctx), { provider, runId: run, headers: ctx.headers, readBody }))

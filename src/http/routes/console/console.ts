@@ -10,7 +10,8 @@ import type { Services } from '../../../services/services.ts'
 import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import { ApiError } from '../../api-error.ts'
 import type { BrowserSessions } from '../../browser-sessions.ts'
-import { clientAddress, networkOf, type TrustedAddress } from '../../connections.ts'
+import type { ClientAddress } from '../../client-address.ts'
+import { networkOf } from '../../connections.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
 import { formField, pages } from '../../middleware/pages.ts'
 import { redirect, showError, showPage, showRefusal } from '../../page-answers.ts'
@@ -28,7 +29,7 @@ export interface ConsoleParts {
   mailFolder: string | undefined
   /** Whether people may sign in with Telegram. */
   hasTelegram: boolean
-  isTrusted: TrustedAddress
+  clientAddress: ClientAddress
   logger: Logger
 }
 
@@ -39,10 +40,10 @@ const styleSheet = new StaticBody('text/css', style)
 
 /** The pages for the owners of accounts. They are for people, so the description of the API leaves them out. */
 export const consoleRouter = (parts: ConsoleParts) => {
-  const { services, sessions, registration, mailFolder, hasTelegram, isTrusted, logger } = parts
+  const { services, sessions, registration, mailFolder, hasTelegram, clientAddress, logger } = parts
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const pending = new PendingCode(sessions.cookies, 'sign-in')
-  const networkIn = (ctx: Context) => networkOf(clientAddress(ctx.req, isTrusted) ?? '')
+  const networkIn = (ctx: Context) => networkOf(clientAddress(ctx.req))
   const codePage = (email: string, fault?: string) =>
     CodePage({
       ...{ email, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { parse } from 'forwarded-parse'
+import type { TrustedAddress } from './connections.ts'
+
+/** The header in which proxies name the addresses of their clients. */
+export type AddressHeader = 'x-forwarded-for' | 'forwarded'
+
+/** The address of the client that sent a request, or `UNKNOWN_CLIENT`. */
+export type ClientAddress = (request: IncomingMessage) => string
+
+/** A client that no proxy names. It is in no network, and all such clients share the limits of one. */
+export const UNKNOWN_CLIENT = 'unknown'
+
+/**
+ * Finds the client: the last address in the header that is no trusted proxy. Only one header is read, because a proxy
+ * that sets one of them passes on the other as its client sent it.
+ */
+export const clientAddresses =
+  (isTrusted: TrustedAddress, header: AddressHeader = 'x-forwarded-for'): ClientAddress =>
+  ({ socket, headers }) => {
+    const connection = socket.remoteAddress ?? UNKNOWN_CLIENT
+    if (!isTrusted(connection)) return connection
+    const isForwarded = HEADERS.some(name => headers[name] !== undefined)
+    let client = isForwarded ? UNKNOWN_CLIENT : connection
+    for (const hop of hopsOf(String(headers[header] ?? ''))) {
+      client = (header === 'forwarded' ? readElement(hop) : readNode(hop)) ?? UNKNOWN_CLIENT
+      if (!isTrusted(client)) break
+    }
+    return client
+  }
+
+const HEADERS: readonly AddressHeader[] = ['x-forwarded-for', 'forwarded']
+
+/**
+ * The hops of a header, the last first. Commas divide even what quotes enclose: quotes that a client leaves open must
+ * not swallow what a proxy appends.
+ */
+const hopsOf = (header: string): string[] =>
+  header
+    .split(',')
+    .map(hop => hop.trim())
+    .filter(Boolean)
+    .reverse()
+
+/** The address in one element of `Forwarded` (RFC 7239), such as `for="[2001:db8::7]:443";proto=https`. */
+const readElement = (element: string): string | undefined => {
+  try {
+    return readNode(parse(element)[0]?.['for'] ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+/** A node as proxies write it (RFC 7239, section 6): an address, in brackets or not, with a port or not. */
+const readNode = (text: string): string | undefined => {
+  const node = /^"(.*)"$/.exec(text)?.[1] ?? text
+  if (isIP(node)) return node
+  const [, v6 = '', v4 = ''] = NODE.exec(node) ?? []
+  if (isIPv6(v6)) return v6
+  return isIPv4(v4) ? v4 : undefined
+}
+
+const NODE = /^(?:\[([^\]]*)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
