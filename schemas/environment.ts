@@ -229,6 +229,15 @@ export const Environment = Type.Object({
     default: 2_000,
     description: 'The number of them from one IPv4 address or IPv6 /64 network that is no trusted proxy',
   }),
+  KEEP_ALIVE_SECONDS: Type.Integer({
+    minimum: 1,
+    maximum: 3600,
+    default: 75,
+    description: [
+      'The number of seconds for which the service keeps a connection without a request; more than your load balancer',
+      'or proxy keeps it',
+    ].join(' '),
+  }),
   TRUSTED_PROXIES: Type.Optional(
     Type.String({
       description: [

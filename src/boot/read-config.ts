@@ -98,6 +98,7 @@ const readConnections = (environment: Environment): Config['connections'] => {
     perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
     isTrusted,
     clientAddress: clientAddresses(isTrusted, environment.CLIENT_ADDRESS_HEADER),
+    keepAliveMs: environment.KEEP_ALIVE_SECONDS * 1000,
   }
 }
 

@@ -81,7 +81,15 @@ export interface ApiParts {
 }
 
 /** The HTTP service. */
-export const createApp = ({ logger, clock, clientAddress, checks, callbacks, api, turns }: AppParts): Koa<RequestState> => {
+export const createApp = ({
+  logger,
+  clock,
+  clientAddress,
+  checks,
+  callbacks,
+  api,
+  turns,
+}: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, clientAddress, clock })

@@ -29,6 +29,8 @@ export interface ConnectionLimits {
   clientAddress: ClientAddress
   /** The order in which clients may send more of their bodies. */
   turns: Pick<Turns, 'next'>
+  /** How long a connection is kept after a response, without another request. */
+  keepAliveMs: number
   idleMs?: number
   /** Called for each connection that is closed because of a limit. */
   onRefused?: () => void
@@ -44,10 +46,9 @@ export const trust = (proxies: readonly string[]): TrustedAddress => {
 }
 
 /** An HTTP server that no client can fill with connections or bodies. */
-export const createLimitedServer = (
-  handle: RequestListener,
-  { total, perAddress, isTrusted, clientAddress, turns, idleMs = IDLE_MS, onRefused = () => undefined }: ConnectionLimits,
-): Server => {
+export const createLimitedServer = (handle: RequestListener, limits: ConnectionLimits): Server => {
+  const { total, perAddress, isTrusted, clientAddress, turns, keepAliveMs, idleMs = IDLE_MS } = limits
+  const onRefused = limits.onRefused ?? (() => undefined)
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
   const pipelines = new Pipelines((request, response) => {
     // Libraries for event streams promise to keep every connection alive.
@@ -55,14 +56,17 @@ export const createLimitedServer = (
       onHeaders(response, () => response.setHeader('Connection', 'close'))
     handle(request, response)
   })
-  const server = createServer({ headersTimeout: idleMs, connectionsCheckingInterval }, (request, response) =>
-    pipelines.add(request, response),
-  )
+  // Node.js counts `headersTimeout` from the first byte of a request, so it does not end connections that are kept.
+  const timeouts = { headersTimeout: idleMs, keepAliveTimeout: keepAliveMs, connectionsCheckingInterval }
+  const server = createServer(timeouts, (request, response) => pipelines.add(request, response))
   // Node.js itself would refuse any number of these ahead of the requests that are handled. The header may be ignored.
   server.on('checkExpectation', (request, response) => pipelines.add(request, response))
   server.setTimeout(idleMs, socket => endIdle(socket, pipelines.current(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
-  server.on('drop', onRefused)
+  server.on('drop', () => {
+    endKept(server)
+    onRefused()
+  })
   const connections = new OpenCounts<string>(perAddress)
   const arriving = new ArrivingRequests(request => networkOf(clientAddress(request)))
   server.on('connection', (socket: Socket) => {
@@ -81,6 +85,19 @@ export const createLimitedServer = (
   })
   return server
 }
+
+/** A full server looks for connections that it only keeps no more often than this: it looks at all of them. */
+const ROOM_EVERY_MS = 1_000
+
+/** Ends the connections of a full server that wait for another request, to make room for new ones. */
+const endKept = (server: Server) => {
+  if (makingRoom.has(server)) return
+  makingRoom.add(server)
+  server.closeIdleConnections()
+  setTimeout(() => makingRoom.delete(server), ROOM_EVERY_MS).unref()
+}
+
+const makingRoom = new WeakSet<Server>()
 
 /** Ends an idle connection, unless the service still works on its request or has only begun to wait for the client. */
 const endIdle = (socket: Socket, request: IncomingMessage | undefined, responseMs: number) => {

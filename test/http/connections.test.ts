@@ -16,7 +16,7 @@ import { until } from '../support/until.ts'
 
 const turns = new Turns(systemClock)
 const trusting = (proxies: string[]) => ({ isTrusted: trust(proxies), clientAddress: clientAddresses(trust(proxies)) })
-const limits: ConnectionLimits = { total: 100, perAddress: 100, ...trusting([]), turns }
+const limits: ConnectionLimits = { total: 100, perAddress: 100, ...trusting([]), turns, keepAliveMs: 60_000 }
 
 const serve = async (t: Test, handle: RequestListener, changed: Partial<ConnectionLimits> = {}) => {
   const server = createLimitedServer(handle, { ...limits, ...changed }).listen(0, '127.0.0.1')
@@ -218,6 +218,48 @@ t.test('a response that is not taken ends its connection, and slow work does not
   idle.socket.resume()
   await until('the end of the connection', idle.isClosed)
   t.ok(idle.received().length < 50_000_000)
+})
+
+t.test('a connection is kept after a response for longer than a request may take to arrive', async t => {
+  const port = await serve(t, ({ url }, response) => response.end(`answer ${url}`), { idleMs: 50 })
+  const { socket, received } = dial(t, port, get('/1'))
+  await until('the first response', () => received().includes('answer /1'))
+  await delay(500)
+  socket.write(get('/2'))
+  await until('the second response', () => received().includes('answer /2'))
+})
+
+t.test('a connection that is kept ends after its time', async t => {
+  const port = await serve(t, (_, response) => response.end('answer'), { keepAliveMs: 100 })
+  const { received, isClosed } = dial(t, port, get('/'))
+  await until('the response', () => received().includes('answer'))
+  await until('the end of the connection', isClosed)
+})
+
+t.test('responses say how long the service keeps a connection', async t => {
+  for (const [environment, seconds] of [
+    [{}, 75],
+    [{ KEEP_ALIVE_SECONDS: '620' }, 620],
+  ] as const) {
+    const { url } = await startService(t, { environment })
+    const { received } = dial(t, Number(new URL(url).port), get('/healthz'))
+    await until('the response', () => received().includes('ok'))
+    t.match(received(), `Keep-Alive: timeout=${seconds}\r\n`)
+  }
+})
+
+t.test('a full service ends connections that it only keeps', async t => {
+  const answer: RequestListener = ({ url }, response) => (url === '/busy' ? response.write('x') : response.end('x'))
+  const port = await serve(t, answer, { total: 3 })
+  const kept = [dial(t, port, get('/')), dial(t, port, get('/'))]
+  const busy = dial(t, port, get('/busy'))
+  await until('the responses', () => [...kept, busy].every(({ received }) => received().includes('\r\n\r\n')))
+  const refused = dial(t, port, get('/'))
+  await until('the refusal', refused.isClosed)
+  await until('the ends of the others', () => kept.every(({ isClosed }) => isClosed()))
+  const next = dial(t, port, get('/'))
+  await until('a response', () => next.received().includes('200 OK'))
+  t.notOk(busy.isClosed())
 })
 
 const countOf = async (port: number, count: number, t: Test) => {
