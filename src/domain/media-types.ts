@@ -35,11 +35,31 @@ export const fileExtensions: readonly string[] = [...extensions.values(), FALLBA
 /** A type without its parameters, in lower case. */
 export const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase()
 
-/** The registered name of a type that has other names too. */
+/**
+ * The registered name of a type that has other names too. Every way in uses it: forms, presigned URLs, the types that
+ * files show, and those that servers and providers state.
+ */
 export const commonName = (mimeType: string): string => commonNames.get(mimeType) ?? mimeType
 
-const commonNames = new Map([
-  ['image/jpg', 'image/jpeg'],
-  ['image/apng', 'image/png'],
-  ['video/x-m4v', 'video/mp4'],
-])
+/** The common name of a stated type; undefined if none is stated, or one that stands for any bytes. */
+export const specificType = (contentType = ''): string | undefined => {
+  const mimeType = commonName(essenceOf(contentType))
+  return anyBytes.has(mimeType) ? undefined : mimeType
+}
+
+const commonNames = new Map(
+  Object.entries({
+    'image/jpeg': ['image/jpg', 'image/pjpeg', 'image/x-jpeg', 'image/jfif'],
+    'image/png': ['image/x-png', 'image/apng', 'image/vnd.mozilla.apng'],
+    'image/webp': ['image/x-webp'],
+    'image/gif': ['image/x-gif'],
+    'image/avif': ['image/avif-sequence', 'image/x-avif'],
+    'video/mp4': ['video/x-m4v', 'video/m4v', 'video/x-mp4', 'video/mpeg4', 'application/mp4'],
+    'video/webm': ['video/x-webm'],
+    'video/quicktime': ['video/mov', 'video/x-mov', 'video/x-quicktime'],
+    'audio/mpeg': ['audio/mp3', 'audio/x-mp3', 'audio/x-mpeg'],
+    'audio/wav': ['audio/x-wav', 'audio/wave', 'audio/vnd.wave'],
+  }).flatMap(([name, others]) => others.map(other => [other, name])),
+)
+
+const anyBytes: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream'])

@@ -11,7 +11,7 @@ import { compileCheck } from '../../src/services/schema-check.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import type { Client } from '../support/client.ts'
 import { filePart, upload } from '../support/multipart.ts'
-import { picture } from '../support/sample-files.ts'
+import { picture, sampleFiles } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
@@ -88,6 +88,26 @@ t.test('a grant of another account is reported as absent', async t => {
   const ask = (id: string) => other.send(`/v1/uploads/${id}`, { headers: { 'X-Request-Id': 'same' } })
   t.equal((await ask(id)).text, (await ask('upl_01h455vb4pex5vsknk084sn02q')).text)
   t.equal((await customer.send(`/v1/uploads/${id}`)).status, 200)
+})
+
+t.test('a URL accepts the type that it was granted for by any of its names, and by none', async t => {
+  const names = {
+    jpeg: ['image/jpg', 'image/pjpeg', 'image/jpeg', 'IMAGE/JPG; q=1'],
+    png: ['image/x-png', 'image/apng', 'image/png', 'binary/octet-stream', 'application/octet-stream', ''],
+  }
+  for (const [format, types] of Object.entries(names)) {
+    const file = await picture(format as 'png')
+    for (const type of types) {
+      const { id, presigned_url } = await grant({ mime_type: type.includes('/octet') || !type ? 'image/png' : type })
+      t.equal((await put(presigned_url, file, type)).status, 200, type)
+      const { status, body } = await customer.send(`/v1/uploads/${id}`)
+      t.equal(status, 200, type)
+      t.equal(body.mime_type, `image/${format}`, type)
+    }
+  }
+  const film = await grant({ mime_type: 'video/x-m4v' })
+  t.equal((await put(film.presigned_url, (await sampleFiles())['video/mp4'] as Buffer, 'video/x-m4v')).status, 200)
+  t.match((await customer.send(`/v1/uploads/${film.id}`)).body, { mime_type: 'video/mp4' })
 })
 
 t.test('a file of another type is deleted when it is read, and can be sent again', async t => {

@@ -3,6 +3,7 @@ import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { specificType } from '../../domain/media-types.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import {
   type ByteRange,
@@ -128,13 +129,11 @@ const replaced = (path: string) => new Unavailable(`${path} was replaced or dele
 
 const expectGranted = (put: IncomingPut, grant: PutGrant) => {
   if (grant.expiresAtMs <= Date.now()) throw new PutRefused({ code: 'put_address_expired' })
-  if (put.mimeType !== undefined && essenceOf(put.mimeType) !== essenceOf(grant.mimeType))
-    throw new PutRefused({ code: 'put_type_mismatch', sentAs: put.mimeType, granted: grant.mimeType })
+  const sentAs = specificType(put.mimeType)
+  if (sentAs !== undefined && sentAs !== specificType(grant.mimeType))
+    throw new PutRefused({ code: 'put_type_mismatch', sentAs, granted: grant.mimeType })
   if (put.sizeBytes !== undefined && put.sizeBytes > grant.maxSizeBytes) throw tooLarge(grant.maxSizeBytes)
 }
-
-/** A media type without its parameters. */
-const essenceOf = (mimeType: string) => mimeType.split(';')[0]?.trim().toLowerCase()
 
 const tooLarge = (limitBytes: number) => new PutRefused({ code: 'put_too_large', limitBytes })
 

@@ -1,4 +1,4 @@
-import { commonName, essenceOf } from '../../domain/media-types.ts'
+import { specificType } from '../../domain/media-types.ts'
 import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { InspectionResult } from './inspection.ts'
 
@@ -13,9 +13,10 @@ export const acceptedTypes: readonly string[] = [...acceptedImages, 'video/mp4',
 export const declaredType = (
   text: string | undefined,
 ): { value: string | undefined } | { refuse: RefusalOf<'declared_type_not_accepted'> } => {
-  const declared = commonName(essenceOf(text ?? ''))
-  if (isUnspecific(declared)) return { value: undefined }
-  return isAccepted(declared) ? { value: declared } : { refuse: { code: 'declared_type_not_accepted', declared } }
+  const declared = specificType(text)
+  return declared === undefined || isAccepted(declared)
+    ? { value: declared }
+    : { refuse: { code: 'declared_type_not_accepted', declared } }
 }
 
 /**
@@ -39,11 +40,8 @@ export const contentRefusal = (
  * that type. Undefined if it can, or if the client sent no type.
  */
 export const sentTypeRefusal = (sent: string | undefined, declared: string): ContentRefusal | undefined => {
-  const sentAs = commonName(essenceOf(sent ?? ''))
-  if (isUnspecific(sentAs) || sentAs === declared) return undefined
-  return { code: 'file_sent_as_other_type', sentAs, declared }
+  const sentAs = specificType(sent)
+  return sentAs === undefined || sentAs === declared ? undefined : { code: 'file_sent_as_other_type', sentAs, declared }
 }
 
 const isAccepted = (mimeType: string) => acceptedTypes.includes(mimeType)
-
-const isUnspecific = (mimeType: string) => ['', 'application/octet-stream', 'binary/octet-stream'].includes(mimeType)

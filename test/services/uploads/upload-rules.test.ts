@@ -17,6 +17,8 @@ t.test('a declared type is accepted in any spelling, and by its registered name'
   t.same(declaredType('image/jpg'), { value: 'image/jpeg' })
   t.same(declaredType('Image/JPG;q=1'), { value: 'image/jpeg' })
   t.same(declaredType('video/x-m4v'), { value: 'video/mp4' })
+  t.same(declaredType('image/pjpeg'), { value: 'image/jpeg' })
+  t.same(declaredType('video/mov'), { value: 'video/quicktime' })
 })
 
 t.test('a type that stands for any bytes counts as none', async t => {
