@@ -13,7 +13,7 @@ export function formatOf(file: Buffer): Format | undefined {
   if (start.startsWith('\xff\xd8\xff')) return 'jpeg'
   if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'gif'
   if (start.startsWith('RIFF') && start.endsWith('WEBP')) return 'webp'
-  if (start.endsWith('ftypavif')) return 'avif'
+  if (start.endsWith('ftypavif') || start.endsWith('ftypavis')) return 'avif'
   return undefined
 }
 

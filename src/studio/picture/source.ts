@@ -1,5 +1,6 @@
 import { createCanvas, type Image, loadImage } from '@napi-rs/canvas'
 import type { Unusable } from '../work.ts'
+import { asStill } from './avif-still.ts'
 import type { PictureHeaders } from './picture-headers.ts'
 import type { PictureSize } from './picture-size.ts'
 import { withoutExtras } from './png-chunks.ts'
@@ -57,7 +58,10 @@ function excessOf(sizes: PictureSize[], pixels: number, format: Format): string 
   return undefined
 }
 
-const forDecoder = (file: Buffer, format: Format) => (format === 'png' ? withoutExtras(file) : file)
+function forDecoder(file: Buffer, format: Format): Buffer {
+  if (format === 'png') return withoutExtras(file)
+  return format === 'avif' ? asStill(file) : file
+}
 
 const smallest = createCanvas(1, 1).toBuffer('image/png')
 

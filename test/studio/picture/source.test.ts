@@ -2,9 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { crc32, deflateSync } from 'node:zlib'
 import { createCanvas } from '@napi-rs/canvas'
 import t from 'tap'
+import { Inspection } from '../../../src/services/uploads/inspection.ts'
+import { acceptedImages, contentRefusal } from '../../../src/services/uploads/upload-rules.ts'
 import { withoutExtras } from '../../../src/studio/picture/png-chunks.ts'
 import { isImage, readSource, release, type Turn } from '../../../src/studio/picture/source.ts'
 import { readHeaders } from '../../../src/studio/picture/source-headers.ts'
+import { movingAvif } from '../../support/moving-avif.ts'
+import { sampleFiles } from '../../support/sample-files.ts'
 
 const canvas = createCanvas(60, 40)
 const context = canvas.getContext('2d')
@@ -37,6 +41,7 @@ t.test('small files with large pictures are refused before they take memory', as
     ['an AVIF that declares an impossible size', stating(avif, 2 ** 31, 2 ** 31), /megapixels/],
     ['an AVIF that declares no size', replaced(avif, 'ispe', 'free'), /damaged/],
     ['an AVIF grid of many items', avifWith(16_000), /256 megapixels/],
+    ['an AVIF that moves and declares a wrong size', stating(movingAvif(large, avif), 1, 1), /130 megapixels/],
     ['an AVIF without pixels', stating(avif, 0, 40), /damaged/],
     ['a PNG without pixels', pngOf(0, 5), /damaged/],
     ['a PNG with a side that no other format can have', pngOf(70_000, 1), /a side of more/],
@@ -59,14 +64,30 @@ t.test('valid pictures are accepted, with all features of the formats', async t 
     ['WebP', webp, 60, 40],
     ['WebP that moves', extendedWebp(60, 40, 2), 60, 40],
     ['AVIF', avif, 60, 40],
+    ['AVIF that moves', movingAvif(avif, megapixel), 60, 40],
+    ['AVIF whose frames are far larger than its picture', movingAvif(avif, large), 60, 40],
     ['AVIF with an unused property', withProperty(avif, clap), 60, 40],
     ['AVIF with transparency', await createCanvas(60, 40).encode('avif'), 60, 40],
     ['GIF', gif([1, 1]), 1, 1],
     ['GIF that moves', Buffer.concat([gif([1, 1], gifComment).subarray(0, -1), gif([1, 1]).subarray(19)]), 1, 1],
   ]
+  const before = process.resourceUsage().maxRSS
   for (const [name, bytes, width, height] of pictures) {
     const source = await readSource(bytes)
     t.same(isImage(source) ? [source.width, source.height] : source, [width, height], name)
+  }
+  const grown = (process.resourceUsage().maxRSS - before) / 1024
+  t.ok(grown < 200, `it took ${Math.round(grown)} MB`)
+})
+
+t.test('every image that is accepted as an upload is accepted as an input', async t => {
+  const samples = Object.entries(await sampleFiles()).filter(([type]) => acceptedImages.includes(type))
+  t.equal(samples.length, acceptedImages.length)
+  for (const [type, file] of [...samples, ['image/avif', movingAvif(avif, avif)] as const]) {
+    const inspection = new Inspection()
+    inspection.update(file)
+    t.equal(contentRefusal(await inspection.result(), type), undefined, type)
+    t.ok(isImage(await readSource(file)), type)
   }
 })
 
