@@ -8,7 +8,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs = projection({
   view: 'runs',
-  version: 4,
+  version: 5,
   key: event => runKey(accountOf(event), event.data.runId),
   on: {
     // The debit comes first in its append, and its receipt says what the run is. A test run has none.
@@ -17,6 +17,7 @@ export const runs = projection({
       const { mode, metadata, idempotency, livemode } = event.data
       return change(livemode === false ? tested(event) : row, event, {
         mode,
+        queuedRevision: event.revision,
         ...(metadata && { metadata }),
         ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
       })

@@ -55,6 +55,8 @@ export interface RunRow extends Moded {
   endpoint: string
   /** Missing between a debit and the RunQueued that follows it in the same append. */
   mode?: Mode
+  /** The revision of that RunQueued, which holds the input. */
+  queuedRevision?: number
   /** The provider that works on it or has worked on it last; missing before it starts. */
   provider?: string
   createdAt: string

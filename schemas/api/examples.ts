@@ -151,6 +151,36 @@ export const cancelled: Run = {
   error: { code: 'cancelled', message: 'The run was cancelled.' },
 }
 
+const imageInput = {
+  ...imageRequest.input,
+  num_images: 1,
+  aspect_ratio: 'auto',
+  output_format: 'png',
+  enable_web_search: false,
+  safety_tolerance: '4',
+  seed: 1_630_446_417,
+}
+
+const textInput = {
+  prompt: 'a lake',
+  instructions: '',
+  reasoning_effort: 'medium',
+  verbosity: 'medium',
+  max_output_tokens: 4096,
+}
+
+const videoInput = { ...videoRequest.input, aspect_ratio: '16:9' }
+
+/** The same runs as they are shown with their inputs. */
+export const runsWithInput = {
+  image: { ...imageRun, input: imageInput },
+  test: { ...testRun, input: imageInput },
+  text: { ...text, input: textInput },
+  processing: { ...processingRun, input: videoInput },
+  failed: { ...failed, input: videoInput },
+  cancelled: { ...cancelled, input: videoInput },
+} satisfies Record<string, Run>
+
 export const runList: RunList = {
   object: 'list',
   data: [processingRun, imageRun],

@@ -8,6 +8,7 @@ import {
   MAX_LABEL_LENGTH,
   MAX_METADATA_BYTES,
   MAX_TEXT_BYTES,
+  OneOf,
   RunId,
   Slug,
   Timestamp,
@@ -75,7 +76,8 @@ export const RunAddress = Type.Unsafe<string>({
   description: 'The `run_id`, or the same ID written as a UUID.',
 })
 
-export const RunsQuery = Closed({
+/** The page of runs to list. */
+export const RunsFilter = Closed({
   limit: Type.Optional(PageLimit),
   cursor: Type.Optional(PageCursor(RunId)),
   status: Type.Optional(about(RunStatus, 'Only runs with this status.')),
@@ -90,6 +92,13 @@ export const RunsQuery = Closed({
     ),
   ),
   label: Type.Optional(about(Label, 'A label: only runs with exactly this one.', 'spring campaign')),
+})
+
+export const RunsQuery = Closed({
+  ...RunsFilter.properties,
+  include: Type.Optional(
+    about(OneOf('input'), '`input` shows the input of each run. A page of large inputs is short.'),
+  ),
 })
 export type RunsQuery = Static<typeof RunsQuery>
 
@@ -147,6 +156,17 @@ export const Run = Closed({
   created_at: about(Timestamp, 'When the run was accepted and charged.'),
   started_at: Type.Optional(about(Timestamp, 'When the run started.')),
   completed_at: Type.Optional(about(Timestamp, 'When the run completed or failed.')),
+  input: Type.Optional(
+    about(
+      JsonObject,
+      [
+        'The input as it was applied, with defaults and seed: the same input makes the result again.',
+        'A list shows it with `include=input`. Webhooks, event streams and MCP tools leave it out, as does a run while the',
+        'log is not available. A `read` key sees URLs in it without their query.',
+      ].join(' '),
+      { prompt: 'A quiet mountain lake at sunrise', num_images: 1, seed: 42 },
+    ),
+  ),
   credits_charged: about(Type.Number(), 'The credits debited when the run was accepted; 0 in test mode.', 10),
   live_credits: LiveCredits,
   credits_refunded: Type.Optional(

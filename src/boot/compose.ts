@@ -41,6 +41,7 @@ import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
+import { ShownInputs } from '../services/runs/shown-inputs.ts'
 import { KnownSeals } from '../services/seals/known-seals.ts'
 import { Proofs } from '../services/seals/proofs.ts'
 import { SealStream } from '../services/seals/seal-stream.ts'
@@ -130,6 +131,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({
     ...{ accounts, offers, quotes, reads, runReads, objects, clock, random, runsInFlight },
+    shownInputs: new ShownInputs({ log, clock }),
     starter: activeRuns,
     testRunsPerDay: config.testRunsPerDay,
   })

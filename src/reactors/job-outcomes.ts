@@ -5,10 +5,10 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../ports/provider.ts'
 import type { Routes } from '../services/providers/routes.ts'
+import { readRunInput } from '../services/runs/run-input.ts'
 import { broken, cancelled } from './failures.ts'
 import type { FollowedJob } from './followed-job.ts'
 import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
-import { readRunInput } from './run-input.ts'
 
 /** How long to wait after a failed poll. The wait doubles each time. */
 export const BACK_OFF_MS = 1_000

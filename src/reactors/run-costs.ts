@@ -8,8 +8,8 @@ import type { ProviderOutcome } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import { mayBeBilled, providerCost } from '../services/providers/provider-cost.ts'
 import type { Routes } from '../services/providers/routes.ts'
+import { readRunInput } from '../services/runs/run-input.ts'
 import { broken } from './failures.ts'
-import { readRunInput } from './run-input.ts'
 
 export interface RunCostsParts {
   routes: Pick<Routes, 'priceListOf'>

@@ -12,10 +12,10 @@ import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import { type Routes, upstreamOf } from '../services/providers/routes.ts'
+import { readQueuedRun, readRunInput } from '../services/runs/run-input.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
 import { cancelled, lost, unavailable } from './failures.ts'
-import { readQueuedRun, readRunInput } from './run-input.ts'
 import type { RunSlots } from './run-slots.ts'
 
 /** How often to look for queued runs without being woken, and for lost ones. */

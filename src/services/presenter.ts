@@ -46,7 +46,8 @@ export class Presenter {
     return { object: 'list', data, has_more: next !== null, next_cursor: next, from, to }
   }
 
-  run(row: RunRow): Run {
+  /** `input` is missing where it is not shown. */
+  run(row: RunRow, input?: Record<string, unknown>): Run {
     const { provider, startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata, label } = row
     return {
       object: 'run',
@@ -59,6 +60,7 @@ export class Presenter {
       created_at: row.createdAt,
       ...(startedAt !== undefined && { started_at: startedAt }),
       ...(completedAt !== undefined && { completed_at: completedAt }),
+      ...(input && { input }),
       credits_charged: fromMicros(row.chargedMicros),
       ...(row.liveMicros !== undefined && { live_credits: fromMicros(row.liveMicros) }),
       ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),

@@ -95,6 +95,9 @@ export class Client {
   }
 }
 
+/** A run as lists, webhooks, event streams and tools show it. */
+export const withoutInput = ({ input, ...run }: Run): Run => run
+
 /** An image for 10 credits. */
 export const picture = { model: 'nano-banana-2', input: { prompt: 'a lighthouse at dusk' } }
 

@@ -24,7 +24,7 @@ const POLL_SECONDS = '10'
 const unfinishedRun = {
   description: 'The run continues. Poll `Location` every `Retry-After` seconds, or send a `webhook_url` with the run.',
   shape: Run,
-  examples: { 'Processing video': examples.processingRun },
+  examples: { 'Processing video': examples.runsWithInput.processing },
   headers: { Location, 'Retry-After': RetryAfter },
 }
 
@@ -60,10 +60,10 @@ const runModel = operation({
       description: 'The ended run, or the quote of a dry run.',
       shape: RunOrQuote,
       examples: {
-        'Completed image': examples.imageRun,
-        'Completed text': examples.text,
-        'Test run': examples.testRun,
-        'Failed run': examples.failed,
+        'Completed image': examples.runsWithInput.image,
+        'Completed text': examples.runsWithInput.text,
+        'Test run': examples.runsWithInput.test,
+        'Failed run': examples.runsWithInput.failed,
         Quote: examples.quote,
       },
       headers: runHeaders,
@@ -86,9 +86,9 @@ const getRun = operation({
       description: 'The run.',
       shape: Run,
       examples: {
-        'Processing video': examples.processingRun,
-        'Completed image': examples.imageRun,
-        'Failed run': examples.failed,
+        'Processing video': examples.runsWithInput.processing,
+        'Completed image': examples.runsWithInput.image,
+        'Failed run': examples.runsWithInput.failed,
       },
     },
   },
@@ -105,7 +105,11 @@ const cancelRun = operation({
   params: { id: RunAddress },
   headers: { Prefer },
   responses: {
-    200: { description: 'The run has ended.', shape: Run, examples: { 'Cancelled run': examples.cancelled } },
+    200: {
+      description: 'The run has ended.',
+      shape: Run,
+      examples: { 'Cancelled run': examples.runsWithInput.cancelled },
+    },
     202: { ...unfinishedRun, description: 'The run is still processing. Its provider was asked to stop.' },
   },
   errors: ['run_not_found', 'run_ended'],
@@ -130,6 +134,9 @@ const listRuns = operation({
 export const runOperations = [runModel, getRun, cancelRun, listRuns]
 
 export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) => {
+  const withInput = async (ctx: Context, row: RunRow): Promise<Run> =>
+    present.run(row, unwrap(await runs.input(ctx.state.caller, row)))
+
   serve(runModel, async (ctx, { query, json: request }) => {
     const { caller } = ctx.state
     if (query.dry_run) {
@@ -138,32 +145,37 @@ export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) 
     }
     const waitMs = preferredWaitMs(ctx)
     const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
-    const { row, replayed } = unwrap(await runs.run(caller, request, options))
+    const { row, input, replayed } = unwrap(await runs.run(caller, request, options))
     if (replayed) ctx.set('Idempotent-Replayed', 'true')
     if (waitMs !== undefined) ctx.set('Preference-Applied', `wait=${waitMs / 1000}`)
-    answerRun(ctx, row, present)
+    answerRun(ctx, row, present.run(row, input))
   })
 
   serve(getRun, async (ctx, { params: { id } }) => {
-    ctx.body = present.run(unwrap(await runs.find(ctx.state.caller, id)))
+    ctx.body = await withInput(ctx, unwrap(await runs.find(ctx.state.caller, id)))
   })
 
   serve(cancelRun, async (ctx, { params: { id } }) => {
     const options = { waitMs: preferredWaitMs(ctx), disconnected: () => disconnectSignal(ctx) }
-    answerRun(ctx, unwrap(await runs.cancel(ctx.state.caller, id, options)), present)
+    const row = unwrap(await runs.cancel(ctx.state.caller, id, options))
+    answerRun(ctx, row, await withInput(ctx, row))
   })
 
   serve(listRuns, async (ctx, { query }) => {
-    const page = unwrap(await runs.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
-    ctx.body = showPage(page, row => present.run(row)) satisfies RunList
+    const { include, ...filters } = query
+    const asked = [ctx.state.caller, { ...filters, limit: limitOf(query) }, waitingClient(ctx)] as const
+    const page: RunList = include
+      ? showPage(unwrap(await runs.listWithInputs(...asked)), ({ row, input }) => present.run(row, input))
+      : showPage(unwrap(await runs.list(...asked)), row => present.run(row))
+    ctx.body = page
   })
 }
 
-const answerRun = (ctx: Context, row: RunRow, present: Presenter) => {
-  if (row.status === 'queued' || row.status === 'processing') {
+const answerRun = (ctx: Context, { status, runId }: RunRow, shown: Run) => {
+  if (status === 'queued' || status === 'processing') {
     ctx.status = 202
-    ctx.set('Location', `/v1/runs/${row.runId}`)
+    ctx.set('Location', `/v1/runs/${runId}`)
     ctx.set('Retry-After', POLL_SECONDS)
   }
-  ctx.body = present.run(row)
+  ctx.body = shown
 }

@@ -1,4 +1,4 @@
-import { RunList, RunsQuery } from '../../../schemas/api/run.ts'
+import { RunList, RunsFilter } from '../../../schemas/api/run.ts'
 import { limitOf, showPage } from '../../http/list-page.ts'
 import { unwrap } from '../refusals.ts'
 import { READ_ONLY, tool } from '../tool.ts'
@@ -11,7 +11,7 @@ export const listRuns = tool({
     'Pass next_cursor of a page as cursor to get the next page, until has_more is false: with a filter,',
     'a page may be short or empty before that. Costs nothing.',
   ].join(' '),
-  input: RunsQuery,
+  input: RunsFilter,
   output: RunList,
   annotations: READ_ONLY,
   answer: async (query, call) => {

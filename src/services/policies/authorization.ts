@@ -41,7 +41,16 @@ const permissions = {
   keys: { create: 'keys', list: 'keys', page: 'keys', revoke: 'keys', own: 'own' },
   auditors: { create: 'operate', list: 'operate', revoke: 'operate' },
   catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },
-  runs: { quote: 'read', run: 'write', cancel: 'write', find: 'read', list: 'read', follow: 'read' },
+  runs: {
+    quote: 'read',
+    run: 'write',
+    cancel: 'write',
+    find: 'read',
+    input: 'read',
+    list: 'read',
+    listWithInputs: 'read',
+    follow: 'read',
+  },
   uploads: { receive: 'write', presign: 'write', find: 'read', list: 'read', delete: 'write' },
   proofs: { event: 'read', run: 'read', consistency: 'read' },
   // Anyone who has the address of a file may use it.

@@ -97,6 +97,15 @@ export class Routes {
     return this.#hasSandbox(endpoint) ? undefined : unmet
   }
 
+  /** Whether each provider that can honour an input can honour it with further parameters as well. */
+  honoursAlso(endpoint: string, input: Record<string, unknown>, further: Record<string, unknown>): boolean {
+    return this.#bindings(endpoint).every(
+      binding =>
+        'unmet' in upstreamParameters(binding, input) ||
+        'parameters' in upstreamParameters(binding, { ...input, ...further }),
+    )
+  }
+
   /** The providers that take jobs for an endpoint now, the best first. */
   *providers(endpoint: string): Generator<string> {
     for (const { provider, model } of this.#bindings(endpoint))

@@ -1,8 +1,9 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
-import type { Moded } from '../../../schemas/primitives.ts'
+import type { Moded, RunId } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
 import { chooseEndpoint } from '../../domain/catalog/choose-endpoint.ts'
+import { drawSeed } from '../../domain/catalog/draw-seed.ts'
 import { hasTextTwice, interpretInput, placeIn } from '../../domain/catalog/interpret-input.ts'
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { refuse } from '../../domain/refusal.ts'
@@ -89,5 +90,16 @@ export class Quotes {
     const priced = priceOf(endpoint.pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
     return answer({ endpoint, input, receipt, ...mode })
+  }
+
+  /**
+   * The input of an accepted run. Where the client leaves the seed to chance, the run's ID gives one, so that the result
+   * can be made again; not where that would rule out a provider.
+   */
+  withSeed({ endpoint, input, livemode }: PricedRequest, runId: RunId): Record<string, unknown> {
+    const seed = drawSeed(endpoint.parametersSchema, runId)
+    if (seed === undefined || Object.hasOwn(input, 'seed')) return input
+    const routes = this.#parts.routes.of({ livemode })
+    return routes.honoursAlso(endpoint.id, input, { seed }) ? { ...input, seed } : input
   }
 }

@@ -37,7 +37,7 @@ export interface RunProgress {
 }
 
 /** The page of runs to list, with filters by status, model and label. */
-export type RunsQuery = Omit<api.RunsQuery, 'limit'> & { limit: number }
+export type RunsQuery = Omit<api.RunsQuery, 'limit' | 'include'> & { limit: number }
 
 interface Parts {
   reads: Reads

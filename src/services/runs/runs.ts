@@ -26,6 +26,7 @@ import { withoutNulls } from '../without-nulls.ts'
 import type { PricedRequest, Quotes } from './quotes.ts'
 import { type RecallParts, recallRequest } from './recall-request.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
+import type { RunWithInput, ShownInputs } from './shown-inputs.ts'
 import { sizeRefusal } from './size-refusal.ts'
 
 export interface RunOptions {
@@ -55,9 +56,8 @@ export type RunToDo = Omit<
   input: Record<string, unknown>
 }
 
-/** A run as it is now. `replayed` if an earlier, equal request created it. */
-export interface RunResult {
-  row: RunRow
+/** A run as it is now, with its input. `replayed` if an earlier, equal request created it. */
+export interface RunResult extends RunWithInput {
   replayed: boolean
 }
 
@@ -74,6 +74,7 @@ interface Parts extends RecallParts {
   offers: Offers
   quotes: Quotes
   runReads: RunReads
+  shownInputs: ShownInputs
   starter: Starter
   objects: Pick<ObjectStore, 'ensureRoom'>
   random: Random
@@ -136,9 +137,10 @@ export class Runs {
       throw error
     }
     if ('refuse' in priced) return (await findAccepted()) ?? priced
-    const { endpoint, input, receipt } = priced.value
+    const { endpoint, receipt } = priced.value
     const { timeoutMs, retry } = endpoint
     const runId = newRunId(random)
+    const input = quotes.withSeed(priced.value, runId)
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
     const startAt = endpoint.mode === 'sync' ? starter.reserve(place) : undefined
     const run = {
@@ -168,7 +170,7 @@ export class Runs {
     const isAccepted = !('refuse' in outcome) && outcome.repeatOf === undefined
     if (startAt && !isAccepted) starter.unreserve(startAt, accountId)
     if ('refuse' in outcome) return outcome
-    if (outcome.repeatOf) return this.#replay(accountId, outcome.repeatOf as RunId, options)
+    if (outcome.repeatOf) return this.#replay(caller, outcome.repeatOf as RunId, options)
 
     const row = fold(runView, outcome.accept) as RunRow
     if (startAt) {
@@ -178,10 +180,11 @@ export class Runs {
       const events = await withinTime(clock, ended, waitMs, () => undefined).catch(() => undefined)
       // Without events the run ended in an append whose response was lost, or in another process. Only the views show
       // how.
-      if (events?.length !== 0) return accepted(fold(runView, events ?? [], row) as RunRow)
-      return accepted(await this.#shown(row, { ...options, waitMs: untilMs - clock.monotonicMs() }))
+      if (events?.length !== 0) return accepted(fold(runView, events ?? [], row) as RunRow, input)
+      const restMs = untilMs - clock.monotonicMs()
+      return accepted(await this.#shown(row, { ...options, waitMs: restMs }), input)
     }
-    return accepted(await this.#shown(row, options))
+    return accepted(await this.#shown(row, options), input)
   }
 
   /** Throws Unavailable while a run that is not accepted yet would fail. */
@@ -216,6 +219,11 @@ export class Runs {
     return this.#parts.runReads.find(caller, id)
   }
 
+  /** The input of a run that the caller has found; undefined while the log is unavailable. */
+  async input(caller: AccountCaller, row: RunRow): Promise<Answer<Record<string, unknown> | undefined>> {
+    return answer(await this.#parts.shownInputs.of(caller, row))
+  }
+
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */
   async list(caller: AccountCaller, query: RunsQuery, client?: WaitingClient): Promise<Answer<Page<RunRow, RunId>>> {
     const { runReads, offers } = this.#parts
@@ -223,6 +231,16 @@ export class Runs {
     // Runs record the ids of that time, which may be those of a family that was withdrawn since.
     const alias = model && (await offers.listFor(caller)).find(({ family }) => family.aliases.includes(model))
     return answer(await runReads.list(caller, alias ? { ...query, model: alias.family.id } : query, client))
+  }
+
+  /** The same with inputs. The page is shorter if these are large. */
+  async listWithInputs(
+    caller: AccountCaller,
+    query: RunsQuery,
+    client?: WaitingClient,
+  ): Promise<Answer<Page<RunWithInput, RunId>>> {
+    const listed = await this.list(caller, query, client)
+    return 'refuse' in listed ? listed : answer(await this.#parts.shownInputs.ofPage(caller, listed.value, client))
   }
 
   /** Follows one of the caller's runs. */
@@ -261,12 +279,14 @@ export class Runs {
     const earlier = await recallRequest(this.#parts, caller, key, source)
     if (!earlier) return undefined
     if (earlier.requestHash !== requestHash) return refuse('idempotency_mismatch')
-    return this.#replay(caller.accountId, earlier.runId, options)
+    return this.#replay(caller, earlier.runId, options)
   }
 
-  async #replay(accountId: AccountId, runId: RunId, options: RunOptions): Promise<Answer<RunResult>> {
-    const row = await this.#parts.runReads.getExisting(accountId, runId)
-    return answer({ row: await this.#whenEnded(row, options), replayed: true })
+  async #replay(caller: AccountCaller, runId: RunId, options: RunOptions): Promise<Answer<RunResult>> {
+    const { runReads, shownInputs } = this.#parts
+    const row = await runReads.getExisting(caller.accountId, runId)
+    const input = await shownInputs.of(caller, row)
+    return answer({ row: await this.#whenEnded(row, options), input, replayed: true })
   }
 
   /** The run is accepted and charged even if the views are unavailable, so the client must learn its id. */
@@ -285,7 +305,7 @@ export class Runs {
 /** Parameters may be null, and are then left out. Requests that differ only in that are the same. */
 const normal = (request: RunRequest): RunRequest => ({ ...request, input: withoutNulls(request.input) })
 
-const accepted = (row: RunRow) => answer({ row, replayed: false })
+const accepted = (row: RunRow, input: Record<string, unknown>) => answer({ row, input, replayed: false })
 
 /** Sync runs finish while the client waits; async runs are polled. */
 const defaultWaitMs = ({ mode }: RunRow) => (mode === 'sync' ? SYNC_WAIT_MS : 0)

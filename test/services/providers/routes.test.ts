@@ -57,6 +57,15 @@ t.test('an input goes to the first binding that honours it, then to the others',
   t.equal(routes.unmet('lumen-t2i', { seed: 1 }), undefined)
 })
 
+t.test('a further parameter is honoured where it rules out no provider', async t => {
+  const honours = (input: object, ...providers: string[]) =>
+    open(providers.map(name => account(name))).routes.honoursAlso('lumen-t2i', { ...input }, { seed: 1 })
+  t.notOk(honours({ prompt: 'hello' }, 'first', 'second'), 'the first has no seed')
+  t.ok(honours({ prompt: 'hello' }, 'second'))
+  t.ok(honours({ prompt: 'hello' }), 'the sandbox alone')
+  t.ok(honours({ style: 'oil' }, 'first'), 'the first cannot run it anyway')
+})
+
 t.test('a job is repeated only if all providers that may have got it recognise that', async t => {
   const forgetful = (provider: string) => ({
     ...account(provider),

@@ -1,9 +1,9 @@
-import type { RunQueued } from '../../schemas/account-events.ts'
-import { accountStream } from '../../schemas/events.ts'
-import type { WatchTask } from '../../schemas/views.ts'
-import type { EventLog } from '../ports/event-log.ts'
-import { Damaged } from '../ports/faults.ts'
-import { eventCodec } from '../services/event-codec.ts'
+import type { RunQueued } from '../../../schemas/account-events.ts'
+import { accountStream } from '../../../schemas/events.ts'
+import type { WatchTask } from '../../../schemas/views.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
+import { eventCodec } from '../event-codec.ts'
 
 type QueuedRun = Pick<WatchTask, 'accountId' | 'runId' | 'queuedRevision'>
 
@@ -14,7 +14,7 @@ export const readRunInput = async (
 ): Promise<Record<string, unknown>> => (await readQueuedRun(log, run)).input
 
 /**
- * The event that queued a run. It holds what due rows do not, since they are read often and an input may have 250 KB.
+ * The event that queued a run. It holds what rows do not, since they are read often and an input may have 250 KB.
  * Rejects with Unavailable, and with Damaged if the log differs from the views.
  */
 export const readQueuedRun = async (

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { due } from '../../projections/due.ts'
-import type { Projection } from '../../projections/projection.ts'
-import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
-import type { DueRow, StartTask } from '../../schemas/views.ts'
-import { Damaged } from '../../src/ports/faults.ts'
-import { readRunInput } from '../../src/reactors/run-input.ts'
-import { accountId, openAccount, queueRun, runId, startRun, submitRun } from '../support/account-samples.ts'
-import { collect } from '../support/collect.ts'
-import { accountsOn, openLog } from '../support/engine.ts'
+import { due } from '../../../projections/due.ts'
+import type { Projection } from '../../../projections/projection.ts'
+import { accountStream, type RecordedEvent } from '../../../schemas/events.ts'
+import type { DueRow, StartTask } from '../../../schemas/views.ts'
+import { Damaged } from '../../../src/ports/faults.ts'
+import { readRunInput } from '../../../src/services/runs/run-input.ts'
+import { accountId, openAccount, queueRun, runId, startRun, submitRun } from '../../support/account-samples.ts'
+import { collect } from '../../support/collect.ts'
+import { accountsOn, openLog } from '../../support/engine.ts'
 
 const caller = { kind: 'service' } as const
 

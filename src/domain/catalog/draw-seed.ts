@@ -1,0 +1,9 @@
+import type { ParametersSchema } from '../../../schemas/catalog.ts'
+import { sha256 } from '../digest.ts'
+
+/** A seed within the bounds of an endpoint's schema, by a run's ID; undefined if the endpoint has no such parameter. */
+export const drawSeed = ({ properties }: ParametersSchema, runId: string): number | undefined => {
+  const { type, minimum, maximum } = properties['seed'] ?? {}
+  if (type !== 'integer' || typeof minimum !== 'number' || typeof maximum !== 'number') return undefined
+  return minimum + (Number.parseInt(sha256(runId).slice(0, 12), 16) % (maximum - minimum + 1))
+}

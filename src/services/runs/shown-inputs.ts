@@ -1,0 +1,90 @@
+import type { RunId } from '../../../schemas/primitives.ts'
+import type { RunRow } from '../../../schemas/views.ts'
+import { isHttp } from '../../domain/http-url.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import { withinTime } from '../../time/within-time.ts'
+import type { AccountCaller } from '../caller.ts'
+import type { Page, WaitingClient } from '../newest-first.ts'
+import { readRunInput } from './run-input.ts'
+
+type Input = Record<string, unknown>
+
+export interface RunWithInput {
+  row: RunRow
+  input: Input | undefined
+}
+
+/** How long a run waits for its input, which is one read of the log. The rest of it is known without the log. */
+const MAX_WAIT_MS = 500
+
+/** Characters of the inputs of a page. A hundred of the largest have 25 million. */
+const MAX_PAGE_CHARACTERS = 4_000_000
+
+interface Parts {
+  log: Pick<EventLog, 'readEvent'>
+  clock: Clock
+}
+
+/** The inputs of runs as their callers see them, read from the events that queued the runs. */
+export class ShownInputs {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** The input of a run; undefined while the log is unavailable or slow. */
+  of(caller: AccountCaller, row: RunRow): Promise<Input | undefined> {
+    const none = () => undefined
+    return withinTime(this.#parts.clock, this.#read(caller, row), MAX_WAIT_MS, none).catch(error => {
+      if (error instanceof Unavailable) return undefined
+      throw error
+    })
+  }
+
+  /** A page of runs with their inputs, which ends early if these are large. Rejects with Unavailable. */
+  async ofPage(
+    caller: AccountCaller,
+    { found, next }: Page<RunRow, RunId>,
+    client?: WaitingClient,
+  ): Promise<Page<RunWithInput, RunId>> {
+    const shown: RunWithInput[] = []
+    let characters = 0
+    for (const row of found) {
+      if (characters >= MAX_PAGE_CHARACTERS) return { found: shown, next: shown.at(-1)?.row.runId ?? null }
+      await client?.nextTurn()
+      if (client?.signal.aborted) return { found: [], next: null }
+      const input = await this.#read(caller, row)
+      characters += JSON.stringify(input ?? {}).length
+      shown.push({ row, input })
+    }
+    return { found: shown, next }
+  }
+
+  async #read(caller: AccountCaller, { accountId, runId, queuedRevision }: RunRow): Promise<Input | undefined> {
+    if (queuedRevision === undefined) return undefined
+    const input = await readRunInput(this.#parts.log, { accountId, runId, queuedRevision })
+    // The query of an address often signs it, and then gives access to a file.
+    return caller.kind === 'key' && caller.scope === 'read' ? (withoutQueries(input) as Input) : input
+  }
+}
+
+/** A value in which no address has a query or a fragment. */
+const withoutQueries = (value: unknown): unknown => {
+  if (typeof value === 'string') return withoutQuery(value)
+  if (Array.isArray(value)) return value.map(withoutQueries)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutQueries(each)]))
+}
+
+/** A text that is an address may hold blanks, unlike an address within a text. */
+const withoutQuery = (text: string): string =>
+  isHttp(text) && URL.canParse(text) ? upToQuery(text) : text.replace(/\S+/g, upToQuery)
+
+const upToQuery = (text: string): string => {
+  const start = text.search(/https?:/i)
+  const length = start < 0 ? -1 : text.slice(start).search(/[?#]/)
+  return length < 0 ? text : text.slice(0, start + length)
+}
