@@ -68,6 +68,9 @@ import { openIdentityProvider, openMailer, openObjects, openRateCounter } from '
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
 
+/** The addresses on which a service listens that only this machine can reach. */
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
+
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
@@ -134,6 +137,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     shownInputs: new ShownInputs({ log, clock }),
     starter: activeRuns,
     testRunsPerDay: config.testRunsPerDay,
+    isOwnMachine: config.publicUrl === undefined && LOOPBACK.includes(config.host),
   })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
   const secretsOf = webhookSecrets(masterSecret)

@@ -1,6 +1,8 @@
 import { accountIn } from '../../schemas/events.ts'
-import { fromMicros } from '../domain/money.ts'
+import { fromMicros, toMicros } from '../domain/money.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
+import { FIRST_MODELS, firstCurl, firstRun } from '../services/first-request.ts'
+import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 
 const caller = { kind: 'service' } as const
@@ -8,8 +10,13 @@ const caller = { kind: 'service' } as const
 /** The identity of the account that the first start opens. */
 const OWNER = 'owner@localhost'
 
-/** Models that need nothing but a prompt, the best to begin with first. */
-const FIRST_MODELS = ['nano-banana-2', 'gpt-image-2-6', 'z-image-turbo', 'gpt-6-1-terra', 'claude-haiku-4-5']
+/** The welcome is spent after ten pictures. The log says what this is, so the books stay true. */
+const FIRST_GRANT = {
+  amountMicros: toMicros(10_000),
+  kind: 'courtesy',
+  reference: 'first-start',
+  reason: 'first start: credits to try the service with',
+} as const
 
 /**
  * On the very first start: opens an account with a key, and prints the key once with a sample request for one of the
@@ -21,8 +28,9 @@ export const welcome = async (
   models = FIRST_MODELS,
 ): Promise<void> => {
   if (await hasAccount(log)) return
-  const { welcomeMicros } = config
-  const opening = { email: OWNER, tester: false, welcomeMicros, key: { name: 'first' } }
+  const { welcomeMicros, mail } = config
+  const key = { name: 'first' }
+  const opening = { email: OWNER, tester: false, welcomeMicros, firstGrant: FIRST_GRANT, key }
   const opened = await services.accounts.open(caller, opening)
   // Another process may make its first start on these stores at the same time; it then prints the key.
   if ('refuse' in opened || opened.value.apiKey === undefined) return
@@ -30,20 +38,26 @@ export const welcome = async (
   // Requests are refused until the views show the key. It is printed even if that fails, since there is no second
   // chance.
   await reads.ownWrites(accountId)?.catch(() => undefined)
-  const model = FIRST_MODELS.find(each => models.includes(each)) ?? models[0] ?? FIRST_MODELS[0]
+  const credits = fromMicros(welcomeMicros + FIRST_GRANT.amountMicros).toLocaleString('en')
   console.log(`
-  Welcome to Tollgate. An account with ${fromMicros(welcomeMicros)} credits is open, and this is its API key.
+  Welcome to Tollgate. An account with ${credits} credits is open, and this is its API key.
   It is shown only now, so keep it:
 
     ${apiKey}
 
   Run a model, and look at the output in the response:
 
-    curl -s ${url}/v1/run -H 'Authorization: Bearer ${apiKey}' \\
-      -H 'Content-Type: application/json' \\
-      -d '{"model": "${model}", "input": {"prompt": "a quiet mountain lake at sunrise"}}'
+    ${firstCurl(url, apiKey, firstRun(models)).join('\n    ')}
+
+  In a browser, sign in to this account at ${url}/console/sign-in
+  with the address ${OWNER}. ${whereCodeIs(mail)}
 `)
 }
+
+const whereCodeIs = (mail: Config['mail']) =>
+  mail.kind === 'outbox'
+    ? `The code is then in the newest file in ${mail.folder}.`
+    : 'Your mail server must deliver the code to it.'
 
 /** The views cannot tell: they may be empty, or written with another master secret. */
 const hasAccount = async (log: EventLog): Promise<boolean> => {

@@ -1,6 +1,7 @@
 import type { BudgetPeriod } from '../../schemas/account-events.ts'
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
 import type { HttpUrlFault } from './http-url.ts'
@@ -106,7 +107,8 @@ export interface Refusals {
     spentMicros: number
     renewsAt: string
   }
-  insufficient_credits: { requiredMicros: number; balanceMicros: number }
+  /** `grantTo` is the account of the caller, if it runs on the machine of its owner, who can grant credits there. */
+  insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: AccountId }
   idempotency_mismatch: object
   /** No event has this position: the log ends before it. */
   position_unknown: object

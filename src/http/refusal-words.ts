@@ -44,10 +44,12 @@ export const words = {
   input_file_refused: ({ reason }): string => `image_url cannot be used. ${imageFault(words, reason)}`,
   webhook_url_invalid: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
 
-  insufficient_credits: ({ requiredMicros, balanceMicros }) =>
+  insufficient_credits: ({ requiredMicros, balanceMicros, grantTo }) =>
     [
       `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
-      'Choose a cheaper model or input, or ask the operator of the service for credits.',
+      grantTo === undefined
+        ? 'Choose a cheaper model or input, or ask the operator of the service for credits.'
+        : `To add credits, run this in the folder of Tollgate: ${grantCommand(grantTo)}`,
     ].join(' '),
   idempotency_mismatch: () =>
     [
@@ -81,6 +83,9 @@ export const words = {
 
   family_not_found: () => 'There is no such family.',
 } satisfies RefusalWords
+
+const grantCommand = (account: string) =>
+  `npm run -s tollgate -- credits grant ${account} 1000 --reason 'to try the service'`
 
 const typeNotAccepted = ({ mimeType = 'of unknown type' }: { mimeType?: string }, accepted: readonly string[]) =>
   `The file is ${mimeType}, which is not accepted. Accepted types: ${accepted.join(', ')}.`

@@ -8,9 +8,10 @@ import { welcome } from '../../src/boot/first-start.ts'
 import { sha256 } from '../../src/domain/digest.ts'
 import { Reads } from '../../src/engine/views/reads.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
+import { BrowserClient } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { collect } from '../support/collect.ts'
-import { openFolder } from '../support/service.ts'
+import { openFolder, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const caller = { kind: 'operator', name: 'test' } as const
@@ -53,8 +54,61 @@ t.test('an account is opened with its key in one append', async t => {
   const events = await collect(core.log.readStream(accountStream(accountId), 0))
   t.same(
     events.map(({ type }) => type),
-    ['AccountOpened', 'CreditsGranted', 'ApiKeyCreated'],
+    ['AccountOpened', 'CreditsGranted', 'CreditsGranted', 'ApiKeyCreated'],
   )
+  t.match(
+    events.slice(1, 3).map(({ data }) => data),
+    [
+      { kind: 'welcome', amountMicros: 100_000_000, balanceAfterMicros: 100_000_000 },
+      {
+        ...{ kind: 'courtesy', reference: 'first-start', reason: 'first start: credits to try the service with' },
+        ...{ amountMicros: 10_000_000_000, balanceAfterMicros: 10_100_000_000 },
+      },
+    ],
+  )
+})
+
+t.test('the owner of the first account signs in as the welcome says', async t => {
+  const service = await startService(t)
+  let text = ''
+  t.intercept(console, 'log', {
+    value: (line: string) => {
+      text += line
+    },
+  })
+  await welcome(service.core, service.url)
+  t.match(text, 'An account with 10,100 credits is open')
+  const {
+    page = '',
+    email = '',
+    folder = '',
+  } = /sign in to this account at (?<page>\S+)\s+with the address (?<email>\S+)\. .* newest file in (?<folder>\S+)\./.exec(
+    text,
+  )?.groups ?? {}
+  t.equal(page, `${service.url}/console/sign-in`)
+  const { mail } = service.core.config
+  t.equal(folder, mail.kind === 'outbox' && mail.folder)
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, email)
+  const home = await browser.get('/console')
+  t.match(home.text, 'Signed in as <strong>owner@localhost</strong>')
+  t.match(home.text, '10,100 credits')
+})
+
+t.test('with a mail server, the welcome does not name a folder', async t => {
+  const core = await openFolder(await temporaryFolder(t), {
+    environment: { SMTP_URL: 'smtp://localhost:2525', MAIL_FROM: 'tollgate@example.com' },
+  })
+  t.teardown(() => core.close())
+  let text = ''
+  t.intercept(console, 'log', {
+    value: (line: string) => {
+      text += line
+    },
+  })
+  await welcome(core, 'http://localhost')
+  t.match(text, 'Your mail server must deliver the code')
+  t.notMatch(text, 'newest file')
 })
 
 t.test('the welcome is shown only once, even if the first key is revoked', async t => {

@@ -138,7 +138,7 @@ t.test('only the first start prints a key and an example request', async t => {
   t.equal(stdout.match(/curl /g)?.length, 1)
 
   const second = await startServiceProcess(t, folder)
-  t.equal(await new Client(second.url, key).balance(), 90)
+  t.equal(await new Client(second.url, key).balance(), 10_090)
   const { stdout: quiet } = await second.end('SIGTERM')
   t.notMatch(quiet, /Welcome|sk_live|curl/)
 })

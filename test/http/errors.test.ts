@@ -15,7 +15,9 @@ import {
 import { Unavailable } from '../../src/ports/faults.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, type Reply, type Sending } from '../support/client.ts'
+import { runCommand } from '../support/command-runner.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const service = await startService(t, { providers: { sandbox: instantProvider } })
 const customer = await openAccount(service, { credits: 19.5 })
@@ -244,6 +246,23 @@ t.test('insufficient_credits states the balance and the price', async t => {
   const customer = await openAccount(service, { credits: 15 })
   const { body } = await customer.run({ ...picture, input: { ...picture.input, num_images: 2 } })
   t.match(body.error, { code: 'insufficient_credits', required_credits: 20, credits_balance: 15 })
+})
+
+t.test('insufficient_credits shows owners on their own machine the command that adds credits', async t => {
+  const customer = await openAccount(service, { credits: 5 })
+  const { body } = await customer.run(picture)
+  const [, command = ''] =
+    /run this in the folder of Tollgate: npm run -s tollgate -- (.*)$/.exec(body.error.message) ?? []
+  const args = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+  t.match(args, ['credits', 'grant', customer.accountId])
+  const { code, stderr } = await runCommand({ args, env: { DATA_DIR: service.core.config.dataDir } })
+  t.same([code, stderr], [0, ''])
+  await until('the credits are there', async () => (await customer.balance()) === 1005)
+  for (const environment of [{ HOST: '0.0.0.0' }, { PUBLIC_URL: 'https://tollgate.example.com' }] as const) {
+    const shared = await startService(t, { environment })
+    const poor = await openAccount({ ...shared, url: `http://127.0.0.1:${shared.port}` }, { credits: 5 })
+    t.match((await poor.run(picture)).body.error.message, /ask the operator/, JSON.stringify(environment))
+  }
 })
 
 t.test('method_not_allowed lists the allowed methods', async t => {

@@ -89,6 +89,8 @@ export interface OpenAccount {
   identity: Identity
   tester: boolean
   welcomeMicros: number
+  /** Credits beside the welcome. */
+  firstGrant?: Grant | undefined
   /** Missing means none. */
   notices?: NoticeSettings | undefined
   /** Created in the same append, so that the owner of a new account can always use it. */

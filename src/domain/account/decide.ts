@@ -101,7 +101,7 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
 }
 
 const open = (
-  { accountId, identity, tester, welcomeMicros, notices: settings, firstKey }: OpenAccount,
+  { accountId, identity, tester, welcomeMicros, firstGrant, notices: settings, firstKey }: OpenAccount,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (state.accountId !== undefined) return refuse('account_exists')
@@ -111,6 +111,7 @@ const open = (
       data: { accountId, ...openedWith(identity), tester, ...(settings && { notices: settings }) },
     },
     ...(welcomeMicros > 0 ? [credits.granted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
+    ...(firstGrant ? [credits.granted({ ...state, balanceMicros: welcomeMicros }, firstGrant)] : []),
     ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
   ])
 }

@@ -50,6 +50,8 @@ export interface AccountOpening {
   email: string
   tester: boolean
   welcomeMicros: number
+  /** A further grant in the same append. */
+  firstGrant?: Grant & { reference: string }
   /** Missing means none. */
   notices?: NoticeSettings
   /** The first key, created in the same append. */

@@ -17,7 +17,7 @@ import { schedulerOf } from '../../time/scheduler.ts'
 import { takeWhileAsync } from '../../time/take-while-async.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { mayStillRead } from '../accounts/may-still-read.ts'
-import { type Answer, answer } from '../answer.ts'
+import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import { newRunId } from '../ids.ts'
@@ -82,6 +82,8 @@ interface Parts extends RecallParts {
   runsInFlight: LimitPair
   /** The test runs that an account may have in a UTC day. */
   testRunsPerDay: number
+  /** Whether only this machine can reach the service. */
+  isOwnMachine: boolean
 }
 
 /** A followed run. */
@@ -169,7 +171,7 @@ export class Runs {
     })
     const isAccepted = !('refuse' in outcome) && outcome.repeatOf === undefined
     if (startAt && !isAccepted) starter.unreserve(startAt, accountId)
-    if ('refuse' in outcome) return outcome
+    if ('refuse' in outcome) return this.#withRemedy(outcome, accountId)
     if (outcome.repeatOf) return this.#replay(caller, outcome.repeatOf as RunId, options)
 
     const row = fold(runView, outcome.accept) as RunRow
@@ -185,6 +187,12 @@ export class Runs {
       return accepted(await this.#shown(row, { ...options, waitMs: restMs }), input)
     }
     return accepted(await this.#shown(row, options), input)
+  }
+
+  /** People who try the service on their own machine are its operators too. */
+  #withRemedy({ refuse: refusal }: Refused, grantTo: AccountId): Refused {
+    const canGrant = refusal.code === 'insufficient_credits' && this.#parts.isOwnMachine
+    return { refuse: canGrant ? { ...refusal, grantTo } : refusal }
   }
 
   /** Throws Unavailable while a run that is not accepted yet would fail. */
