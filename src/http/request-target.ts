@@ -16,5 +16,5 @@ const TARGET = new RegExp(`^(?:${ORIGIN})?(?<path>${PATH})?$`, 'i')
 export const originForm = (target: string): string => {
   const found = target === '' ? null : TARGET.exec(target)
   if (!found) throw new ApiError('invalid_request', 'The URL of the request is malformed.')
-  return found.groups?.path ?? '/'
+  return found.groups?.['path'] ?? '/'
 }
