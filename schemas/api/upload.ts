@@ -20,13 +20,13 @@ const FolderPath = about(
   'photos/2026',
 )
 
-/** The fields that accompany the file in a multipart upload. */
-export const UploadForm = Closed({ filename: Filename, folder_path: Type.Optional(FolderPath) })
+/** The fields that accompany the file in a multipart upload. Some clients give a file no name. */
+export const UploadForm = Closed({ filename: Type.Optional(Filename), folder_path: Type.Optional(FolderPath) })
 export type UploadForm = Static<typeof UploadForm>
 
 /** The parts of a multipart upload. The headers of the file's part give its name and type. */
 export const UploadMultipart = Closed({
-  file: about(FileBytes, 'The file, with its name and type.'),
+  file: about(FileBytes, 'The file, with its name and type. Without a name, it is named after its type.'),
   folder_path: Type.Optional(FolderPath),
 })
 

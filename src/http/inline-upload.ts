@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { UploadForm } from '../../schemas/api/upload.ts'
 import { MAX_INLINE_BYTES, MAX_INLINE_MB } from '../../schemas/primitives.ts'
 import type { UploadRow } from '../../schemas/views.ts'
+import type { Refusal } from '../domain/refusal.ts'
 import { toPointerPart } from '../services/schema-check.ts'
 import type { Services } from '../services/services.ts'
 import type { IncomingUpload } from '../services/uploads/incoming-upload.ts'
@@ -24,8 +25,10 @@ export const receiveForm = async (ctx: Context, uploads: Uploads): Promise<Uploa
   try {
     const boundary = boundaryOf(ctx)
     if ((ctx.request.length ?? 0) > MAX_FORM_BYTES) throw tooLarge()
-    const { file, form } = await readUpload(ctx.req, boundary, declared => uploads.receive(ctx.state.caller, declared))
-    return unwrap(await file.finish(form))
+    const received = await readUpload(ctx.req, boundary, declared => uploads.receive(ctx.state.caller, declared))
+    const stored = await received.file.finish(received.form)
+    if (received.mayBeText && 'refuse' in stored && isOfNoType(stored.refuse)) throw isText()
+    return unwrap(stored)
   } catch (error) {
     throw error instanceof Malformed ? new ApiError('invalid_multipart', `${error.message}.`) : error
   }
@@ -51,9 +54,10 @@ const boundaryOf = (ctx: Context): string => {
 
 /** Checks the fields before the file when the file begins, and the whole form at the end. */
 const readUpload = async (req: IncomingMessage, boundary: string, receive: Receive) => {
-  const fields: { filename?: string | undefined; folder_path?: string } = {}
+  const fields: UploadForm = {}
   const seen = new Set<string>()
   let file: IncomingUpload | undefined
+  let mayBeText = false
   const take = async ({ header, body }: Part) => {
     const { name, filename } = readDisposition(header('content-disposition') ?? '')
     if (name === undefined) throw new Malformed('A part has no name')
@@ -64,9 +68,8 @@ const readUpload = async (req: IncomingMessage, boundary: string, receive: Recei
       fields.folder_path = await textOf(body)
     } else {
       const type = header('content-type')
-      if (filename === undefined && type === undefined)
-        throw invalid(name, "must be a file, not text; curl sends a file with -F 'file=@name'")
-      fields.filename = filename
+      mayBeText = filename === undefined && type === undefined
+      if (filename !== undefined) fields.filename = filename
       file = unwrap(await receive(type))
       uploadForm(fields)
       await pipeline(upTo(MAX_INLINE_BYTES, body), file.body)
@@ -75,12 +78,17 @@ const readUpload = async (req: IncomingMessage, boundary: string, receive: Recei
   try {
     await readForm(req, { boundary, maxBytes: MAX_FORM_BYTES, tooLarge, take })
     if (!file) throw invalid('file', 'is required')
-    return { file, form: uploadForm(fields) }
+    return { file, form: uploadForm(fields), mayBeText }
   } catch (error) {
     await (file as IncomingUpload | undefined)?.discard()
     throw error
   }
 }
+
+/** Only text comes without a name and a type from most clients, but some send files like this. */
+const isOfNoType = (refusal: Refusal) => refusal.code === 'file_type_not_accepted' && refusal.mimeType === undefined
+
+const isText = () => invalid('file', "must be a file, not text; curl sends a file with -F 'file=@name'")
 
 async function* upTo(maxBytes: number, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let sizeBytes = 0

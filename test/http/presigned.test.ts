@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { PresignedUpload } from '../../schemas/api/upload.ts'
+import { PresignedUpload, type Upload } from '../../schemas/api/upload.ts'
 import { MAX_PRESIGNED_BYTES } from '../../schemas/primitives.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { caughtUp } from '../support/caught-up.ts'
@@ -100,7 +100,7 @@ t.test('a URL accepts the type that it was granted for by any of its names, and 
     for (const type of types) {
       const { id, presigned_url } = await grant({ mime_type: type.includes('/octet') || !type ? 'image/png' : type })
       t.equal((await put(presigned_url, file, type)).status, 200, type)
-      const { status, body } = await customer.send(`/v1/uploads/${id}`)
+      const { status, body } = await customer.send<Upload>(`/v1/uploads/${id}`)
       t.equal(status, 200, type)
       t.equal(body.mime_type, `image/${format}`, type)
     }

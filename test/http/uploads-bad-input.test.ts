@@ -58,6 +58,16 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
   'a part without headers': ['invalid_multipart', undefined, () => upload(customer, { headers: '', body: png })],
   'an empty file': ['unsupported_media_type', undefined, () => upload(customer, filePart(''))],
   'text instead of a file': ['invalid_request', '/file', () => upload(customer, textPart('file', 'lake.jpg'))],
+  'text in a part without a name, longer than a head': [
+    'invalid_request',
+    '/file',
+    () => upload(customer, textPart('file', 'a'.repeat(10_000))),
+  ],
+  'no file name, and another type than the content': [
+    'unsupported_media_type',
+    undefined,
+    () => upload(customer, filePart(png, 'image/jpeg', 'x=y')),
+  ],
   'an unsupported type': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, 'text/html'))],
   'a truncated file': ['unsupported_media_type', undefined, () => upload(customer, filePart(png.subarray(0, -13)))],
   'an SVG': ['unsupported_media_type', undefined, () => upload(customer, filePart(SVG, 'image/svg+xml'))],
@@ -70,7 +80,6 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
     () => upload(customer, filePart(Buffer.concat([png, zipArchive()]))),
   ],
   'an empty file name': ['invalid_request', '/filename', () => upload(customer, named('filename=""'))],
-  'no file name': ['invalid_request', '/filename', () => upload(customer, named('x=y'))],
   'a file name that is a folder': ['invalid_request', '/filename', () => upload(customer, named('filename="a/"'))],
   'the parent folder as a file name': ['invalid_request', '/filename', () => upload(customer, named('filename=".."'))],
   'a file name with a control character': [

@@ -97,6 +97,20 @@ t.test('a file name is kept in any script, without its path', async t => {
   }
 })
 
+t.test('a file without a name is accepted, and named after its type', async t => {
+  const parts = {
+    'without a name': filePart(png, 'image/png', 'x=y'),
+    'without a name and with an unspecific type': filePart(png, 'application/octet-stream', 'x=y'),
+    'without a name and a type': textPart('file', png),
+    'as .NET sends it': { headers: 'Content-Disposition: form-data; name=file', body: png },
+  }
+  for (const [name, part] of Object.entries(parts)) {
+    const { status, body } = await upload(customer, part)
+    t.equal(status, 200, name)
+    t.match(body, { filename: 'file.png', mime_type: 'image/png', size_bytes: png.length }, name)
+  }
+})
+
 t.test('the order of the parts and the text around them do not matter', async t => {
   const folder = textPart('folder_path', 'фото')
   const forms = {

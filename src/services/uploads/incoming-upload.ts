@@ -5,6 +5,7 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { UploadForm } from '../../../schemas/api/upload.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
+import { extensionFor } from '../../domain/media-types.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { IncomingObject, ObjectStore } from '../../ports/object-store.ts'
 import { type Answer, answer } from '../answer.ts'
@@ -87,7 +88,14 @@ const admit = async ({ grants }: Parts, caller: AccountCaller, { inspection, dec
   if (refusal) return { refuse: refusal }
   // Files of unknown type are refused above.
   const mimeType = inspected.mimeType as string
-  const terms = { method: 'inline', form, mimeType, grantMs: GRANT_MS, maxSizeBytes: inspected.sizeBytes } as const
+  const named = { ...form, filename: form.filename ?? `file.${extensionFor(mimeType)}` }
+  const terms = {
+    method: 'inline',
+    form: named,
+    mimeType,
+    grantMs: GRANT_MS,
+    maxSizeBytes: inspected.sizeBytes,
+  } as const
   const granted = await grants.give(caller, terms)
   return 'refuse' in granted ? granted : answer({ inspected, ...granted.value })
 }

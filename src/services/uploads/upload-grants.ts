@@ -11,7 +11,7 @@ import { newUploadKey } from '../object-keys.ts'
 
 /** The type and size that a grant allows, and how long it lasts. */
 interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {
-  form: UploadForm
+  form: UploadForm & { filename: string }
   grantMs: number
 }
 
