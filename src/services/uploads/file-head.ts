@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type'
 import { commonName, essenceOf } from '../../domain/media-types.ts'
+import { withoutTexts } from './picture-text.ts'
 
 /** The bytes that file-type needs to detect every type. */
 const HEAD_BYTES = 4_100
@@ -35,13 +36,16 @@ export class FileHead {
 
   /** A document that readers or browsers could take the file for, whatever its type. */
   get mark(): string | undefined {
-    const text = this.bytes.toString('latin1', 0, MARK_BYTES)
-    return marks.find(([mark]) => mark.test(text))?.[1]
+    const head = this.bytes.subarray(0, MARK_BYTES)
+    const page = pageMark.test(withoutTexts(head).toString('latin1')) ? 'a web page' : undefined
+    return page ?? marks.find(([mark]) => mark.test(head.toString('latin1')))?.[1]
   }
 }
 
+/** No browser looks for a page within a picture, so a description that mentions one is no sign of it. */
+const pageMark = /<(!doctype html|html|head|body|script|iframe|svg)[\s>/]/i
+
 const marks: [RegExp, string][] = [
   [/%PDF-/, 'a PDF document'],
-  [/<(!doctype html|html|head|body|script|iframe|svg)[\s>/]/i, 'a web page'],
   [/<\?php/i, 'a PHP script'],
 ]

@@ -158,7 +158,9 @@ t.test('a file that is also something else is detected', async t => {
     [Buffer.concat([gif, zipArchive('a comment')]), 'a ZIP archive'],
     [Buffer.concat([gif.subarray(0, 13), Buffer.from('<script>alert(1)</script>')]), 'a web page'],
     [Buffer.concat([gif, Buffer.from('<SCRIPT\nsrc=//example.com>')]), 'a web page'],
-    [pngWith(png, 'tEXt', Buffer.from('x\0<svg onload=alert(1)>')), 'a web page'],
+    [pngWith(png, 'teSt', Buffer.from('x\0<svg onload=alert(1)>')), 'a web page'],
+    [Buffer.concat([png.subarray(0, 33), Buffer.from('\0\0\0\0tEXt<svg onload=alert(1)>')]), 'a web page'],
+    [Buffer.concat([jpeg.subarray(0, 2), Buffer.from('<html><script>'), jpeg.subarray(2)]), 'a web page'],
     [pngWith(png, 'tEXt', Buffer.from("x\0<?php system('ls') ?>")), 'a PHP script'],
     [jpegWith(jpeg, 14, Buffer.from('%PDF-1.4 1 0 obj')), 'a PDF document'],
     [jpegWith(jpeg, 14, Buffer.from('<!DOCTYPE html>')), 'a web page'],
@@ -216,6 +218,27 @@ t.test('common metadata and trailing media are allowed', async t => {
     t.match(await inspectBytes(file), { mimeType: 'image/jpeg', alsoIs: undefined }, name)
 })
 
+t.test('a picture whose metadata mentions a page is a picture', async t => {
+  const text = Buffer.from('prompt\0draw the logo as <svg viewBox="0 0 8 8">, and <html><head><script>')
+  const comment = Buffer.concat([Buffer.from([0x21, 0xfe, text.length]), text, Buffer.of(0)])
+  const pictures: Record<string, Buffer> = {
+    ...Object.fromEntries(
+      ['tEXt', 'iTXt', 'zTXt', 'eXIf'].map(type => [`a PNG with ${type}`, pngWith(png, type, text)]),
+    ),
+    'a PNG with two texts': pngWith(pngWith(png, 'tEXt', text), 'iTXt', text),
+    'a PNG with a longer text than a head': pngWith(png, 'tEXt', Buffer.alloc(10_000, text)),
+    'a JPEG with EXIF': jpegWith(jpeg, 1, text),
+    'a JPEG with IPTC': jpegWith(jpeg, 13, text),
+    'a JPEG with a comment': jpegWith(jpeg, 30, text),
+    'a GIF with a comment': Buffer.concat([gif.subarray(0, firstBlock(gif)), comment, gif.subarray(firstBlock(gif))]),
+    'a WebP with EXIF': webpWith('EXIF', text),
+    'a WebP with XMP': webpWith('XMP ', text),
+  }
+  for (const [name, file] of Object.entries(pictures))
+    for (const pieceBytes of [1, file.length])
+      t.match(await inPieces(file, pieceBytes), { alsoIs: undefined, isCutOff: false, mimeType: /^image/ }, name)
+})
+
 t.test('no input makes the inspection throw', async t => {
   const starts = Object.values(samples).map(file => file.subarray(0, 40))
   const others = [
@@ -239,6 +262,20 @@ t.test('no input makes the inspection throw', async t => {
   )
   t.pass()
 })
+
+/** The first block behind the colours of a GIF. */
+const firstBlock = (gif: Buffer) => 13 + ((gif[10] ?? 0) & 0x80 ? 3 * 2 ** (((gif[10] ?? 0) & 7) + 1) : 0)
+
+/** A WebP with another chunk before its picture. */
+const webpWith = (kind: string, data: Buffer): Buffer => {
+  const webp = samples['image/webp'] as Buffer
+  const even = Buffer.concat([data, Buffer.alloc(data.length % 2)])
+  const head = Buffer.from(`${kind}....`)
+  head.writeUInt32LE(data.length, 4)
+  const file = Buffer.concat([webp.subarray(0, 12), head, even, webp.subarray(12)])
+  file.writeUInt32LE(file.length - 8, 4)
+  return file
+}
 
 function* breaking(file: Buffer) {
   yield file
