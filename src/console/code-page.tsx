@@ -18,7 +18,8 @@ export const CodePage = ({ email, minutes, fault, folder, action, back, button }
     <h1>Enter the code</h1>
     <Fault text={fault} />
     <p>
-      If <strong>{email}</strong> can be used to sign in here, a code is on its way. It is valid for {minutes} minutes.
+      If <strong>{email}</strong> can be used to sign in here, a code is on its way. It is valid for {minutes} minutes,
+      as is the one that you requested before.
     </p>
     {folder !== undefined && (
       <p>

@@ -7,6 +7,9 @@ import type { Decision } from './decider.ts'
 import type { HttpUrlFault } from './http-url.ts'
 import type { WebhookUrlFault } from './webhook-url.ts'
 
+/** Why a code to sign in is not tried. The identity may never have had it, or for another account. */
+export type CodeFault = 'unknown' | 'used' | 'tries' | 'expired'
+
 /**
  * Every reason to refuse a caller, with the facts that explain it. The list is closed. It holds no prose: each
  * transport has words for every code (`refusals.ts` in `src/http`, `src/mcp` and `src/cli`; `src/services` has those
@@ -35,9 +38,10 @@ export interface Refusals {
   too_many_codes: { retryAfterMs: number }
   /** The client, or all clients together, sign in too often. */
   too_many_sign_ins: { retryAfterMs: number }
-  /** No code of the identity can be tried under this id: it is wrong, used, expired, or was tried too often. */
-  code_not_valid: object
-  code_wrong: { triesLeft: number }
+  /** No code of the identity can be tried under this id. */
+  code_not_valid: { reason: CodeFault }
+  /** What was entered is none of so many codes. */
+  code_wrong: { triesLeft: number; codes: number }
   /** The service does not use Telegram. */
   telegram_not_offered: object
   /** The answer that a browser brought back from Telegram proves no identity. */

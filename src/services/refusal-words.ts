@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { MAX_PRESIGNED_MB } from '../../schemas/primitives.ts'
 import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
 import { fromMicros } from '../domain/money.ts'
-import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
+import type { CodeFault, Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
 import { MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
 import { describeFamilyFault } from './family-fault-words.ts'
 
@@ -39,11 +39,13 @@ export const sharedWords = {
     `Too many codes were requested for this address. Try again in ${duration(retryAfterMs)}.`,
   too_many_sign_ins: ({ retryAfterMs }) =>
     `There are too many attempts to sign in at the moment. Try again in ${duration(retryAfterMs)}.`,
-  code_not_valid: () => 'This code has expired, was used, or was tried too often. Request a new one.',
-  code_wrong: ({ triesLeft }) =>
-    triesLeft === 0
-      ? 'The code is wrong, and it cannot be tried again. Request a new one.'
-      : `The code is wrong. You have ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}.`,
+  code_not_valid: ({ reason }) => `${CODE_FAULTS[reason]} Request a new one.`,
+  code_wrong: ({ triesLeft, codes }) => {
+    const fault = codes === 1 ? 'This is not the code' : 'This is neither of the last two codes'
+    const rest =
+      triesLeft === 0 ? 'Request a new one.' : `You have ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}.`
+    return `${fault} that this browser requested. ${rest}`
+  },
   telegram_not_offered: () => 'This service does not offer sign-in with Telegram.',
   telegram_not_confirmed: () => 'Telegram did not confirm who you are. Try again.',
   registration_closed: ({ mode }) =>
@@ -249,6 +251,13 @@ const plural = (count: number, noun: string): string => `${count} ${noun}${count
 /** A number of bytes as people write it. As in UPLOAD_QUOTA, 1 GB is 2³⁰ bytes. */
 const inUnits = (bytes: number): string =>
   bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GB` : `${Math.round(bytes / 2 ** 20)} MB`
+
+const CODE_FAULTS: Record<CodeFault, string> = {
+  unknown: 'This code is not valid here.',
+  used: 'This code was used already.',
+  tries: 'This code was tried too often.',
+  expired: 'This code has expired.',
+}
 
 /** Why a URL cannot be requested, or cannot receive webhooks. */
 export const urlFaults: Record<WebhookUrlFault, string> = {

@@ -243,6 +243,34 @@ t.test('with a key, the cookie does not count', async t => {
   t.equal((await browser.get('/v1/balance', { Authorization: 'Bearer tg_sk_live_wrong' })).status, 401)
 })
 
+t.test('after a second request, the code of the first message still works, and a third one ends it', async t => {
+  const own = await startService(t)
+  const received = async (count: number) => {
+    const messages = await messagesIn(own)
+    return messages.length === count && messages.map(codeIn)
+  }
+  const requestCodes = async (browser: BrowserClient, count: number) => {
+    for (let number = 1; number <= count; number++) {
+      const before = (await messagesIn(own)).length
+      await browser.post('/console/sign-in', { email: 'ada@example.com' })
+      await until('the message', () => received(before + 1))
+    }
+  }
+  const browser = new BrowserClient(own.url)
+  await requestCodes(browser, 3)
+  const [first = '', second = '', third = ''] = (await received(3)) || []
+  const enter = (code = '') => browser.post('/console/sign-in/code', { code })
+  t.match(
+    (await enter(first)).text,
+    'This is neither of the last two codes that this browser requested. You have 4 more',
+  )
+  t.match(await enter(second), { status: 303, location: '/console' })
+  await browser.post('/console/sign-out')
+  t.match((await enter(third)).text, 'This browser has requested no code', 'both are forgotten')
+  await requestCodes(browser, 1)
+  t.match((await enter('BBBB-BBBB')).text, 'This is not the code that this browser requested. You have 4 more tries.')
+})
+
 t.test('emptied views change neither the tries nor the sessions', async t => {
   const own = await startService(t)
   const browser = new BrowserClient(own.url)

@@ -10,7 +10,7 @@ import { OneTimeCodes } from '../../src/services/sign-in/one-time-codes.ts'
 import { SessionHolders } from '../../src/services/sign-in/session-holders.ts'
 import { SessionTokens } from '../../src/services/sign-in/session-tokens.ts'
 import { Sessions } from '../../src/services/sign-in/sessions.ts'
-import { SignIn } from '../../src/services/sign-in/sign-in.ts'
+import { type CodeEntry, SignIn } from '../../src/services/sign-in/sign-in.ts'
 import { accountsOn, ambient, loginsOn, noSnapshots } from './engine.ts'
 import type { ManualClock } from './manual-clock.ts'
 import { until } from './until.ts'
@@ -86,7 +86,7 @@ export const signInOn = (
       return { email, codeId, code: await code() }
     },
 
-    enter: (entry: { email: string; codeId: string; code: string; earlierToken?: string | undefined }) =>
+    enter: (entry: Omit<CodeEntry, 'network'> & { earlierToken?: string | undefined }) =>
       signIn.enterCode(anonymous, { ...entry, network: network() }),
   }
 }

@@ -54,8 +54,10 @@ const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> =
     case 'TryCode': {
       const { atMs, codeId, hash, linkTo } = command
       const code = state.codes.find(each => each.codeId === codeId)
-      const isOpen = code && !code.isUsed && code.tries < MAX_TRIES && atMs < code.expiresAtMs
-      if (!isOpen || code.linkTo !== linkTo) return refuse('code_not_valid')
+      if (!code || code.linkTo !== linkTo) return refuse('code_not_valid', { reason: 'unknown' })
+      if (code.isUsed) return refuse('code_not_valid', { reason: 'used' })
+      if (code.tries >= MAX_TRIES) return refuse('code_not_valid', { reason: 'tries' })
+      if (atMs >= code.expiresAtMs) return refuse('code_not_valid', { reason: 'expired' })
       return accept([{ type: 'LoginCodeTried', data: { codeId, correct: code.hash === hash } }])
     }
     default:

@@ -11,7 +11,7 @@ import { OneAtATime } from '../one-at-a-time.ts'
 import { linkMessage } from './code-messages.ts'
 import type { Logins } from './logins.ts'
 import type { OneTimeCodes } from './one-time-codes.ts'
-import type { CodeEntry, CodeRequest } from './sign-in.ts'
+import { type CodeEntry, type CodeRequest, codesOf } from './sign-in.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
 interface Parts {
@@ -50,12 +50,14 @@ export class Identities {
   }
 
   /** Links the address whose code is right to the caller's account. It brings no credits. */
-  async enterCode(caller: SessionOwner, { email, network, codeId, code }: CodeEntry): Promise<Answer<undefined>> {
-    const identity = emailIdentity(email)
-    if (!identity) return refuse('email_invalid', { email })
-    const use = { caller, identity, network, owner: caller }
-    const refused = (await this.#refusalOf(caller)) ?? (await this.#parts.codes.tryCode(use, codeId, code))
-    return refused ?? this.#linkInTurn(caller, identity)
+  async enterCode(caller: SessionOwner, entry: CodeEntry): Promise<Answer<undefined>> {
+    const codes = codesOf(entry)
+    if ('refuse' in codes) return codes
+    const refused = await this.#refusalOf(caller)
+    if (refused) return refused
+    const { network, code } = entry
+    const tried = await this.#parts.codes.tryCodes({ caller, network, owner: caller }, codes.value, code)
+    return 'refuse' in tried ? tried : this.#linkInTurn(caller, tried.value)
   }
 
   /** Links the Telegram account that the caller has proved to own. */

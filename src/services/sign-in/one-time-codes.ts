@@ -31,13 +31,18 @@ interface Parts {
   codesPerMinute: number
 }
 
-/** Who a code is for, and where the request comes from. With an owner, it only links the identity to their account. */
-export interface CodeUse {
+/** Where a request comes from. With an owner, a code only links its identity to their account. */
+interface CodeTry {
   caller: Caller
-  identity: EmailIdentity
   /** The network of the client. */
   network: string
   owner?: SessionOwner
+}
+
+/** A code that was requested, and who it is for. */
+interface TriedCode {
+  identity: EmailIdentity
+  codeId: string
 }
 
 /** Makes codes, sends them by mail, and tries those that people enter. */
@@ -63,7 +68,7 @@ export class OneTimeCodes {
    * cannot use up the tries of a code that they did not request.
    */
   async request(
-    { caller, identity, network, owner }: CodeUse,
+    { caller, identity, network, owner }: CodeTry & Pick<TriedCode, 'identity'>,
     messageOf: (code: string, state: LoginState) => MailMessage | undefined,
   ): Promise<Answer<{ codeId: string }>> {
     const { logins, mail, clock, random } = this.#parts
@@ -85,22 +90,38 @@ export class OneTimeCodes {
     return answer({ codeId })
   }
 
-  /** Tries a code and records the try. Undefined if the code is right; it is used up then. */
-  async tryCode(
-    { caller, identity, network, owner }: CodeUse,
-    codeId: string,
-    code: string,
-  ): Promise<Refused | undefined> {
+  /**
+   * Tries what somebody entered as each of the codes that their browser requested, and records the tries. If it is one of
+   * them, only that one is tried. Answers with the identity whose code is right; it is used up then.
+   */
+  async tryCodes(
+    { caller, network, owner }: CodeTry,
+    codes: readonly TriedCode[],
+    entered: string,
+  ): Promise<Answer<EmailIdentity>> {
     const { logins, clock } = this.#parts
     if (!this.#tries.allows(network)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
-    this.#tries.count(network)
-    const hash = this.#hash(identity, codeId, code)
-    const command = { type: 'TryCode', atMs: clock.nowMs(), codeId, hash, linkTo: owner?.accountId } as const
-    const tried = await logins.execute(owner ?? serviceFor(caller), identity, command)
-    if ('refuse' in tried) return tried
-    const [event] = tried.accept
-    if (event?.type === 'LoginCodeTried' && event.data.correct) return undefined
-    const { tries = MAX_TRIES } = (await logins.state(identity)).codes.find(each => each.codeId === codeId) ?? {}
-    return refuse('code_wrong', { triesLeft: Math.max(0, MAX_TRIES - tries) })
+    const hashed = codes.map(code => ({ ...code, hash: this.#hash(code.identity, code.codeId, entered) }))
+    const known = await Promise.all(hashed.map(async code => (await this.#known(code))?.hash === code.hash))
+    const fitting = hashed.filter((_, index) => known[index])
+    const refused: Refused[] = []
+    const triesLeft: number[] = []
+    for (const code of fitting.length > 0 ? fitting : hashed) {
+      const { identity, codeId, hash } = code
+      this.#tries.count(network)
+      const command = { type: 'TryCode', atMs: clock.nowMs(), codeId, hash, linkTo: owner?.accountId } as const
+      const tried = await logins.execute(owner ?? serviceFor(caller), identity, command)
+      if ('refuse' in tried) refused.push(tried)
+      else if (tried.accept.some(({ type, data }) => type === 'LoginCodeTried' && data.correct)) return answer(identity)
+      else triesLeft.push(Math.max(0, MAX_TRIES - ((await this.#known(code))?.tries ?? MAX_TRIES)))
+    }
+    const [first] = refused
+    if (first && triesLeft.length === 0) return first
+    return refuse('code_wrong', { triesLeft: Math.max(...triesLeft), codes: codes.length })
+  }
+
+  /** The code as this process knows it. */
+  async #known({ identity, codeId }: TriedCode) {
+    return (await this.#parts.logins.state(identity)).codes.find(each => each.codeId === codeId)
   }
 }

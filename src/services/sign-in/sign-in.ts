@@ -27,10 +27,17 @@ export interface CodeRequest {
   network: string
 }
 
-/** `codeId` is what `requestCode` answered. */
-export interface CodeEntry extends CodeRequest {
+/** A code that a browser requested. `codeId` is what `requestCode` answered. */
+export interface RequestedCode {
+  email: string
   codeId: string
+}
+
+/** What somebody entered in a browser, and the last code that it requested. */
+export interface CodeEntry extends CodeRequest, RequestedCode {
   code: string
+  /** The code that it requested before, which is valid too. */
+  earlier?: RequestedCode | undefined
 }
 
 /** The session that was opened, and whether its account was opened too. */
@@ -64,12 +71,12 @@ export class SignIn {
    */
   async enterCode(
     caller: Caller,
-    { email, network, codeId, code, earlierToken }: CodeEntry & { earlierToken?: string | undefined },
+    { earlierToken, ...entry }: CodeEntry & { earlierToken?: string | undefined },
   ): Promise<Answer<SignedIn>> {
-    const identity = emailIdentity(email)
-    if (!identity) return refuse('email_invalid', { email })
-    const refused = await this.#parts.codes.tryCode({ caller, identity, network }, codeId, code)
-    return refused ?? this.#enter(caller, identity, earlierToken)
+    const codes = codesOf(entry)
+    if ('refuse' in codes) return codes
+    const tried = await this.#parts.codes.tryCodes({ caller, network: entry.network }, codes.value, entry.code)
+    return 'refuse' in tried ? tried : this.#enter(caller, tried.value, earlierToken)
   }
 
   /** Where to send a browser that wants to sign in with Telegram, and what it must bring back. */
@@ -102,4 +109,12 @@ export class SignIn {
     const opened = await openSession(this.#parts, service, accountId, earlierToken)
     return 'refuse' in opened ? opened : answer({ ...opened.value, isNew })
   }
+}
+
+/** The codes that somebody may have entered, the newest first. */
+export const codesOf = ({ email, codeId, earlier }: CodeEntry) => {
+  const identity = emailIdentity(email)
+  if (!identity) return refuse('email_invalid', { email })
+  const before = earlier && emailIdentity(earlier.email)
+  return answer([{ identity, codeId }, ...(before ? [{ identity: before, codeId: earlier.codeId }] : [])])
 }

@@ -44,7 +44,7 @@ t.test('an identity is invited once, and not if it has an account', async () => 
 
 t.test('a code works once', async () => {
   given(login, requested()).when(tryCode()).then(tried(true))
-  given(login, requested(), tried(true)).when(tryCode()).refused('code_not_valid')
+  given(login, requested(), tried(true)).when(tryCode()).refused('code_not_valid', { reason: 'used' })
 })
 
 t.test('a wrong code is recorded, and after five of them none is tried', async () => {
@@ -56,7 +56,7 @@ t.test('a wrong code is recorded, and after five of them none is tried', async (
     .then(tried(true))
   given(login, requested(), ...four, tried(false))
     .when(tryCode())
-    .refused('code_not_valid')
+    .refused('code_not_valid', { reason: 'tries' })
 })
 
 t.test('the tries of one code do not count for another', async () => {
@@ -72,23 +72,23 @@ t.test('an expired or unknown code is not tried', async () => {
     .then(tried(true))
   given(login, requested())
     .when(tryCode({ atMs: THEN_MS + CODE_MS }))
-    .refused('code_not_valid')
+    .refused('code_not_valid', { reason: 'expired' })
   given(login, requested())
     .when(tryCode({ number: 2 }))
-    .refused('code_not_valid')
+    .refused('code_not_valid', { reason: 'unknown' })
 })
 
 t.test('a code to link an identity signs nobody in, and links it only to the account that requested it', async () => {
-  given(login, requested(1, 7)).when(tryCode()).refused('code_not_valid')
+  given(login, requested(1, 7)).when(tryCode()).refused('code_not_valid', { reason: 'unknown' })
   given(login, requested(1, 7))
     .when(tryCode({ linkTo: 8 }))
-    .refused('code_not_valid')
+    .refused('code_not_valid', { reason: 'unknown' })
   given(login, requested(1, 7))
     .when(tryCode({ linkTo: 7 }))
     .then(tried(true))
   given(login, requested())
     .when(tryCode({ linkTo: 7 }))
-    .refused('code_not_valid')
+    .refused('code_not_valid', { reason: 'unknown' })
 })
 
 t.test('an identity gets five codes in any hour', async t => {

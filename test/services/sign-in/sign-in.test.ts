@@ -75,7 +75,8 @@ t.test('fifty people at once with one identity get one account and one grant', a
   t.equal(signedIn.length, MAX_CODES, 'each code works once')
   t.equal(new Set(signedIn.map(({ accountId }) => accountId)).size, 1)
   t.equal(signedIn.filter(({ isNew }) => isNew).length, 1)
-  for (const outcome of outcomes) if ('refuse' in outcome) t.same(outcome, refusal('code_not_valid'))
+  for (const outcome of outcomes)
+    if ('refuse' in outcome) t.same(outcome, refusal('code_not_valid', { reason: 'used' }))
   t.match(await countsOf(log), { AccountOpened: 1, CreditsGranted: 1, LoginLinked: 1, SessionOpened: MAX_CODES })
 })
 
@@ -85,7 +86,7 @@ t.test('ten thousand guesses get nowhere, and cost few events', async t => {
   const { codeId } = await process.codeFor(ADA)
   const guess = () => process.enter({ email: ADA, codeId, code: 'BBBB-BBBB' })
   for (let triesLeft = MAX_TRIES - 1; triesLeft >= 0; triesLeft--)
-    t.same(await guess(), refusal('code_wrong', { triesLeft }))
+    t.same(await guess(), refusal('code_wrong', { triesLeft, codes: 1 }))
   for (let round = 0; round < 20; round++) {
     const outcomes = await Promise.all(Array.from({ length: 500 }, guess))
     if (outcomes.some(outcome => !('refuse' in outcome) || outcome.refuse.code !== 'code_not_valid'))
@@ -96,19 +97,70 @@ t.test('ten thousand guesses get nowhere, and cost few events', async t => {
   t.ok('value' in (await process.enter(await process.codeFor(ADA))))
 })
 
+t.test('the last two codes of a browser are valid, and what is entered is one of them', async t => {
+  for (const second of [ADA, 'bob@example.com'])
+    for (const entered of [0, 1]) {
+      const log = await openLog(t)
+      const process = signInOn(log, new ManualClock())
+      const [earlier, last] = [await process.codeFor(ADA), await process.codeFor(second)]
+      const outcome = await process.enter({ ...last, earlier, code: [earlier, last][entered]?.code ?? '' })
+      const { accountId } = unwrap(outcome)
+      const email = entered === 0 ? ADA : second
+      t.same((await process.accounts.state(accountId)).identities, [emailOf(email)])
+      t.match(await countsOf(log), { LoginCodeTried: 1 }, 'the other code keeps its tries')
+    }
+})
+
+t.test('a process that does not know the newest code yet takes both codes', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const [one, other] = [signInOn(log, clock), signInOn(log, clock)]
+  const earlier = await one.codeFor(ADA)
+  await one.logins.state(emailOf(ADA))
+  const last = await other.codeFor(ADA)
+  t.ok('value' in (await one.enter({ ...last, earlier })))
+  t.ok('value' in (await one.enter({ ...last, earlier, code: earlier.code })))
+})
+
+t.test('wrong tries count against both codes, and the message says what is wrong', async t => {
+  const clock = new ManualClock()
+  const process = signInOn(await openLog(t), clock)
+  const earlier = await process.codeFor(ADA)
+  await process.enter({ ...earlier, code: 'BBBB-BBBB' })
+  clock.advance(9 * 60_000)
+  const last = await process.codeFor(ADA)
+  const wrong = { ...last, earlier, code: 'BBBB-BBBB' }
+  for (let triesLeft = MAX_TRIES - 1; triesLeft >= 1; triesLeft--)
+    t.same(await process.enter(wrong), refusal('code_wrong', { triesLeft, codes: 2 }))
+  t.same(
+    await process.enter({ ...wrong, code: earlier.code }),
+    refusal('code_not_valid', { reason: 'tries' }),
+    'one try was before there was another code',
+  )
+  t.same(await process.enter(wrong), refusal('code_wrong', { triesLeft: 0, codes: 2 }))
+  t.same(await process.enter({ ...last, earlier }), refusal('code_not_valid', { reason: 'tries' }))
+  const [third, fourth] = [await process.codeFor(ADA), await process.codeFor(ADA)]
+  clock.advance(10 * 60_000)
+  const late = { ...fourth, earlier: third, code: third.code }
+  t.same(await process.enter(late), refusal('code_not_valid', { reason: 'expired' }))
+})
+
 t.test('strangers who do not know the id of a code cannot use up its tries', async t => {
   const log = await openLog(t)
   const process = signInOn(log, new ManualClock())
   const entry = await process.codeFor(ADA)
   for (let count = 0; count < 20; count++)
-    t.same(await process.enter({ ...entry, codeId: crypto.randomUUID() }), refusal('code_not_valid'))
+    t.same(
+      await process.enter({ ...entry, codeId: crypto.randomUUID() }),
+      refusal('code_not_valid', { reason: 'unknown' }),
+    )
   t.ok('value' in (await process.enter(entry)))
 })
 
 t.test('a code is only for its own address', async t => {
   const process = signInOn(await openLog(t), new ManualClock())
   const entry = await process.codeFor(ADA)
-  t.same(await process.enter({ ...entry, email: 'eve@example.com' }), refusal('code_not_valid'))
+  t.same(await process.enter({ ...entry, email: 'eve@example.com' }), refusal('code_not_valid', { reason: 'unknown' }))
 })
 
 t.test('an address gets five codes in an hour, in every process and after a restart', async t => {
@@ -230,7 +282,7 @@ t.test(
         await t.rejects(dying.enter(entry), { name: 'Unavailable' })
         const next = signInOn(log, clock)
         if (done === 0) t.ok('value' in (await next.enter(entry)), 'the code was not used')
-        else t.same(await next.enter(entry), refusal('code_not_valid'), 'the code was used')
+        else t.same(await next.enter(entry), refusal('code_not_valid', { reason: 'used' }))
         const { accountId } = unwrap(await next.enter(await next.codeFor(ADA)))
         t.equal((await next.accounts.state(accountId)).balanceMicros, 100_000_000)
         const once = { AccountOpened: 1, CreditsGranted: 1, LoginLinked: 1, RegistrationAdmitted: 1 }

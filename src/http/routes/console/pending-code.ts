@@ -1,19 +1,17 @@
 import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
+import type { CodeEntry, RequestedCode } from '../../../services/sign-in/sign-in.ts'
 import { ApiError } from '../../api-error.ts'
 import type { Context } from '../../context.ts'
 import type { Cookies } from '../../cookies.ts'
-
-/** A code that was requested in this browser, which is the only one that may enter it. */
-export interface RequestedCode {
-  email: string
-  codeId: string
-}
 
 /** A code was entered in a browser without one: it has requested none, or refuses cookies. */
 export const noCodeRequested = () =>
   new ApiError('invalid_request', 'This browser has requested no code in the last ten minutes. Request one first.')
 
-/** Remembers the last code that a browser has requested. The cookie is no secret to its owner, and is not trusted. */
+/** The codes that a browser may enter, which only it may: its last one, and the one before. */
+type PendingCodes = Pick<CodeEntry, 'email' | 'codeId' | 'earlier'>
+
+/** Remembers the last two codes that a browser has requested. The cookie is no secret to its owner, and is not trusted. */
 export class PendingCode {
   readonly #cookies: Cookies
   readonly #name: string
@@ -23,17 +21,26 @@ export class PendingCode {
     this.#name = name
   }
 
-  read(ctx: Context): RequestedCode | undefined {
-    const [codeId = '', encoded = ''] = this.#cookies.read(ctx, this.#name)?.split('.') ?? []
-    const email = Buffer.from(encoded, 'base64url').toString()
-    return codeId && email ? { codeId, email } : undefined
+  read(ctx: Context): PendingCodes | undefined {
+    const [codeId, email, earlierId, earlierEmail] = this.#cookies.read(ctx, this.#name)?.split('.') ?? []
+    const last = decode(codeId, email)
+    return last && { ...last, earlier: decode(earlierId, earlierEmail) }
   }
 
-  write(ctx: Context, { email, codeId }: RequestedCode) {
-    this.#cookies.write(ctx, this.#name, `${codeId}.${Buffer.from(email).toString('base64url')}`, CODE_MS)
+  write(ctx: Context, requested: RequestedCode) {
+    const earlier = this.read(ctx)
+    const value = [requested, ...(earlier ? [earlier] : [])].map(encode).join('.')
+    this.#cookies.write(ctx, this.#name, value, CODE_MS)
   }
 
   remove(ctx: Context) {
     this.#cookies.remove(ctx, this.#name)
   }
+}
+
+const encode = ({ email, codeId }: RequestedCode) => `${codeId}.${Buffer.from(email).toString('base64url')}`
+
+const decode = (codeId = '', encoded = ''): RequestedCode | undefined => {
+  const email = Buffer.from(encoded, 'base64url').toString()
+  return codeId && email ? { codeId, email } : undefined
 }
