@@ -60,7 +60,7 @@ export class Tollgate {
     }
   }
 
-  /** Uploads a file. Its `url` can be used as `image_url`. */
+  /** Uploads a file. Its `url` can be used as `image_url` or `video_url`. */
   async upload(file: File): Promise<Upload> {
     const form = new FormData()
     form.append('file', file)

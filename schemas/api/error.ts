@@ -38,7 +38,7 @@ export type ErrorCode = Static<typeof ErrorCode>
 export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'The request is malformed or does not match this description. `errors` lists the faults.',
   invalid_input: [
-    'The `input` does not match the `parameters_schema` of the endpoint, its image cannot be used, or `image_url` or',
+    'The `input` does not match the `parameters_schema` of the endpoint, its file cannot be used, or its URL or',
     '`webhook_url` has a host that the service does not contact. `errors` lists the faults.',
   ].join(' '),
   invalid_multipart: 'The body is not a valid multipart form.',

@@ -28,7 +28,10 @@ export const ModelEndpoint = Closed({
   id: about(Slug, 'The family ID and the kind.', 'nano-banana-2-t2i'),
   kind: about(
     Kind,
-    'The input and output: `i2v` is image to video. `image_url` in `input` selects an image-to-* kind.',
+    [
+      'The input and output: `i2v` is image to video. `image_url` in `input` selects an image-to-* kind,',
+      '`video_url` a video-to-* kind.',
+    ].join(' '),
   ),
   mode: about(Mode, 'A `sync` run usually returns its result. An `async` run returns 202; poll it later.'),
   status: about(EndpointStatus, 'Only testers see `test` endpoints.'),

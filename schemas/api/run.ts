@@ -50,7 +50,8 @@ export const RunRequest = Closed({
     [
       `The input of the model, up to ${MAX_INPUT_BYTES / 1024} KB of JSON. It must match the endpoint's`,
       "`parameters_schema`, which `GET /v1/models` returns, as does the tool list_models with the model's ID.",
-      '`image_url` selects an endpoint that takes an image. Optional parameters may be null, which leaves them out.',
+      '`image_url` selects an endpoint that takes an image, `video_url` one that takes a video. Optional parameters may',
+      'be null, which leaves them out.',
     ].join(' '),
     { prompt: 'A lighthouse on a cliff in a storm, oil painting' },
   ),

@@ -51,7 +51,7 @@ export type PresignRequest = Static<typeof PresignRequest>
 export const PresignedUpload = Closed({
   id: UploadId,
   presigned_url: about(Url, 'The URL to send the file to with `PUT`. Use it unchanged.'),
-  cdn_url: about(Url, 'The URL of the file after you send it. Use it as `image_url`.'),
+  cdn_url: about(Url, 'The URL of the file after you send it. Use it as `image_url` or `video_url`.'),
   method: Type.Literal('PUT'),
   expires_at: about(Timestamp, 'When `presigned_url` expires.'),
   will_delete_at: about(Timestamp, 'When the file will be deleted.'),
@@ -62,7 +62,7 @@ export type PresignedUpload = Static<typeof PresignedUpload>
 export const Upload = Closed({
   object: Type.Literal('upload'),
   id: UploadId,
-  url: about(Url, 'The URL of the file. Use it as `image_url`.'),
+  url: about(Url, 'The URL of the file. Use it as `image_url` or `video_url`.'),
   size_bytes: about(Type.Integer(), 'The size of the file.', 154_765),
   mime_type: about(Type.String(), 'The type of the file, detected from its content.', 'image/jpeg'),
   filename: about(Type.String(), 'The name of the file.', 'lake.jpg'),

@@ -25,6 +25,15 @@ export const imageUrl = (role: string): Parameter => ({
   format: 'uri',
 })
 
+/** The last frame of a video, which may also be left to the model. */
+export const endImageUrl = imageUrl('The last frame')
+
+export const videoUrl = (role: string): Parameter => ({
+  ...text('Video URL', `${role}: an http(s) URL, such as that of an upload or of a result.`, { maxLength: 2_048 }),
+  pattern: '^https?://',
+  format: 'uri',
+})
+
 export const numImages = (maximum: number): Parameter =>
   integer('Number of images', 'The number of images. Each is charged.', { minimum: 1, maximum, default: 1 })
 

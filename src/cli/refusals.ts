@@ -40,7 +40,7 @@ export const words = {
   kind_not_offered: ({ model, kinds }) => `${model} has only these kinds: ${kinds.join(', ')}.`,
   input_invalid: ({ endpoint, faults }) =>
     `The input does not match ${endpoint}: ${faults.map(({ path, message }) => `${path} ${message}`).join('; ')}.`,
-  input_file_refused: ({ reason }): string => `image_url cannot be used. ${wordsOf(words, reason)}`,
+  input_file_refused: ({ parameter, reason }): string => `${parameter} cannot be used. ${wordsOf(words, reason)}`,
   webhook_url_invalid: ({ url, fault }) => `${JSON.stringify(url)} cannot receive webhooks: it ${urlFaults[fault]}.`,
 
   // On the command line, only a withdrawal is refused for lack of credits.

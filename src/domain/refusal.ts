@@ -2,6 +2,7 @@ import type { BudgetPeriod } from '../../schemas/account-events.ts'
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
+import type { FileKind, FileParameter } from './catalog/file-parameters.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
 import type { HttpUrlFault } from './http-url.ts'
@@ -95,12 +96,12 @@ export interface Refusals {
   kind_not_offered: { model: string; kinds: string[] }
   /** `faults` are relative to the input. */
   input_invalid: { endpoint: string; faults: Fault[] }
-  input_file_refused: { reason: FileRefusal }
+  input_file_refused: { parameter: FileParameter; reason: FileRefusal }
   /** `path` is a JSON Pointer to the part of the request. */
   part_too_large: { path: string; limitBytes: number }
   /** `parameter` holds a URL whose host is literally not public. */
-  address_not_public: { parameter: UrlParameter | 'image_url' }
-  image_url_invalid: { fault: HttpUrlFault }
+  address_not_public: { parameter: UrlParameter | FileParameter }
+  file_url_invalid: { parameter: FileParameter; fault: HttpUrlFault }
   webhook_url_invalid: { parameter: UrlParameter; url: string; fault: WebhookUrlFault }
 
   /** `renewsAt` is when the next period of the budget begins. */
@@ -193,9 +194,10 @@ export interface Refusals {
   file_truncated: { mimeType: string }
   /** A file that can be read as two types at once. */
   file_ambiguous: { mimeType: string; alsoIs: string }
-  file_not_image: { mimeType: string }
+  /** A video where an image is wanted, or the other way round. */
+  file_of_other_kind: { kind: FileKind; mimeType: string }
   file_not_found: object
-  data_url_unusable: object
+  data_url_unusable: { kind: FileKind }
   file_over_limit: { limitBytes: number }
 
   /** This service did not issue the presigned address. */
@@ -286,7 +288,7 @@ export type FileRefusal =
   | RefusalOf<
       | 'upload_not_found'
       | 'upload_not_sent'
-      | 'file_not_image'
+      | 'file_of_other_kind'
       | 'file_not_found'
       | 'file_over_limit'
       | 'data_url_unusable'

@@ -69,7 +69,7 @@ const guide = [
     'A refused request returns `{"error": {"code", "message", "request_id"}}`, with the faults in `errors`.',
   ],
   [
-    '**Files as input**: `image_url` takes a public URL or the `url` of an upload.',
+    '**Files as input**: `image_url`, `end_image_url` and `video_url` take a public URL or the `url` of an upload.',
     '`POST /v1/uploads` takes a file as `multipart/form-data`.',
   ],
 ].map(sentences => sentences.join(' '))

@@ -59,7 +59,7 @@ export const codes: Record<RefusalCode, ErrorCode> = {
   input_file_refused: 'invalid_input',
   address_not_public: 'invalid_input',
   part_too_large: 'invalid_request',
-  image_url_invalid: 'invalid_input',
+  file_url_invalid: 'invalid_input',
   webhook_url_invalid: 'invalid_request',
 
   budget_exceeded: 'budget_exceeded',
@@ -119,7 +119,7 @@ export const codes: Record<RefusalCode, ErrorCode> = {
   file_sent_as_other_type: 'unsupported_media_type',
   file_truncated: 'unsupported_media_type',
   file_ambiguous: 'unsupported_media_type',
-  file_not_image: 'invalid_input',
+  file_of_other_kind: 'invalid_input',
   file_not_found: 'invalid_input',
   data_url_unusable: 'invalid_input',
   file_over_limit: 'invalid_input',

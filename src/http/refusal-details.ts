@@ -1,9 +1,10 @@
+import { FILE_PARAMETERS } from '../domain/catalog/file-parameters.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { RefusalCode, Refusals } from '../domain/refusal.ts'
 import { type RefusalWords, urlFaults } from '../services/refusal-words.ts'
 import type { ErrorDetails } from './api-error.ts'
 import { TOLLGATE_POSITION } from './headers.ts'
-import { imageFault } from './refusal-words.ts'
+import { fileFault } from './refusal-words.ts'
 
 /** The details of the refusals that have some. */
 export const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalWords) => ErrorDetails } = {
@@ -13,13 +14,13 @@ export const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: R
   input_invalid: ({ faults }) => ({
     errors: faults.map(({ path, message }) => ({ path: `/input${path}`, message })),
   }),
-  input_file_refused: ({ reason }, words) => ({
-    errors: [{ path: '/input/image_url', message: imageFault(words, reason) }],
+  input_file_refused: ({ parameter, reason }, words) => ({
+    errors: [{ path: `/input/${parameter}`, message: fileFault(words, parameter, reason) }],
   }),
   address_not_public: ({ parameter }) => ({
     errors: [
       {
-        path: parameter === 'image_url' ? '/input/image_url' : `/${parameter}`,
+        path: parameter in FILE_PARAMETERS ? `/input/${parameter}` : `/${parameter}`,
         message: 'must have a public host that is not denied',
       },
     ],
@@ -27,7 +28,9 @@ export const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: R
   part_too_large: ({ path, limitBytes }) => ({
     errors: [{ path, message: `must be at most ${limitBytes} bytes of JSON` }],
   }),
-  image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
+  file_url_invalid: ({ parameter, fault }) => ({
+    errors: [{ path: `/input/${parameter}`, message: urlFaults[fault] }],
+  }),
   webhook_url_invalid: ({ parameter, fault }) => ({ errors: [{ path: `/${parameter}`, message: urlFaults[fault] }] }),
   notice_address_unlinked: () => ({
     errors: [{ path: '/email_address', message: 'must be an e-mail address of the account' }],

@@ -1,9 +1,10 @@
 import type { KeyScope } from '../../schemas/actor.ts'
 import { IDEMPOTENCY_HOURS } from '../../schemas/primitives.ts'
+import { FILE_PARAMETERS, type FileParameter } from '../domain/catalog/file-parameters.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { FileRefusal } from '../domain/refusal.ts'
 import { type RefusalWords, sharedWords, urlFaults, wordsOf } from '../services/refusal-words.ts'
-import { acceptedImages, acceptedTypes } from '../services/uploads/upload-rules.ts'
+import { acceptedTypes } from '../services/uploads/upload-rules.ts'
 
 const REQUEST_NEW_URL = 'Request a new URL with POST /v1/uploads/presigned, and use it unchanged.'
 
@@ -38,10 +39,11 @@ export const words = {
   kind_not_offered: ({ model, kinds }) =>
     [
       `${model} has only these kinds: ${kinds.join(', ')}.`,
-      'An input with image_url selects an image-to-* kind, any other a text-to-* kind.',
+      'An input with video_url selects a video-to-* kind, one with image_url an image-to-* kind, any other a text-to-* one.',
     ].join(' '),
   input_invalid: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
-  input_file_refused: ({ reason }): string => `image_url cannot be used. ${imageFault(words, reason)}`,
+  input_file_refused: ({ parameter, reason }): string =>
+    `${parameter} cannot be used. ${fileFault(words, parameter, reason)}`,
   webhook_url_invalid: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
 
   insufficient_credits: ({ requiredMicros, balanceMicros, grantTo }) =>
@@ -90,9 +92,15 @@ const grantCommand = (account: string) =>
 const typeNotAccepted = ({ mimeType = 'of unknown type' }: { mimeType?: string }, accepted: readonly string[]) =>
   `The file is ${mimeType}, which is not accepted. Accepted types: ${accepted.join(', ')}.`
 
-/** Why a file cannot be the image of an input. Uploads may also be videos. */
-export const imageFault = (words: RefusalWords, reason: FileRefusal): string =>
-  reason.code === 'file_type_not_accepted' ? typeNotAccepted(reason, acceptedImages) : wordsOf(words, reason)
+/** Why a file cannot be that of a parameter. Uploads may be images and videos. */
+export const fileFault = (words: RefusalWords, parameter: FileParameter, reason: FileRefusal): string => {
+  if (reason.code !== 'file_type_not_accepted') return wordsOf(words, reason)
+  const kind = FILE_PARAMETERS[parameter]
+  return typeNotAccepted(
+    reason,
+    acceptedTypes.filter(type => type.startsWith(kind)),
+  )
+}
 
 /** The abilities of keys by scope, and what has the others. */
 const abilities: Record<KeyScope, string> = {

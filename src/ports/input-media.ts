@@ -1,10 +1,17 @@
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
+import type { FileParameter } from '../domain/catalog/file-parameters.ts'
 
 /**
- * Finds the file behind an input's `image_url`: a Tollgate URL, a public URL or a `data:` URL. Loads nothing of it yet.
- * Rejects with InputMediaError if there is none.
+ * Finds a file of an input by its URL: a Tollgate URL, a public URL or a `data:` URL. Loads nothing of it yet. Rejects
+ * with InputMediaError if there is none.
  */
-export type FindInputMedia = (url: string) => Promise<FoundMedia>
+export type FindInputMedia = (url: string, parameter?: FileParameter) => Promise<FoundMedia>
+
+/** A file of an input. The parameter is `image_url` if it is missing. */
+export interface InputFile {
+  url: string
+  parameter?: FileParameter | undefined
+}
 
 export interface FoundMedia {
   /** The most bytes that the file may have. */
@@ -13,9 +20,9 @@ export interface FoundMedia {
   load(signal: AbortSignal, onSize: (sizeBytes: number) => void): Promise<InputMedia>
 }
 
-/** A file that a run needs. */
-export interface InputSource {
-  url: string
+/** A file that a run needs, and those that it needs at the same time. */
+export interface InputSource extends InputFile {
+  further?: InputFile[]
   runId: RunId
   accountId: AccountId
   /** Whether the work with the file takes minutes. */
@@ -23,13 +30,14 @@ export interface InputSource {
 }
 
 /**
- * Loads a file and keeps it in memory while `use` works with it, which may also give its bytes away. Waits until the
- * account may load another. Rejects with InputMediaError if the file is unusable, and if the signal aborts.
+ * Loads the files of a source and keeps them in memory while `use` works with them, which may also give
+ * their bytes away. Waits until the account may load more. Rejects with InputMediaError if one is unusable, and if the
+ * signal aborts.
  */
 export type UseInputMedia = <Result>(
   source: InputSource,
   signal: AbortSignal,
-  use: (media: InputMedia) => Promise<Result>,
+  use: (media: InputMedia, ...further: InputMedia[]) => Promise<Result>,
 ) => Promise<Result>
 
 export interface InputMedia {
@@ -40,4 +48,6 @@ export interface InputMedia {
 /** The message is shown to the client. */
 export class InputMediaError extends Error {
   override name = 'InputMediaError'
+  /** The parameter of the file. */
+  parameter: FileParameter = 'image_url'
 }

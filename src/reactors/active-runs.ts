@@ -223,7 +223,8 @@ export class ActiveRuns implements Starter {
   }
 
   #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {
-    return this.#parts.sources.isMissing(runId) ? sourceTooLate(timeoutMs) : timedOut(timeoutMs)
+    const missing = this.#parts.sources.missing(runId)
+    return missing ? sourceTooLate(missing, timeoutMs) : timedOut(timeoutMs)
   }
 
   async #process(submission: Submission): Promise<Recorded<AccountEvent>[]> {

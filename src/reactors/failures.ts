@@ -1,3 +1,4 @@
+import type { FileParameter } from '../domain/catalog/file-parameters.ts'
 import type { Failed } from '../ports/provider.ts'
 
 // Failures that the provider did not report itself.
@@ -39,10 +40,10 @@ export const lost: Failed = {
 }
 
 /** For a run whose source was not loaded at its time limit. The customer chose the source. */
-export const sourceTooLate = (timeoutMs: number): Failed => ({
+export const sourceTooLate = (parameter: FileParameter, timeoutMs: number): Failed => ({
   kind: 'failed',
   code: 'invalid_input',
-  message: `image_url: The file did not load within ${timeoutMs / 1000} s.`,
+  message: `${parameter}: The file did not load within ${timeoutMs / 1000} s.`,
 })
 
 export const timedOut = (timeoutMs: number): Failed => ({

@@ -1,6 +1,13 @@
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../schemas/primitives.ts'
+import type { FileParameter } from '../domain/catalog/file-parameters.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { FindInputMedia, UseInputMedia } from '../ports/input-media.ts'
+import {
+  type FindInputMedia,
+  type InputFile,
+  type InputMedia,
+  InputMediaError,
+  type UseInputMedia,
+} from '../ports/input-media.ts'
 import { ByteRoom } from './byte-room.ts'
 import type { RunSlots } from './run-slots.ts'
 import { Slots } from './slots.ts'
@@ -27,35 +34,46 @@ export class InputSources {
   readonly #parts: Parts
   readonly #quick = placesFor(QUICK_SOURCES)
   readonly #long = placesFor(LONG_SOURCES)
-  readonly #missing = new Set<RunId>()
+  /** The parameters whose files are being loaded. */
+  readonly #missing = new Map<RunId, FileParameter>()
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** Whether a run cannot go on before its source is loaded. */
-  isMissing(runId: RunId): boolean {
-    return this.#missing.has(runId)
+  /** The parameter whose file a run waits for; undefined if it waits for none. */
+  missing(runId: RunId): FileParameter | undefined {
+    return this.#missing.get(runId)
   }
 
-  readonly use: UseInputMedia = async ({ url, runId, accountId, isLong }, signal, use) => {
-    const { find, slots, clock } = this.#parts
-    const host = hostOf(url)
+  readonly use: UseInputMedia = async ({ further = [], runId, accountId, isLong, ...first }, signal, use) => {
+    const { slots, clock } = this.#parts
+    const host = hostOf(first.url)
     const { sources, room } = isLong ? this.#long : this.#quick
-    this.#missing.add(runId)
+    this.#missing.set(runId, first.parameter ?? 'image_url')
     slots.leave(runId)
     try {
       await sources.acquire(host, accountId, signal)
       try {
-        const found = await find(url)
-        const reserved = await room.reserve(accountId, found.maxBytes, signal)
+        // They share one place and one reservation: runs that wait for a second one would hold up each other.
+        const files = await Promise.all([first, ...further].map(file => this.#find(file)))
+        const sizes = files.map(({ maxBytes }) => maxBytes)
+        const reserved = await room.reserve(accountId, sum(sizes), signal)
         try {
-          const load = () => found.load(signal, reserved.shrink)
-          const media = await adaptToHost({ slots: sources, clock }, host, load)
-          reserved.shrink(media.bytes.byteLength)
+          const media: InputMedia[] = []
+          for (const [index, { url, parameter, load }] of files.entries()) {
+            if (parameter) this.#missing.set(runId, parameter)
+            const onSize = (sizeBytes: number) => {
+              sizes[index] = sizeBytes
+              reserved.shrink(sum(sizes))
+            }
+            const loaded = await adaptToHost({ slots: sources, clock }, hostOf(url), () => load(signal, onSize))
+            onSize(loaded.bytes.byteLength)
+            media.push(loaded)
+          }
           this.#missing.delete(runId)
           await slots.retake(runId, signal)
-          return await use(media)
+          return await use(...(media as [InputMedia, ...InputMedia[]]))
         } finally {
           reserved.free()
         }
@@ -66,7 +84,19 @@ export class InputSources {
       this.#missing.delete(runId)
     }
   }
+
+  /** Errors say of which parameter they are. */
+  async #find({ url, parameter }: InputFile) {
+    const named = (error: unknown) => {
+      if (error instanceof InputMediaError && parameter) error.parameter = parameter
+      throw error
+    }
+    const { maxBytes, load } = await this.#parts.find(url, parameter).catch(named)
+    return { url, parameter, maxBytes, load: (...args: Parameters<typeof load>) => load(...args).catch(named) }
+  }
 }
+
+const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0)
 
 const placesFor = (files: number) => ({
   sources: new Slots({ each: files, total: files }),

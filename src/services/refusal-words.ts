@@ -92,7 +92,7 @@ export const sharedWords = {
       `${parameter} must have a public host that the operator does not deny:`,
       'the service contacts no local names, no private addresses and no denied ones.',
     ].join(' '),
-  image_url_invalid: ({ fault }) => `image_url ${urlFaults[fault]}.`,
+  file_url_invalid: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
@@ -194,9 +194,12 @@ export const sharedWords = {
   file_too_large: ({ sizeBytes, limitBytes }) => `The file has ${sizeBytes} bytes; the limit is ${limitBytes}.`,
   file_type_mismatch: ({ mimeType, declared }) => `The file is ${mimeType}, but was declared as ${declared}.`,
   file_ambiguous: ({ mimeType, alsoIs }) => `The file is both ${mimeType} and ${alsoIs}.`,
-  file_not_image: ({ mimeType }) => `The file is ${mimeType}, not an image.`,
-  data_url_unusable: () =>
-    'The data: URL holds no image. Write it as data:image/png;base64,… with the bytes in base64.',
+  file_of_other_kind: ({ kind, mimeType }) =>
+    `The file is ${mimeType}, not ${kind === 'image' ? 'an image' : 'a video'}.`,
+  data_url_unusable: ({ kind }) =>
+    kind === 'image'
+      ? 'The data: URL holds no image. Write it as data:image/png;base64,… with the bytes in base64.'
+      : 'A video cannot be a data: URL. Upload it, and send the URL of the upload.',
   file_over_limit: ({ limitBytes }) => `The file is larger than ${limitBytes} bytes.`,
 
   too_many_puts: ({ limit }) =>

@@ -45,19 +45,21 @@ t.test('each parameter has bounds', async t => {
 t.test('an optional parameter has a default, and its default is valid', async t => {
   for (const [family, { id, parametersSchema }] of endpoints)
     for (const [name, declared] of Object.entries(parametersSchema.properties)) {
-      const mayBeUnset = ['seed', ...(mayStayUnset.get(family.id) ?? [])].includes(name)
+      const mayBeUnset = ['seed', 'end_image_url', ...(mayStayUnset.get(family.id) ?? [])].includes(name)
       const hasNone = parametersSchema.required?.includes(name) || mayBeUnset
       t.equal(declared['default'] === undefined, hasNone, `${id} ${name}`)
       if (!hasNone) t.same(compileCheck(declared)(declared['default']), [], `${id} ${name}`)
     }
 })
 
-t.test('prompts are required, and images for image-to-*', async t => {
+t.test('prompts are required, images for image-to-*, and videos for video-to-*', async t => {
   for (const [family, { id, kind, mode, parametersSchema }] of endpoints) {
     const speaks = family.outputType === 'audio' && mode === 'sync'
     t.ok(speaks ? 'text' in parametersSchema.properties : 'prompt' in parametersSchema.properties, id)
-    t.equal('image_url' in parametersSchema.properties, kind.startsWith('i2'), id)
-    const required = speaks ? ['text'] : ['prompt', ...(kind.startsWith('i2') ? ['image_url'] : [])]
+    const files = kind.startsWith('i2') ? ['image_url'] : kind.startsWith('v2') ? ['video_url'] : []
+    for (const name of ['image_url', 'video_url'])
+      t.equal(name in parametersSchema.properties, files.includes(name), `${id} ${name}`)
+    const required = speaks ? ['text'] : ['prompt', ...files]
     t.same(parametersSchema.required, required, id)
   }
 })
@@ -73,6 +75,26 @@ t.test('an image is an http(s) or a data: URL', async t => {
       t.not(check(url).length, 0, `${id} ${url}`)
     t.same(check(`data:${'A'.repeat(199_995)}`), [], id)
     t.not(check(`data:${'A'.repeat(199_996)}`).length, 0, id)
+  }
+})
+
+t.test('a last frame is an image, and a video is no data: URL', async t => {
+  const found = endpoints.flatMap(([, { id, parametersSchema }]) =>
+    ['end_image_url', 'video_url'].flatMap(name => {
+      const declared = parametersSchema.properties[name]
+      return declared ? [{ id, name, check: compileCheck(declared) }] : []
+    }),
+  )
+  t.same(
+    found.map(({ id, name }) => `${id} ${name}`),
+    [
+      ...['veo-3-1-v2v video_url', 'veo-3-1-fast-v2v video_url', 'kling-3-pro-i2v end_image_url'],
+      ...['kling-2-6-i2v end_image_url', 'ltx-2-3-pro-i2v end_image_url'],
+    ],
+  )
+  for (const { id, name, check } of found) {
+    t.same(check('https://a.example/b'), [], id)
+    t.equal(check('data:video/mp4;base64,AAAA').length === 0, name === 'end_image_url', id)
   }
 })
 

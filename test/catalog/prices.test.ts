@@ -54,6 +54,8 @@ const known: [endpoint: string, input: Input, credits: number][] = [
   ['veo-3-1-fast-t2v', {}, 120],
   ['veo-3-1-fast-i2v', { duration: 4, generate_audio: false }, 40],
   ['veo-3-1-fast-i2v', { duration: 4, resolution: '4K', generate_audio: false }, 120],
+  ['veo-3-1-v2v', {}, 280],
+  ['veo-3-1-fast-v2v', { generate_audio: false }, 70],
   ['gemini-omni-flash-t2v', {}, 80],
   ['gemini-omni-flash-i2v', { duration: 10, resolution: '4K' }, 300],
   ['kling-3-pro-t2v', {}, 84],

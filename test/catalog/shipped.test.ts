@@ -7,7 +7,7 @@ import { compileCheck } from '../../src/services/schema-check.ts'
 type Row = [id: string, outputType: string, mode: string, kinds: string]
 
 const image = (id: string, kinds: string): Row => [id, 'image', 'sync', kinds]
-const video = (id: string): Row => [id, 'video', 'async', 't2v i2v']
+const video = (id: string, kinds = 't2v i2v'): Row => [id, 'video', 'async', kinds]
 const audio = (id: string, mode: string): Row => [id, 'audio', mode, 't2a']
 const text = (id: string): Row => [id, 'text', 'sync', 't2t']
 
@@ -26,8 +26,8 @@ const offer: Row[] = [
   image('qwen-image', 't2i i2i'),
   image('z-image-turbo', 't2i'),
   image('hunyuan-image-3', 't2i'),
-  video('veo-3-1'),
-  video('veo-3-1-fast'),
+  video('veo-3-1', 't2v i2v v2v'),
+  video('veo-3-1-fast', 't2v i2v v2v'),
   video('gemini-omni-flash'),
   video('kling-3-pro'),
   video('kling-2-6'),

@@ -194,7 +194,7 @@ t.test('an account has at most twice as many runs started as it may hold slots',
 t.test('the source of a run is missing until it is loaded', async t => {
   const { sources, use, loads, sourceOf } = open()
   const runs = Array.from({ length: 5 }, () => sourceOf())
-  const missing = () => runs.filter(run => sources.isMissing(run.runId)).length
+  const missing = () => runs.filter(run => sources.missing(run.runId)).length
   const works: (() => void)[] = []
   const done = runs.map(run => use(run, signal, () => new Promise<void>(resolve => works.push(resolve))))
   await someTurns()
@@ -264,4 +264,32 @@ t.test('a host that hangs gets one request of an account at a time until it is q
   for (const { end } of loads) end()
   await Promise.all(next)
   t.equal(loads.length, 8)
+})
+
+t.test('a run with two files takes one place, waits for both, and says which one is unusable', async t => {
+  const { sources, use, loads, sourceOf } = open()
+  const twoFiles = (url: string): InputSource => ({
+    ...sourceOf(ada, url),
+    parameter: 'image_url',
+    further: [{ url: 'https://b.example/2.png', parameter: 'end_image_url' }],
+  })
+  // Were a place needed for each file, these would wait for each other.
+  const runs = [1, 2, 3, 4].map(number => twoFiles(`https://a.example/${number}.png`))
+  const seen: number[] = []
+  const done = runs.map(run => use(run, signal, async (...media) => seen.push(media.length)))
+  await someTurns()
+  t.equal(loads.length, 4)
+  const first = runs[0] as InputSource
+  t.equal(sources.missing(first.runId), 'image_url')
+  loads[0]?.end()
+  await someTurns()
+  t.equal(loads[4]?.url, 'https://b.example/2.png')
+  t.equal(sources.missing(first.runId), 'end_image_url')
+  loads[4]?.end(new InputMediaError('nothing is there'))
+  await t.rejects(done[0] as Promise<unknown>, { name: 'InputMediaError', parameter: 'end_image_url' })
+  for (const load of loads.slice(1, 4)) load.end()
+  await someTurns()
+  for (const load of loads.slice(5)) load.end()
+  await Promise.allSettled(done)
+  t.same(seen, [2, 2, 2])
 })

@@ -1,4 +1,5 @@
-import { type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
+import { fileParameters } from '../../domain/catalog/file-parameters.ts'
+import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
 import type { Failed, FileReference, Job } from '../../ports/provider.ts'
 
 /** An account at a vendor, from the environment. */
@@ -26,21 +27,23 @@ export const webhookFor = ({ webhookUrl }: VendorParts, { runId }: Job): string 
   webhookUrl && `${webhookUrl}?run=${runId}`
 
 /**
- * Replaces the file of a job, if it has one, by what the vendor takes for it. The file stays in memory while `use`
- * works with the parameters. Rejects with InputMediaError if the file is unusable.
+ * Replaces the files of a job, if it has some, by what the vendor takes for them. They stay in memory while `use` works
+ * with the parameters. Rejects with InputMediaError if one is unusable.
  */
 export const withFile = <Result>(
-  { runId, accountId, upstream: { parameters } }: Job,
+  { runId, accountId, input, upstream: { parameters } }: Job,
   useInputMedia: UseInputMedia,
   signal: AbortSignal,
   toVendor: (media: InputMedia) => unknown,
   use: (parameters: Record<string, unknown>) => Promise<Result>,
 ): Promise<Result> => {
-  const url = Object.values(parameters).flat().find(isReference)?.fileUrl
-  if (url === undefined) return use(parameters)
-  return useInputMedia({ url, runId, accountId, isLong: true }, signal, async media => {
-    const file = await toVendor(media)
-    const replace = (value: unknown) => (isReference(value) ? file : value)
+  const references = Object.values(parameters).flat().filter(isReference)
+  const [first, ...further] = references.map(({ fileUrl }) => fileIn(input, fileUrl))
+  if (first === undefined) return use(parameters)
+  return useInputMedia({ ...first, further, runId, accountId, isLong: true }, signal, async (...media) => {
+    const files: unknown[] = []
+    for (const each of media) files.push(await toVendor(each))
+    const replace = (value: unknown) => (isReference(value) ? files[references.indexOf(value)] : value)
     const filled = Object.entries(parameters).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.map(replace) : replace(value),
@@ -49,12 +52,17 @@ export const withFile = <Result>(
   })
 }
 
+const fileIn = (input: Job['input'], url: string): InputFile => ({
+  url,
+  parameter: fileParameters.find(name => input[name] === url),
+})
+
 export const toDataUrl = (mimeType: string, base64: string) => `data:${mimeType};base64,${base64}`
 
-/** The outcome if an error says that the file of a job is unusable. */
+/** The outcome if an error says that a file of a job is unusable. */
 export const unusableFile = (error: unknown): Failed | undefined =>
   error instanceof InputMediaError
-    ? { kind: 'failed', code: 'invalid_input', message: `image_url: ${error.message}` }
+    ? { kind: 'failed', code: 'invalid_input', message: `${error.parameter}: ${error.message}` }
     : undefined
 
 const isReference = (value: unknown): value is FileReference =>

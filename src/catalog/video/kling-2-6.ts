@@ -1,6 +1,6 @@
 import { videoFamily } from '../families.ts'
 import { number } from '../parameter-schemas.ts'
-import { aspectRatio, durationOf, generateAudio, imageUrl, negativePrompt, prompt } from '../parameters.ts'
+import { aspectRatio, durationOf, endImageUrl, generateAudio, imageUrl, negativePrompt, prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
 /** The vendor's limit in characters, https://app.klingai.com/global/dev/document-api. */
@@ -46,10 +46,11 @@ export const kling26 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Animates an image with speech and sound, 5 or 10 seconds.',
+      description: 'Animates an image with speech and sound, 5 or 10 seconds; to a last frame, if there is one.',
       parameters: {
         prompt: prompt('The action and speech of the video.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),
+        end_image_url: endImageUrl,
         ...common,
       },
       required: ['prompt', 'image_url'],
@@ -59,6 +60,7 @@ export const kling26 = videoFamily({
         {
           prompt: 'Leaves fall around the bench',
           image_url: 'https://example.com/bench.jpg',
+          end_image_url: 'https://example.com/bench-in-snow.jpg',
           duration: 10,
           generate_audio: true,
           negative_prompt: 'people',

@@ -1,6 +1,14 @@
 import { videoFamily } from '../families.ts'
 import { number } from '../parameter-schemas.ts'
-import { aspectRatio, durationWithin, generateAudio, imageUrl, negativePrompt, prompt } from '../parameters.ts'
+import {
+  aspectRatio,
+  durationWithin,
+  endImageUrl,
+  generateAudio,
+  imageUrl,
+  negativePrompt,
+  prompt,
+} from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
 /** The vendor's limit in characters, https://app.klingai.com/global/dev/document-api. */
@@ -50,10 +58,12 @@ export const kling3Pro = videoFamily({
       ],
     },
     i2v: {
-      description: 'Animates an image with speech and sound, 3 to 15 seconds, in 1080p.',
+      description:
+        'Animates an image with speech and sound, 3 to 15 seconds, in 1080p; to a last frame, if there is one.',
       parameters: {
         prompt: prompt('The action and speech of the video.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),
+        end_image_url: endImageUrl,
         ...common,
       },
       required: ['prompt', 'image_url'],
@@ -63,6 +73,7 @@ export const kling3Pro = videoFamily({
         {
           prompt: 'The balloon lifts off',
           image_url: 'https://example.com/balloon.jpg',
+          end_image_url: 'https://example.com/balloon-above-clouds.jpg',
           duration: 8,
           generate_audio: true,
           negative_prompt: 'people',

@@ -1,6 +1,14 @@
 import { videoFamily } from '../families.ts'
 import { choice } from '../parameter-schemas.ts'
-import { aspectRatio, durationOf, generateAudio, imageUrl, prompt, videoResolution } from '../parameters.ts'
+import {
+  aspectRatio,
+  durationOf,
+  endImageUrl,
+  generateAudio,
+  imageUrl,
+  prompt,
+  videoResolution,
+} from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
 const common = {
@@ -47,10 +55,12 @@ export const ltx23Pro = videoFamily({
     },
     i2v: {
       status: 'test',
-      description: 'Animates an image with sound, up to 10 seconds, 2160p and 50 frames a second.',
+      description:
+        'Animates an image with sound, up to 10 seconds, 2160p and 50 frames a second; to a last frame, if there is one.',
       parameters: {
         prompt: prompt('The action and sound of the video.'),
         image_url: imageUrl('The first frame'),
+        end_image_url: endImageUrl,
         aspect_ratio: aspectRatio(['auto', '16:9', '9:16'], 'auto', 'the image'),
         ...common,
       },
@@ -61,6 +71,7 @@ export const ltx23Pro = videoFamily({
         {
           prompt: 'The clouds race by',
           image_url: 'https://example.com/mountain.jpg',
+          end_image_url: 'https://example.com/mountain-at-night.jpg',
           duration: 8,
           resolution: '2160p',
           fps: 25,

@@ -1,11 +1,16 @@
 import { videoFamily } from '../families.ts'
 import { priceRule } from '../price-rule.ts'
-import { veo31ImageToVideo, veo31TextToVideo } from './veo-3-1-parameters.ts'
+import { veo31ImageToVideo, veo31TextToVideo, veo31VideoToVideo } from './veo-3-1-parameters.ts'
 
 // With sound, 4K costs the vendor less than three times as much; without, three times.
 const pricing = priceRule(10, {
   quantities: ['duration'],
   multipliers: { generate_audio: { true: 1.5, false: 1 }, resolution: { '720p': 1, '1080p': 1, '4K': 3 } },
+})
+
+const extension = priceRule(10, {
+  quantities: ['duration'],
+  multipliers: { generate_audio: { true: 1.5, false: 1 } },
 })
 
 /** Google's Veo 3.1 Fast. Parameters and prices follow https://fal.ai/models/fal-ai/veo3.1/fast/api. */
@@ -48,6 +53,24 @@ export const veo31Fast = videoFamily({
           resolution: '720p',
           generate_audio: true,
           seed: 1,
+        },
+      ],
+    },
+    v2v: {
+      description: 'Extends a video by 7 seconds, with sound, faster and cheaper than Veo 3.1.',
+      parameters: veo31VideoToVideo,
+      required: ['prompt', 'video_url'],
+      pricing: extension,
+      examples: [
+        { prompt: 'The cat jumps off the sofa', video_url: 'https://example.com/cat.mp4' },
+        {
+          prompt: 'Pigeons fly up',
+          video_url: 'https://example.com/square.mp4',
+          aspect_ratio: '9:16',
+          generate_audio: true,
+          auto_fix: false,
+          safety_tolerance: '4',
+          seed: 41,
         },
       ],
     },

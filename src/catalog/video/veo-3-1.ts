@@ -1,11 +1,16 @@
 import { videoFamily } from '../families.ts'
 import { priceRule } from '../price-rule.ts'
-import { veo31ImageToVideo, veo31TextToVideo } from './veo-3-1-parameters.ts'
+import { veo31ImageToVideo, veo31TextToVideo, veo31VideoToVideo } from './veo-3-1-parameters.ts'
 
 // With sound, 4K costs the vendor less than twice as much; without, twice.
 const pricing = priceRule(20, {
   quantities: ['duration'],
   multipliers: { generate_audio: { true: 2, false: 1 }, resolution: { '720p': 1, '1080p': 1, '4K': 2 } },
+})
+
+const extension = priceRule(20, {
+  quantities: ['duration'],
+  multipliers: { generate_audio: { true: 2, false: 1 } },
 })
 
 /** Google's Veo 3.1. Parameters and prices follow https://fal.ai/models/fal-ai/veo3.1/api. */
@@ -48,6 +53,24 @@ export const veo31 = videoFamily({
           resolution: '4K',
           generate_audio: false,
           seed: 29,
+        },
+      ],
+    },
+    v2v: {
+      description: 'Extends a video by 7 seconds, with sound.',
+      parameters: veo31VideoToVideo,
+      required: ['prompt', 'video_url'],
+      pricing: extension,
+      examples: [
+        { prompt: 'The curtains fall still', video_url: 'https://example.com/window.mp4' },
+        {
+          prompt: 'The train disappears in a tunnel',
+          video_url: 'https://example.com/station.mp4',
+          aspect_ratio: '16:9',
+          generate_audio: false,
+          negative_prompt: 'people',
+          safety_tolerance: '3',
+          seed: 30,
         },
       ],
     },

@@ -25,7 +25,7 @@ const sendUpload = operation({
   tag: 'Uploads',
   summary: `Upload a file of up to ${MAX_INLINE_MB} MB`,
   description: [
-    'Uploads an image or video for use as `image_url`.',
+    'Uploads an image for use as `image_url` or `end_image_url`, or a video for use as `video_url`.',
     "The type detected from the content must match the `Content-Type` of the file's part.",
     'For larger files, use `POST /v1/uploads/presigned`.',
     `At most ${MAX_ARRIVING_UPLOADS} files of an account may arrive at a time.`,

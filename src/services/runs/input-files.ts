@@ -1,4 +1,10 @@
 import { Readable } from 'node:stream'
+import {
+  FILE_PARAMETERS,
+  type FileKind,
+  type FileParameter,
+  fileParameters,
+} from '../../domain/catalog/file-parameters.ts'
 import { httpUrlFault, isHttp } from '../../domain/http-url.ts'
 import { type FileRefusal, refuse } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -19,7 +25,7 @@ interface Parts {
   uploads: UploadFinder
 }
 
-/** Checks the file in an input, as far as that needs no request, before a run is accepted and charged. */
+/** Checks the files in an input, as far as that needs no request, before a run is accepted and charged. */
 export class InputFiles {
   readonly #parts: Parts
 
@@ -28,33 +34,42 @@ export class InputFiles {
   }
 
   /**
-   * Refuses an input whose `image_url` holds no usable image, names an unusable file of this service, names a host that
-   * is not public, or can never be requested. The run itself loads other addresses. An endpoint may take any text.
+   * Refuses an input whose address of a file holds no usable file, names an unusable one of this service, names a host
+   * that is not public, or can never be requested. The run itself loads other addresses. An endpoint may take any text.
    */
-  async check(caller: AccountCaller, { image_url: address }: Record<string, unknown>): Promise<Refused | undefined> {
-    if (typeof address !== 'string') return undefined
+  async check(caller: AccountCaller, input: Record<string, unknown>): Promise<Refused | undefined> {
+    for (const parameter of fileParameters) {
+      const address = input[parameter]
+      const refused = typeof address === 'string' ? await this.#check(caller, parameter, address) : undefined
+      if (refused) return refused
+    }
+    return undefined
+  }
+
+  async #check(caller: AccountCaller, parameter: FileParameter, address: string): Promise<Refused | undefined> {
     const { addresses, outbound } = this.#parts
+    const kind = FILE_PARAMETERS[parameter]
     const key = addresses.keyOf(address)
     const isData = /^data:/i.test(address)
     if (key === undefined && !isData) {
       const fault = isHttp(address) ? httpUrlFault(address) : undefined
-      if (fault) return refuse('image_url_invalid', { fault })
-      return outbound.refuses(address) ? refuse('address_not_public', { parameter: 'image_url' }) : undefined
+      if (fault) return refuse('file_url_invalid', { parameter, fault })
+      return outbound.refuses(address) ? refuse('address_not_public', { parameter }) : undefined
     }
-    const reason = key === undefined ? await dataRefusal(address) : await this.#keyRefusal(caller, key)
-    return reason && refuse('input_file_refused', { reason })
+    const reason = key === undefined ? await dataRefusal(address, kind) : await this.#keyRefusal(caller, key, kind)
+    return reason && refuse('input_file_refused', { parameter, reason })
   }
 
-  #keyRefusal(caller: AccountCaller, key: string): Promise<FileRefusal | undefined> {
-    return isUploadKey(key) ? this.#uploadRefusal(caller, key) : this.#objectRefusal(key)
+  #keyRefusal(caller: AccountCaller, key: string, kind: FileKind): Promise<FileRefusal | undefined> {
+    return isUploadKey(key) ? this.#uploadRefusal(caller, key, kind) : this.#objectRefusal(key)
   }
 
   /** Another account's file is treated as absent. */
-  async #uploadRefusal(caller: AccountCaller, key: string): Promise<FileRefusal | undefined> {
+  async #uploadRefusal(caller: AccountCaller, key: string, kind: FileKind): Promise<FileRefusal | undefined> {
     const found = await this.#parts.uploads.byKey(caller, key)
     if ('refuse' in found) return found.refuse
     const { mimeType, maxSizeBytes } = found.value
-    if (!mimeType.startsWith('image/')) return { code: 'file_not_image', mimeType }
+    if (!mimeType.startsWith(`${kind}/`)) return { code: 'file_of_other_kind', kind, mimeType }
     // Until the upload is sealed, another file may have replaced the one that was inspected.
     return this.#objectRefusal(key, maxSizeBytes)
   }
@@ -66,10 +81,13 @@ export class InputFiles {
   }
 }
 
-const dataRefusal = async (address: string): Promise<FileRefusal | undefined> => {
+const dataRefusal = async (address: string, kind: FileKind): Promise<FileRefusal | undefined> => {
+  // A video is too large for an input.
+  if (kind === 'video') return { code: 'data_url_unusable', kind }
   const media = await decodeDataUrl(new URL(address)).catch(() => undefined)
-  if (!media) return { code: 'data_url_unusable' }
+  if (!media) return { code: 'data_url_unusable', kind }
   const inspected = await inspect(Readable.from([media.bytes]))
   const { mimeType = '' } = inspected
-  return contentRefusal(inspected) ?? (mimeType.startsWith('image/') ? undefined : { code: 'file_not_image', mimeType })
+  const refused = contentRefusal(inspected)
+  return refused ?? (mimeType.startsWith('image/') ? undefined : { code: 'file_of_other_kind', kind, mimeType })
 }

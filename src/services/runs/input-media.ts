@@ -1,5 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
+import { FILE_PARAMETERS, type FileKind } from '../../domain/catalog/file-parameters.ts'
 import { mimeTypeOf } from '../../domain/media-types.ts'
 import { type FindInputMedia, type FoundMedia, type InputMedia, InputMediaError } from '../../ports/input-media.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -19,18 +20,20 @@ interface Sources {
   addresses: Addresses
 }
 
-/** Finds images. Files of this service are read from the store and not over the network. */
+/** Finds images and videos. Files of this service are read from the store and not over the network. */
 export const createInputMediaFinder =
   (sources: Sources): FindInputMedia =>
-  async address => {
+  async (address, parameter = 'image_url') => {
+    const kind = FILE_PARAMETERS[parameter]
     if (!URL.canParse(address)) throw new InputMediaError('The address is not a URL.')
     const { maxBytes, load } = await find(address, sources)
     return {
       maxBytes,
       load: async (signal, onSize) => {
         const { mimeType, bytes } = await load(signal, onSize)
-        if (!mayBeImage(mimeType)) throw new InputMediaError(`The address returned ${mimeType}, not an image.`)
-        if (bytes.byteLength === 0) throw new InputMediaError('The image is empty.')
+        if (!mayBe(kind, mimeType))
+          throw new InputMediaError(`The address returned ${mimeType}, not ${WITH_ARTICLE[kind]}.`)
+        if (bytes.byteLength === 0) throw new InputMediaError(`The ${kind} is empty.`)
         return { mimeType, bytes }
       },
     }
@@ -45,7 +48,10 @@ const find = async (address: string, { outbound, objects, addresses }: Sources):
 }
 
 /** Servers may omit the type; then the provider inspects the bytes. */
-const mayBeImage = (mimeType: string) => mimeType.startsWith('image/') || mimeType === 'application/octet-stream'
+const mayBe = (kind: FileKind, mimeType: string) =>
+  mimeType.startsWith(`${kind}/`) || mimeType === 'application/octet-stream'
+
+const WITH_ARTICLE: Record<FileKind, string> = { image: 'an image', video: 'a video' }
 
 /**
  * The image in a `data:` URL. Rejects with InputMediaError if there is none. The platform's fetch reaches no network:

@@ -2,8 +2,8 @@ import { specificType } from '../../domain/media-types.ts'
 import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { InspectionResult } from './inspection.ts'
 
-/** The accepted types of images, and of all files. */
-export const acceptedImages: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']
+/** The types of files that are accepted. */
+const acceptedImages: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']
 export const acceptedTypes: readonly string[] = [...acceptedImages, 'video/mp4', 'video/webm', 'video/quicktime']
 
 /**

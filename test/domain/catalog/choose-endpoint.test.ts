@@ -16,6 +16,14 @@ t.test('an input without image_url selects a text-to-* endpoint', async t => {
   t.equal(chooseEndpoint(open, 'lumen', Object.create({ image_url: 'inherited' }))?.id, 'lumen-t2i')
 })
 
+t.test('a video_url selects a video-to-* endpoint, also beside an image_url', async t => {
+  const films = family('lumen', {}, [endpoint('t2v'), endpoint('i2v'), endpoint('v2v')])
+  const video_url = 'https://example.com/a.mp4'
+  t.equal(chooseEndpoint(films, 'lumen', { prompt: 'go on', video_url })?.id, 'lumen-v2v')
+  t.equal(chooseEndpoint(films, 'lumen', { prompt: 'go on', video_url, image_url: 'x' })?.id, 'lumen-v2v')
+  t.equal(chooseEndpoint(open, 'lumen', { prompt: 'go on', video_url }), undefined)
+})
+
 t.test('the id of an endpoint selects it, whatever the input', async t => {
   for (const input of [{}, { image_url: 'https://example.com/a.png' }])
     for (const id of ['lumen-t2i', 'lumen-i2i']) t.equal(chooseEndpoint(open, id, input)?.id, id)

@@ -73,6 +73,40 @@ t.test('a client can use its own picture any number of times', async t => {
     t.match((await run(customer, address)).body, { status: 'completed' })
 })
 
+t.test('each parameter takes files of its kind', async t => {
+  const { service } = await start(t)
+  const customer = await openAccount(service, { credits: 1_000 })
+  const [image, video] = [(await send(customer, png)).url, (await send(customer, mp4, 'video/mp4')).url]
+  const ask = (model: string, input: object) =>
+    customer.post('/v1/run?dry_run=true', { model, input: { prompt: 'go on', ...input } })
+  const taken = [
+    await ask('veo-3-1', { video_url: video }),
+    await ask('kling-3-pro', { image_url: image, end_image_url: image }),
+  ]
+  t.same(
+    taken.map(({ body }) => body.endpoint),
+    ['veo-3-1-v2v', 'kling-3-pro-i2v'],
+  )
+  const notVideo = `The file is image/png, not a video.`
+  const notImage = `The file is video/mp4, not an image.`
+  const refusals: [model: string, input: object, parameter: string, message: string | RegExp][] = [
+    ['veo-3-1', { video_url: image }, 'video_url', notVideo],
+    ['kling-3-pro', { image_url: video }, 'image_url', notImage],
+    ['kling-3-pro', { image_url: image, end_image_url: video }, 'end_image_url', notImage],
+    ['kling-3-pro', { image_url: image, end_image_url: `${image}0` }, 'end_image_url', NO_FILE],
+    ['kling-3-pro', { image_url: image, end_image_url: 'http://10.0.0.1/a.png' }, 'end_image_url', /public host/],
+    ['veo-3-1', { video_url: 'http://localhost/a.mp4' }, 'video_url', /public host/],
+    ['veo-3-1', { video_url: 'http://a b/c.mp4' }, 'video_url', /./],
+    ['veo-3-1', { video_url: dataUrl(mp4, 'video/mp4') }, 'video_url', /./],
+  ]
+  for (const [model, input, parameter, message] of refusals) {
+    const { status, body } = await ask(model, input)
+    t.equal(status, 400, parameter)
+    t.match(body.error, { code: 'invalid_input', errors: [{ path: `/input/${parameter}`, message }] }, parameter)
+  }
+  t.match((await ask('wan-2-6', { video_url: video })).body.error, { message: /only these kinds: t2v, i2v/ })
+})
+
 t.test('a picture of another account is reported as absent', async t => {
   const { other, refused } = await start(t)
   const { url } = await send(other, png)

@@ -154,6 +154,18 @@ t.test('a response without a content type is accepted, one with another type is 
   await t.rejects(page.load(page.elsewhere, signal), { name: 'InputMediaError', message: /text\/html/ })
 })
 
+t.test('a video is a video, and nothing else', async t => {
+  const film = await setUp(t, (_, response) => response.setHeader('Content-Type', 'video/mp4').end(PNG))
+  t.equal((await (await film.find(film.elsewhere, 'video_url')).load(signal, () => {})).mimeType, 'video/mp4')
+  await t.rejects(film.load(film.elsewhere, signal), { message: 'The address returned video/mp4, not an image.' })
+  const photo = await setUp(t, (_, response) => response.setHeader('Content-Type', 'image/png').end(PNG))
+  const found = await photo.find(photo.elsewhere, 'video_url')
+  await t.rejects(
+    found.load(signal, () => {}),
+    { name: 'InputMediaError', message: 'The address returned image/png, not a video.' },
+  )
+})
+
 t.test('an unusable response is reported in words for the client', async t => {
   const servers: Record<string, RequestListener> = {
     '404': (_, response) => response.writeHead(404).end(),

@@ -5,7 +5,7 @@ import { type Craft, numberIn, type Work } from '../../../studio/work.ts'
 /** The work for a job: a text answer, or media from the studio. The suffix of the endpoint id decides. */
 export type Order =
   | { craft: 'answer'; seed: number }
-  | { craft: Craft; seed: number; works: Work[]; needsSource: boolean }
+  | { craft: Craft; seed: number; works: Work[]; source: 'image' | 'video' | undefined }
 
 /** The sandbox needs no words of a vendor. */
 export type SandboxJob = Omit<Job, 'upstream'>
@@ -18,8 +18,11 @@ export function orderFor({ runId, endpoint, input }: SandboxJob): Order {
   const craft = craftOf(kind, input)
   const copies = craft === 'picture' || craft === 'repaint' ? numberIn(input, 'num_images', 1) : 1
   const works = Array.from({ length: copies }, (_, index) => ({ craft, input, seed: seed + index }))
-  return { craft, seed, works, needsSource: kind.startsWith('i2') }
+  return { craft, seed, works, source: SOURCES[kind.slice(0, 2)] }
 }
+
+/** What the work needs, by the beginning of the kind. */
+const SOURCES: Record<string, 'image' | 'video'> = { i2: 'image', v2: 'video' }
 
 function craftOf(kind: string, input: Job['input']): Craft {
   switch (kind) {
@@ -29,6 +32,7 @@ function craftOf(kind: string, input: Job['input']): Craft {
       return 'repaint'
     case 't2v':
     case 'i2v':
+    case 'v2v':
       return 'film'
     case 't2a':
       // Speech endpoints have `text`, music endpoints have `prompt`.

@@ -1,4 +1,5 @@
-import { type InputMedia, InputMediaError, type UseInputMedia } from '../../../ports/input-media.ts'
+import { fileParameters } from '../../../domain/catalog/file-parameters.ts'
+import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../../ports/input-media.ts'
 import type { Failed, ProviderOutcome } from '../../../ports/provider.ts'
 import { answer } from '../../../studio/answer.ts'
 import { Overrun, type Studio } from '../../../studio/studio.ts'
@@ -31,8 +32,13 @@ export async function produce(
         results.push(await make({ ...work, source, givesSource: work === order.works.at(-1) }))
       return results
     }
-    const source = { url: textIn(job.input, 'image_url'), runId, accountId, isLong: isLong(order) }
-    const results = await (order.needsSource ? useInputMedia(source, signal, makeFrom) : makeAll())
+    const common = { runId, accountId, isLong: isLong(order) }
+    const useFiles = (use: (media: InputMedia) => Promise<(Made | Unusable)[]>) => {
+      const [first, ...further] = filesOf(job.input)
+      return useInputMedia({ ...common, ...(first ?? { url: '' }), further }, signal, use)
+    }
+    // The studio cannot read a video, which is only checked.
+    const results = await (order.source ? useFiles(order.source === 'image' ? makeFrom : makeAll) : makeAll())
     const media: Made[] = []
     for (const result of results) {
       if (isUnusable(result)) return invalidInput(result.unusable)
@@ -41,11 +47,18 @@ export async function produce(
     const text = thoughts(job.input, order.seed)
     return { kind: 'done', media, ...(text !== undefined && { text }) }
   } catch (error) {
-    if (error instanceof InputMediaError) return invalidInput(`image_url: ${error.message}`)
-    if (error instanceof Overrun) return overrun(error, order.needsSource)
+    if (error instanceof InputMediaError) return invalidInput(`${error.parameter}: ${error.message}`)
+    if (error instanceof Overrun) return overrun(error, order.source === 'image')
     throw error
   }
 }
+
+/** The files of an input; the film begins with the first one. */
+const filesOf = (input: SandboxJob['input']): InputFile[] =>
+  fileParameters.flatMap(parameter => {
+    const url = textIn(input, parameter)
+    return url === '' ? [] : [{ url, parameter }]
+  })
 
 const invalidInput = (message: string): Failed => ({ kind: 'failed', code: 'invalid_input', message })
 

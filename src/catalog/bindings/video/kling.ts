@@ -7,8 +7,10 @@ export const falKling = (durations: number[]): ParameterRule[] => [
   ...same('prompt', 'negative_prompt', 'generate_audio', 'aspect_ratio', 'cfg_scale'),
   withUnit('duration', '', durations),
   { from: 'image_url', to: 'start_image_url', as: 'file' },
+  { from: 'end_image_url', to: 'end_image_url', as: 'file' },
 ]
 
+/** Whether Replicate takes a last frame is not known. */
 export const replicateKling: ParameterRule[] = [
   ...same('prompt', 'duration', 'generate_audio', 'aspect_ratio'),
   unlessEmpty('negative_prompt'),

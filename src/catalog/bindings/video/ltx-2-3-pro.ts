@@ -8,6 +8,7 @@ const fal: ParameterRule[] = [
   ...common,
   ...same('resolution', 'aspect_ratio'),
   { from: 'image_url', to: 'image_url', as: 'file' },
+  { from: 'end_image_url', to: 'end_image_url', as: 'file' },
 ]
 
 /** The parameters of version 2.5, whose description could be read. */

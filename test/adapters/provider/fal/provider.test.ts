@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createFalProvider } from '../../../../src/adapters/provider/fal/provider.ts'
-import type { InputMedia } from '../../../../src/ports/input-media.ts'
+import type { VendorParts } from '../../../../src/adapters/provider/vendor.ts'
+import { type InputMedia, InputMediaError } from '../../../../src/ports/input-media.ts'
 import type { UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { COMPLETED, FAL_KEY, PICTURES, startFal } from '../../../support/vendors/fal.ts'
 import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
@@ -147,6 +148,46 @@ t.test('a file is sent as a data URL, and the webhook as a query', async t => {
   )
   const image_url = 'data:image/png;base64,iVBORw0KGgo='
   t.same(JSON.parse(String(request?.body)), { prompt: 'waves', image_url, duration: '5' })
+})
+
+t.test('two files are sent, each in its place', async t => {
+  const { stub } = await start()
+  const urls = { image_url: 'https://client.example/a.png', end_image_url: 'https://client.example/b.png' }
+  const parts: VendorParts = {
+    ...vendorParts(t, stub.url, FAL_KEY),
+    useInputMedia: async ({ url, further = [] }, _signal, use) => {
+      t.same([url, ...further.map(file => file.url)], Object.values(urls))
+      const [first, second] = [url, ...further.map(file => file.url)].map(each => Buffer.from(each))
+      return use({ mimeType: 'image/png', bytes: first as Buffer }, { mimeType: 'image/jpeg', bytes: second as Buffer })
+    },
+  }
+  const parameters = {
+    start_image_url: { fileUrl: urls.image_url },
+    end_image_url: { fileUrl: urls.end_image_url },
+    prompt: 'waves',
+  }
+  const film = { model: 'fal-ai/kling-video/v3/pro/image-to-video', operation: 'queue', parameters }
+  await accepted(createFalProvider(parts), { ...vendorJob(film), input: urls })
+  t.same(JSON.parse(String(stub.requests[0]?.body)), {
+    start_image_url: `data:image/png;base64,${Buffer.from(urls.image_url).toString('base64')}`,
+    end_image_url: `data:image/jpeg;base64,${Buffer.from(urls.end_image_url).toString('base64')}`,
+    prompt: 'waves',
+  })
+})
+
+t.test('an unusable file is named by its parameter', async t => {
+  const { stub } = await start()
+  const error = new InputMediaError('The address returned text/html.')
+  error.parameter = 'video_url'
+  const parts = { ...vendorParts(t, stub.url, FAL_KEY), useInputMedia: () => Promise.reject(error) }
+  const parameters = { prompt: 'waves', video_url: { fileUrl: 'https://client.example/a.html' } }
+  const film = { model: 'fal-ai/veo3.1/extend-video', operation: 'queue', parameters }
+  t.same(await createFalProvider(parts).submit(vendorJob(film), signal), {
+    kind: 'failed',
+    code: 'invalid_input',
+    message: 'video_url: The address returned text/html.',
+  })
+  t.same(stub.requests, [])
 })
 
 t.test('a job may have a longer path', async t => {

@@ -166,6 +166,28 @@ t.test('an unusable image_url is the client’s mistake', async t => {
   }
 })
 
+t.test('a video is checked, and a last frame too', async t => {
+  const request = (kind: string, files: object) => job(22, `any-${kind}`, { ...film, ...files })
+  const asked: string[] = []
+  const at = createSandboxProvider({
+    clock: { ...systemClock, nowMs: () => 0 },
+    useInputMedia: async ({ url, parameter, further = [] }, _, use) => {
+      asked.push(...[{ url, parameter }, ...further].map(file => `${file.parameter} ${file.url}`))
+      return use({ mimeType: 'image/png', bytes: Uint8Array.from(picture) })
+    },
+  })
+  t.teardown(() => at.close())
+  const made = async (wanted: Job) => {
+    await submit(wanted, at)
+    return (await end(wanted, at)).outcome
+  }
+  const [video_url, image_url] = ['http://example.com/video', 'http://example.com/picture']
+  const done = { kind: 'done', media: [{ mimeType: 'video/mp4' }] }
+  t.match(await made(request('v2v', { video_url })), done)
+  t.match(await made(request('i2v', { image_url, end_image_url: image_url })), done)
+  t.same(asked, [`video_url ${video_url}`, `image_url ${image_url}`, `end_image_url ${image_url}`])
+})
+
 t.test('a source moves into the thread that needs it last', async t => {
   const studio = createStudio({ threads: 1 })
   t.teardown(() => studio.close())
