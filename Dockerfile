@@ -11,6 +11,7 @@ RUN npm run build && chmod +x dist/src/cli.js && npm prune --omit=dev
 FROM node:24-slim
 WORKDIR /app
 COPY --from=build /app/package.json ./
+COPY docs/first-picture.jpg docs/
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 RUN ln -s /app/dist/src/cli.js /usr/local/bin/tollgate && mkdir -m 700 /data && chown node:node /data

@@ -1,7 +1,7 @@
 import { accountIn } from '../../schemas/events.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
-import { FIRST_MODELS, firstCurl, firstRun } from '../services/first-request.ts'
+import { curlRun, FIRST_MODELS, firstModel, firstRun } from '../services/first-request.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 
@@ -47,7 +47,7 @@ export const welcome = async (
 
   Run a model, and look at the output in the response:
 
-    ${firstCurl(url, apiKey, firstRun(models)).join('\n    ')}
+    ${curlRun(`${url}/v1/run`, apiKey, firstRun(firstModel(models))).join('\n    ')}
 
   In a browser, sign in to this account at ${url}/console/sign-in
   with the address ${OWNER}. ${whereCodeIs(mail)}

@@ -14,13 +14,13 @@ export const AddAddressPage = ({ email, fault, hasTelegram }: AddAddressProps) =
     <Fault text={fault} />
     <AddressForm action="/console/identities" button="Send a code" email={email} fault={fault} />
     {hasTelegram && (
-      <p class="note">
+      <p>
         <a class="button quiet" href="/console/identities/telegram">
           Add your Telegram account
         </a>
       </p>
     )}
-    <p class="soft note">It then belongs to this account for good, and brings no further credits.</p>
+    <p class="soft">It then belongs to this account for good, and brings no further credits.</p>
     <p>
       <a href="/console">Back to your account</a>
     </p>

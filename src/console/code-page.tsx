@@ -29,7 +29,7 @@ export const CodePage = ({ email, minutes, fault, folder, action, back, button }
     )}
     <form method="post" action={action}>
       <label for="code">
-        Code <span class="soft">such as WDJB-MJHT</span>
+        Code <span class="small">such as WDJB-MJHT</span>
       </label>
       <input
         id="code"
@@ -45,7 +45,7 @@ export const CodePage = ({ email, minutes, fault, folder, action, back, button }
       />
       <button type="submit">{button}</button>
     </form>
-    <p class="soft note">
+    <p class="soft">
       No code after a minute? Look in your spam folder, or <a href={back}>request another code</a>.
     </p>
   </Layout>

@@ -8,7 +8,7 @@ export const ErrorPage = ({ message, requestId }: { message: string; requestId: 
     <p>
       <a href="/console">Go to your account</a>
     </p>
-    <p class="soft note">
+    <p class="soft">
       Request ID <code>{requestId}</code>
     </p>
   </Layout>

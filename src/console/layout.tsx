@@ -6,11 +6,15 @@ export const STYLE_PATH = '/console/style.css'
 
 interface LayoutProps {
   title: string
+  /** The link at the right of the header: to the account, or by default to sign in. */
+  account?: 'Your account' | 'Sign in'
+  /** The width of the text: a form by default. */
+  width?: 'form' | 'page'
   children: Children
 }
 
 /** The frame of every page. Nothing in it comes from another host or needs a script. */
-export const Layout = ({ title, children }: LayoutProps) => (
+export const Layout = ({ title, account = 'Sign in', width = 'form', children }: LayoutProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -22,11 +26,29 @@ export const Layout = ({ title, children }: LayoutProps) => (
     </head>
     <body>
       <header>
-        <a href="/console">Tollgate</a>
+        <nav aria-label="Tollgate">
+          <a class="brand" href="/">
+            <Mark />
+            Tollgate
+          </a>
+          <a href="/guide">Documentation</a>
+          <a href="/docs">API reference</a>
+          <a class="button quiet" href="/console">
+            {account}
+          </a>
+        </nav>
       </header>
-      <main>{children}</main>
+      <main class={width}>{children}</main>
     </body>
   </html>
+)
+
+/** A barrier that is open. */
+const Mark = () => (
+  <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+    <path d="M4 21V8M20 21v-9M4 11l17-7" />
+    <circle cx="4" cy="6" r="1.6" />
+  </svg>
 )
 
 /** The text of a page. Whatever is not markup of ours is escaped. */
@@ -43,3 +65,12 @@ export const Fault = ({ text }: { text: string | undefined }) =>
 /** The attributes of a field whose form has a fault. */
 export const faulty = (text: string | undefined) =>
   text === undefined ? {} : { 'aria-invalid': 'true' as const, 'aria-describedby': 'fault' }
+
+/** Lines to copy, such as a command. It takes the focus, so that a keyboard scrolls it. */
+export const Code = ({ lines, label }: { lines: readonly string[]; label: string }) => (
+  <section class="lines" aria-label={label} tabindex={0}>
+    <pre>
+      <code>{lines.join('\n')}</code>
+    </pre>
+  </section>
+)

@@ -23,13 +23,13 @@ export const SignInPage = ({ email, fault, registration, hasTelegram }: SignInPr
     <p>You get a code by e-mail. There is no password.</p>
     <AddressForm action="/console/sign-in" button="Send me a code" email={email} fault={fault} />
     {hasTelegram && (
-      <p class="note">
+      <p>
         <a class="button quiet" href="/console/sign-in/telegram">
           Sign in with Telegram
         </a>
       </p>
     )}
-    <p class="soft note">{noteOn(registration)}</p>
+    <p class="soft">{noteOn(registration)}</p>
   </Layout>
 )
 

@@ -112,7 +112,7 @@ export const createApp = ({
   app.use(router.routes())
   app.use(router.allowedMethods())
   if (api && sessions) {
-    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, clientAddress, logger })
+    const pages = consoleRouter({ ...api, ...api.described, ...api.signInPages, sessions, clientAddress, logger })
     app.use(pages.routes())
     app.use(pages.allowedMethods())
   }
@@ -125,15 +125,16 @@ export const createApp = ({
 const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: BrowserSessions, clock: Clock) => {
   const { services, keyHolders, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } = api
   const rest = [countRequests(requestLimits), arrivingBodies(), untakenAnswers(), position(services)]
-  const serve = serveAt(router, sessions.authenticateKey, ...rest)
-  // Owners who have signed in use these without a key too.
-  const serveOwners = serveAt(router, sessions.authenticate, ...rest)
+  // Owners who have signed in need no key, so that the reference works for them in a browser.
+  const serve = serveAt(router, sessions.authenticate, ...rest)
+  // These are about the key itself, or for programs alone.
+  const serveKeys = serveAt(router, sessions.authenticateKey, ...rest)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
-  keyRoutes(serve, serveOwners, services)
-  noticeRoutes(serveOwners, services)
-  balanceRoutes(serveOwners, services, present, knownSeals)
-  ledgerRoutes(serveOwners, services, present, knownSeals)
+  keyRoutes(serveKeys, serve, services)
+  noticeRoutes(serve, services)
+  balanceRoutes(serve, services, present, knownSeals)
+  ledgerRoutes(serve, services, present, knownSeals)
   usageRoutes(serve, services, present)
   sealRoutes(serve, services)
   proofRoutes(serve, services)
@@ -143,7 +144,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: Browse
   uploadRoutes(serve, services, present)
   webhookRoutes(serve, services)
   deliveryRoutes(serve, services)
-  mcpRoutes(router, serve, mcp, streams)
+  mcpRoutes(router, serveKeys, mcp, streams)
   descriptorRoutes(serve, { operations, tools: mcp.tools, ...described }, services, present)
   docsRoutes(serve)
   const serveAuditors = serveAt(router, authenticateAuditor(auditorKeys, keyHolders), untakenAnswers())

@@ -14,9 +14,9 @@ export class StaticBody {
   readonly #plain: Encoded
   #zipped: Promise<Encoded> | undefined
 
-  constructor(type: string, text: string) {
+  constructor(type: string, content: string | Uint8Array) {
     this.#type = type
-    this.#plain = encoded(Buffer.from(text))
+    this.#plain = encoded(Buffer.from(content))
   }
 
   async answer(ctx: Context): Promise<void> {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { codeIn, messagesIn } from '../support/browser-client.ts'
+import { BrowserClient, codeIn, messagesIn } from '../support/browser-client.ts'
 import { openBrowser } from '../support/chromium.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { startService } from '../support/service.ts'
@@ -71,6 +71,21 @@ t.test('people sign in and out in a browser without scripts', needsPrograms('chr
       await page.waitForURL('**/console')
       t.match(await page.getByRole('main').textContent(), new RegExp(`Signed in as ${email}.*100 credits`))
       await inspect('the account')
+      await page.getByLabel('Name').fill('website')
+      await page.getByRole('button', { name: 'Create new key' }).click()
+      await page.getByText('You will not see it again').waitFor()
+      t.match(await page.getByRole('region', { name: 'The key' }).textContent(), /^tg_sk_live_[0-9a-f]{32}$/)
+      await page.getByRole('link', { name: 'I have kept it' }).click()
+      await inspect('the account with a key')
+      await page.getByRole('link', { name: 'Revoke website' }).click()
+      await inspect('the page before a key is revoked')
+      await page.getByRole('button', { name: 'Revoke key' }).click()
+      await page.getByText('You have none yet').waitFor()
+      for (const path of ['/', '/guide']) {
+        await page.goto(service.url + path)
+        await inspect(path)
+      }
+      await page.goto(`${service.url}/console`)
       await page.getByRole('button', { name: 'Sign out everywhere' }).click()
       await page.waitForURL('**/console/sign-in')
       await page.goto(`${service.url}/console`)
@@ -107,4 +122,24 @@ t.test('a page of another site cannot sign anybody out', needsPrograms('chromium
   t.match(await evil.getByRole('alert').textContent(), /comes from another site/)
   await page.reload()
   t.match(await page.getByRole('main').textContent(), /Signed in as ada@example.com/)
+})
+
+t.test('the reference takes the session of somebody who is signed in', needsPrograms('chromium'), async t => {
+  const service = await startService(t)
+  const browser = await openBrowser(t)
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${service.url}/docs`)
+  await page.getByText('Sign in, or enter an API key').waitFor()
+  const client = new BrowserClient(service.url)
+  await client.signIn(service, 'ada@example.com')
+  await context.addCookies([...client.cookies].map(([name, value]) => ({ name, value, url: service.url })))
+  await page.goto(`${service.url}/docs#/Runs/runModel`)
+  await page.reload()
+  await page.getByText('You are signed in').waitFor()
+  const operation = page.locator('#operations-Runs-runModel')
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  const answered = operation.locator('.live-responses-table .response-col_status').filter({ hasText: '200' })
+  await answered.first().waitFor()
+  t.match(await client.get('/v1/runs'), { text: /"status":"completed"/ })
 })

@@ -12,7 +12,8 @@ export const docsHtml = /* html */ `<!doctype html>
 </head>
 <body>
 <header>
-<h1>Tollgate <small>API</small></h1>
+<h1><a href="/">Tollgate</a> <small>API</small></h1>
+<a id="account" href="/console">Sign in</a>
 <form id="key-form" autocomplete="off">
 <label for="key">API key</label>
 <input id="key" type="password" required pattern=" *[!-~]+ *" title="Visible ASCII characters" maxlength="128"

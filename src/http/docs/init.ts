@@ -1,10 +1,11 @@
 /**
- * The script of the page: it loads the OpenAPI document, first without a key, and hands it to the viewer. The key stays
- * in the page and goes only to the service that served it.
+ * The script of the page: it loads the OpenAPI document, first with the session of somebody who is signed in, and hands
+ * it to the viewer. A key stays in the page and goes only to the service that served it.
  */
 export const init = /* js */ `'use strict'
 const field = document.getElementById('key')
 const state = document.getElementById('state')
+const account = document.getElementById('account')
 let viewer
 
 const say = (text, isWrong = false) => {
@@ -18,10 +19,13 @@ const load = async key => {
   if (answer?.status === 401)
     return key
       ? say('This API key is unknown or was revoked.', true)
-      : say('Enter an API key to read the reference and try requests.')
+      : say('Sign in, or enter an API key, to read the reference and try requests.')
   if (!answer?.ok) return say('The OpenAPI document could not be loaded. Please try again in a moment.', true)
   const description = await answer.json()
-  say(key ? 'Requests are sent with this key.' : '')
+  const isSignedIn = (await fetch('/v1/balance').catch(() => undefined))?.ok === true
+  if (isSignedIn) account.textContent = 'Your account'
+  if (key) say('Requests are sent with this key.')
+  else say(isSignedIn ? 'You are signed in: requests are sent for your account, and runs cost its credits.' : '')
   show(description, key)
 }
 

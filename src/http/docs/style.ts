@@ -38,6 +38,8 @@ header {
   border-bottom: 1px solid var(--line);
 }
 h1 { margin: 0; font-size: 1.125rem; font-weight: 650; }
+header a { color: var(--accent); }
+h1 a { color: inherit; text-decoration: none; }
 h1 small { color: var(--quiet); font-size: inherit; font-weight: 400; }
 form { display: flex; flex: 0 1 30rem; min-width: 0; gap: 0.5rem; align-items: center; }
 label { white-space: nowrap; color: var(--quiet); font-size: 0.875rem; }

@@ -11,7 +11,8 @@ import { arrivesInTime } from './json-body.ts'
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
-  'img-src data:',
+  "img-src 'self' data:",
+  "font-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -49,13 +50,19 @@ const read = koaBody({
 })
 
 /** A field of the form that was sent; empty if it is missing. */
-export const formField = async (ctx: Context, name: string): Promise<string> => {
+export const formField = async (ctx: Context, name: string): Promise<string> => (await formFields(ctx))(name)
+
+/** Reads the form that was sent, and returns what looks up its fields. */
+export const formFields = async (ctx: Context): Promise<(name: string) => string> => {
   if (!ctx.is('urlencoded'))
     throw new ApiError('unsupported_media_type', 'A form must have the type application/x-www-form-urlencoded.')
   await arrivesInTime(
     ctx,
     read(ctx, async () => undefined),
   )
-  const value = (ctx.request.body as Record<string, unknown>)[name]
-  return typeof value === 'string' ? value : ''
+  const fields = ctx.request.body as Record<string, unknown>
+  return name => {
+    const value = fields[name]
+    return typeof value === 'string' ? value : ''
+  }
 }

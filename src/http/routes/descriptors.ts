@@ -74,7 +74,7 @@ export const descriptorRoutes = (
         ctx.set('Cache-Control', `public, ${MAX_AGE}`)
       } else {
         ctx.set('Cache-Control', `private, ${MAX_AGE}`)
-        ctx.vary('Authorization')
+        ctx.vary('Authorization, Cookie')
       }
       return body.answer(ctx)
     })

@@ -24,7 +24,8 @@ const getDocs = operation({
   path: '/docs',
   tag: 'Service',
   summary: 'Read this reference in a browser',
-  description: 'The page asks for an API key and can send requests with it.',
+  description:
+    'The page uses your session if you are signed in, or asks for an API key, and can send requests with either.',
   open: true,
   headers: staticHeaders,
   responses: staticResponses('The page.', DocsPage, { type: 'text/html' }),

@@ -50,7 +50,7 @@ export const modelRoutes = (serve: Serve, { catalog }: Services, present: Presen
     const body = bodies.get(key) ?? new StaticBody('application/json', JSON.stringify(toBody()))
     bodies.set(key, body)
     ctx.set('Cache-Control', 'private, no-cache')
-    ctx.vary('Authorization')
+    ctx.vary('Authorization, Cookie')
     return body.answer(ctx)
   }
 

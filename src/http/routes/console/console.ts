@@ -1,11 +1,10 @@
 import Router from '@koa/router'
 import { CodePage } from '../../../console/code-page.tsx'
-import { HomePage } from '../../../console/home-page.tsx'
 import { STYLE_PATH } from '../../../console/layout.tsx'
 import { type RegistrationNote, SignInPage } from '../../../console/sign-in-page.tsx'
 import { style } from '../../../console/style.ts'
-import { fromMicros } from '../../../domain/money.ts'
 import type { Logger } from '../../../ports/logger.ts'
+import type { Presenter } from '../../../services/presenter.ts'
 import type { Services } from '../../../services/services.ts'
 import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import { ApiError } from '../../api-error.ts'
@@ -15,15 +14,20 @@ import { networkOf } from '../../connections.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
 import { formField, pages } from '../../middleware/pages.ts'
 import { redirect, showError, showPage, showRefusal } from '../../page-answers.ts'
-import { unwrap } from '../../refusals.ts'
 import { StaticBody } from '../../static-body.ts'
+import { accountPages } from './account.ts'
+import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { noCodeRequested, PendingCode } from './pending-code.ts'
 import { telegramRoutes } from './telegram.ts'
 
 export interface ConsoleParts {
   services: Services
+  present: Presenter
   sessions: BrowserSessions
+  publicUrl: () => string
+  /** Whether anyone may read the catalog. */
+  isPublic: boolean
   registration: RegistrationNote
   /** The folder that mail is written to, if it goes no further. */
   mailFolder: string | undefined
@@ -92,14 +96,6 @@ export const consoleRouter = (parts: ConsoleParts) => {
     redirect(ctx, '/console')
   })
 
-  router.get('/console', async ctx => {
-    const owner = await sessions.ownerOf(ctx)
-    if (!owner) return redirect(ctx, SIGN_IN)
-    const { balanceMicros } = unwrap(await services.accounts.balance(owner))
-    const identities = unwrap(await services.identities.list(owner))
-    showPage(ctx, HomePage({ accountId: owner.accountId, identities, balanceCredits: fromMicros(balanceMicros) }))
-  })
-
   const signOut = (close: 'close' | 'closeAll') => async (ctx: Context) => {
     const owner = await sessions.ownerToSignOut(ctx)
     // A refusal means that the session has ended already.
@@ -110,6 +106,8 @@ export const consoleRouter = (parts: ConsoleParts) => {
   router.post('/console/sign-out', signOut('close'))
   router.post('/console/sign-out-everywhere', signOut('closeAll'))
 
+  frontPages(router, parts)
+  accountPages(router, parts)
   identityPages(router, { services, sessions, mailFolder, hasTelegram, networkIn })
   if (hasTelegram) telegramRoutes(router, { services, sessions, networkIn })
 

@@ -1,13 +1,13 @@
 import type Router from '@koa/router'
 import { AddAddressPage } from '../../../console/add-address-page.tsx'
 import { CodePage } from '../../../console/code-page.tsx'
-import type { SessionOwner } from '../../../services/caller.ts'
 import type { Services } from '../../../services/services.ts'
 import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import type { BrowserSessions } from '../../browser-sessions.ts'
 import type { Context, RequestState } from '../../context.ts'
 import { formField } from '../../middleware/pages.ts'
 import { redirect, showError, showPage, showRefusal } from '../../page-answers.ts'
+import { ownedBy } from './owned.ts'
 import { noCodeRequested, PendingCode } from './pending-code.ts'
 
 interface Parts {
@@ -33,12 +33,7 @@ export const identityPages = (
       ...{ email, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
       ...{ action: ENTER_CODE, back: ADD, button: 'Add the address' },
     })
-  const owned = (handle: (ctx: Context, owner: SessionOwner) => Promise<void> | void) => async (ctx: Context) => {
-    sessions.refuseOtherSites(ctx)
-    const owner = await sessions.ownerOf(ctx)
-    if (owner) await handle(ctx, owner)
-    else redirect(ctx, '/console/sign-in')
-  }
+  const owned = ownedBy(sessions)
 
   router.get(
     ADD,

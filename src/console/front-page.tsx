@@ -1,0 +1,74 @@
+import { Code, Layout } from './layout.tsx'
+import type { RegistrationNote } from './sign-in-page.tsx'
+
+/** A picture that the sandbox painted, made with the request that stands beside it. */
+export const PICTURE_PATH = '/console/first-picture.jpg'
+
+interface FrontProps {
+  registration: RegistrationNote
+  /** The number of public families. */
+  families: number
+  /** The run that made the picture, and its price; undefined if the model is not on offer. */
+  sample: { model: string; credits: number; request: readonly string[] } | undefined
+}
+
+/** Says what this is, for somebody who has only a browser. */
+export const FrontPage = ({ registration, families, sample }: FrontProps) => (
+  <Layout title="Every model, one key" width="page">
+    <div class="hero">
+      <h1>
+        Every model.
+        <br />
+        One key. A bill that adds up.
+      </h1>
+      <p>
+        Images, video, audio and text from {families} model families over one API and MCP. Each credit that you spend
+        has a receipt, and anybody can check the whole ledger.
+      </p>
+      <div class="row">
+        <a class="button" href="/console/sign-in">
+          {actionOf(registration)}
+        </a>
+        <a class="button quiet" href="/guide">
+          Read the documentation
+        </a>
+      </div>
+    </div>
+    {sample && (
+      <section class="card sample" aria-label="A sample">
+        <img src={PICTURE_PATH} width={1376} height={768} alt="A mountain lake at sunrise" />
+        <div>
+          <div class="between">
+            <h2>{sample.model}</h2>
+            <span class="soft">{`from ${sample.credits.toLocaleString('en')} credits`}</span>
+          </div>
+          <Code label="The request" lines={sample.request} />
+          <p class="soft">
+            A sample by the built-in sandbox, the request for it, and what such a run costs. In the place of{' '}
+            <code>$TOLLGATE_KEY</code> goes your key.
+          </p>
+        </div>
+      </section>
+    )}
+    <div class="three">
+      <section>
+        <h2>Charged once</h2>
+        <p>
+          A repeated request, a lost connection or a crash never costs twice. What fails is refunded in the same
+          instant.
+        </p>
+      </section>
+      <section>
+        <h2>Prices you can read</h2>
+        <p>Each price is a published formula. A quote before the run, a receipt after it, and a limit for every key.</p>
+      </section>
+      <section>
+        <h2>Open books</h2>
+        <p>Your ledger is yours: export it, replay it, prove it offline with a program of one file.</p>
+      </section>
+    </div>
+  </Layout>
+)
+
+const actionOf = ({ mode, welcomeCredits }: RegistrationNote) =>
+  mode === 'open' && welcomeCredits > 0 ? `Start with ${welcomeCredits.toLocaleString('en')} free credits` : 'Sign in'

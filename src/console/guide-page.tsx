@@ -1,0 +1,113 @@
+import type { ModelFamily } from '../../schemas/api/model.ts'
+import { curlRead, curlRun } from '../services/first-request.ts'
+import { Code, Layout } from './layout.tsx'
+
+interface GuideProps {
+  url: string
+  isSignedIn: boolean
+  /** The families on offer; undefined if the service shows them only to people who have signed in. */
+  families: readonly ModelFamily[] | undefined
+  /** The body of a run that works here. */
+  run: string
+}
+
+/** As the shell of the reader knows it. */
+export const KEY = '$TOLLGATE_KEY'
+
+/** How to use the API, from the first key on. */
+export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
+  <Layout title="Documentation" width="page" account={isSignedIn ? 'Your account' : 'Sign in'}>
+    <h1>Documentation</h1>
+    <p class="soft">
+      The whole API, with every field and error, is in the <a href="/docs">API reference</a>.
+    </p>
+    <div class="steps">
+      <section>
+        <h2>1. Create a key</h2>
+        <p>
+          <a href="/console">{isSignedIn ? 'Open your account' : 'Sign in'}</a>, choose <strong>Create new key</strong>,
+          and keep the key in a secret manager: it is shown only once. In a terminal:
+        </p>
+        <Code label="The key" lines={['export TOLLGATE_KEY=…']} />
+      </section>
+      <section>
+        <h2>2. Run a model</h2>
+        <p>The answer has the result in “output” and its price in “credits_charged”.</p>
+        <Code label="A run" lines={curlRun(`${url}/v1/run`, KEY, run)} />
+      </section>
+      <section>
+        <h2>3. Ask for the price first</h2>
+        <p>A dry run checks the same request and shows its price step by step. It costs nothing.</p>
+        <Code label="A dry run" lines={curlRun(`${url}/v1/run?dry_run=true`, KEY, run)} />
+      </section>
+      <section>
+        <h2>4. Repeat safely</h2>
+        <p>
+          With the same Idempotency-Key, the same request returns the same run, charged once. A run that fails is
+          refunded in full.
+        </p>
+        <Code
+          label="A run with an Idempotency-Key"
+          lines={curlRun(`${url}/v1/run`, KEY, run, 'Idempotency-Key: order-1041')}
+        />
+      </section>
+      <section>
+        <h2>5. Wait for videos and music</h2>
+        <p>
+          They are answered at once with 202 and a run_id. Ask again for the run until its status is “completed” or
+          “failed”, wait with the header “Prefer: wait=60”, or name a webhook_url.
+        </p>
+        <Code label="Your runs" lines={curlRead(`${url}/v1/runs`, KEY)} />
+      </section>
+      <section>
+        <h2>6. Use it from an agent</h2>
+        <p>An MCP client needs the address and a key.</p>
+        <Code label="The configuration of an MCP client" lines={mcpConfiguration(url)} />
+      </section>
+    </div>
+    <h2>Models and prices</h2>
+    {families ? (
+      <Models families={families} />
+    ) : (
+      <p>
+        <a href="/console/sign-in">Sign in</a> to see all models with their prices.
+      </p>
+    )}
+  </Layout>
+)
+
+const Models = ({ families }: { families: readonly ModelFamily[] }) => (
+  <section class="card flush" aria-label="Models and prices" tabindex={0}>
+    <table>
+      <thead>
+        <tr>
+          <th>Model</th>
+          <th>ID</th>
+          <th class="wide-only">Makes</th>
+          <th class="num">Credits a run</th>
+        </tr>
+      </thead>
+      <tbody>
+        {families.map(({ id, name, output_type, credits_range: { min, max } }) => (
+          <tr key={id}>
+            <td>{name}</td>
+            <td>
+              <code>{id}</code>
+            </td>
+            <td class="wide-only">{output_type}</td>
+            <td class="num">{min === max ? number(min) : `${number(min)} – ${number(max)}`}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
+
+const number = (credits: number) => credits.toLocaleString('en', { maximumFractionDigits: 6 })
+
+const mcpConfiguration = (url: string) =>
+  JSON.stringify(
+    { mcpServers: { tollgate: { type: 'http', url: `${url}/mcp`, headers: { Authorization: 'Bearer …' } } } },
+    null,
+    2,
+  ).split('\n')

@@ -1,0 +1,51 @@
+import type { ApiKey } from '../../schemas/api/key.ts'
+
+/** The active keys of an account. */
+export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) =>
+  keys.length === 0 ? (
+    <p class="soft">Keys open your account to programs. You have none yet: create the first one below.</p>
+  ) : (
+    <section class="card flush" aria-label="Active keys" tabindex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Key</th>
+            <th class="wide-only">May</th>
+            <th class="wide-only">Last used</th>
+            <th class="num">Action</th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map(key => (
+            <tr key={key.id}>
+              <td>
+                {key.name}
+                {!key.livemode && <span class="badge">test</span>}
+              </td>
+              <td>
+                <code>…{key.last_four}</code>
+              </td>
+              <td class="wide-only">{abilities[key.scope]}</td>
+              <td class="wide-only">{lastUse(key)}</td>
+              <td class="num">
+                <a class="red" href={`/console/keys/${key.id}/revoke`} aria-label={`Revoke ${key.name}`}>
+                  Revoke
+                </a>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+
+/** The abilities of keys by scope. */
+export const abilities: Record<ApiKey['scope'], string> = {
+  full: 'run and read everything',
+  read: 'read only',
+  keys: 'manage keys only',
+}
+
+/** The log has the day, in UTC. */
+const lastUse = ({ last_used_at: at }: ApiKey) => (at === undefined ? 'never' : at.slice(0, 10))

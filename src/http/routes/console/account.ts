@@ -1,0 +1,113 @@
+import type Router from '@koa/router'
+import type { ApiKey } from '../../../../schemas/api/key.ts'
+import { NewKey } from '../../../../schemas/api/key.ts'
+import { HomePage, type HomeProps } from '../../../console/home-page.tsx'
+import { NewKeyPage } from '../../../console/new-key-page.tsx'
+import { RevokeKeyPage } from '../../../console/revoke-key-page.tsx'
+import { fromMicros } from '../../../domain/money.ts'
+import { keyItem } from '../../../services/accounts/key-item.ts'
+import type { SessionOwner } from '../../../services/caller.ts'
+import { curlRead, curlRun, firstModel, firstRun } from '../../../services/first-request.ts'
+import type { Services } from '../../../services/services.ts'
+import { ApiError } from '../../api-error.ts'
+import type { BrowserSessions } from '../../browser-sessions.ts'
+import type { Context, RequestState } from '../../context.ts'
+import { formFields } from '../../middleware/pages.ts'
+import { redirect, showError, showPage, showRefusal } from '../../page-answers.ts'
+import { unwrap } from '../../refusals.ts'
+import { readerOf } from '../../validate.ts'
+import { type Models, modelsThatRun } from './models-that-run.ts'
+import { ownedBy } from './owned.ts'
+
+interface Parts extends Models {
+  services: Services
+  sessions: BrowserSessions
+  publicUrl: () => string
+}
+
+const ACCOUNT = '/console'
+const KEYS = '/console/keys'
+const REVOKE = '/console/keys/:id/revoke'
+
+const readNewKey = readerOf(NewKey, 'form')
+
+/** The account and its API keys, for its owner. */
+export const accountPages = (router: Router<RequestState>, parts: Parts) => {
+  const { services, sessions, publicUrl } = parts
+  const { accounts, identities, keys } = services
+  const owned = ownedBy(sessions)
+
+  const activeKeys = async (owner: SessionOwner): Promise<ApiKey[]> => {
+    const all = unwrap(await keys.list(owner, owner.accountId))
+    return all
+      .filter(({ revokedAt }) => revokedAt === undefined)
+      .map(keyItem)
+      .reverse()
+  }
+
+  const homeOf = async (owner: SessionOwner): Promise<HomeProps> => ({
+    accountId: owner.accountId,
+    identities: unwrap(await identities.list(owner)),
+    balanceCredits: fromMicros(unwrap(await accounts.balance(owner)).balanceMicros),
+    keys: await activeKeys(owner),
+  })
+
+  const keyOf = async (ctx: Context, owner: SessionOwner): Promise<ApiKey> => {
+    const found = (await activeKeys(owner)).find(({ id }) => id === ctx['params'].id)
+    if (!found) throw new ApiError('not_found', 'The account has no such active key.')
+    return found
+  }
+
+  /** What to try a key with, which depends on what it may do. */
+  const firstRequest = async (scope: ApiKey['scope'], apiKey: string) => {
+    const url = publicUrl()
+    if (scope === 'keys') return curlRead(`${url}/v1/keys`, apiKey)
+    if (scope === 'read') return curlRead(`${url}/v1/balance`, apiKey)
+    return curlRun(`${url}/v1/run`, apiKey, firstRun(firstModel(await modelsThatRun(parts))))
+  }
+
+  router.get(
+    ACCOUNT,
+    owned(async (ctx, owner) => showPage(ctx, HomePage(await homeOf(owner)))),
+  )
+
+  // Where the browser is after it has sent the form.
+  router.get(KEYS, ctx => redirect(ctx, ACCOUNT))
+
+  router.post(
+    KEYS,
+    owned(async (ctx, owner) => {
+      const field = await formFields(ctx)
+      const entered = { name: field('name').trim(), scope: field('scope') || 'full', isTest: field('test') !== '' }
+      const home = await homeOf(owner)
+      const page = (fault: string) => HomePage({ ...home, ...entered, fault })
+      const { isTest, ...key } = entered
+      let wanted: NewKey
+      try {
+        wanted = readNewKey({ ...key, ...(isTest && { livemode: false }) })
+      } catch (error) {
+        if (error instanceof ApiError) return showError(ctx, error, page)
+        throw error
+      }
+      const { name, scope = 'full' } = wanted
+      const created = await keys.create(owner, owner.accountId, { name, scope, ...(isTest && { livemode: false }) })
+      if ('refuse' in created) return showRefusal(ctx, created.refuse, page)
+      const { apiKey } = created.value
+      showPage(ctx, NewKeyPage({ name, apiKey, request: await firstRequest(scope, apiKey) }))
+    }),
+  )
+
+  router.get(
+    REVOKE,
+    owned(async (ctx, owner) => showPage(ctx, RevokeKeyPage({ apiKey: await keyOf(ctx, owner) }))),
+  )
+
+  router.post(
+    REVOKE,
+    owned(async (ctx, owner) => {
+      const { id } = await keyOf(ctx, owner)
+      unwrap(await keys.revoke(owner, owner.accountId, id))
+      redirect(ctx, ACCOUNT)
+    }),
+  )
+}

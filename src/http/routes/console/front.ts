@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type Router from '@koa/router'
+import { FrontPage, PICTURE_PATH } from '../../../console/front-page.tsx'
+import { GuidePage, KEY } from '../../../console/guide-page.tsx'
+import type { RegistrationNote } from '../../../console/sign-in-page.tsx'
+import { curlRun, firstModel, firstRun } from '../../../services/first-request.ts'
+import { ApiError } from '../../api-error.ts'
+import type { BrowserSessions } from '../../browser-sessions.ts'
+import type { Context, RequestState } from '../../context.ts'
+import { showPage } from '../../page-answers.ts'
+import { StaticBody } from '../../static-body.ts'
+import { type Models, modelsThatRun, publicFamilies } from './models-that-run.ts'
+
+interface Parts extends Models {
+  sessions: BrowserSessions
+  registration: RegistrationNote
+  publicUrl: () => string
+  /** Whether anyone may read the catalog. */
+  isPublic: boolean
+}
+
+/** The pages for people who have no account yet, and their files. */
+export const frontPages = (router: Router<RequestState>, parts: Parts) => {
+  const { sessions, registration, publicUrl, isPublic } = parts
+
+  router.get('/', async ctx => {
+    const families = await publicFamilies(parts)
+    const model = firstModel(await modelsThatRun(parts))
+    const shown = families.find(({ id, output_type }) => id === model && output_type === 'image')
+    const sample = shown && {
+      model: shown.name,
+      credits: shown.credits_range.min,
+      request: curlRun(`${publicUrl()}/v1/run`, KEY, firstRun(model)),
+    }
+    showPage(ctx, FrontPage({ registration, families: families.length, sample }))
+  })
+
+  router.get('/guide', async ctx => {
+    const isSignedIn = (await sessions.ownerOf(ctx)) !== undefined
+    const families = isPublic || isSignedIn ? await publicFamilies(parts) : undefined
+    const run = firstRun(firstModel(await modelsThatRun(parts)))
+    showPage(ctx, GuidePage({ url: publicUrl(), isSignedIn, families, run }))
+  })
+
+  router.get(PICTURE_PATH, ctx => answer(ctx, picture()))
+
+  router.get('/console/fonts/:file', ctx => {
+    const font = fonts.get(ctx.params['file'] ?? '')
+    if (!font) throw new ApiError('not_found', 'There is no such font.')
+    return answer(ctx, font())
+  })
+}
+
+const { resolve } = createRequire(import.meta.url)
+
+/** A file that is read at the first request. */
+const file = (type: string, path: string) => {
+  let body: Promise<StaticBody> | undefined
+  return () => {
+    body ??= readFile(resolve(path)).then(bytes => new StaticBody(type, bytes))
+    return body
+  }
+}
+
+const picture = file('image/jpeg', '#first-picture')
+
+const fonts = new Map(
+  [400, 500, 600].map(weight => [
+    `${weight}.woff2`,
+    file('font/woff2', `@fontsource/inter/files/inter-latin-${weight}-normal.woff2`),
+  ]),
+)
+
+const answer = async (ctx: Context, body: Promise<StaticBody>) => {
+  const ready = await body
+  // A new version may have others.
+  ctx.set('Cache-Control', 'max-age=86400')
+  return ready.answer(ctx)
+}

@@ -1,0 +1,15 @@
+import type { SessionOwner } from '../../../services/caller.ts'
+import type { BrowserSessions } from '../../browser-sessions.ts'
+import type { Context } from '../../context.ts'
+import { redirect } from '../../page-answers.ts'
+
+/** Handles the requests of people who have signed in. Others are led to the page on which they can. */
+export const ownedBy =
+  (sessions: BrowserSessions) =>
+  (handle: (ctx: Context, owner: SessionOwner) => Promise<void> | void) =>
+  async (ctx: Context) => {
+    sessions.refuseOtherSites(ctx)
+    const owner = await sessions.ownerOf(ctx)
+    if (owner) await handle(ctx, owner)
+    else redirect(ctx, '/console/sign-in')
+  }

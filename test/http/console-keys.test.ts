@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { MAX_NAME_LENGTH } from '../../schemas/primitives.ts'
+import { BrowserClient } from '../support/browser-client.ts'
+import { instantProvider, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const service = await startService(t, { providers: { sandbox: instantProvider } })
+
+const signedIn = async (email: string) => {
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, email)
+  return browser
+}
+
+const textOf = (html: string) =>
+  html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+
+/** The commands on a page. */
+const commandsOn = (html: string) =>
+  [...html.matchAll(/<code>(curl[^<]*)<\/code>/g)].map(([, code = '']) => textOf(code))
+
+const keyOn = (html: string) => /<code>(tg_sk_(?:live|test)_[0-9a-f]{32})<\/code>/.exec(html)?.[1]
+
+const runShell = async (command: string) => JSON.parse((await promisify(execFile)('sh', ['-c', command])).stdout)
+
+t.test('an owner creates a key, tries it as the page says, and revokes it', async t => {
+  const browser = await signedIn('ada@example.com')
+  t.match((await browser.get('/console')).text, 'You have none yet')
+  const shown = await browser.post('/console/keys', { name: 'website', scope: 'full' })
+  t.equal(shown.status, 200)
+  t.equal(shown.headers.get('Cache-Control'), 'no-store')
+  const key = keyOn(shown.text)
+  t.match(textOf(shown.text), /You will not see it again/)
+  const [command = ''] = commandsOn(shown.text)
+  t.match(command, key, 'the first request holds the key')
+  t.match(await runShell(command), { object: 'run', status: 'completed', credits_charged: 10 })
+
+  const today = new Date().toISOString().slice(0, 10)
+  const row = new RegExp(`website\\s+…${key?.slice(-4)}\\s+run and read everything\\s+${today}\\s+Revoke`)
+  const home = await until('the use of the key is recorded', async () => {
+    const page = await browser.get('/console')
+    return row.test(textOf(page.text)) && page
+  })
+  t.notMatch(home.text, key, 'the key is shown once')
+  t.match(home.text, '90 credits')
+
+  const [, path = ''] = /href="(\/console\/keys\/key_\w+\/revoke)"/.exec(home.text) ?? []
+  t.match(textOf((await browser.get(path)).text), /Revoke “website”\?.*cannot\s+undo/s)
+  t.equal((await service.client(key).send('/v1/balance')).status, 200, 'asking revokes nothing')
+  t.match(await browser.post(path), { status: 303, location: '/console' })
+  t.equal((await service.client(key).send('/v1/balance')).status, 401)
+  t.match((await browser.get('/console')).text, 'You have none yet')
+  t.match(await browser.post(path), { status: 404, text: /no such active key/ })
+})
+
+t.test('keys of each kind are created, with a request that they may send', async t => {
+  const browser = await signedIn('grace@example.com')
+  const create = async (fields: Record<string, string>) => {
+    const { text } = await browser.post('/console/keys', fields)
+    return { key: keyOn(text), answer: await runShell(commandsOn(text)[0] ?? '') }
+  }
+  t.match((await create({ name: 'reader', scope: 'read' })).answer, { object: 'balance' })
+  t.match((await create({ name: 'manager', scope: 'keys' })).answer, {
+    object: 'list',
+    data: [{ object: 'api_key' }, {}],
+  })
+  const test = await create({ name: 'ci', scope: 'full', test: 'on' })
+  t.match(test, { key: /^tg_sk_test_/, answer: { livemode: false, credits_charged: 0 } })
+  t.match((await create({ name: 'default' })).answer, { object: 'run' }, 'the scope is full by default')
+  const { text } = await browser.get('/console')
+  t.match(textOf(text), /default.*ci\s+test.*manager.*manage keys only.*reader.*read only/s, 'the newest comes first')
+})
+
+t.test('faults of the form are shown in it with what was entered', async t => {
+  const browser = await signedIn('alan@example.com')
+  for (const [fields, fault] of [
+    [{ name: '' }, /name/],
+    [{ name: 'x'.repeat(MAX_NAME_LENGTH + 1) }, /name/],
+    [{ name: 'a\u0007b' }, /name/],
+    [{ name: 'website', scope: 'everything' }, /scope/],
+  ] as const) {
+    const { status, text } = await browser.post('/console/keys', fields)
+    t.equal(status, 400)
+    t.match(/role="alert">([^<]*)/.exec(text)?.[1], fault)
+  }
+  const { text } = await browser.post('/console/keys', { name: '<i>"x"', scope: 'nothing' })
+  t.match(text, 'value="&lt;i>&quot;x&quot;"', 'what was typed is escaped')
+  t.match((await browser.get('/console')).text, 'You have none yet')
+})
+
+t.test('only the owner of the account, and no page of another site, manages its keys', async t => {
+  const browser = await signedIn('edsger@example.com')
+  await browser.post('/console/keys', { name: 'website' })
+  const [, path = ''] = /href="(\/console\/keys\/key_\w+\/revoke)"/.exec((await browser.get('/console')).text) ?? []
+  const other = await signedIn('barbara@example.com')
+  t.equal((await other.get(path)).status, 404)
+  t.equal((await other.post(path)).status, 404)
+  const stranger = new BrowserClient(service.url)
+  for (const each of ['/console/keys', path])
+    t.match(await stranger.post(each, { name: 'x' }), { status: 303, location: '/console/sign-in' })
+  for (const headers of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }])
+    for (const each of ['/console/keys', path])
+      t.equal((await browser.post(each, { name: 'x' }, headers as never)).status, 403)
+  t.match(textOf((await browser.get('/console')).text), /website\s+….*Revoke/s)
+  t.match(
+    await browser.get('/console/keys'),
+    { status: 303, location: '/console' },
+    'reloading the address creates nothing',
+  )
+})

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { BrowserClient } from '../support/browser-client.ts'
+import { openAccount, startService } from '../support/service.ts'
+
+const service = await startService(t)
+const stranger = new BrowserClient(service.url)
+
+const commandsOn = (html: string) =>
+  [...html.matchAll(/<code>([^<]*)<\/code>/g)]
+    .map(([, code = '']) => code.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&'))
+    .filter(code => code.startsWith('curl'))
+
+const runShell = async (command: string, apiKey: string) => {
+  const env = { ...process.env, TOLLGATE_KEY: apiKey }
+  return JSON.parse((await promisify(execFile)('sh', ['-c', command], { env })).stdout)
+}
+
+t.test('a stranger with a browser finds a picture, its price and its request', async t => {
+  const { status, headers, text } = await stranger.get('/')
+  t.equal(status, 200)
+  t.match(headers.get('Content-Type'), /^text\/html/)
+  t.match(headers.get('Content-Security-Policy'), /^default-src 'none'/)
+  t.match(text, 'Start with 100 free credits')
+  const [, src = ''] = /<img src="([^"]+)"/.exec(text) ?? []
+  const image = await stranger.get(src)
+  t.match([image.status, image.headers.get('Content-Type')], [200, 'image/jpeg'])
+  t.match(text, 'from 10 credits')
+  const customer = await openAccount(service)
+  const [command = ''] = commandsOn(text)
+  t.match(await runShell(command, customer.apiKey), { object: 'run', status: 'completed', credits_charged: 10 })
+})
+
+t.test('it leads to sign-in, the reference and the documentation', async t => {
+  const { text } = await stranger.get('/')
+  const links = [...new Set([...text.matchAll(/href="(\/[^"]*)"/g)].map(([, path = '']) => path))]
+  for (const path of ['/console/sign-in', '/docs', '/guide']) t.ok(links.includes(path), path)
+  for (const path of links) t.ok([200, 303].includes((await stranger.get(path)).status), path)
+})
+
+t.test('every command of the documentation works', async t => {
+  const customer = await openAccount(service)
+  const commands = commandsOn((await stranger.get('/guide')).text)
+  t.ok(commands.length >= 4)
+  const answers = []
+  for (const command of commands) answers.push(await runShell(command, customer.apiKey))
+  t.match(
+    answers.map(({ object }) => object),
+    ['run', 'quote', 'run', 'list'],
+  )
+})
+
+t.test('prices of all models are for people who have signed in, unless the descriptions are public', async t => {
+  t.notMatch((await stranger.get('/guide')).text, 'veo-3-1')
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, 'ada@example.com')
+  t.match((await browser.get('/guide')).text, /<code>veo-3-1<\/code>/)
+  const open = await startService(t, { environment: { PUBLIC_DESCRIPTORS: 'true' } })
+  t.match((await new BrowserClient(open.url).get('/guide')).text, /<code>veo-3-1<\/code>/)
+})
+
+t.test('a service that opens no accounts says so', async t => {
+  const closed = await startService(t, { environment: { REGISTRATION: 'closed' } })
+  const { text } = await new BrowserClient(closed.url).get('/')
+  t.notMatch(text, 'free credits')
+})
