@@ -3,7 +3,7 @@ import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { InspectionResult } from './inspection.ts'
 
 /** The types of files that are accepted. */
-const acceptedImages: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']
+export const acceptedImages: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']
 export const acceptedTypes: readonly string[] = [...acceptedImages, 'video/mp4', 'video/webm', 'video/quicktime']
 
 /**
