@@ -148,6 +148,46 @@ t.test('providers list: a refused account of a running service, its calls and it
   t.match(await operator.text(t, 'providers', 'list'), /^elevenlabs +disabled +– +– +eleven-v3$/m)
   t.match(await operator.text(t, 'providers', 'list'), /^elevenlabs: disabled since 2.*Z: too dear$/m)
   for (const secret of [KEY, FAL_KEY, googleKey]) t.notOk([shown, JSON.stringify(errors)].join().includes(secret))
+})
+
+t.test('providers check and enable: an account that was mended gets runs again at once', async t => {
+  const accepted = { provider: 'openai', works: true, fault: null }
+  const refuse = async () => {
+    openAi.answer = response => reply(response, 401, { error: { message: 'Incorrect API key', code: 'no' } })
+    await customer.run(text)
+    await until('it waits', async () => (await customer.run(text)).status === 503)
+    await until('the wait is reported', async () => (await rests()).length > 0, { pollMs: 50 })
+    delete openAi.answer
+    t.equal((await customer.run(text)).status, 503, 'it waits although the key works again')
+  }
+  const rests = async () => (await operator.json<Listed[]>(t, 'providers', 'list'))[0]?.rests ?? []
+  await refuse()
+  t.notOk(
+    (await operator.json<{ id: string; endpoints: { available: boolean }[] }[]>(t, 'catalog', 'list')).find(
+      ({ id }) => id === 'gpt-6-1-terra',
+    )?.endpoints[0]?.available,
+  )
+  t.notOk(await isAvailable('gpt-6-1-terra'))
+  t.match(await operator.json(t, 'providers', 'check', 'openai'), [{ ...accepted, waited: true }])
+  await untilAnswered('it runs', text, ({ status }) => status === 200)
+  t.ok(await isAvailable('gpt-6-1-terra'))
+  const events = () => collect(service.core.log.readStream(PROVIDERS_STREAM, 0))
+  t.match((await events()).at(-1), {
+    type: 'ProviderWaitEnded',
+    data: { provider: 'openai', account: /^[0-9a-f]{8}$/ },
+  })
+
+  await refuse()
+  t.match(await operator.json(t, 'providers', 'enable', 'openai'), { enabled: true, changed: true })
+  await untilAnswered('it runs', text, ({ status }) => status === 200)
+  const { length } = await events()
+  await until('no wait is reported', async () => (await rests()).length === 0, { pollMs: 50 })
+  t.match(await operator.json(t, 'providers', 'enable', 'openai'), { changed: false })
+  t.match(await operator.json(t, 'providers', 'check', 'openai'), [{ ...accepted, waited: false }])
+  t.equal((await events()).length, length, 'what does not wait has no event')
+})
+
+t.test('providers list: without a process that works on runs', async t => {
   await service.stop()
   t.match(await operator.text(t, 'providers', 'list'), /^openai: no process with the role reactors reports/m)
 })

@@ -37,7 +37,7 @@ export const ModelEndpoint = Closed({
   status: about(EndpointStatus, 'Only testers see `test` endpoints.'),
   available: about(
     Type.Boolean(),
-    'Whether the service has a provider for it. If not, a run is answered with 503 `unavailable` and costs nothing.',
+    'Whether a provider takes its runs now. If not, a run gets 503 `unavailable` and costs nothing, or waits if async.',
     true,
   ),
   retires_at: Type.Optional(

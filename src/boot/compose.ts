@@ -35,6 +35,7 @@ import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
 import { Callbacks } from '../services/providers/callbacks.ts'
 import { Health } from '../services/providers/health.ts'
+import { ReportedRests } from '../services/providers/reported-rests.ts'
 import { Routes } from '../services/providers/routes.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
@@ -88,7 +89,10 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const operatorNotices = openOperatorNotices(core, { mailer, publicUrl, leaseMs })
   const health = new Health(clock, operatorNotices.ofAccount)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
-  const routes = new Routes({ ...providers, health, choices, clock })
+  choices.endedWaits.subscribe(wait => health.endWait(wait))
+  const reported = new ReportedRests({ views, clock })
+  const hasReactors = config.roles.has('reactors')
+  const routes = new Routes({ ...providers, health: hasReactors ? health : reported, choices, clock })
   const outputKeys = new OutputKeys(masterSecret)
   const origins = originsOf(config.providers)
   const artifacts = new Artifacts({
@@ -240,7 +244,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       for (const reactor of sealing) reactor.start()
       if (api) knownSeals.start()
       choices.start()
-      if (!config.roles.has('reactors')) return
+      if (!hasReactors) return reported.start()
       reports.start()
       for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
     },
@@ -249,6 +253,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       stopping.abort()
       knownSeals.stop()
       choices.stop()
+      reported.stop()
       await verifier.close()
       await keyUses.settled()
       const reactors = [runsReactor, webhooks, keyExpiries, objectsReactor, reports, operatorNotices, ...sealing]

@@ -18,7 +18,6 @@ import type { Provider } from '../ports/provider.ts'
 import { CALLBACKS_PATH } from '../services/addresses.ts'
 import { accountDigest } from '../services/providers/account-digest.ts'
 import { type CheckedAccount, checkAccounts } from '../services/providers/check-accounts.ts'
-import { Health } from '../services/providers/health.ts'
 import type { ProviderAccount } from '../services/providers/provider-account.ts'
 import { Routes, type RoutesParts } from '../services/providers/routes.ts'
 import type { Config } from './config.ts'
@@ -84,11 +83,12 @@ const noInputMedia = () => Promise.reject(new Error('a command runs no model'))
 /** The routes that the configuration and the operators allow, for commands that run nothing. */
 export const configuredRoutes = ({
   choices,
+  health,
   ...parts
-}: Omit<Parts, 'useInputMedia'> & Pick<RoutesParts, 'choices'>): Routes => {
+}: Omit<Parts, 'useInputMedia'> & Pick<RoutesParts, 'choices' | 'health'>): Routes => {
   const { clock } = parts
   const providers = openProviders({ ...parts, useInputMedia: noInputMedia }, {})
-  return new Routes({ ...providers, health: new Health(clock), choices, clock })
+  return new Routes({ ...providers, health, choices, clock })
 }
 
 const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: VendorParts['fetch']): ProviderAccount[] =>

@@ -93,6 +93,8 @@ export interface Refusals {
   model_not_listed: { model: string; replacedBy: string | undefined }
   /** No provider that is configured runs the endpoint. */
   model_not_served: { endpoint: string; retryAfterMs: number }
+  /** Providers run the endpoint, and none of them takes a job now. */
+  model_waits: { endpoint: string; retryAfterMs: number }
   kind_not_offered: { model: string; kinds: string[] }
   /** `faults` are relative to the input. */
   input_invalid: { endpoint: string; faults: Fault[] }

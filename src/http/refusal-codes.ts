@@ -54,6 +54,7 @@ export const codes: Record<RefusalCode, ErrorCode> = {
   model_not_found: 'model_not_found',
   model_not_listed: 'model_not_found',
   model_not_served: 'unavailable',
+  model_waits: 'unavailable',
   kind_not_offered: 'invalid_input',
   input_invalid: 'invalid_input',
   input_file_refused: 'invalid_input',

@@ -148,8 +148,8 @@ export class ActiveRuns implements Starter {
     this.leases.release(runId)
   }
 
-  rests(run: Pick<RunToDo, 'endpoint' | 'livemode'>): boolean {
-    return this.#isAccepting && this.#parts.routes.of(run).rest(run.endpoint)
+  waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined {
+    return this.#isAccepting ? this.#parts.routes.of(run).waitMs(run.endpoint, run.input) : undefined
   }
 
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {

@@ -11,12 +11,12 @@ export const broken: Failed = {
 }
 
 /** For a run that no provider takes at the moment. */
-export const unavailable: Failed = {
+export const unavailable = (endpoint: string): Failed => ({
   kind: 'failed',
   code: 'provider_error',
-  message: 'This model is not available at the moment.',
+  message: `No provider takes runs of ${endpoint} at the moment.`,
   retryable: true,
-}
+})
 
 /** For a job that a provider may or may not have accepted. To submit it again could be paid for twice. */
 export const inDoubt: Failed = {

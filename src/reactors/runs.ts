@@ -117,7 +117,7 @@ export class RunsReactor {
       const [route] = routes.find(endpoint, input)
       if (!route) {
         // Otherwise all providers that could take it rest.
-        if (routes.unmet(endpoint, input)) await activeRuns.end(row, unavailable)
+        if (routes.unmet(endpoint, input)) await activeRuns.end(row, unavailable(endpoint))
         return false
       }
       const upstream = upstreamOf(route)
@@ -140,7 +140,7 @@ export class RunsReactor {
     const { clock } = this.#parts
     const routes = this.#parts.routes.of({ livemode })
     if (!routes.serves(endpoint)) return true
-    return clock.nowMs() - Date.parse(dueAt) > timeoutMs && routes.rest(endpoint)
+    return clock.nowMs() - Date.parse(dueAt) > timeoutMs && routes.waitMs(endpoint) !== undefined
   }
 
   async #endUnserved(row: StartTask, isLeased: boolean): Promise<void> {
@@ -150,7 +150,7 @@ export class RunsReactor {
     logger.error({ runId, endpoint }, 'a run ends because no provider takes it')
     this.#notQueued.set(runId, true)
     await activeRuns
-      .end(row, unavailable)
+      .end(row, unavailable(endpoint))
       .catch(error => logger.error({ err: error, runId }, 'a run could not be ended'))
     activeRuns.leases.release(runId)
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, ProviderOutcome, Submitted } from '../ports/provider.ts'
-import type { Health } from '../services/providers/health.ts'
+import type { Health, News } from '../services/providers/health.ts'
 import type { Route, Routes } from '../services/providers/routes.ts'
 import type { RunToDo } from '../services/runs/runs.ts'
 import { delay } from '../time/delay.ts'
@@ -95,7 +95,7 @@ export class Submission {
     const { routes, slots } = this.#parts
     const { runId, endpoint, input } = this.run
     const { signal } = this.#abort
-    let answer: ProviderOutcome | Submitted = unavailable
+    let answer: ProviderOutcome | Submitted = unavailable(endpoint)
     let full: Route | undefined
     for (const route of routes.of(this.run).find(endpoint, input)) {
       if (slots.move(runId, route.account.provider)) answer = await this.#submitTo(route)
@@ -131,9 +131,7 @@ export class Submission {
           { runId, endpoint, provider, account: account.account, ...answer.trouble },
           'a provider is in trouble',
         )
-      const kind = health.ended(account, upstream.model, answer)
-      if (kind === 'gone') logger.error({ provider, account: account.account, model: upstream.model }, GONE)
-      else if (kind) logger.error({ provider, account: account.account, kind }, REFUSED)
+      this.#tell(route, health.ended(account, upstream.model, answer))
       this.#isAsked = !mayMoveOn(answer)
       return answer
     } catch (error) {
@@ -142,9 +140,19 @@ export class Submission {
         return broken
       }
       logger.warn({ err: error, runId, endpoint, provider }, 'a provider did not answer')
-      health.ended(account, upstream.model, undefined)
+      this.#tell(route, health.ended(account, upstream.model, undefined))
       return client.deduplicates ? broken : inDoubt
     }
+  }
+
+  #tell({ account: { provider, account }, upstream: { model } }: Route, { trouble: kind, rest }: News) {
+    const { clock, logger } = this.#parts
+    if (kind === 'gone') logger.error({ provider, account, model }, GONE)
+    else if (kind) logger.error({ provider, account, kind }, REFUSED)
+    if (!rest) return
+    const { untilMs, ...waiting } = rest
+    const until = new Date(clock.nowMs() + untilMs - clock.monotonicMs()).toISOString()
+    logger.warn({ ...waiting, until }, WAITS)
   }
 }
 
@@ -153,5 +161,8 @@ const REFUSED = 'a provider refuses the account; check its key, credit and quota
 
 /** Other inputs may work, such as those with another voice, so the model rests only after some failures. */
 const GONE = 'a provider does not offer the model to the account; check its list of models, or disable the binding'
+
+/** Runs that are turned away meanwhile are in the log of requests alone. */
+const WAITS = 'a provider gets no jobs until then, and then one attempt at a time until one succeeds'
 
 const mayMoveOn = (answer: ProviderOutcome | Submitted) => answer.kind === 'failed' && answer.retryable === true

@@ -109,6 +109,8 @@ export const sharedWords = {
       `The period has more than ${limit} combinations of day, model, key and label, which is too many to add up.`,
       'Choose a shorter period, add day to group_by, or leave label out of it.',
     ].join(' '),
+  model_waits: ({ endpoint, retryAfterMs }) =>
+    `No provider takes runs of ${endpoint} now. Try again in ${duration(retryAfterMs)}; nothing was charged.`,
   too_many_failures: ({ retryAfterMs }) =>
     [
       'Too many runs of the account were cancelled or failed because of their input.',

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { completion, errorBody, startOpenAi } from '../support/vendors/openai.ts'
 import { reply, type VendorRequest } from '../support/vendors/vendor-server.ts'
 
@@ -24,12 +25,14 @@ openAi.answer = (response, request) => {
 const keyOf = ({ headers }: VendorRequest) => headers.authorization?.replace('Bearer ', '')
 
 const errors: object[] = []
+const warnings: object[] = []
 const nothing = () => undefined
 const error = (facts: object) => errors.push(facts)
+const warn = (facts: object) => warnings.push(facts)
 const logger = {
   isLevelEnabled: () => false,
-  ...{ debug: nothing, info: nothing, warn: nothing, fatal: nothing },
-  error,
+  ...{ debug: nothing, info: nothing, fatal: nothing },
+  ...{ error, warn },
 }
 const environment = { OPENAI_API_KEY: [refused, poor, good].join(), OPENAI_BASE_URL: openAi.url }
 const service = await startService(t, { environment, logger })
@@ -59,8 +62,32 @@ t.test('without a key that works, clients learn nothing of the vendor and lose n
   const asked = openAi.requests.length
   const refusedRun = await run()
   t.match(refusedRun, { status: 503, body: { error: { code: 'unavailable' } } })
-  t.ok(Number(refusedRun.headers.get('retry-after')) <= 300)
+  const retryAfter = Number(refusedRun.headers.get('retry-after'))
+  t.ok(retryAfter > 200 && retryAfter <= 300, `${retryAfter} s are left of the shortest wait`)
+  t.match(refusedRun.body.error?.message, /gpt-6-1-terra/)
   t.equal(openAi.requests.length, asked, 'all accounts rest')
   t.notMatch(JSON.stringify([failed.body, refusedRun.body]), /OpenAI|insufficient|sk-/)
   t.equal(await customer.balance(), before)
+})
+
+t.test('while a model waits, it is not available, and the log says so once', async t => {
+  const available = async () => {
+    const { body } = await customer.send<{ endpoints: { available: boolean }[] }>('/v1/models/gpt-6-1-terra')
+    return body.endpoints.map(endpoint => endpoint.available)
+  }
+  t.same(await available(), [false])
+  const [began, ...others] = warnings.filter(
+    facts => 'until' in facts && !('kind' in facts && facts.kind !== 'rate_limited'),
+  )
+  t.match(began, { provider: 'openai', kind: 'rate_limited', until: /^2.*Z$/ })
+  t.same(others, [])
+  warnings.length = 0
+  for (let index = 0; index < 5; index++) t.equal((await run()).status, 503)
+  t.same(warnings, [], 'nothing for a run that is turned away')
+  const account = (began as { account: string }).account
+  const operator = { kind: 'operator', name: 'olga' } as const
+  state = 'works'
+  await service.core.services.routing.endWait(operator, { provider: 'openai', account })
+  await until('a run is taken', async () => (await run()).status === 200)
+  t.same(await available(), [true])
 })

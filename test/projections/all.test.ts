@@ -18,6 +18,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
       ...['PeriodCloseRequested', 'PeriodClosed'],
       ...['AuditorKeyCreated', 'AuditorKeyRevoked', 'AuditorRead'],
       ...['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],
+      'ProviderWaitEnded',
       ...['OperatorNoticeRaised', 'OperatorTroubleEnded', 'OperatorNoticeDelivered'],
       ...['OperatorNoticeAttemptFailed', 'OperatorNoticeAbandoned'],
     ],

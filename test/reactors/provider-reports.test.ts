@@ -59,7 +59,7 @@ t.test('a report is written when something has changed', async t => {
   const until = new Date(EPOCH_MS + 20_000).toISOString()
   t.same(await read(), {
     ...{ processes: 1, calls: 3, maxCalls: 8 },
-    rests: [{ provider: 'fal', account: 'a', model: 'b/c', kind: 'overloaded', until }],
+    rests: [{ provider: 'fal', account: 'a', model: 'b/c', kind: 'overloaded', until, processes: 1 }],
   })
   t.equal(state.writes, 2)
 })

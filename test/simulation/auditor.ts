@@ -55,7 +55,10 @@ const TYPES: Record<string, string[]> = {
   auditors: ['AuditorKeyCreated', 'AuditorKeyRevoked'],
   reads: ['AuditorRead'],
   periods: ['PeriodCloseRequested', 'PeriodClosed'],
-  providers: ['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],
+  providers: [
+    ...['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],
+    'ProviderWaitEnded',
+  ],
   operator: [
     'OperatorNoticeRaised',
     'OperatorTroubleEnded',

@@ -46,6 +46,7 @@ const samples: Refusals = {
   model_not_found: { model: 'nope', replacedBy: undefined },
   model_not_listed: { model: 'nope', replacedBy: 'lumen' },
   model_not_served: { endpoint: 'lumen-t2i', retryAfterMs: 60_000 },
+  model_waits: { endpoint: 'lumen-t2i', retryAfterMs: 299_000 },
   kind_not_offered: { model: 'lumen', kinds: ['t2i', 'i2i'] },
   input_invalid: { endpoint: 'lumen-t2i', faults: [{ path: '/seed', message: 'must be at least 0' }] },
   input_file_refused: { parameter: 'image_url', reason: { code: 'upload_not_found' } },

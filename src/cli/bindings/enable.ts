@@ -5,7 +5,7 @@ import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
 
 export const enableBinding = (): Command =>
-  switchBinding('enable', 'lets a binding of an endpoint have jobs again', true)
+  switchBinding('enable', 'lets a binding of an endpoint have jobs again, and ends the waits of its model', true)
 
 export const disableBinding = (): Command =>
   switchBinding('disable', 'gives a binding of an endpoint no more jobs, in every process within a second', false)

@@ -1,12 +1,18 @@
+import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { type ProviderName, providerNames } from '../../../schemas/binding.ts'
 import type { Config } from '../../boot/config.ts'
 import { readMasterSecret } from '../../boot/master-secret.ts'
 import { keepFilesPrivate } from '../../boot/private-files.ts'
 import { keyVariables, readConfig } from '../../boot/read-config.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import type { Caller } from '../../services/caller.ts'
 import type { CheckedAccount } from '../../services/providers/check-accounts.ts'
 import { toColumns } from '../columns.ts'
+import { operatorOf } from '../operator.ts'
 import { OperatorError } from '../operator-error.ts'
+import { unwrap } from '../refusals.ts'
+import { withCore } from '../with-core.ts'
 
 /** An account cannot be used. */
 const FAULTY = 1
@@ -22,7 +28,7 @@ export const checkCommand = (): Command =>
         'something does not, and with 2 if there is no key',
     )
     .option('--json', 'print JSON')
-    .action(async (name: string | undefined, options) => {
+    .action(async (name: string | undefined, options, command) => {
       const config = readConfig(process.env)
       const providers = chosenOf(config, name)
       const secrets = providers.flatMap(({ keys }) => keys)
@@ -32,9 +38,33 @@ export const checkCommand = (): Command =>
       const masterSecret = readMasterSecret(config.masterSecret)
       const found = await checkVendorAccounts({ config: { ...config, providers }, masterSecret })
       const checked = found.map(each => withoutSecrets(each, secrets))
-      console.log(options.json ? JSON.stringify(checked.map(shown)) : toColumns(checked.map(rowOf)))
+      const working = checked.filter(({ fault }) => fault === undefined)
+      const waited = working.length > 0 && hasLog(config) ? await endWaits(operatorOf(command), working) : []
+      const rows = checked.map(each => ({ ...each, waited: waited.includes(each) }))
+      console.log(options.json ? JSON.stringify(rows.map(shown)) : toColumns(rows.map(rowOf)))
       if (checked.some(({ fault }) => fault !== undefined)) process.exitCode = FAULTY
     })
+
+/** Before the first start of a service, there is none, and nothing waits. */
+const hasLog = ({ eventStore }: Config): boolean => eventStore.kind !== 'lmdb' || existsSync(eventStore.folder)
+
+/** Gives what works runs again at once, and returns what waited. A check has its result even without the stores. */
+const endWaits = async (caller: Caller, working: CheckedAccount[]): Promise<CheckedAccount[]> => {
+  const waited: CheckedAccount[] = []
+  try {
+    await withCore(async ({ services }) => {
+      for (const each of working) {
+        const { provider, account } = each
+        const { isChange } = unwrap(await services.routing.endWait(caller, { provider, account }))
+        if (isChange) waited.push(each)
+      }
+    })
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error
+    console.error(`Warning: the service may wait up to 5 minutes more for an account that works: ${error.message}.`)
+  }
+  return waited
+}
 
 /** Throws OperatorError if there is nothing to check. */
 const chosenOf = ({ providers }: Config, name: string | undefined): Config['providers'] => {
@@ -59,13 +89,16 @@ const withoutSecrets = ({ fault, ...checked }: CheckedAccount, secrets: readonly
   return { ...checked, fault: clean.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ') }
 }
 
-const shown = ({ provider, account, fault }: CheckedAccount) => ({
+/** `waited` says that processes gave it no runs until now, since it had not worked. */
+type Checked = CheckedAccount & { waited: boolean }
+
+const shown = ({ provider, account, fault, waited }: Checked) => ({
   ...{ provider, account },
-  ...{ works: fault === undefined, fault: fault ?? null },
+  ...{ works: fault === undefined, fault: fault ?? null, waited },
 })
 
-const rowOf = ({ provider, account, fault }: CheckedAccount): string[] => [
+const rowOf = ({ provider, account, fault, waited }: Checked): string[] => [
   provider,
   account,
-  fault === undefined ? 'works' : `does not work: ${fault}`,
+  fault === undefined ? `works${waited ? ', and gets runs again' : ''}` : `does not work: ${fault}`,
 ]

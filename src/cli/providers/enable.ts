@@ -5,7 +5,8 @@ import { printOne } from '../print.ts'
 import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
 
-export const enableProvider = (): Command => switchProvider('enable', 'lets a provider have jobs again', true)
+export const enableProvider = (): Command =>
+  switchProvider('enable', 'lets a provider have jobs again, and ends the waits of its accounts', true)
 
 export const disableProvider = (): Command =>
   switchProvider(

@@ -1,5 +1,5 @@
 import { Map as ImmutableMap, Set as ImmutableSet, List } from 'immutable'
-import type { BindingName, ProviderEvent } from '../../../schemas/provider-events.ts'
+import type { BindingName, ProviderEvent, ProviderWaitEnded } from '../../../schemas/provider-events.ts'
 import { accept, type Decider, type PastEvent, unreachable } from '../decider.ts'
 import type { Decided, Refusal } from '../refusal.ts'
 
@@ -8,6 +8,7 @@ export type ChoiceCommand =
   | { type: 'SetProvider'; provider: string; enabled: boolean; reason?: string | undefined }
   | { type: 'SetBinding'; endpoint: string; binding: BindingName; enabled: boolean }
   | { type: 'OrderBindings'; endpoint: string; bindings: readonly BindingName[] }
+  | ({ type: 'EndWait' } & ProviderWaitEnded)
 
 /** A provider that an operator has turned off. */
 export interface DisabledProvider {
@@ -22,12 +23,18 @@ export interface Choices {
   disabledBindings: ImmutableMap<string, ImmutableSet<string>>
   /** The bindings of an endpoint that are tried first. */
   orders: ImmutableMap<string, List<string>>
+  /** The last event that ended the wait of a provider, an account or a model, by what it names. */
+  endedWaits: ImmutableMap<string, EndedWait>
 }
+
+/** The revision tells it apart from an earlier one. */
+export type EndedWait = ProviderWaitEnded & { revision: number }
 
 export const NO_CHOICES: Choices = {
   disabledProviders: ImmutableMap(),
   disabledBindings: ImmutableMap(),
   orders: ImmutableMap(),
+  endedWaits: ImmutableMap(),
 }
 
 /** The bindings of an endpoint that may get jobs, in the order in which they are tried. */
@@ -80,12 +87,16 @@ const decide = (command: ChoiceCommand, choices: Choices): Decided<ProviderEvent
       if (listOf(bindings).equals(choices.orders.get(endpoint, List()))) return accept([])
       return accept([{ type: 'BindingsOrdered', data: { endpoint, bindings: bindings.map(plain) } }])
     }
+    case 'EndWait': {
+      const { type: _, ...data } = command
+      return accept([{ type: 'ProviderWaitEnded', data }])
+    }
     default:
       return unreachable(command)
   }
 }
 
-const evolve = (choices: Choices, { type, data, metadata: { at } }: PastEvent<ProviderEvent>): Choices => {
+const evolve = (choices: Choices, { type, data, revision, metadata: { at } }: PastEvent<ProviderEvent>): Choices => {
   const { disabledProviders, disabledBindings, orders } = choices
   switch (type) {
     case 'ProviderDisabled':
@@ -104,6 +115,10 @@ const evolve = (choices: Choices, { type, data, metadata: { at } }: PastEvent<Pr
       }
     case 'BindingsOrdered':
       return { ...choices, orders: orders.set(data.endpoint, listOf(data.bindings)) }
+    case 'ProviderWaitEnded': {
+      const what = [data.provider, data.account, data.model].join(' ')
+      return { ...choices, endedWaits: choices.endedWaits.set(what, { ...data, revision }) }
+    }
     default:
       return unreachable(type)
   }

@@ -77,6 +77,7 @@ const permissions = {
     setProvider: 'operate',
     setBinding: 'operate',
     orderBindings: 'operate',
+    endWait: 'operate',
   },
   periods: { close: 'operate', list: 'operate' },
   // A position says nothing about the account, and every keyed request may carry one.

@@ -11,9 +11,11 @@ const REST_MS = 30_000
 /** How long an account rests that was refused. Only the operator can mend that, so one attempt now and then will do. */
 const REFUSED_REST_MS = 5 * 60_000
 
-/** The rest after a rate limit without, and at most with, a wait that the provider asks for. */
+/** The rest after a rate limit without a wait that the provider asks for. */
 const RATE_LIMIT_REST_MS = 5_000
-const MAX_RATE_LIMIT_REST_MS = 5 * 60_000
+
+/** No wait is longer, whatever a provider asks for. */
+export const MAX_WAIT_MS = 5 * 60_000
 
 /** Why an account or a model takes no jobs, and until when, on the monotonic clock. */
 export interface Rest {
@@ -28,10 +30,27 @@ export interface RestOf extends Rest {
   model?: string
 }
 
+type AccountName = Pick<ProviderAccount, 'provider' | 'account'>
+
+/** What to ask again: an account, or all of a provider's; a model, or all of them. */
+export interface WaitOf {
+  provider: string
+  account?: string | undefined
+  model?: string | undefined
+}
+
 /** Learns which accounts are refused, and which work. It is told again with every answer. */
 export interface HealthWatcher {
-  works(account: ProviderAccount): void
-  refused(account: ProviderAccount, reason: 'unauthorized' | 'out_of_quota'): void
+  works(account: AccountName): void
+  refused(account: AccountName, reason: 'unauthorized' | 'out_of_quota'): void
+}
+
+/** What is new with an answer, so that the operator can be told once, until an attempt succeeds. */
+export interface News {
+  /** What only the operator can mend. */
+  trouble?: Trouble['kind']
+  /** A wait has begun. */
+  rest?: RestOf
 }
 
 interface Breaker {
@@ -55,25 +74,30 @@ export class Health {
     this.#watcher = watcher
   }
 
-  /** Why the account takes no job for the model now; undefined if it takes one. */
-  restOf(account: ProviderAccount, model: string): Rest | undefined {
+  /** Why the account takes no job for the model now, and until when at the least; undefined if it takes one. */
+  restOf(account: AccountName, model: string): Rest | undefined {
     const nowMs = this.#clock.monotonicMs()
+    let last: Rest | undefined
     for (const name of namesOf(account, model)) {
       const rest = this.#breakers.get(name)?.rest
-      if (rest && rest.untilMs > nowMs) return rest
+      if (rest && rest.untilMs > (last?.untilMs ?? nowMs)) last = rest
     }
-    return undefined
+    return last
   }
 
   /** All rests that have not ended. */
   rests(): RestOf[] {
     const nowMs = this.#clock.monotonicMs()
-    return [...this.#breakers].flatMap(([name, { rest }]) => {
-      if (!rest || rest.untilMs <= nowMs) return []
-      // Ids of models may contain slashes.
-      const [provider = '', account = '', ...model] = name.split('/')
-      return [{ ...rest, provider, account, ...(model.length > 0 && { model: model.join('/') }) }]
-    })
+    return [...this.#breakers].flatMap(([name, { rest }]) =>
+      rest && rest.untilMs > nowMs ? [{ ...rest, ...partsOf(name) }] : [],
+    )
+  }
+
+  /** The operator says that it works again. An account that is named has been checked. */
+  endWait(of: WaitOf) {
+    for (const name of this.#breakers.keys()) if (concerns(of, partsOf(name))) this.#breakers.delete(name)
+    const { provider, account } = of
+    if (account !== undefined) this.#watcher?.works({ provider, account })
   }
 
   /** An attempt begins. After a rest, others wait until it has shown whether the model works again. */
@@ -85,29 +109,26 @@ export class Health {
     }
   }
 
-  /**
-   * An attempt ended with an answer; undefined if there was none. Returns what only the operator can mend. It is not
-   * returned again until an attempt succeeds.
-   */
-  ended(
-    account: ProviderAccount,
-    model: string,
-    answer: ProviderOutcome | Submitted | undefined,
-  ): Trouble['kind'] | undefined {
+  /** An attempt ended with an answer; undefined if there was none. */
+  ended(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined): News {
     const [ofAccount, ofModel] = namesOf(account, model)
     const trouble = answer ? troubleOf(answer) : ({ kind: 'unreachable' } as const)
     if (!trouble) {
       this.#breakers.delete(ofAccount)
       this.#breakers.delete(ofModel)
       this.#watcher?.works(account)
-      return undefined
+      return {}
     }
     const { kind } = trouble
     const name = OF_MODEL.has(kind) ? ofModel : ofAccount
     const before = this.#breakers.get(name)
-    this.#breakers.set(name, OF_MODEL.has(kind) ? this.#failed(kind, before) : this.#refused(trouble))
+    const after = OF_MODEL.has(kind) ? this.#failed(kind, before) : this.#refused(trouble)
+    this.#breakers.set(name, after)
     if (kind === 'unauthorized' || kind === 'out_of_quota') this.#watcher?.refused(account, kind)
-    return FOR_OPERATOR.has(kind) && kind !== before?.kind ? kind : undefined
+    return {
+      ...(FOR_OPERATOR.has(kind) && kind !== before?.kind && { trouble: kind }),
+      ...(after.rest && !before?.rest && { rest: { ...after.rest, ...partsOf(name) } }),
+    }
   }
 
   /** An attempt was given up before there could be an answer. */
@@ -137,11 +158,23 @@ const OF_MODEL = new Set<Trouble['kind']>(['overloaded', 'unreachable', 'gone'])
 /** These last until the operator acts. */
 const FOR_OPERATOR = new Set<Trouble['kind']>(['unauthorized', 'out_of_quota', 'gone'])
 
-const namesOf = ({ provider, account }: ProviderAccount, model: string) =>
+const namesOf = ({ provider, account }: AccountName, model: string) =>
   [`${provider}/${account}`, `${provider}/${account}/${model}`] as const
+
+/** Ids of models may contain slashes. */
+const partsOf = (name: string): AccountName & { model?: string } => {
+  const [provider = '', account = '', ...model] = name.split('/')
+  return { provider, account, ...(model.length > 0 && { model: model.join('/') }) }
+}
+
+/** Whether a wait is among those named. An account that is named takes all its models along. */
+const concerns = (of: WaitOf, { provider, account, model }: ReturnType<typeof partsOf>): boolean =>
+  provider === of.provider &&
+  (of.account === undefined || account === of.account) &&
+  (of.model === undefined || model === of.model)
 
 const troubleOf = (answer: ProviderOutcome | Submitted): Trouble | undefined =>
   answer.kind === 'failed' ? answer.trouble : undefined
 
 const restMsOf = ({ kind, retryAfterMs = RATE_LIMIT_REST_MS }: Trouble): number =>
-  kind === 'rate_limited' ? Math.min(retryAfterMs, MAX_RATE_LIMIT_REST_MS) : REFUSED_REST_MS
+  kind === 'rate_limited' ? Math.min(retryAfterMs, MAX_WAIT_MS) : REFUSED_REST_MS

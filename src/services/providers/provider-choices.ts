@@ -1,7 +1,8 @@
+import { type Observable, Subject } from 'rxjs'
 import { PROVIDERS_STREAM } from '../../../schemas/events.ts'
 import type { ProviderEvent } from '../../../schemas/provider-events.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { type ChoiceCommand, type Choices, choices, NO_CHOICES } from '../../domain/routing/choices.ts'
+import { type ChoiceCommand, type Choices, choices, type EndedWait, NO_CHOICES } from '../../domain/routing/choices.ts'
 import { Mailbox } from '../../engine/streams/mailbox.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -27,6 +28,7 @@ export class ProviderChoices {
   readonly #mailbox: Mailbox<ChoiceCommand, Choices, ProviderEvent, Refusal>
   readonly #clock: Clock
   readonly #logger: Logger
+  readonly #endedWaits = new Subject<EndedWait>()
   #known = NO_CHOICES
   #stop: (() => void) | undefined
   #reported = ''
@@ -42,9 +44,14 @@ export class ProviderChoices {
     return this.#known
   }
 
+  /** Emits the waits that operators end. Load the choices before: earlier ends are none of this process's waits. */
+  get endedWaits(): Observable<EndedWait> {
+    return this.#endedWaits
+  }
+
   /** The choices as the log has them now. */
   async load(): Promise<Choices> {
-    this.#known = await this.#mailbox.currentState()
+    this.#learn(await this.#mailbox.currentState())
     return this.#known
   }
 
@@ -63,11 +70,19 @@ export class ProviderChoices {
     return 'refuse' in outcome ? outcome : { isChange: outcome.accept.length > 0 }
   }
 
+  #learn(known: Choices) {
+    const before = this.#known.endedWaits
+    this.#known = known
+    if (known.endedWaits === before) return
+    for (const [what, wait] of known.endedWaits)
+      if (before.get(what)?.revision !== wait.revision) this.#endedWaits.next(wait)
+  }
+
   /** The same failure is reported once, since the attempts go on. */
   #refresh() {
     this.#mailbox.stateSince(this.#clock.monotonicMs()).then(
       known => {
-        this.#known = known
+        this.#learn(known)
         this.#reported = ''
       },
       error => {

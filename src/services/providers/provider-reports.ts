@@ -16,7 +16,12 @@ export interface ReportedProvider {
   calls: number
   maxCalls: number
   /** One for each account and model that rests: that of the process where it rests longest. */
-  rests: ReportedRest[]
+  rests: SharedRest[]
+}
+
+/** A rest in some of the processes that report the provider. */
+export interface SharedRest extends ReportedRest {
+  processes: number
 }
 
 /** The reports of the processes that live, by provider. One that no service wrote is ignored. */
@@ -25,7 +30,7 @@ export const readReports = async (
   nowMs: number,
 ): Promise<Map<string, ReportedProvider>> => {
   const byProvider = new Map<string, ReportedProvider>()
-  const longest = new Map<string, ReportedRest>()
+  const longest = new Map<string, SharedRest>()
   for (const { text, untilMs } of await views.reports()) {
     if (!(untilMs > nowMs && untilMs <= nowMs + REPORT_MS + MAX_CLOCK_SKEW_MS)) continue
     const { calls, maxCalls, rests } = parse(text) ?? NOTHING
@@ -39,12 +44,14 @@ export const readReports = async (
       })
     }
     for (const rest of rests) {
+      if (Date.parse(rest.until) <= nowMs) continue
       const name = [rest.provider, rest.account, rest.model].join(' ')
-      if (rest.until > (longest.get(name)?.until ?? '')) longest.set(name, rest)
+      const before = longest.get(name)
+      const processes = (before?.processes ?? 0) + 1
+      longest.set(name, before && before.until > rest.until ? { ...before, processes } : { ...rest, processes })
     }
   }
-  for (const rest of longest.values())
-    if (Date.parse(rest.until) > nowMs) byProvider.get(rest.provider)?.rests.push(rest)
+  for (const rest of longest.values()) byProvider.get(rest.provider)?.rests.push(rest)
   return byProvider
 }
 

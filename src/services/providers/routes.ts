@@ -5,7 +5,7 @@ import { type Choices, chosenOf } from '../../domain/routing/choices.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
-import type { Health } from './health.ts'
+import { type Health, MAX_WAIT_MS } from './health.ts'
 import type { ProviderAccount } from './provider-account.ts'
 
 /** A binding of any provider, so that tests can bring their own. */
@@ -29,13 +29,13 @@ export interface RoutesParts {
   sandbox: ProviderAccount | undefined
   /** Whether it also serves endpoints that no other provider serves, while some are configured. */
   fallsBack: boolean
-  health: Health
+  health: Pick<Health, 'restOf'>
   /** What operators have chosen. */
   choices: { readonly known: Choices }
-  clock: Pick<Clock, 'nowMs'>
+  clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
 }
 
-/** Whether the providers that are configured can run an endpoint. */
+/** Whether a provider takes runs of an endpoint now. */
 export interface Supply {
   available: boolean
   /** When the last of them turns its model off, if all have said so. */
@@ -68,12 +68,13 @@ export class Routes {
     return this.#hasSandbox(endpoint) || this.#bindings(endpoint).length > 0
   }
 
-  /** Whether the endpoint is served, and until when. */
+  /** Whether a provider takes runs of the endpoint now, and how long they have it. */
   supplyOf(endpoint: string): Supply {
+    const available = this.waitMs(endpoint) === undefined
     const days = this.#bindings(endpoint).map(({ retiresAt }) => retiresAt)
-    if (this.#hasSandbox(endpoint) || days.includes(undefined)) return { available: true }
+    if (this.#hasSandbox(endpoint) || days.includes(undefined)) return { available }
     const last = days.sort().at(-1)
-    return last === undefined ? { available: false } : { available: true, retiresAt: startOf(last) }
+    return last === undefined ? { available } : { available, retiresAt: startOf(last) }
   }
 
   /**
@@ -113,9 +114,20 @@ export class Routes {
     if (this.#hasSandbox(endpoint)) yield SANDBOX
   }
 
-  /** Whether no provider takes a job for an endpoint now, though one may later. */
-  rest(endpoint: string): boolean {
-    return this.providers(endpoint).next().done === true
+  /** How long no provider takes a job for an endpoint, or for an input of it; undefined if one takes it now. */
+  waitMs(endpoint: string, input?: Record<string, unknown>): number | undefined {
+    const { health, clock } = this.#parts
+    if (this.#hasSandbox(endpoint)) return undefined
+    let untilMs = clock.monotonicMs() + MAX_WAIT_MS
+    for (const binding of this.#bindings(endpoint)) {
+      if (input && 'unmet' in upstreamParameters(binding, input)) continue
+      for (const account of this.#accountsOf(binding.provider)) {
+        const rest = health.restOf(account, binding.model)
+        if (!rest) return undefined
+        untilMs = Math.min(untilMs, rest.untilMs)
+      }
+    }
+    return untilMs - clock.monotonicMs()
   }
 
   /** The ways to run an input now, the best first. An account that rests is not among them. */

@@ -1,6 +1,6 @@
 import { type Binding, providerNames } from '../../../schemas/binding.ts'
 import { SANDBOX } from '../../../schemas/primitives.ts'
-import type { BindingName } from '../../../schemas/provider-events.ts'
+import type { BindingName, ProviderWaitEnded } from '../../../schemas/provider-events.ts'
 import { familyIn } from '../../domain/catalog/family.ts'
 import { type Refusal, refuse } from '../../domain/refusal.ts'
 import {
@@ -11,6 +11,7 @@ import {
   ordered,
 } from '../../domain/routing/choices.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { Unavailable } from '../../ports/faults.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
@@ -75,11 +76,19 @@ export class Routing {
     )
   }
 
+  /** One that is enabled also has its waits ended. */
   async setProvider(caller: Caller, provider: string, enabled: boolean, reason?: string): Promise<Answer<Chosen>> {
     if (provider === SANDBOX) return refuse('sandbox_not_optional')
     if (!(providerNames as readonly string[]).includes(provider))
       return refuse('provider_unknown', { provider, known: providerNames })
-    return this.#choose(caller, { type: 'SetProvider', provider, enabled, reason })
+    const chosen = await this.#choose(caller, { type: 'SetProvider', provider, enabled, reason })
+    return enabled ? this.#withEndedWait(caller, chosen, { provider }) : chosen
+  }
+
+  /** Ends the wait of what works again in every process. It is no change if no process reports that it waits. */
+  async endWait(caller: Caller, wait: ProviderWaitEnded): Promise<Answer<Chosen>> {
+    if (!(await this.#waits(wait))) return answer({ isChange: false })
+    return this.#choose(caller, { type: 'EndWait', ...wait })
   }
 
   /** `name` is as `nameOf` writes it. */
@@ -87,7 +96,9 @@ export class Routing {
     const found = this.#find(endpoint, [name])
     if ('refuse' in found) return found
     const [binding] = found.value as [BindingName]
-    return this.#choose(caller, { type: 'SetBinding', endpoint, binding, enabled })
+    const chosen = await this.#choose(caller, { type: 'SetBinding', endpoint, binding, enabled })
+    const { provider, model } = binding
+    return enabled ? this.#withEndedWait(caller, chosen, { provider, model }) : chosen
   }
 
   /** Puts these bindings of an endpoint first. None at all restores the order that ships. */
@@ -100,6 +111,23 @@ export class Routing {
   async #choose(caller: Caller, command: ChoiceCommand): Promise<Answer<Chosen>> {
     const outcome = await this.#choices.execute(caller, command)
     return 'refuse' in outcome ? outcome : answer(outcome)
+  }
+
+  async #withEndedWait(caller: Caller, chosen: Answer<Chosen>, wait: ProviderWaitEnded): Promise<Answer<Chosen>> {
+    if ('refuse' in chosen) return chosen
+    const ended = await this.endWait(caller, wait)
+    return 'refuse' in ended ? ended : answer({ isChange: chosen.value.isChange || ended.value.isChange })
+  }
+
+  /** Whether a process reports such a wait. If that cannot be read, one may. */
+  async #waits({ provider, account, model }: ProviderWaitEnded): Promise<boolean> {
+    try {
+      const { rests = [] } = (await readReports(this.#views, this.#clock.nowMs())).get(provider) ?? {}
+      return rests.some(rest => isOf(account, rest.account) && isOf(model, rest.model))
+    } catch (error) {
+      if (error instanceof Unavailable) return true
+      throw error
+    }
   }
 
   #find(endpoint: string, names: readonly string[]): { value: BindingName[] } | { refuse: Refusal } {
@@ -124,3 +152,6 @@ export class Routing {
     return this.#bindings.filter(each => each.endpoint === endpoint)
   }
 }
+
+/** Whether something is the one that is named, if one is. */
+const isOf = (named: string | undefined, name: string | undefined): boolean => named === undefined || named === name

@@ -42,8 +42,8 @@ export interface Starter {
   /** Takes a slot of the upstream that is to be tried first; undefined if none is free for the account. */
   reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined
   unreserve(upstream: Upstream, accountId: AccountId): void
-  /** Whether all providers of an endpoint rest, as far as this process knows. */
-  rests(run: Pick<RunToDo, 'endpoint' | 'livemode'>): boolean
+  /** How long no provider takes the run, as far as this process knows; undefined if one takes it now. */
+  waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined
   /** Starts the work of a run whose start is durable, in a reserved slot. Resolves to the events that ended it. */
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
 }
@@ -132,7 +132,7 @@ export class Runs {
     let priced: Answer<PricedRequest>
     try {
       priced = await quotes.quote(caller, request)
-      if (!('refuse' in priced)) this.#ensureTaken(priced.value)
+      if (!('refuse' in priced)) priced = this.#taken(priced.value)
     } catch (error) {
       const earlier = await findAccepted()
       if (earlier) return earlier
@@ -195,14 +195,17 @@ export class Runs {
     return { refuse: canGrant ? { ...refusal, grantTo } : refusal }
   }
 
-  /** Throws Unavailable while a run that is not accepted yet would fail. */
-  #ensureTaken({ endpoint: { id, mode, kind }, livemode }: PricedRequest) {
+  /** Refuses a run that no provider would take now. Throws Unavailable if its result could not be kept. */
+  #taken(priced: PricedRequest): Answer<PricedRequest> {
     const { starter, objects } = this.#parts
+    const { endpoint, input, livemode } = priced
+    const run = { endpoint: endpoint.id, input, ...(livemode === false && { livemode }) }
     // The client waits for a sync run, and may as well ask again later. An async run waits in the queue.
-    if (mode === 'sync' && starter.rests({ endpoint: id, ...(livemode === false && { livemode }) }))
-      throw new Unavailable(`no provider takes runs of ${id} at the moment`)
+    const retryAfterMs = endpoint.mode === 'sync' ? starter.waitMs(run) : undefined
+    if (retryAfterMs !== undefined) return refuse('model_waits', { endpoint: endpoint.id, retryAfterMs })
     // The provider would still charge for a result that cannot be kept.
-    if (kind !== 't2t') objects.ensureRoom()
+    if (endpoint.kind !== 't2t') objects.ensureRoom()
+    return answer(priced)
   }
 
   /** Cancels one of the caller's runs. Returns the run once it has ended, or as it is when the wait ends. */

@@ -19,6 +19,7 @@ t.test('only an operator chooses among providers', async t => {
     ['ProviderEnabled', { provider: 'fal' }],
     ['BindingDisabled', binding],
     ['BindingEnabled', binding],
+    ['ProviderWaitEnded', { provider: 'fal', account: 'a' }],
     ['BindingsOrdered', { endpoint: 'lumen-t2i', bindings: [{ provider: 'fal', model: 'fal-ai/lumen' }] }],
   ] as const) {
     t.same(await faultsOf(type, data, { kind: 'operator', name: 'olga' }), [], type)

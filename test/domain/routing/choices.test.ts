@@ -65,6 +65,20 @@ t.test('an order puts the bindings that it names first', async t => {
   t.same(ordered(state, endpoint, [a, b, c]), [b, a, c], 'a disabled binding keeps its place')
 })
 
+t.test('each end of a wait is an event, and the last one of each name is known', async t => {
+  const ended: ProviderEvent = { type: 'ProviderWaitEnded', data: { provider: 'two', account: 'a' } }
+  given(choices, ended).when({ type: 'EndWait', provider: 'two', account: 'a' }).then(ended)
+  const whole: ProviderEvent = { type: 'ProviderWaitEnded', data: { provider: 'two' } }
+  const past = [ended, whole, ended].map((event, revision) => ({ ...at(THEN_MS, event), revision }))
+  t.same(
+    [...given(choices, ...past).state.endedWaits.values()],
+    [
+      { provider: 'two', account: 'a', revision: 2 },
+      { provider: 'two', revision: 1 },
+    ],
+  )
+})
+
 t.test('a disabled provider has the reason and the time', async t => {
   const { disabledProviders } = given(choices, at(THEN_MS, disabled)).state
   t.same(disabledProviders.toObject(), { two: { reason: 'too slow', at: new Date(THEN_MS).toISOString() } })

@@ -74,7 +74,7 @@ t.test(
   'a model that the provider does not have is told of once, and rests after five failures in succession',
   async t => {
     const { health, rests } = open()
-    const told = (model: string) => health.ended(account, model, failed('gone'))
+    const told = (model: string) => health.ended(account, model, failed('gone')).trouble
     t.equal(told('m'), 'gone')
     t.equal(rests(), undefined, 'another input may work')
     for (let failure = 2; failure <= 5; failure++) t.equal(told('m'), undefined)
@@ -116,7 +116,7 @@ t.test('an account that is too fast rests as long as the provider says', async t
 
 t.test('an account that begins to be refused is told of once, until it works again', async t => {
   const { clock, health } = open()
-  const told = (answer: Failed | Done | undefined) => health.ended(account, 'm', answer)
+  const told = (answer: Failed | Done | undefined) => health.ended(account, 'm', answer).trouble
   t.equal(told(failed('unauthorized')), 'unauthorized')
   t.equal(told(failed('unauthorized')), undefined, 'another run was on its way')
   clock.advance(5 * 60_000)
@@ -125,7 +125,11 @@ t.test('an account that begins to be refused is told of once, until it works aga
   t.equal(told(failed('out_of_quota')), 'out_of_quota')
   t.equal(told(done), undefined)
   t.equal(told(failed('out_of_quota')), 'out_of_quota')
-  t.equal(health.ended(other, 'm', failed('out_of_quota')), 'out_of_quota', 'another account is told of by itself')
+  t.equal(
+    health.ended(other, 'm', failed('out_of_quota')).trouble,
+    'out_of_quota',
+    'another account is told of by itself',
+  )
   for (const kind of ['rate_limited', 'overloaded', 'unreachable'] as const) t.equal(told(failed(kind)), undefined)
   for (let failure = 1; failure <= 5; failure++) t.equal(told(undefined), undefined)
 })
@@ -144,4 +148,56 @@ t.test('rests are listed while they last', async t => {
   t.equal(health.rests().length, 1)
   clock.advance(10_000)
   t.same(health.rests(), [])
+})
+
+t.test('a wait is told of when it begins, and again only after an attempt has succeeded', async t => {
+  const { clock, health } = open()
+  const began = (answer: Failed | Done | undefined) => health.ended(account, 'm', answer).rest
+  t.same(began(failed('unauthorized')), { kind: 'unauthorized', untilMs: 300_000, provider: 'fal', account: 'a' })
+  t.equal(began(failed('unauthorized')), undefined, 'another run was on its way')
+  clock.advance(300_000)
+  health.began(account, 'm')
+  t.equal(began(failed('unauthorized')), undefined, 'the wait goes on')
+  began(done)
+  for (let failure = 1; failure <= 4; failure++) t.equal(began(undefined), undefined)
+  t.match(began(undefined), { kind: 'unreachable', account: 'a', model: 'm' })
+  t.equal(began(undefined), undefined)
+})
+
+t.test('the longer wait of an account and its model counts', async t => {
+  const { health } = open()
+  for (let failure = 1; failure <= 5; failure++) health.ended(account, 'm', failed('overloaded'))
+  health.ended(account, 'n', failed('rate_limited', 5_000))
+  t.equal(health.restOf(account, 'm')?.untilMs, 30_000)
+  t.equal(health.restOf(account, 'n')?.untilMs, 5_000)
+})
+
+t.test('an operator ends the wait of an account, of a model or of a whole provider', async t => {
+  const works: string[] = []
+  const watcher = { works: (of: { account: string }) => works.push(of.account), refused: () => undefined }
+  for (const [of, left] of [
+    [{ provider: 'fal', account: 'a' }, ['b', 'c', 'b/m']],
+    [{ provider: 'fal', model: 'm' }, ['a', 'b', 'c']],
+    [{ provider: 'fal' }, ['c']],
+    [{ provider: 'openai' }, ['a', 'b', 'a/m', 'b/m']],
+  ] as const) {
+    const health = new Health(systemClock, watcher)
+    const rested = [account, other, { ...account, provider: 'openai', account: 'c' }]
+    for (const each of rested) health.ended(each, 'n', failed('unauthorized'))
+    for (let failure = 1; failure <= 5; failure++)
+      for (const each of [account, other]) health.ended(each, 'm', undefined)
+    health.endWait(of)
+    t.same(
+      health.rests().map(({ account, model }) => (model === undefined ? account : `${account}/${model}`)),
+      left,
+      JSON.stringify(of),
+    )
+  }
+  t.same(works, ['a'], 'only a named account has been checked')
+  const { health, rests } = open()
+  health.ended(account, 'm', failed('unauthorized'))
+  health.endWait({ provider: 'fal' })
+  health.began(account, 'm')
+  t.equal(rests(), undefined, 'no attempt holds up others')
+  t.equal(health.ended(account, 'm', failed('unauthorized')).trouble, 'unauthorized', 'the operator is told again')
 })

@@ -35,6 +35,24 @@ t.test('a choice of another process is soon known, and is recorded with the oper
   t.equal(events.length, 2)
 })
 
+t.test('a wait that an operator ends is emitted once in every process that knows the choices', async t => {
+  const log = await openLog(t)
+  const other = new ProviderChoices({ log, ...ambient() })
+  const endWait = (account: string) => other.execute(operator, { type: 'EndWait', provider: 'fal', account })
+  await endWait('before')
+  const { choices, isDisabled } = start(t, log)
+  await choices.load()
+  const ended: unknown[] = []
+  choices.endedWaits.subscribe(({ provider, account }) => ended.push(`${provider} ${account}`))
+  await endWait('a')
+  await until('it is emitted', () => ended.length > 0)
+  await endWait('a')
+  await until('it is emitted again', () => ended.length > 1)
+  await other.execute(operator, set(false))
+  await until('a later choice is known', isDisabled)
+  t.same(ended, ['fal a', 'fal a'])
+})
+
 t.test('while the log is unavailable, the last known choices stand', async t => {
   const log = await openLog(t)
   let reads = 0

@@ -5,6 +5,7 @@ const NOW_MS = Date.parse('2026-11-24T12:00:00.000Z')
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString()
 
 const rest = (change: object = {}) => ({ provider: 'fal', account: 'a', kind: 'overloaded', until: at(10), ...change })
+const shared = (change: object = {}, processes = 1) => ({ ...rest(change), processes })
 const report = (change: object = {}) => ({ calls: { fal: 2 }, maxCalls: 8, rests: [], ...change })
 
 const read = (...reports: unknown[]) =>
@@ -17,13 +18,16 @@ const readAt = async (...reports: { text: string; untilMs: number }[]) =>
 t.test('the reports of several processes are added up', async t => {
   const two = [report({ rests: [rest()] }), report({ calls: { fal: 3, openai: 1 }, rests: [rest({ until: at(20) })] })]
   const expected = {
-    fal: { processes: 2, calls: 5, maxCalls: 16, rests: [rest({ until: at(20) })] },
+    fal: { processes: 2, calls: 5, maxCalls: 16, rests: [shared({ until: at(20) }, 2)] },
     openai: { processes: 1, calls: 1, maxCalls: 8, rests: [] },
   }
   t.same(await read(...two), expected)
   t.same(await read(...two.toReversed()), expected)
   const models = [rest(), rest({ model: 'b/c' }), rest({ account: 'b' }), rest({ provider: 'openai' })]
-  t.same((await read(report({ rests: models })))['fal']?.rests, models.slice(0, 3))
+  t.same(
+    (await read(report({ rests: models })))['fal']?.rests,
+    models.slice(0, 3).map(each => ({ ...each, processes: 1 })),
+  )
 })
 
 t.test('what is over is not shown', async t => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { ProviderEvent } from '../../../schemas/provider-events.ts'
 import { choices } from '../../../src/domain/routing/choices.ts'
+import type { Trouble } from '../../../src/ports/provider.ts'
 import { Health } from '../../../src/services/providers/health.ts'
 import type { ProviderAccount } from '../../../src/services/providers/provider-account.ts'
 import type { Bound } from '../../../src/services/providers/routes.ts'
@@ -31,7 +32,8 @@ const open = (
   accounts: ProviderAccount[],
   { fallsBack = false, bindings = [bound('first'), bound('second', ['prompt', 'seed'])], history = [] }: Options = {},
 ) => {
-  const clock = new ManualClock()
+  const manual = new ManualClock()
+  const clock = Object.assign(manual, { monotonicMs: () => manual.nowMs() })
   const health = new Health(clock)
   const bindingsOf = (endpoint: string) => bindings.filter(each => each.endpoint === endpoint)
   const known = given(choices, ...history).state
@@ -99,7 +101,7 @@ t.test('the sandbox does not fall back for a provider that is on and rests, or c
   const trouble = { kind: 'out_of_quota' } as const
   health.ended(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', trouble })
   t.same(names(), [])
-  t.ok(routes.rest('lumen-t2i'))
+  t.equal(routes.waitMs('lumen-t2i'), 300_000)
 })
 
 t.test('a model gets no runs from the day that its provider turns it off', async t => {
@@ -146,6 +148,25 @@ t.test('an account that rests is passed over', async t => {
   t.same(names(), ['second a'])
   t.same([...routes.providers('lumen-t2i')], ['second'])
   t.ok(routes.serves('lumen-t2i'))
+})
+
+t.test('an endpoint is available only if a provider takes a run of it now, and the wait is the shortest', async t => {
+  const [first, second] = [account('first'), account('second')]
+  const { routes, health, clock } = open([first, second])
+  const refuse = (which: ProviderAccount, trouble: Trouble) =>
+    health.ended(which, `${which.provider}-lumen`, { kind: 'failed', code: 'provider_error', message: 'No.', trouble })
+  t.same(routes.supplyOf('lumen-t2i'), { available: true })
+  refuse(second, { kind: 'rate_limited', retryAfterMs: 20_000 })
+  t.same(routes.supplyOf('lumen-t2i'), { available: true })
+  t.equal(routes.waitMs('lumen-t2i'), undefined)
+  t.equal(routes.waitMs('lumen-t2i', { prompt: 'hello', seed: 1 }), 20_000, 'only the second takes a seed')
+  refuse(first, { kind: 'unauthorized' })
+  t.same(routes.supplyOf('lumen-t2i'), { available: false })
+  clock.advance(5_000)
+  t.equal(routes.waitMs('lumen-t2i'), 15_000)
+  t.equal(routes.of({ livemode: false }).waitMs('lumen-t2i'), undefined, 'test runs go to the sandbox')
+  clock.advance(15_000)
+  t.same(routes.supplyOf('lumen-t2i'), { available: true })
 })
 
 t.test('a job is polled with the account that took it', async t => {

@@ -1,0 +1,68 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
+import { every } from '../../time/every.ts'
+import type { Rest } from './health.ts'
+import type { ProviderAccount } from './provider-account.ts'
+import { readReports, type SharedRest } from './provider-reports.ts'
+
+/** How often the reports are read. They change at most as often. */
+const REFRESH_MS = 1_000
+
+interface Parts {
+  views: Pick<ViewStore, 'reports'>
+  clock: Clock
+}
+
+/**
+ * What other processes report of accounts and models that take no jobs, for processes that submit none. It says what is
+ * available, and decides nothing.
+ */
+export class ReportedRests {
+  readonly #parts: Parts
+  #rests: SharedRest[] = []
+  #isReading = false
+  #stop = () => {}
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Rejects with Unavailable. */
+  async load() {
+    const { views, clock } = this.#parts
+    const reported = await readReports(views, clock.nowMs())
+    // A run goes to any of the processes.
+    this.#rests = [...reported.values()].flatMap(({ processes, rests }) =>
+      rests.filter(rest => rest.processes === processes),
+    )
+  }
+
+  start() {
+    this.#stop = every(this.#parts.clock, REFRESH_MS, () => this.#refresh())
+  }
+
+  stop() {
+    this.#stop()
+  }
+
+  restOf({ provider, account }: Pick<ProviderAccount, 'provider' | 'account'>, model: string): Rest | undefined {
+    const { clock } = this.#parts
+    const leftMs = ({ until }: SharedRest) => Date.parse(until) - clock.nowMs()
+    const [longest] = this.#rests
+      .filter(rest => rest.provider === provider && rest.account === account)
+      .filter(rest => (rest.model === undefined || rest.model === model) && leftMs(rest) > 0)
+      .sort((one, other) => leftMs(other) - leftMs(one))
+    return longest && { kind: longest.kind, untilMs: clock.monotonicMs() + leftMs(longest) }
+  }
+
+  /** Without the view store, the last that was known holds until its times are over. */
+  #refresh() {
+    if (this.#isReading) return
+    this.#isReading = true
+    this.load()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isReading = false
+      })
+  }
+}
