@@ -127,6 +127,11 @@ t.test('credits grant: a purchase records what was paid, and for which invoice',
   for (const [options, told] of [
     [['purchase', '--reference', 'r-17'], /needs what was paid, such as --paid '25\.00 EUR'/],
     [['purchase', '--reference', 'r-17', '--paid', '25,00 EUR'], /needs what was paid/],
+    [['purchase', '--reference', 'r-17', '--paid', '1.000 EUR'], /"1\.000 EUR" is not clear: .* EUR has 2 decimals/],
+    [['purchase', '--reference', 'r-17', '--paid', '1,000.00 EUR'], /no separator for thousands/],
+    [['purchase', '--reference', 'r-17', '--paid', '1 000 EUR'], /no separator for thousands/],
+    [['purchase', '--reference', 'r-17', '--paid', '1000.5 JPY'], /JPY has no decimals/],
+    [['purchase', '--reference', 'r-17', '--paid', '25.00 BTC'], /BTC is no currency in use/],
     [['purchase', '--paid', '25.00 EUR'], /needs its invoice, as --invoice or --reference/],
     [['courtesy', '--paid', '25.00 EUR'], /Only a purchase has a payment/],
   ] as const) {
@@ -134,8 +139,9 @@ t.test('credits grant: a purchase records what was paid, and for which invoice',
     t.equal(code, 1)
     t.match(stderr, told)
   }
-  await json(t, ...grant, 'purchase', '--reference', 'r-17', '--paid', '25.00 EUR')
-  await json(t, ...grant, 'purchase', '--invoice', 'i-18', '--paid', '0.5USD')
+  const first = await json(t, ...grant, 'purchase', '--reference', 'r-17', '--paid', '25.00 EUR')
+  t.match(first, { paid: '25.00 EUR', invoice: 'r-17' }, 'the command repeats what it has understood')
+  t.match(await text(t, ...grant, 'purchase', '--invoice', 'i-18', '--paid', '0.5USD'), /^paid +0\.50 USD$/m)
   const grants = (await collect(service.core.log.readStream(accountStream(accountId), 2))).slice(-2)
   t.match(
     grants.map(({ data }) => (data as { payment: object }).payment),

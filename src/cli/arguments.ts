@@ -8,6 +8,7 @@ import {
   MAX_REFERENCE_LENGTH,
   MONEY_AMOUNT,
 } from '../../schemas/primitives.ts'
+import { decimalsOf } from '../domain/currencies.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
 import { OperatorError } from './operator-error.ts'
 
@@ -65,15 +66,46 @@ export const parsePayment = ({ kind, paid, invoice, reference }: PurchaseOptions
     if (paid === undefined && invoice === undefined) return undefined
     throw new OperatorError('Only a purchase has a payment: add --kind purchase, or omit --paid and --invoice.')
   }
-  const { amount, currency } = PAID.exec(paid ?? '')?.groups ?? {}
-  if (!amount || !currency) throw new OperatorError("A purchase needs what was paid, such as --paid '25.00 EUR'.")
+  const money = parseMoney(paid)
   const named = invoice ?? reference
   if (named === undefined) throw new OperatorError('A purchase needs its invoice, as --invoice or --reference.')
   checkText('invoice', named, MAX_REFERENCE_LENGTH)
-  return { amount, currency, invoice: named }
+  return { ...money, invoice: named }
+}
+
+/**
+ * An amount of a currency in use, with no more decimals than it has: `1.000 EUR` means a thousand in most of Europe.
+ * Throws OperatorError.
+ */
+const parseMoney = (paid = ''): Pick<Payment, 'amount' | 'currency'> => {
+  const { amount, currency } = PAID.exec(paid)?.groups ?? {}
+  if (!amount || !currency)
+    throw new OperatorError(
+      [
+        "A purchase needs what was paid, such as --paid '25.00 EUR'. The amount has no separator for thousands,",
+        'and a point before the decimals.',
+      ].join(' '),
+    )
+  const most = decimalsOf(currency)
+  if (most === undefined) throw new OperatorError(`${currency} is no currency in use by ISO 4217.`)
+  if ((amount.split('.')[1] ?? '').length > most)
+    throw new OperatorError(
+      [
+        `${JSON.stringify(paid)} is not clear: an amount in ${currency} has ${most || 'no'} decimals.`,
+        'Write it without a separator for thousands.',
+      ].join(' '),
+    )
+  return { amount, currency }
 }
 
 const PAID = new RegExp(`^(?<amount>${MONEY_AMOUNT}) ?(?<currency>${CURRENCY})$`)
+
+/** A payment as it was understood, with all the decimals of its currency. */
+export const moneyText = ({ amount, currency }: Payment): string => {
+  const [whole = '', decimals = ''] = amount.split('.')
+  const padded = decimals.padEnd(decimalsOf(currency) ?? 0, '0')
+  return `${padded === '' ? whole : `${whole}.${padded}`} ${currency}`
+}
 
 /** Throws OperatorError for a name that no key can have. */
 export const checkKeyName = (name: string) => checkText('name of a key', name, MAX_NAME_LENGTH)

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { GRANT_KINDS } from '../../schemas/account-events.ts'
 import { fromMicros } from '../domain/money.ts'
-import { checkReason, checkReference, parseCredits, parsePayment } from './arguments.ts'
+import { checkReason, checkReference, moneyText, parseCredits, parsePayment } from './arguments.ts'
 import { operatorOf } from './operator.ts'
 import { printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
@@ -40,6 +40,7 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
             account_id: account,
             [name === 'grant' ? 'credits_granted' : 'credits_withdrawn']: fromMicros(amountMicros),
             reference: moved.reference,
+            ...(payment && { paid: moneyText(payment), invoice: payment.invoice }),
             ...(options.json && { repeated: !moved.isNew }),
             credits_balance: fromMicros(moved.balanceMicros),
           },
@@ -48,4 +49,5 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
       })
     })
 
-const REPEATED = 'Already recorded under this reference: nothing has changed, and the first kind and reason stay.'
+const REPEATED =
+  'Already recorded under this reference: nothing has changed, and the first kind, reason and payment stay.'
