@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, JsonObject, Micros, OneOf, Slug, Tagged } from './primitives.ts'
 
 export const OutputType = OneOf('image', 'video', 'audio', 'text')
+export type OutputType = Static<typeof OutputType>
 export const Kind = OneOf('t2i', 'i2i', 't2v', 'i2v', 'v2v', 't2a', 't2t')
 export type Kind = Static<typeof Kind>
 export const Mode = OneOf('sync', 'async')

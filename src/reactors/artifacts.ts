@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Artifact, RunOutput } from '../../schemas/account-events.ts'
 import { MAX_TEXT_BYTES } from '../../schemas/primitives.ts'
 import type { WatchTask } from '../../schemas/views.ts'
+import type { FileType } from '../domain/catalog/output-type.ts'
 import { sha256 } from '../domain/digest.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -10,6 +11,7 @@ import type { Done, Media } from '../ports/provider.ts'
 import { MAX_OUTPUT_FILES, type OutputKeys } from '../services/output-keys.ts'
 import { callWithin } from '../time/call-within.ts'
 import { delay } from '../time/delay.ts'
+import { type Promised, promisedPart } from './promised-result.ts'
 import { ResultFile, UnfitResult } from './result-file.ts'
 import { MEGABYTE, maxBytesOf, STORING_MS, storedUntilMs } from './result-limits.ts'
 import { Slots } from './slots.ts'
@@ -45,6 +47,10 @@ interface Place extends RunWithResult {
   index: number
 }
 
+interface FilePlace extends Place {
+  type: FileType
+}
+
 type Facts = Omit<Artifact, 'objectKey'>
 
 /** Stores the results of providers. */
@@ -57,17 +63,21 @@ export class Artifacts {
   }
 
   /**
-   * Resolves when the whole result is durable. Rejects if any part cannot be stored, or when the signal aborts; some
-   * files may be stored then. Rejects with UnfitResult or OutboundError if the result is to blame.
+   * Resolves when all that was promised is durable. Rejects if any part is missing, is something else or cannot be
+   * stored, or when the signal aborts; some files may be stored then. Rejects with UnfitResult or OutboundError if the
+   * result is to blame.
    */
-  async store(run: RunWithResult, { media, text }: Done, signal: AbortSignal): Promise<RunOutput> {
+  async store(run: RunWithResult, result: Done, promised: Promised, signal: AbortSignal): Promise<RunOutput> {
     const { clock, retentionMs } = this.#parts
+    const { media, text } = promisedPart(result, promised)
     const words = text?.toWellFormed()
     const longText = words !== undefined && isLong(words) ? words : undefined
     const count = media.length + (longText === undefined ? 0 : 1)
     if (count > MAX_OUTPUT_FILES) throw new UnfitResult(`The provider returned more than ${MAX_OUTPUT_FILES} files.`)
     const storeAll = (signal: AbortSignal) => {
-      const stored = media.map((one, index) => this.#storeOne({ ...run, index }, one, signal))
+      const stored = media.map((one, index) =>
+        this.#storeOne({ ...run, index, type: promised.type as FileType }, one, signal),
+      )
       if (longText !== undefined) stored.push(this.#storeText({ ...run, index: media.length }, longText))
       return Promise.all(stored)
     }
@@ -83,33 +93,33 @@ export class Artifacts {
 
   async #storeText(place: Place, text: string): Promise<Artifact> {
     const bytes = Buffer.from(text)
-    if (bytes.byteLength > MAX_TEXT_FILE_BYTES) throw new UnfitResult('The text is too long.')
+    if (bytes.byteLength > MAX_TEXT_FILE_BYTES) throw new UnfitResult('The provider returned a text that is too long.')
     return this.#put(place, bytes, { mimeType: TEXT_TYPE, sizeBytes: bytes.byteLength, sha256: sha256(bytes) })
   }
 
-  async #storeOne(place: Place, media: Media, signal: AbortSignal): Promise<Artifact> {
+  async #storeOne(place: FilePlace, media: Media, signal: AbortSignal): Promise<Artifact> {
     if ('url' in media) return this.#copy(place, media, signal)
     const { mimeType, bytes } = media
-    const maxBytes = maxBytesOf(mimeType)
+    const maxBytes = maxBytesOf(place.type)
     if (bytes.byteLength > maxBytes) throw new UnfitResult(`The provider returned more than ${maxBytes / MEGABYTE} MB.`)
-    return this.#put(place, bytes, await this.#factsOf(bytes, mimeType))
+    return this.#put(place, bytes, await this.#factsOf(bytes, mimeType, place.type))
   }
 
   /** Reads a file in slices, with other work in between. */
-  async #factsOf(bytes: Uint8Array, mimeType: string): Promise<Facts> {
+  async #factsOf(bytes: Uint8Array, mimeType: string, type: FileType): Promise<Facts> {
     const file = new ResultFile()
     for (let at = 0; at < bytes.byteLength; at += MEGABYTE) {
       if (at > 0) await delay(this.#parts.clock, 0)
       file.update(bytes.subarray(at, at + MEGABYTE))
     }
-    return file.facts(mimeType)
+    return file.facts(mimeType, type)
   }
 
   async #put(place: Place, bytes: Uint8Array, facts: Facts): Promise<Artifact> {
     return this.#keep(place, facts, (key, type) => this.#parts.objects.put(key, bytes, type, { ifAbsent: true }))
   }
 
-  async #copy(place: Place, { url, mimeType }: { url: string; mimeType: string }, signal: AbortSignal) {
+  async #copy(place: FilePlace, { url, mimeType }: { url: string; mimeType: string }, signal: AbortSignal) {
     const { objects, outbound, originOf } = this.#parts
     await this.#copies.acquire('', place.accountId, signal)
     try {
@@ -117,13 +127,13 @@ export class Artifacts {
       const incoming = await objects.receive()
       try {
         await outbound.copy(url, incoming.body, {
-          maxBytes: maxBytesOf(mimeType),
+          maxBytes: maxBytesOf(place.type),
           timeoutMs: COPY_TIMEOUT_MS,
           signal,
           onBytes: chunk => file.update(chunk),
           trustedOrigin: originOf(place.provider),
         })
-        const facts = await file.facts(mimeType)
+        const facts = await file.facts(mimeType, place.type)
         return await this.#keep(place, facts, (key, type) => incoming.store(key, type, { ifAbsent: true }))
       } finally {
         await incoming.discard()
@@ -162,5 +172,5 @@ const isLong = (text: string): boolean => Buffer.byteLength(JSON.stringify(text)
 
 /** Its files may be deleted already, since the run has failed. */
 const tooLate = (): never => {
-  throw new UnfitResult('It took too long.')
+  throw new UnfitResult('The result took too long to store.')
 }

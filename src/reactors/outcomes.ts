@@ -10,8 +10,9 @@ import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
 import { type EndedRun, leftFilesUntil } from './left-files.ts'
 import { onceAvailable } from './once-available.ts'
+import { promiseOf } from './promised-result.ts'
 import { UnfitResult } from './result-file.ts'
-import { type BilledRun, type RunCostsParts, runCost } from './run-costs.ts'
+import { type BilledRun, inputOf, type RunCostsParts, runCost } from './run-costs.ts'
 
 /** The longest error message of a provider that an event holds. */
 const MAX_MESSAGE_LENGTH = 1000
@@ -65,30 +66,42 @@ export class Outcomes {
     return []
   }
 
-  /** Undefined for an async run whose result could not be stored before the stop: the next process ends it. */
-  async #toCommand(run: EndedRun, outcome: ProviderOutcome, done: Worked): Promise<AccountCommand | undefined> {
-    const { runId, mode } = run
-    const { artifacts, clock, lastCall, logger } = this.#parts
+  /** Rejects with Unavailable. Undefined for an async run whose result could not be stored before the stop: the next process ends it. */
+  async #toCommand(
+    run: EndedRun & BilledRun,
+    outcome: ProviderOutcome,
+    done: Worked,
+  ): Promise<AccountCommand | undefined> {
+    const { runId, mode, endpoint } = run
+    const { artifacts, clock, lastCall, log, logger } = this.#parts
     const fail = (failed: Failed): AccountCommand => {
       const willDeleteAt = leftFilesUntil(run, outcome, clock)
       return { type: 'FailRun', runId, error: toRunError(failed), willDeleteAt, ...done }
     }
     if (outcome.kind === 'failed') return fail(outcome)
+    const promised = await promiseOf(endpoint, () => inputOf(log, run))
     try {
       const { startedAt = new Date(clock.nowMs()).toISOString() } = run
-      const output = await artifacts.store({ ...run, startedAt, provider: done.upstream?.provider }, outcome, lastCall)
+      const place = { ...run, startedAt, provider: done.upstream?.provider }
+      const output = await artifacts.store(place, outcome, promised, lastCall)
       return { type: 'CompleteRun', runId, output, ...done }
     } catch (error) {
       if (lastCall.aborted) return mode === 'async' ? undefined : fail(stopped)
-      logger.error({ err: error, runId }, 'a result could not be stored')
+      const { provider, model, account } = done.upstream ?? {}
+      const binding = { endpoint, provider, model, account }
+      logger.error({ err: error, runId, ...binding }, error instanceof UnfitResult ? UNFIT : NOT_STORED)
       return fail({ kind: 'failed', code: 'provider_error', message: messageFor(error) })
     }
   }
 }
 
+const UNFIT =
+  'a provider did not return what the endpoint promises; try the binding, and disable it if it does so often'
+const NOT_STORED = 'a result could not be stored'
+
 const messageFor = (error: unknown): string => {
-  const isShown = error instanceof UnfitResult || error instanceof OutboundError
-  return `The result could not be stored.${isShown ? ` ${error.message}` : ''}`
+  if (error instanceof UnfitResult) return error.message
+  return `The result could not be stored.${error instanceof OutboundError ? ` ${error.message}` : ''}`
 }
 
 /** A version may hold half of a character, also after it is cut. */

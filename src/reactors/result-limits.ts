@@ -1,17 +1,12 @@
 import type { WatchTask } from '../../schemas/views.ts'
+import type { FileType } from '../domain/catalog/output-type.ts'
 
 export const MEGABYTE = 1024 * 1024
 
-/**
- * The largest file of a result by its kind: an image of 100 megapixels, an hour of sound, two minutes of film in 4K. A
- * file without a kind may be any of them.
- */
-const MAX_MEGABYTES: Readonly<Record<string, number>> = { image: 64, audio: 128, video: 256 }
-const MAX_ANY_MEGABYTES = 256
+/** The largest file of a result: an image of 100 megapixels, an hour of sound, two minutes of film in 4K. */
+const MAX_MEGABYTES: Readonly<Record<FileType, number>> = { image: 64, audio: 128, video: 256 }
 
-/** The largest file of a type that a provider states. */
-export const maxBytesOf = (mimeType: string): number =>
-  (MAX_MEGABYTES[mimeType.split('/')[0] ?? ''] ?? MAX_ANY_MEGABYTES) * MEGABYTE
+export const maxBytesOf = (type: FileType): number => MAX_MEGABYTES[type] * MEGABYTE
 
 /** How long a result may take to be stored, with the wait for other copies. Providers offer files for an hour. */
 export const STORING_MS = 5 * 60_000

@@ -24,6 +24,10 @@ const SALT_BYTES = 16
 export type BilledRun = Pick<WatchTask, 'accountId' | 'runId' | 'endpoint'> &
   ({ input: Record<string, unknown> } | Pick<WatchTask, 'queuedRevision'>)
 
+/** Rejects like `readRunInput`. */
+export const inputOf = async (log: RunCostsParts['log'], run: BilledRun): Promise<Record<string, unknown>> =>
+  'input' in run ? run.input : readRunInput(log, run)
+
 /**
  * What an upstream that was asked to do a run may bill for it; undefined if it bills nothing. Rejects with Unavailable.
  */
@@ -38,7 +42,7 @@ export const runCost = async (
   const price = routes.priceListOf(run.endpoint, upstream)
   if (!price) return { ...providerCost(outcome, undefined, {}), salt }
   try {
-    const input = 'input' in run ? run.input : await readRunInput(log, run)
+    const input = await inputOf(log, run)
     return { ...providerCost(outcome, price, input), salt }
   } catch (error) {
     if (!(error instanceof Damaged)) throw error

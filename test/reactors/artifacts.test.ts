@@ -3,10 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import type { OutputType } from '../../schemas/catalog.ts'
 import { sha256 } from '../../src/domain/digest.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { Media } from '../../src/ports/provider.ts'
-import { Artifacts } from '../../src/reactors/artifacts.ts'
+import { Artifacts, type RunWithResult } from '../../src/reactors/artifacts.ts'
+import type { Promised } from '../../src/reactors/promised-result.ts'
 import { UnfitResult } from '../../src/reactors/result-file.ts'
 import { storedUntilMs } from '../../src/reactors/result-limits.ts'
 import { MAX_OUTPUT_FILES, OutputKeys } from '../../src/services/output-keys.ts'
@@ -16,15 +18,24 @@ import { faultOf, openForDevelopment, serve } from '../adapters/outbound/servers
 import { watchMemory } from '../contract/large-objects.ts'
 import { accountId, runId } from '../support/account-samples.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { picture } from '../support/sample-files.ts'
+import { picture, sampleFiles, tinyFilm, tinySound } from '../support/sample-files.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
 const MEGABYTE = 1024 * 1024
 const RETENTION_MS = 3_600_000
-const FILM = Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1')
+const FILM = tinyFilm()
 const [png, other, jpeg] = [await picture('png'), await picture('png', 7), await picture('jpeg')]
 const keys = new OutputKeys('a master secret of 32 characters')
+
+/** What to store, and what was promised: by default, as many files as there are, of the type of the first. */
+interface Options extends Promised {
+  of: RunWithResult
+  signal: AbortSignal
+  text: string
+}
+
+const typeOf = (media: Media | undefined) => (media?.mimeType.split('/')[0] ?? 'text') as OutputType
 
 const open = async (t: Test, folder?: string) => {
   const place = folder ?? (await temporaryFolder(t))
@@ -37,8 +48,16 @@ const open = async (t: Test, folder?: string) => {
     ...{ accountId: accountId(number), runId: runId(number), timeoutMs: 60_000, provider: 'vendor' },
     startedAt: new Date(clock.nowMs()).toISOString(),
   })
-  const store = (media: Media[], { of = run(), signal = new AbortController().signal, text = '' } = {}) =>
-    artifacts.store(of, { kind: 'done', media, ...(text && { text }) }, signal)
+  const store = (
+    media: Media[],
+    { of = run(), signal = new AbortController().signal, text = '', ...promised }: Partial<Options> = {},
+  ) =>
+    artifacts.store(
+      of,
+      { kind: 'done', media, ...(text && { text }) },
+      { type: typeOf(media[0]), files: media.length, ...promised },
+      signal,
+    )
   const filesIn = (name: string) => readdir(join(place, name)).catch(() => [])
   const files = async () => [...(await filesIn('arriving')), ...(await filesIn('outputs'))]
   const read = async (key: string) => {
@@ -97,47 +116,131 @@ t.test('files and their facts are stored under the keys of their run', async t =
     t.ok((await read(output.artifacts[index]?.objectKey ?? ''))?.equals(bytes))
 })
 
-t.test('the type is what the bytes show, or else what the provider states', async t => {
+t.test('the type is what the bytes show, whatever the provider states', async t => {
   const { store, run } = await open(t)
   const pcm = Buffer.alloc(5_000, Buffer.from([0x3c, 1, 0x80, 0xfe]))
-  const url = await serveFiles(t, { png, pcm, film: FILM })
-  const cases: [file: string, stated: string, kept: string, extension: string][] = [
-    ['png', 'application/octet-stream', 'image/png', 'png'],
-    ['png', '', 'image/png', 'png'],
-    ['png', 'image/webp', 'image/png', 'png'],
-    ['film', 'image/png', 'video/mp4', 'mp4'],
-    ['pcm', 'audio/pcm', 'audio/pcm', 'bin'],
-    ['pcm', 'audio/mpeg; rate=44100', 'audio/mpeg', 'mp3'],
-    ['pcm', '', 'application/octet-stream', 'bin'],
-    // Types that no event can hold, or no header.
-    ['pcm', `audio/${'x'.repeat(95)}`, 'application/octet-stream', 'bin'],
-    ['png', `image/${'x'.repeat(95)}`, 'image/png', 'png'],
-    ['pcm', 'audio/pcm\r\nx-header: 1', 'application/octet-stream', 'bin'],
-    ['pcm', 'audio/\ud800', 'application/octet-stream', 'bin'],
-    ['pcm', '[object Object]', 'application/octet-stream', 'bin'],
+  const opus = Buffer.from(`OggS\0\x02${'\0'.repeat(22)}OpusHead${'\0'.repeat(100)}`, 'latin1')
+  const vorbis = Buffer.from(`OggS\0\x02${'\0'.repeat(20)}\x01\x1e\x01vorbis${'\0'.repeat(100)}`, 'latin1')
+  const url = await serveFiles(t, { png, pcm, opus, vorbis, film: FILM, sound: tinySound() })
+  const cases: [file: string, type: OutputType, stated: string, kept: string, extension: string][] = [
+    ['png', 'image', 'application/octet-stream', 'image/png', 'png'],
+    ['png', 'image', '', 'image/png', 'png'],
+    ['png', 'image', 'image/webp', 'image/png', 'png'],
+    ['png', 'image', 'video/mp4', 'image/png', 'png'],
+    ['film', 'video', 'image/png', 'video/mp4', 'mp4'],
+    ['sound', 'audio', 'audio/mpeg', 'audio/wav', 'wav'],
+    ['opus', 'audio', 'audio/mpeg', 'audio/ogg', 'ogg'],
+    ['vorbis', 'audio', '', 'audio/ogg', 'ogg'],
+    ['pcm', 'audio', 'audio/pcm', 'audio/pcm', 'bin'],
+    ['pcm', 'audio', 'audio/L16;codec=pcm;rate=24000', 'audio/l16', 'bin'],
+    // A type that no event can hold, and no header.
+    ['png', 'image', `image/${'x'.repeat(95)}`, 'image/png', 'png'],
+    ['png', 'image', '[object Object]', 'image/png', 'png'],
   ]
-  for (const [index, [file, stated, kept, extension]] of cases.entries()) {
-    const { artifacts } = await store([at(url + file, stated)], { of: run(index + 1) })
+  for (const [index, [file, type, stated, kept, extension]] of cases.entries()) {
+    const { artifacts } = await store([at(url + file, stated)], { of: run(index + 1), type })
     t.match(artifacts, [{ mimeType: kept, objectKey: new RegExp(`\\.${extension}$`) }], `${file} as ${stated}`)
   }
 })
 
+const documents = {
+  page: Buffer.from('<!DOCTYPE html><html><body>This link has expired.</body></html>'),
+  fragment: Buffer.from('\ufeff\n <p>expired</p>'),
+  xml: Buffer.from('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'),
+  json: Buffer.from('{"detail": "Not found"}'),
+  list: Buffer.from('["error"]'),
+  words: Buffer.from('upstream image expired, please retry'),
+  chinese: Buffer.from('图片已过期'.repeat(2_000)),
+  // The signatures of pictures and sounds that begin with letters.
+  bitmap: Buffer.from('BMP files cannot be made now'),
+  ape: Buffer.from('MAC address unknown'),
+  byte: Buffer.from('x'),
+  zero: Buffer.alloc(1),
+  pdf: Buffer.from('%PDF-1.7\n'),
+  zip: Buffer.from('PK\u0003\u0004\u0014\0\0\0\0\0', 'latin1'),
+  garbage: Buffer.from('data:image/png;base64,AAAA', 'base64'),
+}
+
+const stated = ['image/png', 'video/mp4', 'audio/mpeg', 'audio/pcm', 'application/octet-stream', '']
+
 t.test('a document or an empty file is no result, and leaves nothing', async t => {
   const { store, files } = await open(t)
-  const documents = {
-    page: Buffer.from('<!DOCTYPE html><html><body>This link has expired.</body></html>'),
-    fragment: Buffer.from('\ufeff\n <p>expired</p>'),
-    xml: Buffer.from('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>'),
-    json: Buffer.from('{"detail": "Not found"}'),
-    pdf: Buffer.from('%PDF-1.7\n'),
-    zip: Buffer.from('PK\u0003\u0004\u0014\0\0\0\0\0', 'latin1'),
-  }
   const url = await serveFiles(t, { ...documents, empty: Buffer.alloc(0) })
   for (const name of Object.keys(documents))
-    for (const stated of ['video/mp4', 'image/png', 'application/octet-stream'])
-      await t.rejects(store([at(url + name, stated)]), { name: 'UnfitResult', message: /a document/ }, name)
+    for (const [index, type] of (['image', 'video', 'audio'] as const).entries())
+      await t.rejects(
+        Promise.all(stated.map(each => store([at(url + name, each)], { type }))),
+        { name: 'UnfitResult', message: / instead of a| that is not complete/ },
+        `${name} for ${type} ${index}`,
+      )
   await t.rejects(store([at(`${url}empty`)]), { name: 'UnfitResult', message: /empty/ })
   await t.rejects(store([{ bytes: documents.page, mimeType: 'image/png' }]), UnfitResult)
+  t.same(await files(), [])
+})
+
+t.test('a file of another type than the promised one is no result', async t => {
+  const { store, files, run } = await open(t)
+  const samples: Record<string, Buffer> = {
+    ...(await sampleFiles()),
+    'audio/wav': tinySound(),
+    'video/quicktime': FILM,
+  }
+  for (const [index, [mimeType, bytes]] of Object.entries(samples).entries()) {
+    const kind = mimeType.split('/')[0]
+    for (const type of ['image', 'video', 'audio'] as const)
+      if (type === kind) t.equal((await store([{ bytes, mimeType }], { type, of: run(index + 1) })).artifacts.length, 1)
+      else
+        await t.rejects(store([{ bytes, mimeType: `${type}/x` }], { type, of: run(index + 1) }), {
+          name: 'UnfitResult',
+          message: / instead of (an image|a video|a sound)\.$/,
+        })
+  }
+  t.equal((await files()).length, Object.keys(samples).length)
+})
+
+t.test('a file that is cut off is no result, wherever it ends', async t => {
+  const { store, files } = await open(t)
+  const { 'video/mp4': mp4 = png, ...samples } = await sampleFiles()
+  const pictures = Object.entries(samples).filter(([type]) => type.startsWith('image/'))
+  const cases: [string, Buffer][] = [...pictures, ['video/mp4', mp4], ['audio/wav', tinySound()]]
+  for (const [mimeType, bytes] of cases)
+    for (const share of [0.2, 0.5, 0.9])
+      await t.rejects(
+        store([{ bytes: bytes.subarray(0, Math.floor(bytes.length * share)), mimeType }]),
+        { name: 'UnfitResult' },
+        `${share} of ${mimeType}`,
+      )
+  // Samples have no signature, but a length.
+  for (const length of [2, 798, 4_801])
+    await t.rejects(store([{ bytes: Buffer.alloc(length), mimeType: 'audio/pcm' }]), /a sound that is not complete/)
+  t.same(await files(), [])
+})
+
+t.test('a sound that was streamed states no length, and is whole', async t => {
+  const { store } = await open(t)
+  const bytes = tinySound()
+  bytes.writeUInt32LE(0xffff_ffff, 4)
+  t.match((await store([{ bytes, mimeType: 'audio/wav' }])).artifacts, [{ mimeType: 'audio/wav' }])
+})
+
+t.test('fewer files than promised are no result, and more are not stored', async t => {
+  const { store, run, files } = await open(t)
+  const image = { bytes: png, mimeType: 'image/png' }
+  const options = { type: 'image', files: 2 } as const
+  await t.rejects(store([image], options), { name: 'UnfitResult', message: 'The provider returned 1 of 2 files.' })
+  await t.rejects(store([], { ...options, text: 'No.' }), { message: 'The provider returned 0 of 2 files.' })
+  t.same(await files(), [])
+  t.equal((await store([image, image, image], { ...options, of: run(2) })).artifacts.length, 2)
+  t.equal((await files()).length, 2)
+})
+
+t.test('a text is promised alone, and not empty', async t => {
+  const { store, files } = await open(t)
+  const image = { bytes: png, mimeType: 'image/png' }
+  const options = { type: 'text', files: 0 } as const
+  t.same(await store([image], { ...options, text: 'Hi.' }), { artifacts: [], text: 'Hi.' })
+  for (const text of ['', ' \n'])
+    await t.rejects(store([image], { ...options, text }), { message: 'The provider returned no text.' })
   t.same(await files(), [])
 })
 
@@ -205,9 +308,9 @@ t.test('a file of an earlier attempt is the result, and is described as it is', 
   const { store, read } = await open(t)
   const files = { file: png }
   const url = await serveFiles(t, files)
-  const first = await store([at(`${url}file`), { bytes: png, mimeType: 'image/png' }])
+  const first = await store([at(`${url}file`, 'image/png'), { bytes: png, mimeType: 'image/png' }])
   files.file = other
-  const second = await store([at(`${url}file`), { bytes: other, mimeType: 'image/png' }])
+  const second = await store([at(`${url}file`, 'image/png'), { bytes: other, mimeType: 'image/png' }])
   t.same(second, first)
   for (const { objectKey, sha256: digest } of second.artifacts) {
     t.equal(digest, sha256(png))

@@ -3,6 +3,7 @@ import { verifyLog } from '../../src/audit/verify/verify.ts'
 import type { Core } from '../../src/boot/core.ts'
 import type { Done, Provider } from '../../src/ports/provider.ts'
 import { boundTo } from '../support/bound-to.ts'
+import { doneFor } from '../support/done.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -52,7 +53,7 @@ for (const [what, retiresAt, end] of endings)
     })
     t.match(ended, { error: { code: 'provider_error' }, credits_refunded: 1 })
     t.match(await runOf(working), { status: 'processing' })
-    finish({ kind: 'done', media: [], text: 'done' })
+    finish(doneFor({ endpoint: 'vendor-t2i', input: {} }))
     await until('the first run is done', async () => (await runOf(working)).status === 'completed')
     t.equal(submitted, 1)
     t.equal((await customer.run(order())).status, 503)

@@ -1,7 +1,10 @@
 import t, { type Test } from 'tap'
 import { MAX_TEXT_BYTES } from '../../schemas/primitives.ts'
-import type { Job } from '../../src/ports/provider.ts'
+import type { Done, Job } from '../../src/ports/provider.ts'
 import { boundTo } from '../support/bound-to.ts'
+import { endpoint, family, parameters } from '../support/catalog-samples.ts'
+import { collect } from '../support/collect.ts'
+import { silentLogger } from '../support/engine.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 import { type Fault, MEDIA } from '../support/vendor.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
@@ -54,18 +57,19 @@ t.test('a private address is not fetched unless allowed', async t => {
 t.test('a text too large for an event is a text file', async t => {
   const longest = 'x'.repeat(MAX_TEXT_BYTES - 2)
   const markup = `<script>${'é'.repeat(MAX_TEXT_BYTES / 2)}</script>`
-  const texts = [longest, `${longest}x`, '\n'.repeat(MAX_TEXT_BYTES / 2), markup]
+  const texts = [longest, `${longest}x`, `x${'\n'.repeat(MAX_TEXT_BYTES / 2)}`, markup]
   const expected = [...texts]
   const submit = async () => ({ kind: 'done' as const, media: [], text: String(texts.shift()) })
   const service = await startService(t, {
     providers: { vendor: { ...instantProvider, submit } },
     bindingsOf: boundTo('vendor'),
   })
-  await offer(service.core, vendorFamily())
+  await offer(service.core, family('writer', { outputType: 'text' }, [endpoint('t2t')]))
   const customer = await openAccount(service)
-  t.same((await customer.run(syncOrder())).body.output, { text: longest })
+  const request = { model: 'writer', input: { prompt: 'a story' } }
+  t.same((await customer.run(request)).body.output, { text: longest })
   for (const text of expected.slice(1)) {
-    const { status, output } = (await customer.run(syncOrder())).body
+    const { status, output } = (await customer.run(request)).body
     t.equal(status, 'completed')
     t.same(Object.keys(output ?? {}), ['url', 'will_delete_at'])
     const answer = await fetch(String(output?.url))
@@ -76,7 +80,7 @@ t.test('a text too large for an event is a text file', async t => {
     })
     t.ok((await answer.text()) === text)
   }
-  t.equal(await customer.balance(), 96)
+  t.equal(await customer.balance(), 60)
 })
 
 t.test('a text beside images is a file after them', async t => {
@@ -112,13 +116,92 @@ t.test('a file that is too large, a document or gone fails the run with words th
   await offer(service.core, vendorFamily())
   const customer = await openAccount(service)
   for (const [prompt, reason] of Object.entries({
-    film: 'The address sent more than 256 MB.',
-    page: 'The provider returned a document instead of an image, video or sound.',
-    gone: 'The address answered with status 403.',
+    film: 'The result could not be stored. The address sent more than 64 MB.',
+    page: 'The provider returned a text instead of an image.',
+    gone: 'The result could not be stored. The address answered with status 403.',
   })) {
-    const error = { code: 'provider_error', message: `The result could not be stored. ${reason}` }
+    const error = { code: 'provider_error', message: reason }
     const { body } = await customer.run(syncOrder({ prompt }))
     t.same([body.status, body.credits_refunded, body.error], ['failed', 1, error], prompt)
   }
   t.equal(await customer.balance(), 100)
+})
+
+t.test(
+  'less or something else than an endpoint promises fails, is refunded, and the log names the binding',
+  async t => {
+    const png = { mimeType: 'image/png', bytes: MEDIA }
+    const results: Record<string, [type: 'i' | 'v' | 'a' | 't', result: Omit<Done, 'kind'>, message: string]> = {
+      'three of four images': ['i', { media: [png, png, png] }, 'The provider returned 3 of 4 files.'],
+      'text for images': ['i', { media: [], text: 'a lake' }, 'The provider returned 0 of 4 files.'],
+      'cut images': [
+        'i',
+        { media: Array(4).fill({ ...png, bytes: MEDIA.subarray(0, 50) }) },
+        'The provider returned an image that is not complete.',
+      ],
+      'an image for a video': [
+        'v',
+        { media: [png] },
+        'The provider returned a file of the type image/png instead of a video.',
+      ],
+      'words for a sound': [
+        'a',
+        { media: [{ mimeType: 'audio/mpeg', bytes: Buffer.from('voice unavailable') }] },
+        'The provider returned a text instead of a sound.',
+      ],
+      'no text': ['t', { media: [png], text: ' ' }, 'The provider returned no text.'],
+    }
+    const work = { units: { seconds: 2 } }
+    const submit = async ({ input }: Job): Promise<Done> => {
+      const [, result] = results[String(input['prompt'])] ?? []
+      return { kind: 'done', media: [], ...result, work }
+    }
+    const lines: [fields: object, message: string][] = []
+    const error = (fields: object, message: string) => void lines.push([fields, message])
+    const service = await startService(t, {
+      providers: { vendor: { ...instantProvider, submit } },
+      bindingsOf: boundTo('vendor'),
+      logger: { ...silentLogger, error },
+    })
+    const parametersSchema = parameters({ num_images: { type: 'integer' } })
+    const kinds = ['t2i', 't2v', 't2a', 't2t'] as const
+    const families = kinds.map(kind => family(`of-${kind.at(-1)}`, {}, [endpoint(kind, { parametersSchema })]))
+    await offer(service.core, ...families)
+    const customer = await openAccount(service)
+    for (const [prompt, [type, , message]] of Object.entries(results)) {
+      const input = { prompt, ...(type === 'i' && { num_images: 4 }) }
+      const { body } = await customer.run({ model: `of-${type}`, input })
+      t.same(
+        [body.status, body.credits_refunded, body.error],
+        ['failed', 10, { code: 'provider_error', message }],
+        prompt,
+      )
+      const [[fields, line] = [{}, '']] = lines.splice(0)
+      t.match(
+        fields,
+        { runId: body.run_id, endpoint: `of-${type}-t2${type}`, provider: 'vendor', model: String },
+        prompt,
+      )
+      t.match(line, /^a provider did not return what the endpoint promises/)
+    }
+    t.equal(await customer.balance(), 100)
+    // The vendor may bill all of it.
+    const events = (await collect(service.core.log.readStream(`account-${customer.accountId}`, 0))).flat()
+    const costs = events.filter(({ type }) => type === 'ProviderCostRecorded')
+    t.match(
+      costs.map(({ data }) => data),
+      Object.keys(results).map(() => ({ units: { seconds: 2 } })),
+    )
+  },
+)
+
+t.test('an image run keeps as many images as were asked for', async t => {
+  const submit = async (): Promise<Done> => ({ kind: 'done', media: Array(3).fill({ mimeType: '', bytes: MEDIA }) })
+  const service = await startService(t, {
+    providers: { vendor: { ...instantProvider, submit } },
+    bindingsOf: boundTo('vendor'),
+  })
+  await offer(service.core, vendorFamily())
+  const { status, output } = (await (await openAccount(service)).run(syncOrder())).body
+  t.same([status, output?.urls?.length], ['completed', 1])
 })

@@ -3,8 +3,9 @@ import { verifyLog } from '../../src/audit/verify/verify.ts'
 import type { Failed, Job, Provider, ProviderOutcome, Submitted } from '../../src/ports/provider.ts'
 import { boundTo } from '../support/bound-to.ts'
 import { collect } from '../support/collect.ts'
+import { doneFor } from '../support/done.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
@@ -21,13 +22,13 @@ const vendor = (answer: (job: Job) => Promise<ProviderOutcome | Submitted>) => {
       jobs.push(job)
       return answer(job)
     },
-    poll: instantProvider.poll ?? (async () => ({ kind: 'done', media: [], text: 'polled' })),
+    poll: async job => doneFor({ ...job, input: {} }, 'polled'),
     close: async () => undefined,
   }
   return { jobs, provider }
 }
 
-const done = vendor(async () => ({ kind: 'done', media: [], text: 'done' }))
+const done = vendor(async job => doneFor(job))
 
 const start = async (t: Test, first: Provider, second: Provider, folder?: string) => {
   const service = await startService(t, { ...(folder && { folder }), providers: { first, second }, bindingsOf })
@@ -97,7 +98,7 @@ for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder }))
       await until('the job is submitted', () => hanging.jobs.length === 1)
       await before.service.stop()
       await running
-      const again = vendor(async () => ({ kind: 'done', media: [], text: 'again' }))
+      const again = vendor(async job => doneFor(job, 'again'))
       const after = await startService(t, {
         folder,
         providers: { first: again.provider, second: again.provider },

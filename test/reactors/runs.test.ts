@@ -19,6 +19,7 @@ import {
   startRun,
 } from '../support/account-samples.ts'
 import { caughtUp } from '../support/caught-up.ts'
+import { doneFor } from '../support/done.ts'
 import { cellsOf, forgeCells } from '../support/dump.ts'
 import { noSnapshots, silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -247,7 +248,7 @@ t.test('a run that counts as lost while its start is confirmed is submitted once
   const takenOver = ({ submitted }: LateStart) => until('the run is taken over', () => submitted.length > 0)
   const { run, submitted } = await slowToStart(t, 11_000, takenOver, { model: 'gen-4-5', outcome })
   await until('the start is confirmed', () => submitted.length > 0)
-  finish({ kind: 'done', media: [], text: 'done' })
+  finish(doneFor({ endpoint: 'gen-4-5-t2v', input: {} }))
   await run()
   await until('another run is submitted', () => submitted.length > 1)
   t.not(submitted[0], submitted[1])

@@ -5,6 +5,7 @@ import { toMicros } from '../../src/domain/money.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { collect } from './collect.ts'
+import { doneFor } from './done.ts'
 import { filePart, upload } from './multipart.ts'
 import { startReceiver, status } from './receiver.ts'
 import { picture } from './sample-files.ts'
@@ -16,10 +17,10 @@ const operator = { kind: 'operator', name: 'test' } as const
 
 /** Completes runs at once, but for those whose prompt asks otherwise. */
 const provider: Provider = {
-  submit: async ({ input }) =>
-    input['prompt'] === 'fail'
+  submit: async job =>
+    job.input['prompt'] === 'fail'
       ? { kind: 'failed', code: 'content_rejected', message: 'The prompt was rejected.' }
-      : { kind: 'done', media: [], text: 'done' },
+      : doneFor(job),
   close: async () => undefined,
 }
 

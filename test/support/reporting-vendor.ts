@@ -1,5 +1,6 @@
 import type { Provider, SubmittedJob } from '../../src/ports/provider.ts'
 import { boundTo } from './bound-to.ts'
+import { doneFor } from './done.ts'
 
 /** The longest that the service waits between two polls, so that only a report ends a job soon. */
 const POLL_AFTER_MS = 60_000
@@ -27,11 +28,10 @@ export const reportingVendor = (): ReportingVendor => {
         vendor.jobIds.push(jobId)
         return { kind: 'submitted', jobId, pollAfterMs: POLL_AFTER_MS }
       },
-      poll: async ({ jobId }: SubmittedJob) => {
-        vendor.polled.push(jobId)
-        return vendor.isDone
-          ? { kind: 'done', media: [], text: 'done' }
-          : { kind: 'working', pollAfterMs: POLL_AFTER_MS }
+      poll: async (job: SubmittedJob) => {
+        vendor.polled.push(job.jobId)
+        if (!vendor.isDone) return { kind: 'working', pollAfterMs: POLL_AFTER_MS }
+        return doneFor({ endpoint: job.endpoint, input: await job.input() })
       },
       readCallback: async ({ 'x-signature': signature }, body) => {
         if (signature === 'unknown') throw new Error('the keys cannot be fetched')

@@ -18,6 +18,27 @@ export const film = async (): Promise<Buffer> => {
   return Buffer.from(encoder.finish())
 }
 
+/** The boxes of a film without a frame, whose last one extends to the end of the file. */
+export const tinyFilm = (): Buffer => {
+  const frames = box('mdat')
+  frames.writeUInt32BE(0)
+  return Buffer.concat([box('ftyp', Buffer.from('mp42\0\0\0\0mp42isom')), box('moov'), frames])
+}
+
+/** A hundredth of a second of silence. */
+export const tinySound = (samples = Buffer.alloc(320)): Buffer => {
+  const header = Buffer.from('RIFF....WAVEfmt ....\x01\0\x01\0........\x02\0\x10\0data....', 'latin1')
+  for (const [at, value] of [
+    [4, 36 + samples.length],
+    [16, 16],
+    [24, 16_000],
+    [28, 32_000],
+    [40, samples.length],
+  ] as const)
+    header.writeUInt32LE(value, at)
+  return Buffer.concat([header, samples])
+}
+
 /** The first box of a film from QuickTime or an iPhone, and an empty box. */
 const quickTimeFilm = () =>
   Buffer.concat([box('ftyp', Buffer.from('qt  \0\0\0\0qt  ')), box('wide'), box('mdat', Buffer.alloc(64))])

@@ -5,7 +5,7 @@ import { endpoint, family, parameters, priceRule } from './catalog-samples.ts'
 import { unwrap } from './unwrap.ts'
 import type { Order } from './vendor.ts'
 
-/** A family for 1 credit with jobs at a vendor: async text-to-video, sync image-to-video. */
+/** A family for 1 credit with jobs at a vendor: async text-to-image, sync image-to-image. */
 export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {}): Family => {
   const common = {
     timeoutMs: 60_000,
@@ -18,8 +18,8 @@ export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {})
     pricing: priceRule({ baseMicros: 1_000_000 }),
     ...differences,
   }
-  const endpoints = [endpoint('t2v', { ...common, mode: 'async' }), endpoint('i2v', { ...common, mode: 'sync' })]
-  return family(id, { outputType: 'video' }, endpoints)
+  const endpoints = [endpoint('t2i', { ...common, mode: 'async' }), endpoint('i2i', { ...common, mode: 'sync' })]
+  return family(id, {}, endpoints)
 }
 
 /** Publishes families, and resolves when clients can see them. */

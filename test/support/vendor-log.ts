@@ -3,6 +3,7 @@ import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { boundTo } from './bound-to.ts'
 import { collect } from './collect.ts'
+import { doneFor } from './done.ts'
 import { openAccount, startService } from './service.ts'
 import { offer, syncOrder, vendorFamily } from './vendor-families.ts'
 
@@ -11,10 +12,10 @@ export const work = { version: 'v7', units: { seconds: 1.5 }, cost: { amountMicr
 
 /** Completes runs, but for those whose prompt asks for a failure. */
 const vendor: Provider = {
-  submit: async ({ input }) =>
-    input['prompt'] === 'fail'
+  submit: async job =>
+    job.input['prompt'] === 'fail'
       ? { kind: 'failed', code: 'provider_timeout', message: 'It took too long.' }
-      : { kind: 'done', media: [], text: 'done', work },
+      : { ...doneFor(job), work },
   close: async () => undefined,
 }
 

@@ -1,4 +1,5 @@
 import type { Failed, Job, Provider, SubmittedJob } from '../../src/ports/provider.ts'
+import { doneFor } from './done.ts'
 import type { JobReport } from './vendor.ts'
 
 /** The poll interval: the shortest that the service allows. */
@@ -24,7 +25,7 @@ export const createVendorProvider = (url: string): Provider => {
       const report = await send(job, signal)
       if (report.status === 'working') return { kind: 'working', pollAfterMs: POLL_AFTER_MS, progress: report.progress }
       if (report.status === 'cancelled') return failure(410, 'The job was cancelled.')
-      if ('text' in report) return { kind: 'done', media: [], text: report.text }
+      if ('text' in report) return doneFor({ endpoint: job.endpoint, input: {} }, report.text)
       return { kind: 'done', media: [{ mimeType: 'image/png', url: report.mediaUrl }] }
     },
     cancel: async (job, signal) => {

@@ -30,9 +30,10 @@ export class LargeFiles {
     return bytes.byteLength < MIN_LARGE_BYTES ? toBase64(bytes) : this.#add(bytes)
   }
 
-  /** The file in an answer. */
+  /** The file in an answer. Some servers write a whole data: URL in place of its Base64. */
   fromBase64(text: string): Uint8Array {
-    return this.#files.get(text) ?? Buffer.from(text, 'base64')
+    const base64 = text.replace(DATA_URL, '')
+    return this.#files.get(base64) ?? Buffer.from(base64, 'base64')
   }
 
   /** Replaces names in a request by their files. */
@@ -99,7 +100,8 @@ const fileStart = (document: Buffer, quote: number, place: RegExp): number | und
   if (document[quote - 1] === BACKSLASH) return undefined
   const scheme = DATA_URL.exec(document.toString('latin1', quote + 1, quote + 1 + MAX_LEAD))?.[0] ?? ''
   const start = quote + 1 + scheme.length
-  return place.test(document.toString('latin1', Math.max(0, start - MAX_LEAD), start)) ? start : undefined
+  const isPlace = (at: number) => place.test(document.toString('latin1', Math.max(0, at - MAX_LEAD), at))
+  return isPlace(start) || isPlace(quote + 1) ? start : undefined
 }
 
 async function* inTurns(pieces: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {

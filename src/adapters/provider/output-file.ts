@@ -22,7 +22,7 @@ export const outputFile = (
   if (typeof address !== 'string') return undefined
   const data = DATA_URL.exec(address)
   if (data) {
-    const bytes = files.fromBase64(address.slice(data[0].length))
+    const bytes = files.fromBase64(address)
     return bytes.length > 0 ? { mimeType: mediaType(data[1]) ?? mediaType(stated) ?? byDefault, bytes } : undefined
   }
   if (!isHttp(address)) return undefined

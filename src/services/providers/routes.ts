@@ -1,6 +1,7 @@
 import type { Upstream } from '../../../schemas/account-events.ts'
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
 import { type Moded, SANDBOX } from '../../../schemas/primitives.ts'
+import { isTestEndpoint } from '../../domain/catalog/output-type.ts'
 import { type Choices, chosenOf } from '../../domain/routing/choices.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -10,9 +11,6 @@ import type { ProviderAccount } from './provider-account.ts'
 
 /** A binding of any provider, so that tests can bring their own. */
 export type Bound = Omit<Binding, 'provider' | 'source'> & { provider: string }
-
-/** The endpoints of the test family, which no vendor has. */
-const TEST_ENDPOINT = 'sandbox-'
 
 /** One way to run an input: an account, and what it is asked for. */
 export interface Route {
@@ -181,7 +179,7 @@ export class Routes {
   #hasSandbox(endpoint: string): boolean {
     const { accounts, sandbox, fallsBack } = this.#parts
     if (sandbox === undefined) return false
-    if (accounts.length === 0 || endpoint.startsWith(TEST_ENDPOINT)) return true
+    if (accounts.length === 0 || isTestEndpoint(endpoint)) return true
     return fallsBack && this.#bindings(endpoint).length === 0
   }
 

@@ -7,6 +7,8 @@ import type {
   SubmittedJob,
   Working,
 } from '../../../src/ports/provider.ts'
+import { pngWith } from '../../support/sample-files.ts'
+import { MEDIA } from '../../support/vendor.ts'
 import type { World } from './world.ts'
 
 interface Work {
@@ -87,7 +89,7 @@ export class SimulatedProvider {
     const outcome: ProviderOutcome =
       isMissing || chance.happens(faults.jobFails)
         ? this.#failure()
-        : { kind: 'done', media: [{ mimeType: 'image/png', bytes: Buffer.from(runId) }] }
+        : { kind: 'done', media: [{ mimeType: 'image/png', bytes: pngWith(MEDIA, 'tEXt', Buffer.from(runId)) }] }
     const endsAtMs = timeline.nowMs + chance.between(1, chance.happens(0.2) ? 20_000 : 1_000)
     this.#jobs += 1
     const work = { jobId: `job-${this.#jobs}`, endsAtMs, outcome, isHanging: chance.happens(faults.jobHangs) }

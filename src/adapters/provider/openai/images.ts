@@ -1,11 +1,12 @@
 import type OpenAI from 'openai'
 import type { Done, Failed, Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
+import { outputFile } from '../output-file.ts'
 import { failed, objectIn, workOf } from './answer.ts'
 import type { Operation } from './client.ts'
 
-/** The place of an image in an answer. */
-export const IMAGE_PLACE = /"b64_json"\s*:\s*"$/
+/** The places of images in an answer. */
+export const IMAGE_PLACE = /"(b64_json|url)"\s*:\s*"$/
 
 /** https://platform.openai.com/docs/api-reference/images/create */
 export const generateImages: Operation = async (client, parameters, options, files) =>
@@ -19,28 +20,24 @@ export const generateImages: Operation = async (client, parameters, options, fil
 export const editImages: Operation = async (client, parameters, options, files) =>
   outcomeOf(parameters, await client.images.edit(parameters as unknown as OpenAI.ImageEditParams, options), files)
 
-interface Wish {
-  n?: unknown
-  output_format?: unknown
-}
-
-const outcomeOf = ({ n = 1, output_format: asked }: Wish, answer: object, files: LargeFiles): Done | Failed => {
+const outcomeOf = (
+  { output_format: asked }: Record<string, unknown>,
+  answer: object,
+  files: LargeFiles,
+): Done | Failed => {
   const { data, output_format: format, ...facts } = objectIn(answer as OpenAI.ImagesResponse)
-  const work = workOf(facts)
   const images: unknown[] = Array.isArray(data) ? data : []
   // Servers that are compatible name no format, and make PNG files.
   const mimeType = `image/${format ?? asked ?? 'png'}`
   const media = images.map(image => toMedia(image, mimeType, files)).filter(one => one !== undefined)
-  const wanted = Number(n)
-  // Each image is charged, so that fewer of them are no success.
-  if (media.length < wanted)
-    return failed('provider_error', `The provider made ${media.length} of ${wanted} images.`, work)
-  return { kind: 'done', media: media.slice(0, wanted), ...work }
+  const work = workOf(facts)
+  if (media.length === 0) return failed('provider_error', 'The provider returned no image.', work)
+  return { kind: 'done', media, ...work }
 }
 
 /** Models of OpenAI return Base64, some servers an address. */
 const toMedia = (image: unknown, mimeType: string, files: LargeFiles): Media | undefined => {
   const { b64_json: base64, url } = (image ?? {}) as { b64_json?: unknown; url?: unknown }
   if (typeof base64 === 'string' && base64 !== '') return { mimeType, bytes: files.fromBase64(base64) }
-  return typeof url === 'string' && /^https?:\/\//i.test(url) ? { mimeType, url } : undefined
+  return outputFile(url, files, mimeType)
 }

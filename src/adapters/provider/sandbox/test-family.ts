@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RunErrorCode } from '../../../../schemas/account-events.ts'
 import type { RunId } from '../../../../schemas/primitives.ts'
+import { isTestEndpoint } from '../../../domain/catalog/output-type.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Job, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
 import { numberIn, textIn } from '../../../studio/work.ts'
 import { jobIdOf } from './jobs.ts'
 import type { SandboxJob } from './order.ts'
 
-export const isTestJob = ({ endpoint }: Pick<Job, 'endpoint'>) => endpoint.startsWith('sandbox-')
+export const isTestJob = ({ endpoint }: Pick<Job, 'endpoint'>) => isTestEndpoint(endpoint)
 
 interface Started {
   atMs: number

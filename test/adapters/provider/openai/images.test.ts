@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Done } from '../../../../src/ports/provider.ts'
 import { PICTURE, PICTURE_URL } from '../../../support/vendors/jobs.ts'
 import { PNG } from '../../../support/vendors/openai.ts'
 import { reply } from '../../../support/vendors/vendor-server.ts'
@@ -55,24 +56,36 @@ t.test('a compatible server may return addresses', async t => {
   })
 })
 
-t.test('fewer images than wanted are a failure, whose cost is known', async t => {
+t.test('what is no image is left out, and what was made is known', async t => {
   const { server, submit } = await open(t)
   const good = { b64_json: PNG.toString('base64') }
+  const one = { kind: 'done', media: [{ mimeType: 'image/png', bytes: PNG }] }
+  const none = { kind: 'failed', code: 'provider_error', message: 'The provider returned no image.' }
   const cases = [
-    { data: [], made: 0 },
-    { data: undefined, made: 0 },
-    { data: [good, { b64_json: '' }], made: 1 },
-    { data: [good, { url: 'file:///etc/passwd' }], made: 1 },
-    { data: [good, null], made: 1 },
+    { data: [], made: none },
+    { data: undefined, made: none },
+    { data: [null, { b64_json: '' }], made: none },
+    { data: [good, { b64_json: '' }], made: one },
+    { data: [good, { url: 'file:///etc/passwd' }], made: one },
+    { data: [good, null], made: one },
   ]
   for (const { data, made } of cases) {
     server.answer = response => reply(response, 200, { created: 1, data, usage: { output_tokens: 5 } })
-    t.same(await submit('images.generate', { prompt: 'a fox', n: 2 }), {
-      kind: 'failed',
-      code: 'provider_error',
-      message: `The provider made ${made} of 2 images.`,
-      work: { units: { output_tokens: 5 } },
-    })
+    const work = { units: { output_tokens: 5 } }
+    t.same(await submit('images.generate', { prompt: 'a fox', n: 2 }), { ...made, work })
+  }
+})
+
+t.test('a data: URL in place of Base64 or of an address is a file, whatever its size', async t => {
+  const { server, submit } = await open(t)
+  for (const bytes of [PNG, Buffer.concat([PNG, Buffer.alloc(100_000, 'x')])]) {
+    const dataUrl = `data:image/png;base64,${bytes.toString('base64')}`
+    for (const image of [{ b64_json: dataUrl }, { url: dataUrl }]) {
+      server.answer = response => reply(response, 200, { data: [image] })
+      const { media: [file] = [] } = (await submit('images.generate', { prompt: 'a fox' })) as Done
+      t.equal(file?.mimeType, 'image/png')
+      t.ok(file && 'bytes' in file && bytes.equals(file.bytes), `${bytes.length} bytes`)
+    }
   }
 })
 
