@@ -33,6 +33,12 @@ for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder }))
     t.match(vendor.tally(body.run_id), { copies: 1 })
   })
 
+  t.test(`${mode}: one file where two were asked for fails the run and is refunded`, async t => {
+    const { body } = await customer.run(orderIn({ result: 'media', num_images: 2 }), wait)
+    const error = { code: 'provider_error', message: 'The provider returned 1 of 2 files.' }
+    t.match(body, { status: 'failed', credits_refunded: 1, error })
+  })
+
   for (const act of [500, 404, 301, 'lose'] as const)
     t.test(`${mode}: a copy that fails (${act}) fails the run and is refunded`, async t => {
       const before = await customer.balance()

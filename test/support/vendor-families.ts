@@ -11,6 +11,7 @@ export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {})
     timeoutMs: 60_000,
     parametersSchema: parameters({
       image_url: { type: 'string' },
+      num_images: { type: 'integer' },
       workMs: { type: 'integer', default: 0 },
       result: { type: 'string', default: 'text' },
       faults: { type: 'array', default: [] },

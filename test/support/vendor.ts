@@ -18,6 +18,7 @@ export interface Fault {
 /** A client's request. */
 export interface Order {
   prompt: string
+  num_images?: number
   workMs: number
   result: 'text' | 'media'
   faults: Fault[]

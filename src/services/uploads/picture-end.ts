@@ -1,6 +1,6 @@
 /**
- * Looks for the end of a picture as it streams past. It follows the structure of the file, because end markers also
- * occur in thumbnails and in films behind the picture.
+ * Looks for the end of a picture as it streams past, behind its size and pixels. It follows the structure of the file,
+ * because end markers also occur in thumbnails and in films behind the picture.
  */
 export class PictureEnd {
   #reader: Reader | undefined
@@ -78,30 +78,44 @@ type Reader = Generator<Want, void, number[]>
 const readers: Partial<Record<number, () => Reader>> = { 137: png, 255: jpeg, 71: gif }
 
 function* png(): Reader {
+  let hasPixels = false
   for (let skip = 8; ; ) {
     const head = Buffer.from(yield { skip, see: 8 })
-    if (head.toString('latin1', 4) === 'IEND') return
+    const type = head.toString('latin1', 4)
+    if (type === 'IEND') return hasPixels ? undefined : yield* neverEnding()
+    hasPixels ||= type === 'IDAT'
     skip = head.readUInt32BE(0) + 4
+    if (type !== 'IHDR') continue
+    const size = Buffer.from(yield { skip: 0, see: 8 })
+    if (size.readUInt32BE(0) === 0 || size.readUInt32BE(4) === 0) yield* neverEnding()
+    skip = Math.max(0, skip - 8)
   }
 }
 
 function* jpeg(): Reader {
+  let hasPixels = false
   for (let skip = 2; ; ) {
     const [marker] = yield { skip, see: 'marker' }
-    if (marker === 0xd9) return
+    if (marker === 0xd9) return hasPixels ? undefined : yield* neverEnding()
+    hasPixels ||= marker === SCAN
     const length = Buffer.from(yield { skip: 0, see: 2 }).readUInt16BE()
     skip = Math.max(0, length - 2)
   }
 }
+
+/** The marker before the pixels of a JPEG. */
+const SCAN = 0xda
 
 /** Restarts and one temporary marker stand alone; the end of the image, too, which needs no length. */
 const startsSegment = (byte: number) => byte > 0x01 && byte < 0xff && (byte & 0xf8) !== 0xd0
 
 function* gif(): Reader {
   const [flags = 0] = yield { skip: 10, see: 1 }
+  let hasPixels = false
   for (let skip = 2 + colourTableLength(flags); ; skip = 0) {
     const [block] = yield { skip, see: 1 }
-    if (block === 0x3b) return
+    if (block === 0x3b) return hasPixels ? undefined : yield* neverEnding()
+    hasPixels ||= block === 0x2c
     if (block === 0x21) yield* gifBlocks(1)
     else if (block === 0x2c) {
       const [frameFlags = 0] = yield { skip: 8, see: 1 }

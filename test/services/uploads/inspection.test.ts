@@ -48,6 +48,18 @@ t.test('a picture without its end is detected as cut off', async t => {
   }
 })
 
+t.test('a picture without pixels or without an area is detected as cut off', async t => {
+  const flat = Buffer.from(png)
+  flat.writeUInt32BE(0, 20)
+  const cases = {
+    'a PNG of a header': Buffer.concat([png.subarray(0, 33), png.subarray(-12)]),
+    'a PNG without height': flat,
+    'a JPEG of tables': Buffer.concat([jpeg.subarray(0, jpeg.indexOf(Buffer.from([0xff, 0xda]))), jpeg.subarray(-2)]),
+    'a GIF of a header': Buffer.concat([gif.subarray(0, 10), Buffer.from([0, 0, 0, 0x3b])]),
+  }
+  for (const [name, file] of Object.entries(cases)) t.equal((await inspectBytes(file)).isCutOff, true, name)
+})
+
 t.test('anything may follow the end of a picture', async t => {
   // Without the end markers of pictures, and far more than is kept of the file's end.
   const film = Buffer.alloc(300_000, 'moov')
