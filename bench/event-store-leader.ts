@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import Table from 'cli-table3'
+import { newSealKeyPem } from '../test/support/seal-key-pem.ts'
 import { type RequestRecord, sendContinuously } from './support/continuous-requests.ts'
 import type { ClusterStatus, Command } from './support/event-store-members-process.ts'
 import { withFolder } from './support/folder.ts'
@@ -122,7 +123,7 @@ const measure = async ({ name, members, url = '', change }: Scenario): Promise<L
     child.send(command)
     return (await reply)[0]
   }
-  const env = { EVENT_STORE_URL: ready.url + url, MASTER_SECRET: 'b'.repeat(64) }
+  const env = { EVENT_STORE_URL: ready.url + url, MASTER_SECRET: 'b'.repeat(64), SEAL_KEY: newSealKeyPem() }
   const tollgate = await startTollgate({ accounts: ACCOUNTS, env })
   const load = sendContinuously(tollgate)
   await delay(BEFORE_MS)

@@ -167,7 +167,7 @@ export const Environment = Type.Object({
     Type.String({
       description: [
         'The file with the Ed25519 private key in PEM that seals are signed with, apart from the log;',
-        'a key for development is generated and kept in DATA_DIR/seal-key.pem if unset',
+        'a key for development is generated and kept in DATA_DIR/seal-key.pem if unset; required with EventStoreDB',
       ].join(' '),
     }),
   ),

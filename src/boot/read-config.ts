@@ -11,8 +11,16 @@ import { advice, readBytes, readDenied, readMicros, readProxies, readUrl } from 
 
 const check = compileConvertingCheck(Environment)
 
+interface ReadOptions {
+  /** Whether it is for a command, which seals nothing and so needs no seal key. */
+  isCommand?: boolean
+}
+
 /** Reads the configuration from environment variables. Throws ConfigError. An empty variable counts as unset. */
-export const readConfig = (variables: Record<string, string | undefined>): Config => {
+export const readConfig = (
+  variables: Record<string, string | undefined>,
+  { isCommand = false }: ReadOptions = {},
+): Config => {
   const given = Object.entries(variables).filter(([name, value]) => name in Environment.properties && value)
   const values: Record<string, unknown> = Object.fromEntries(given)
   const faults = check(values).map(({ path, message }) => {
@@ -21,8 +29,18 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
     return `${name} ${message}${shown}. ${advice(name)}`
   })
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
-  return toConfig(values as Environment)
+  const config = toConfig(values as Environment)
+  // Each process would make a key of its own, and the log is sealed with one of them alone.
+  const mustSeal = !isCommand && config.eventStore.kind === 'eventstoredb' && config.roles.has('sealer')
+  if (mustSeal && config.seals.key.kind === 'development') throw new ConfigError(SEAL_KEY_MISSING)
+  return config
 }
+
+const SEAL_KEY_MISSING = [
+  'SEAL_KEY_FILE must name a file with the same key for every process with the role sealer.',
+  'Make it once with "openssl genpkey -algorithm ed25519 -out seal-key.pem"; a log that is sealed already needs the key',
+  'that it is sealed with, which may be DATA_DIR/seal-key.pem of one of its processes.',
+].join(' ')
 
 /** Even an invalid value may be a secret. */
 const isSecret = (name: string) =>

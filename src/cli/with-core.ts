@@ -14,7 +14,7 @@ const CATCH_UP_MS = 10_000
  * itself: the change is durable, and the operator must know it even if the wait is interrupted.
  */
 export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
-  const config = readConfig(process.env)
+  const config = readConfig(process.env, { isCommand: true })
   keepFilesPrivate(config.dataDir)
   const core = await openCore(config, { logger: commandLineLogger(), maxStartMs: CATCH_UP_MS })
   try {

@@ -118,7 +118,7 @@ t.test('a public URL is refused without an S3 server', async t => {
 
 t.test('one URL configures EventStoreDB', async t => {
   const addressOf = (url: string) =>
-    readConfig({ EVENT_STORE_URL: url, MASTER_SECRET: 'a'.repeat(32) }).eventStore as unknown
+    readConfig({ EVENT_STORE_URL: url, MASTER_SECRET: 'a'.repeat(32), SEAL_KEY: 'pem' }).eventStore as unknown
   t.same(addressOf('esdb://ada:s%40crets@one,two:2114/?tls=true&streamPrefix=a.b-&nodePreference=leader'), {
     kind: 'eventstoredb',
     address: {
@@ -230,12 +230,17 @@ t.test('an unknown kind of store is refused without showing its secret', async t
 t.test('processes on several machines share stores and the master secret, and each has its roles', async t => {
   const urls = { EVENT_STORE_URL: 'esdb://localhost:2113', VIEW_STORE_URL: 'rediss://user:hush@localhost/1' }
   t.throws(() => readConfig(urls), { message: /^MASTER_SECRET must be set/ })
-  const { eventStore, viewStore, roles } = readConfig({ ...urls, MASTER_SECRET: 'a'.repeat(32), ROLES: 'api,reactors' })
+  const shared = { ...urls, MASTER_SECRET: 'a'.repeat(32) }
+  const { eventStore, viewStore, roles } = readConfig({ ...shared, ROLES: 'api,reactors' })
   t.match(eventStore, { kind: 'eventstoredb', address: { server: 'localhost:2113' } })
   t.match(viewStore, { kind: 'redis', address: { host: 'localhost', db: 1 }, keySpace: 'tollgate' })
   t.same([...roles], ['api', 'reactors'])
   t.same([...readConfig({}).roles], ['api', 'projector', 'reactors', 'sealer'])
   t.throws(() => readConfig({ ROLES: 'api,reader' }), ConfigError)
+  t.throws(() => readConfig(shared), { message: /^SEAL_KEY_FILE must name a file with the same key for every process/ })
+  t.same(readConfig({ ...shared, SEAL_KEY_FILE: 'key.pem' }).seals.key, { kind: 'file', path: 'key.pem' })
+  t.same(readConfig({ ...shared, SEAL_KEY: 'pem' }).seals.key, { kind: 'given', pem: 'pem' })
+  t.equal(readConfig(shared, { isCommand: true }).eventStore.kind, 'eventstoredb', 'commands need no seal key')
 })
 
 t.test('allowed sites are given as browser origins', async t => {

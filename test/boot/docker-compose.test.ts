@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -9,7 +9,8 @@ import { needsPrograms } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Composed {
-  services: Record<string, { environment: Record<string, string> }>
+  services: Record<string, { environment: Record<string, string>; secrets?: { source: string }[] }>
+  secrets: Record<string, { file: string }>
 }
 
 /** The configuration that Docker Compose resolves with these variables in `.env`. */
@@ -22,7 +23,7 @@ const compose = async (t: Test, variables = ''): Promise<Composed> => {
 }
 
 t.test('docker-compose.yml is valid and configures the service', needsPrograms('docker-compose'), async t => {
-  const { services } = await compose(t)
+  const { services, secrets } = await compose(t)
   t.same(Object.keys(services).sort(), ['bucket', 'eventstore', 'minio', 'redis', 'tollgate-1', 'tollgate-2'])
   for (const name of ['tollgate-1', 'tollgate-2'])
     t.match(readConfig(services[name]?.environment ?? {}), {
@@ -30,7 +31,12 @@ t.test('docker-compose.yml is valid and configures the service', needsPrograms('
       viewStore: { kind: 'redis', address: { host: 'redis' } },
       objectStore: { kind: 's3' },
       masterSecret: { kind: 'given', secret: /development/ },
+      seals: { key: { kind: 'file', path: '/run/secrets/seal-key' } },
     })
+  for (const name of ['tollgate-1', 'tollgate-2'])
+    t.match(services[name]?.secrets, [{ source: 'seal-key' }], 'both seal with one key')
+  t.match(secrets, { 'seal-key': { file: join(process.cwd(), 'seal-key.pem') } })
+  t.match(await readFile('.gitignore', 'utf8'), /^seal-key\.pem$/m)
 })
 
 t.test('a given secret replaces the public development secret', needsPrograms('docker-compose'), async t => {

@@ -10,6 +10,7 @@ import { canonicalJson } from '../../src/engine/log/canonical.ts'
 import { collect } from '../support/collect.ts'
 import { openLog } from '../support/engine.ts'
 import { startEventStoreServer } from '../support/event-store/server.ts'
+import { newSealKeyPem } from '../support/seal-key-pem.ts'
 import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
@@ -114,7 +115,7 @@ t.test('the keys need no API key, are cacheable, and include those before a chan
 t.test('on EventStoreDB, a process that does not seal names the seals of another', async t => {
   const server = await startEventStoreServer({ log: await openLog(t) })
   t.teardown(() => server.close())
-  const shared = { EVENT_STORE_URL: server.url, MASTER_SECRET: 'x'.repeat(64), ...AT_ONCE }
+  const shared = { EVENT_STORE_URL: server.url, MASTER_SECRET: 'x'.repeat(64), SEAL_KEY: newSealKeyPem(), ...AT_ONCE }
   const service = await startService(t, { environment: { ...shared, ROLES: 'api,projector' } })
   const customer = await openAccount(service)
   t.equal(await headerOf(customer), null)

@@ -88,7 +88,9 @@ const describe = ({ env, members, redis, folder }: Cluster, roles: string[], key
   ]
   const apiMember = members.find((_, index) => roles[index]?.includes('api'))
   const balance = `  curl -s ${apiMember?.url}/v1/balance -H 'Authorization: Bearer ${key}'`
-  const exports = Object.entries(env).map(([name, value]) => ` \\\n    ${name}='${value}'`)
+  // Commands seal nothing.
+  const { SEAL_KEY: _, ...shared } = env
+  const exports = Object.entries(shared).map(([name, value]) => ` \\\n    ${name}='${value}'`)
   return [
     ...['', ...inColumns(processes), '', ...inColumns(stores), ''],
     ...[`  The logs of the processes are in ${folder}.`, ''],

@@ -7,6 +7,7 @@ import { type End, Member } from './cluster-member.ts'
 import type { Needs } from './needs.ts'
 import { needsS3, startRadosgw } from './radosgw.ts'
 import { needsRedis, type RedisServer, startRedis } from './redis-server.ts'
+import { newSealKeyPem } from './seal-key-pem.ts'
 
 /** A cluster on this machine: the three stores, and services that share them. */
 export interface Cluster {
@@ -133,6 +134,7 @@ const startStores = async (
         VIEW_KEY_SPACE: env['VIEW_KEY_SPACE'] || 'tollgate',
         OBJECT_STORE_URL: env['OBJECT_STORE_URL'] || String(s3?.url(await s3.createBucket())),
         MASTER_SECRET: env['MASTER_SECRET'] || randomBytes(32).toString('hex'),
+        ...(env['SEAL_KEY_FILE'] ? {} : { SEAL_KEY: env['SEAL_KEY'] || newSealKeyPem() }),
       },
       ...{ redis, stop },
     }

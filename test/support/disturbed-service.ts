@@ -7,6 +7,7 @@ import { caughtUp } from './caught-up.ts'
 import { silentLogger } from './engine.ts'
 import { type Audit, allRuns, auditLog } from './ledger.ts'
 import { PatientAccount, patientProvider } from './patient-account.ts'
+import { newSealKeyPem } from './seal-key-pem.ts'
 import { openAccount, type Service, startService } from './service.ts'
 import { until } from './until.ts'
 import { rebuildOf } from './views.ts'
@@ -48,7 +49,7 @@ export const disturbService = async (t: Test, { url, stored, disturb }: Disturba
   const service = await startService(t, {
     logger: { ...silentLogger, error: (facts, text) => text === 'request failed unexpectedly' && t.comment(facts) },
     providers: { sandbox: patientProvider },
-    environment: { EVENT_STORE_URL: url, MASTER_SECRET: 'm'.repeat(64) },
+    environment: { EVENT_STORE_URL: url, MASTER_SECRET: 'm'.repeat(64), SEAL_KEY: newSealKeyPem() },
   })
   const open = () => openAccount(service, { credits: CREDITS, tester: true })
   const accounts: PatientAccount[] = []

@@ -25,7 +25,7 @@ export const withLog = async <Result>(
   try {
     const opened = file
       ? { log: openExportedLog(file), isDense: false }
-      : await openLogReadOnly(readConfig(process.env))
+      : await openLogReadOnly(readConfig(process.env, { isCommand: true }))
     try {
       return await look(opened)
     } finally {

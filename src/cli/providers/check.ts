@@ -29,7 +29,7 @@ export const checkCommand = (): Command =>
     )
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options, command) => {
-      const config = readConfig(process.env)
+      const config = readConfig(process.env, { isCommand: true })
       const providers = chosenOf(config, name)
       const secrets = providers.flatMap(({ keys }) => keys)
       // It loads the adapters of all vendors, which other commands do not need.

@@ -82,7 +82,11 @@ export class SealStream {
     const signer = before.key ? previousKey : key
     if (signer?.keyId !== (before.key?.keyId ?? key.keyId))
       throw new WrongSealKey(
-        `the log is sealed with the key ${before.key?.keyId}; give it as SEAL_PREVIOUS_KEY_FILE to sign the new one`,
+        [
+          `the log is sealed with the key ${before.key?.keyId}, and this process has ${key.keyId}: restore the key of the`,
+          'log from your backup and name its file in SEAL_KEY_FILE, or, to change to the new key, in SEAL_PREVIOUS_KEY_FILE',
+          'until the next seal',
+        ].join(' '),
       )
     const development = key.isDevelopment ? { development: true as const } : {}
     const unsigned = { key: key.publicKey, keyId: key.keyId, ...development }

@@ -468,7 +468,10 @@ t.test('a new key is adopted only with a signature of the key before it', async 
   await first.sealer.sealWhatIsDue()
   await append(log, 'a', 10)
   const other = await start(log, views)
-  await t.rejects(other.sealer.sealWhatIsDue(), WrongSealKey)
+  await t.rejects(other.sealer.sealWhatIsDue(), {
+    name: WrongSealKey.name,
+    message: new RegExp(`^the log is sealed with the key ${oldKey.keyId}, and this process has ${key.keyId}: restore`),
+  })
   const wrong = await start(log, views, { previousKey: newKey() })
   await t.rejects(wrong.sealer.sealWhatIsDue(), WrongSealKey)
   t.equal((await sealsIn(log)).length, 1)
