@@ -1,5 +1,6 @@
 import t from 'tap'
-import { BrowserClient } from './support/browser-client.ts'
+import { BrowserClient, messagesIn } from './support/browser-client.ts'
+import { startMailServer } from './support/mail-server.ts'
 import { operatorOf } from './support/operator.ts'
 import { startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -24,6 +25,37 @@ t.test('an operator invites an address, which may then open an account', async t
   await browser.signIn(service, 'ada@example.com')
   t.match(await operator.refused(t, 'accounts', 'invite', 'ada@example.com'), /already exists/)
   t.match(await operator.refused(t, 'accounts', 'invite', 'ada'), /is not an e-mail address/)
+})
+
+t.test('an invitation is mailed, and again if it is repeated', async t => {
+  const mail = await startMailServer(t)
+  const mailing = operatorOf(folder, { ...mail.environment, PUBLIC_URL: 'https://api.example.com' })
+  t.match(await mailing.run(t, 'accounts', 'invite', 'Eve@Example.com'), {
+    code: 0,
+    stderr: 'The invitation was mailed to eve@example.com.',
+  })
+  t.match(mail.received, [{ from: 'tollgate@example.com', to: ['eve@example.com'] }])
+  t.match(mail.received[0]?.text, /You may open an account at https:\/\/api\.example\.com\/console\/sign-in/)
+  mail.isFull = true
+  const failed = await mailing.run(t, 'accounts', 'invite', 'eve@example.com')
+  t.match(failed, { code: 1, stderr: /is recorded, but the mail server failed with \w+ 452\. Repeat the command/ })
+  mail.isFull = false
+  await mailing.json(t, 'accounts', 'invite', 'zoe@example.com')
+  t.match(mail.received[1], { to: ['zoe@example.com'] })
+  t.equal((await mailing.run(t, 'accounts', 'invite', 'eve@example.com')).code, 0)
+  t.equal(mail.received.length, 3)
+})
+
+t.test('without a mail server, the invitation is a file, and with closed registration there is none', async t => {
+  const outbox = async () => (await messagesIn(service)).filter(message => message.includes('To: bob@example.com\r\n'))
+  const closed = operatorOf(folder, { REGISTRATION: 'closed' })
+  t.match(
+    (await closed.run(t, 'accounts', 'invite', 'bob@example.com')).stderr,
+    /No mail was sent: REGISTRATION=closed/,
+  )
+  t.same(await outbox(), [])
+  t.match((await operator.run(t, 'accounts', 'invite', 'bob@example.com')).stderr, `newest file in ${folder}/outbox`)
+  t.match(await outbox(), [/http:\/\/localhost:8080\/console\/sign-in/])
 })
 
 t.test('an operator finds the account of an address, in any case', async t => {

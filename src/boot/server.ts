@@ -1,10 +1,11 @@
 import type { Server } from 'node:http'
-import { type AddressInfo, isIPv6 } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { shipped } from '../catalog/shipped.ts'
 import { createLimitedServer } from '../http/connections.ts'
 import { publishShipped } from '../services/catalog/publish-shipped.ts'
 import { openService } from './compose.ts'
 import type { Core, Substitutes } from './core.ts'
+import { publicUrlOf } from './public-url.ts'
 import { reportRefused } from './report-refused.ts'
 
 /** How long connections may take to send their responses after the work in progress has ended. */
@@ -51,7 +52,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   server.on('connection', () => service.turns.defer())
   await listen(server, host, port)
   const actualPort = (server.address() as AddressInfo).port
-  url ||= `http://${hostName(host)}:${actualPort}`
+  url = publicUrlOf(core.config, actualPort)
   service.start()
   return {
     url,
@@ -78,9 +79,3 @@ const listen = (server: Server, host: string, port: number) =>
       resolve()
     })
   })
-
-/** The host name in the URL of a listening address. */
-const hostName = (host: string): string => {
-  if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return 'localhost'
-  return isIPv6(host) ? `[${host}]` : host
-}

@@ -5,6 +5,7 @@ import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
 import { checkKeyName, checkReason, parseAccountLimits, parseCredits } from './arguments.ts'
+import { mailInvitation } from './invitations.ts'
 import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
 import { printMany, printOne } from './print.ts'
@@ -72,14 +73,17 @@ export const accountsCommand = (): Command => {
 
   command
     .command('invite <email>')
-    .description('lets an e-mail address open an account with REGISTRATION=invite')
+    .description('lets an e-mail address open an account with REGISTRATION=invite, and mails the invitation')
     .option('--json', 'print JSON')
     .action(async (email, options, command) => {
       const caller = operatorOf(command)
-      await withCore(async ({ services }) => {
-        const { isNew } = unwrap(await services.accounts.invite(caller, email))
+      await withCore(async ({ config, services }) => {
+        const { isNew, address } = unwrap(await services.accounts.invite(caller, email))
         if (!isNew) console.error(`${email} was invited before.`)
         printOne({ email, invited: isNew }, options)
+        const mailed = await mailInvitation(config, address)
+        // Programs need no note.
+        if (!options.json) console.error(mailed)
       })
     })
 

@@ -93,12 +93,15 @@ export class Accounts {
     return accountId === undefined ? refuse('account_not_found') : this.find(caller, accountId)
   }
 
-  /** Lets an e-mail address open an account where others may not. `isNew` is false if it was invited before. */
-  async invite(caller: Caller, email: string): Promise<Answer<{ isNew: boolean }>> {
+  /**
+   * Lets an e-mail address open an account where others may not. `isNew` is false if it was invited before. `address` is where
+   * to send the invitation.
+   */
+  async invite(caller: Caller, email: string): Promise<Answer<{ isNew: boolean; address: string }>> {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
     const invited = await this.#parts.logins.execute(caller, identity, { type: 'InviteLogin' })
-    return 'refuse' in invited ? invited : answer({ isNew: invited.repeatOf === undefined })
+    return 'refuse' in invited ? invited : answer({ isNew: invited.repeatOf === undefined, address: identity.address })
   }
 
   /** Lists all accounts, oldest first. */

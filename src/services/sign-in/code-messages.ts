@@ -40,3 +40,14 @@ The address then belongs to that account for good.
 If it is not you, ignore this message. Do not give the code to anybody.
 `,
 })
+
+/** The message to somebody who may open an account. */
+export const invitationMessage = ({ to, publicUrl }: Omit<CodeMail, 'code'>): MailMessage => ({
+  to,
+  subject: 'You are invited to Tollgate',
+  text: `You may open an account at ${publicUrl}/console/sign-in
+with this e-mail address. You get a code by mail to sign in.
+
+If you do not expect this invitation, ignore this message.
+`,
+})

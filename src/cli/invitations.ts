@@ -1,0 +1,23 @@
+import type { Config } from '../boot/config.ts'
+import { publicUrlOf } from '../boot/public-url.ts'
+import { openMailer } from '../boot/stores.ts'
+import { invitationMessage } from '../services/sign-in/code-messages.ts'
+import { OperatorError } from './operator-error.ts'
+
+/** Mails a recorded invitation, and says where it went. Throws OperatorError if the mail server does not take it. */
+export const mailInvitation = async (config: Config, to: string): Promise<string> => {
+  if (config.registration.mode === 'closed')
+    return 'No mail was sent: REGISTRATION=closed lets nobody open an account, with or without an invitation.'
+  const mailer = await openMailer(config)
+  try {
+    await mailer.send(invitationMessage({ to, publicUrl: publicUrlOf(config, config.port) }))
+  } catch (error) {
+    const { message } = error as Error
+    throw new OperatorError(`The invitation is recorded, but ${message}. Repeat the command to send the mail.`)
+  } finally {
+    mailer.close()
+  }
+  return mailer.folder === undefined
+    ? `The invitation was mailed to ${to}.`
+    : `SMTP_URL is not set, so the mail to ${to} is the newest file in ${mailer.folder}.`
+}
