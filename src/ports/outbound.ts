@@ -2,14 +2,16 @@ import type { Writable } from 'node:stream'
 
 /**
  * Requests to URLs that clients or providers supply. To prevent SSRF, it connects to public addresses only, resolves
- * names for each connection, and follows no redirects.
+ * names for each connection, and follows no redirects, except for `get`.
  */
 export interface Outbound {
   /** Whether the host of a URL is literally not public, so that no request to it can succeed. */
   refuses(url: string): boolean
   /** Sends a body and resolves to the response, whatever its status. Discards the response body. */
   post(url: string, request: OutboundPost): Promise<OutboundAnswer>
-  /** Fetches a document. Rejects with OutboundError, including for a status other than 200 and for too many bytes. */
+  /**
+   * Fetches a document, through at most three redirects, each to a URL that is checked like the first. Rejects with OutboundError, including for a status other than 200 and for too many bytes.
+   */
   get(url: string, request: OutboundGet): Promise<OutboundDocument>
   /**
    * Streams a document into a writable, and ends that; the writable is destroyed if the copy fails. Holds no more than

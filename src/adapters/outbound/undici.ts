@@ -47,7 +47,7 @@ export const createOutbound = ({
       }),
     get: (url, { maxBytes, timeoutMs, signal: outer, onSize }) =>
       within(timeoutMs, outer, async signal => {
-        const answer = await request({ ...target(url), method: 'GET', headers: FILE_HEADERS, signal })
+        const answer = await follow(url, to => request({ ...to, method: 'GET', headers: FILE_HEADERS, signal }))
         const fault = faultOf(answer)
         if (fault) {
           discard(answer.body)
@@ -85,6 +85,28 @@ const target = (text: string) => {
   if (url.username || url.password) throw refused('The address contains a user name or password.')
   return { origin: url.origin, path: url.pathname + url.search }
 }
+
+/** Links for sharing redirect once or twice. */
+const MAX_REDIRECTS = 3
+
+/** Follows redirects. Each target is checked like the first, and so is each connection by its agent. */
+const follow = async (
+  address: string,
+  get: (to: ReturnType<typeof target>) => Promise<Dispatcher.ResponseData>,
+): Promise<Dispatcher.ResponseData> => {
+  let url = address
+  for (let redirects = 0; ; redirects++) {
+    const answer = await get(target(url))
+    const location = REDIRECTS.has(answer.statusCode) ? first(answer.headers['location']) : undefined
+    if (location === undefined) return answer
+    discard(answer.body)
+    if (redirects === MAX_REDIRECTS) throw new OutboundError('failed', 'The address redirects more than three times.')
+    if (!URL.canParse(location, url)) throw refused('The address redirects to something that is not a URL.')
+    url = new URL(location, url).href
+  }
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /** Runs work with a timeout. Does not wait for aborted work, because undici cannot abort while it connects. */
 const within = <T>(timeoutMs: number, outer: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>) => {

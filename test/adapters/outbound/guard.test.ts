@@ -1,4 +1,5 @@
-import t from 'tap'
+import { PassThrough } from 'node:stream'
+import t, { type Test } from 'tap'
 import { readRanges } from '../../../src/adapters/outbound/allowed-address.ts'
 import type { Lookup } from '../../../src/adapters/outbound/guarded-agent.ts'
 import { faultOf, GET, open, openForDevelopment, POST, SHORT_MS, serve, startCanary } from './servers.ts'
@@ -222,17 +223,54 @@ t.test('in development, denied addresses are neither accepted nor contacted', as
   t.notOk(outbound.refuses('http://10.0.0.1/'))
 })
 
-t.test('a redirect is not followed', async t => {
+t.test('a redirect of a POST or a copy is not followed', async t => {
   const canary = await startCanary(t)
-  for (const status of [301, 302, 303, 307, 308]) {
-    const url = await serve(t, (_, response) => {
-      response.writeHead(status, { Location: `http://127.0.0.1:${canary.port}/` }).end()
-    })
+  for (const status of REDIRECTS) {
+    const url = await redirecting(t, status, `http://127.0.0.1:${canary.port}/`)
     const outbound = openForDevelopment(t)
     t.equal((await outbound.post(url, POST)).status, status)
-    const fault = await faultOf(outbound.get(url, GET))
+    const fault = await faultOf(outbound.copy(url, new PassThrough(), GET))
     t.equal(fault.kind, 'failed')
     t.match(fault.message, String(status))
   }
   t.equal(canary.connections, 0)
 })
+
+t.test('no redirect of a document reaches a denied address or another scheme', async t => {
+  const canary = await startCanary(t, ['127.0.0.2'])
+  const { port } = canary
+  const outbound = open(t, {
+    allowPrivate: true,
+    denied: readRanges(['127.0.0.2']),
+    lookup: async () => [{ address: '127.0.0.2', family: 4 }],
+  })
+  const targets = [
+    `http://127.0.0.2:${port}/`,
+    `//127.0.0.2:${port}/`,
+    `http://2130706434:${port}/`,
+    `http://[::ffff:127.0.0.2]:${port}/`,
+    `http://inside.example:${port}/`,
+    `http://user:secret@outside.example:${port}/`,
+    'file:///etc/passwd',
+    'data:image/png;base64,AAAA',
+    'ftp://127.0.0.2/',
+    'http://[',
+  ]
+  for (const status of REDIRECTS)
+    for (const target of targets) {
+      // A redirect to the server itself comes before.
+      const url = await redirecting(t, status, target)
+      for (const address of [url, `${url}again`]) {
+        const fault = await faultOf(outbound.get(address, GET))
+        t.equal(fault.kind, 'refused', `${status} ${target}`)
+        t.notMatch(fault.message, /\d/)
+      }
+    }
+  t.equal(canary.connections, 0)
+})
+
+const REDIRECTS = [301, 302, 303, 307, 308]
+
+/** A server that redirects to a target, from `/again` by way of `/`. */
+const redirecting = (t: Test, status: number, target: string) =>
+  serve(t, ({ url }, response) => response.writeHead(status, { Location: url === '/again' ? '/' : target }).end('no'))

@@ -28,13 +28,13 @@ export const faultOf = async (promise: Promise<unknown>): Promise<OutboundError>
 }
 
 /** Listens on loopback in IPv4 and, if available, IPv6, and counts connections. */
-export const startCanary = async (t: Test) => {
+export const startCanary = async (t: Test, hosts = ['127.0.0.1', '::1']) => {
   const canary = { port: 0, connections: 0 }
   const count = (socket: Socket) => {
     canary.connections++
     socket.destroy()
   }
-  for (const host of ['127.0.0.1', '::1']) {
+  for (const host of hosts) {
     const server = createTcpServer(count)
     try {
       canary.port = await listenOn(server, host, canary.port)

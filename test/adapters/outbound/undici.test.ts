@@ -87,6 +87,37 @@ t.test('a document has its type', async t => {
   }
 })
 
+t.test('a document is found through three redirects, and not through four', async t => {
+  const requests: string[] = []
+  const url = await serve(t, (request, response) => {
+    requests.push(request.url ?? '')
+    const left = Number(request.url?.slice(1))
+    if (left === 0) response.end('here')
+    else response.writeHead(302, { Location: left % 2 ? `${left - 1}` : `${url}${left - 1}` }).end('x'.repeat(5000))
+  })
+  const outbound = openForDevelopment(t)
+  t.equal(Buffer.from((await outbound.get(`${url}3`, GET)).bytes).toString(), 'here')
+  t.same(requests, ['/3', '/2', '/1', '/0'])
+  const fault = await faultOf(outbound.get(`${url}4`, GET))
+  t.match(fault, { kind: 'failed', message: 'redirects more than three times' })
+  t.equal(requests.at(-1), '/1')
+})
+
+t.test('a redirect without an address, or that tells no end, is a failure', async t => {
+  const outbound = openForDevelopment(t)
+  const nowhere = await serve(t, (_, response) => response.writeHead(302).end())
+  t.match(await faultOf(outbound.get(nowhere, GET)), { kind: 'failed', message: 'status 302' })
+  const other = await serve(t, (_, response) => response.writeHead(300, { Location: '/' }).end())
+  t.match(await faultOf(outbound.get(other, GET)), { kind: 'failed', message: 'status 300' })
+  const loop = await serve(t, (_, response) => response.writeHead(301, { Location: '/' }).end())
+  t.match(await faultOf(outbound.get(loop, GET)), { kind: 'failed', message: 'redirects more than three times' })
+  const slow = await serve(t, ({ url }, response) => {
+    if (url === '/') response.writeHead(302, { Location: '/slow' }).end()
+  })
+  const limits = { ...GET, timeoutMs: SHORT_MS }
+  t.match(await faultOf(outbound.get(slow, limits)), { kind: 'failed', message: `${SHORT_MS} ms` })
+})
+
 t.test('a missing or invalid document is a failure', async t => {
   const outbound = openForDevelopment(t)
   const servers: Record<string, RequestListener> = {
