@@ -83,7 +83,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
   const outbound = substitutes.outbound ?? createOutbound(config.outbound)
   const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
-  const find = createInputMediaFinder({ outbound, objects, addresses })
+  const find = createInputMediaFinder({ outbound, objects, addresses, clock })
   const sources = new InputSources({ find, slots, clock })
   const mailer = substitutes.mailer ?? (await openMailer(config))
   const operatorNotices = openOperatorNotices(core, { mailer, publicUrl, leaseMs })

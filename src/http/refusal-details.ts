@@ -1,10 +1,9 @@
 import { FILE_PARAMETERS } from '../domain/catalog/file-parameters.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { RefusalCode, Refusals } from '../domain/refusal.ts'
-import { type RefusalWords, urlFaults } from '../services/refusal-words.ts'
+import { fileFault, type RefusalWords, urlFaults } from '../services/refusal-words.ts'
 import type { ErrorDetails } from './api-error.ts'
 import { TOLLGATE_POSITION } from './headers.ts'
-import { fileFault } from './refusal-words.ts'
 
 /** The details of the refusals that have some. */
 export const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalWords) => ErrorDetails } = {

@@ -1,9 +1,7 @@
 import type { KeyScope } from '../../schemas/actor.ts'
 import { IDEMPOTENCY_HOURS } from '../../schemas/primitives.ts'
-import { FILE_PARAMETERS, type FileParameter } from '../domain/catalog/file-parameters.ts'
 import { fromMicros } from '../domain/money.ts'
-import type { FileRefusal } from '../domain/refusal.ts'
-import { type RefusalWords, sharedWords, urlFaults, wordsOf } from '../services/refusal-words.ts'
+import { fileFault, type RefusalWords, sharedWords, urlFaults } from '../services/refusal-words.ts'
 import { acceptedTypes } from '../services/uploads/upload-rules.ts'
 
 const REQUEST_NEW_URL = 'Request a new URL with POST /v1/uploads/presigned, and use it unchanged.'
@@ -73,10 +71,6 @@ export const words = {
   declared_type_unspecific: ({ declared }) =>
     `${declared} does not identify the type of the file. Declare its specific type.`,
 
-  file_type_not_accepted: facts => typeNotAccepted(facts, acceptedTypes),
-  file_sent_as_other_type: ({ sentAs, declared }) =>
-    `The file was sent as ${sentAs}, but was declared as ${declared}. Send it with Content-Type: ${declared}.`,
-  file_truncated: ({ mimeType }) => `The file is ${mimeType}, but its end is missing. It may be truncated.`,
   file_not_found: () => 'The file does not exist or was deleted.',
 
   put_address_invalid: () => `This service did not issue the URL. ${REQUEST_NEW_URL}`,
@@ -88,19 +82,6 @@ export const words = {
 
 const grantCommand = (account: string) =>
   `npm run -s tollgate -- credits grant ${account} 1000 --reason 'to try the service'`
-
-const typeNotAccepted = ({ mimeType = 'of unknown type' }: { mimeType?: string }, accepted: readonly string[]) =>
-  `The file is ${mimeType}, which is not accepted. Accepted types: ${accepted.join(', ')}.`
-
-/** Why a file cannot be that of a parameter. Uploads may be images and videos. */
-export const fileFault = (words: RefusalWords, parameter: FileParameter, reason: FileRefusal): string => {
-  if (reason.code !== 'file_type_not_accepted') return wordsOf(words, reason)
-  const kind = FILE_PARAMETERS[parameter]
-  return typeNotAccepted(
-    reason,
-    acceptedTypes.filter(type => type.startsWith(kind)),
-  )
-}
 
 /** The abilities of keys by scope, and what has the others. */
 const abilities: Record<KeyScope, string> = {

@@ -3,7 +3,7 @@ import type { FileType } from '../domain/catalog/output-type.ts'
 import { essenceOf, hasExtension } from '../domain/media-types.ts'
 import { FileHead } from '../services/uploads/file-head.ts'
 import { Inspection } from '../services/uploads/inspection.ts'
-import { acceptedImages } from '../services/uploads/upload-rules.ts'
+import { acceptedOf } from '../services/uploads/upload-rules.ts'
 import { FilmBoxes } from './film-boxes.ts'
 
 /** A result that cannot be kept. The message is shown to the client. */
@@ -68,7 +68,7 @@ export class ResultFile {
 const names: Record<FileType, string> = { image: 'an image', video: 'a video', audio: 'a sound' }
 
 const isOfType: Record<FileType, (found: string) => boolean> = {
-  image: found => acceptedImages.includes(found),
+  image: found => acceptedOf('image').includes(found),
   video: found => found.startsWith('video/'),
   audio: found => found.startsWith('audio/') || found === 'application/ogg',
 }

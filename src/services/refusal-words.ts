@@ -1,18 +1,33 @@
 import { isIP } from 'node:net'
 import { MAX_PRESIGNED_MB } from '../../schemas/primitives.ts'
+import { FILE_PARAMETERS, type FileParameter } from '../domain/catalog/file-parameters.ts'
 import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
 import { fromMicros } from '../domain/money.ts'
-import type { CodeFault, Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
+import type { CodeFault, FileRefusal, Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
 import { MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
 import { describeFamilyFault } from './family-fault-words.ts'
+import { acceptedOf, acceptedTypes } from './uploads/upload-rules.ts'
 
 /** A sentence for every refusal. */
 export type RefusalWords = { [Code in RefusalCode]: (facts: Refusals[Code]) => string }
 
 /** The message of a refusal, in the words of a transport. */
-export const wordsOf = (words: RefusalWords, refusal: Refusal): string =>
+export const wordsOf = <Some extends Refusal>(words: Pick<RefusalWords, Some['code']>, refusal: Some): string =>
   // The compiler does not see that the code selects the entry for these facts.
-  (words[refusal.code] as (facts: Refusal) => string)(refusal)
+  (words[refusal.code as Some['code']] as (facts: Refusal) => string)(refusal)
+
+/** Why a file cannot be that of a parameter. Uploads may be images and videos. */
+export const fileFault = <Some extends FileRefusal>(
+  words: Pick<RefusalWords, Some['code']>,
+  parameter: FileParameter,
+  reason: Some,
+): string =>
+  reason.code === 'file_type_not_accepted'
+    ? typeNotAccepted(reason, acceptedOf(FILE_PARAMETERS[parameter]))
+    : wordsOf(words, reason)
+
+const typeNotAccepted = ({ mimeType = 'of unknown type' }: { mimeType?: string }, accepted: readonly string[]) =>
+  `The file is ${mimeType}, which is not accepted. Accepted types: ${accepted.join(', ')}.`
 
 /** Whose limit it is. */
 const limited = { key: 'This API key', account: 'The account' } as const
@@ -194,7 +209,11 @@ export const sharedWords = {
 
   file_empty: () => 'The file is empty.',
   file_too_large: ({ sizeBytes, limitBytes }) => `The file has ${sizeBytes} bytes; the limit is ${limitBytes}.`,
+  file_type_not_accepted: facts => typeNotAccepted(facts, acceptedTypes),
   file_type_mismatch: ({ mimeType, declared }) => `The file is ${mimeType}, but was declared as ${declared}.`,
+  file_sent_as_other_type: ({ sentAs, declared }) =>
+    `The file was sent as ${sentAs}, but was declared as ${declared}. Send it with Content-Type: ${declared}.`,
+  file_truncated: ({ mimeType }) => `The file is ${mimeType}, but its end is missing. It may be truncated.`,
   file_ambiguous: ({ mimeType, alsoIs }) => `The file is both ${mimeType} and ${alsoIs}.`,
   file_of_other_kind: ({ kind, mimeType }) =>
     `The file is ${mimeType}, not ${kind === 'image' ? 'an image' : 'a video'}.`,

@@ -6,6 +6,7 @@ import {
   fileParameters,
 } from '../../domain/catalog/file-parameters.ts'
 import { httpUrlFault, isHttp } from '../../domain/http-url.ts'
+import { mimeTypeOf, specificType } from '../../domain/media-types.ts'
 import { type FileRefusal, refuse } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Outbound } from '../../ports/outbound.ts'
@@ -15,7 +16,7 @@ import type { AccountCaller } from '../caller.ts'
 import { isUploadKey } from '../object-keys.ts'
 import { inspect } from '../uploads/inspection.ts'
 import type { UploadFinder } from '../uploads/upload-finder.ts'
-import { contentRefusal } from '../uploads/upload-rules.ts'
+import { inputRefusal } from '../uploads/upload-rules.ts'
 import { decodeDataUrl } from './input-media.ts'
 
 interface Parts {
@@ -60,8 +61,9 @@ export class InputFiles {
     return reason && refuse('input_file_refused', { parameter, reason })
   }
 
-  #keyRefusal(caller: AccountCaller, key: string, kind: FileKind): Promise<FileRefusal | undefined> {
-    return isUploadKey(key) ? this.#uploadRefusal(caller, key, kind) : this.#objectRefusal(key)
+  async #keyRefusal(caller: AccountCaller, key: string, kind: FileKind): Promise<FileRefusal | undefined> {
+    if (isUploadKey(key)) return this.#uploadRefusal(caller, key, kind)
+    return (await this.#objectRefusal(key)) ?? typeRefusal(mimeTypeOf(key), kind)
   }
 
   /** Another account's file is treated as absent. */
@@ -69,9 +71,8 @@ export class InputFiles {
     const found = await this.#parts.uploads.byKey(caller, key)
     if ('refuse' in found) return found.refuse
     const { mimeType, maxSizeBytes } = found.value
-    if (!mimeType.startsWith(`${kind}/`)) return { code: 'file_of_other_kind', kind, mimeType }
     // Until the upload is sealed, another file may have replaced the one that was inspected.
-    return this.#objectRefusal(key, maxSizeBytes)
+    return typeRefusal(mimeType, kind) ?? this.#objectRefusal(key, maxSizeBytes)
   }
 
   async #objectRefusal(key: string, limitBytes = Number.POSITIVE_INFINITY): Promise<FileRefusal | undefined> {
@@ -81,13 +82,16 @@ export class InputFiles {
   }
 }
 
+/** A result of a type that no name stands for is inspected by the run. */
+const typeRefusal = (mimeType: string, kind: FileKind): FileRefusal | undefined =>
+  mimeType.startsWith(`${kind}/`) || specificType(mimeType) === undefined
+    ? undefined
+    : { code: 'file_of_other_kind', kind, mimeType }
+
 const dataRefusal = async (address: string, kind: FileKind): Promise<FileRefusal | undefined> => {
   // A video is too large for an input.
   if (kind === 'video') return { code: 'data_url_unusable', kind }
   const media = await decodeDataUrl(new URL(address)).catch(() => undefined)
   if (!media) return { code: 'data_url_unusable', kind }
-  const inspected = await inspect(Readable.from([media.bytes]))
-  const { mimeType = '' } = inspected
-  const refused = contentRefusal(inspected)
-  return refused ?? (mimeType.startsWith('image/') ? undefined : { code: 'file_of_other_kind', kind, mimeType })
+  return inputRefusal(await inspect(Readable.from([media.bytes])), kind, media.mimeType)
 }

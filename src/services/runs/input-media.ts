@@ -1,12 +1,17 @@
 import { addAbortSignal } from 'node:stream'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
-import { FILE_PARAMETERS, type FileKind } from '../../domain/catalog/file-parameters.ts'
-import { mimeTypeOf } from '../../domain/media-types.ts'
+import { FILE_PARAMETERS } from '../../domain/catalog/file-parameters.ts'
+import { essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { type FindInputMedia, type FoundMedia, type InputMedia, InputMediaError } from '../../ports/input-media.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
 import { readSized } from '../../ports/read-sized.ts'
+import { delay } from '../../time/delay.ts'
 import type { Addresses } from '../addresses.ts'
+import { fileFault, sharedWords } from '../refusal-words.ts'
+import { inspect } from '../uploads/inspection.ts'
+import { inputRefusal } from '../uploads/upload-rules.ts'
 
 /** More than vendors accept, and a third of the room for files, because the size of an image is known late or never. */
 const MAX_FETCHED_BYTES = 25 * 1024 * 1024
@@ -18,23 +23,29 @@ interface Sources {
   outbound: Outbound
   objects: ObjectStore
   addresses: Addresses
+  clock: Clock
 }
 
-/** Finds images and videos. Files of this service are read from the store and not over the network. */
+/** Takes a few milliseconds to inspect. */
+const SLICE_BYTES = 1024 * 1024
+
+/**
+ * Finds images and videos, whose types are those that their bytes show: servers and clients label them at will. Files of
+ * this service are read from the store and not over the network.
+ */
 export const createInputMediaFinder =
   (sources: Sources): FindInputMedia =>
   async (address, parameter = 'image_url') => {
-    const kind = FILE_PARAMETERS[parameter]
     if (!URL.canParse(address)) throw new InputMediaError('The address is not a URL.')
     const { maxBytes, load } = await find(address, sources)
     return {
       maxBytes,
       load: async (signal, onSize) => {
-        const { mimeType, bytes } = await load(signal, onSize)
-        if (!mayBe(kind, mimeType))
-          throw new InputMediaError(`The address returned ${mimeType}, not ${WITH_ARTICLE[kind]}.`)
-        if (bytes.byteLength === 0) throw new InputMediaError(`The ${kind} is empty.`)
-        return { mimeType, bytes }
+        const { mimeType: label, bytes } = await load(signal, onSize)
+        const inspected = await inspect(slicesOf(bytes, sources.clock))
+        const refusal = inputRefusal(inspected, FILE_PARAMETERS[parameter], label)
+        if (refusal) throw new InputMediaError(fileFault(sharedWords, parameter, refusal))
+        return { mimeType: inspected.mimeType as string, bytes }
       },
     }
   }
@@ -47,22 +58,23 @@ const find = async (address: string, { outbound, objects, addresses }: Sources):
   return { maxBytes: MAX_FETCHED_BYTES, load: (signal, onSize) => fetchPublic(outbound, url, signal, onSize) }
 }
 
-/** Servers may omit the type; then the provider inspects the bytes. */
-const mayBe = (kind: FileKind, mimeType: string) =>
-  mimeType.startsWith(`${kind}/`) || mimeType === 'application/octet-stream'
-
-const WITH_ARTICLE: Record<FileKind, string> = { image: 'an image', video: 'a video' }
+/** The slices of a file, each in a turn of its own. */
+async function* slicesOf(bytes: Uint8Array, clock: Clock) {
+  for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) {
+    if (at > 0) await delay(clock, 0)
+    yield bytes.subarray(at, at + SLICE_BYTES)
+  }
+}
 
 /**
- * The image in a `data:` URL. Rejects with InputMediaError if there is none. The platform's fetch reaches no network:
- * https://fetch.spec.whatwg.org/#data-urls
+ * The file in a `data:` URL, and its label. Rejects with InputMediaError if there is none. The platform's fetch reaches
+ * no network: https://fetch.spec.whatwg.org/#data-urls
  */
 export const decodeDataUrl = async (url: URL): Promise<InputMedia> => {
   const decoded = await fetch(url).catch(() => {
     throw new InputMediaError('The data: URL cannot be decoded.')
   })
-  const [mimeType = ''] = (decoded.headers.get('content-type') ?? '').split(';')
-  if (!mimeType.startsWith('image/')) throw new InputMediaError('The data: URL does not hold an image.')
+  const mimeType = essenceOf(decoded.headers.get('content-type') ?? '')
   return { mimeType, bytes: new Uint8Array(await decoded.arrayBuffer()) }
 }
 

@@ -1,10 +1,18 @@
+import type { FileKind } from '../../domain/catalog/file-parameters.ts'
 import { specificType } from '../../domain/media-types.ts'
 import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { InspectionResult } from './inspection.ts'
 
 /** The types of files that are accepted. */
-export const acceptedImages: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']
-export const acceptedTypes: readonly string[] = [...acceptedImages, 'video/mp4', 'video/webm', 'video/quicktime']
+export const acceptedTypes: readonly string[] = [
+  ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
+  ...['video/mp4', 'video/webm', 'video/quicktime'],
+]
+
+/** The accepted types of images or of videos. */
+export const acceptedOf = (kind: FileKind): string[] => acceptedTypes.filter(isOf(kind))
+
+const isOf = (kind: FileKind) => (mimeType: string) => mimeType.startsWith(`${kind}/`)
 
 /**
  * The registered name of the type that a client declares; undefined if it declares none, or a type for arbitrary bytes,
@@ -33,6 +41,21 @@ export const contentRefusal = (
   if (mimeType !== declared) return { code: 'file_type_mismatch', mimeType, declared }
   if (isCutOff) return { code: 'file_truncated', mimeType }
   return alsoIs === undefined ? undefined : { code: 'file_ambiguous', mimeType, alsoIs }
+}
+
+/** Why a file cannot be the input that a parameter takes; undefined if it can. The label only names unknown bytes. */
+export const inputRefusal = (
+  inspected: InspectionResult,
+  kind: FileKind,
+  label: string,
+): ContentRefusal | RefusalOf<'file_of_other_kind'> | undefined => {
+  const { mimeType } = inspected
+  if (mimeType && isAccepted(mimeType) && !isOf(kind)(mimeType)) return { code: 'file_of_other_kind', kind, mimeType }
+  const refusal = contentRefusal(inspected)
+  if (refusal?.code !== 'file_type_not_accepted' || mimeType !== undefined) return refusal
+  const stated = specificType(label)
+  const isOther = stated && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(stated) && !acceptedOf(kind).includes(stated)
+  return isOther ? { ...refusal, mimeType: stated } : refusal
 }
 
 /**

@@ -189,6 +189,17 @@ t.test('an output can be used until it is deleted', async t => {
   t.match(absent.error, { code: 'invalid_input', errors: [{ path: '/input/image_url', message: NO_FILE }] })
 })
 
+t.test('a film that is a result is refused as an image', async t => {
+  const submit: Provider['submit'] = async () => ({ kind: 'done', media: [{ mimeType: 'video/mp4', bytes: mp4 }] })
+  const { customer } = await start(t, { providers: { sandbox: { ...provider, submit } } })
+  const { body } = await customer.run({ model: 'kling-2-6-t2v', input: { prompt: 'a bay' } }, { Prefer: 'wait=30' })
+  const url = String(body.output?.url)
+  t.match(url, /\.mp4$/)
+  const { status, body: refusal } = await run(customer, url)
+  t.equal(status, 400)
+  t.match(refusal.error.errors, [{ message: 'The file is video/mp4, not an image.' }])
+})
+
 t.test('misspelled own addresses find no file', async t => {
   const { service, customer, refused } = await start(t)
   const { url } = await send(customer, png)
@@ -226,7 +237,12 @@ t.test('with a CDN both addresses belong to the service', async t => {
 
 t.test('other addresses are not fetched before the run', async t => {
   const { customer } = await start(t)
-  for (const url of ['https://example.com/cdn/uploads/x.png', dataUrl(png), dataUrl(png, 'image/jpeg')])
+  for (const url of [
+    'https://example.com/cdn/uploads/x.png',
+    dataUrl(png),
+    dataUrl(png, 'image/jpeg'),
+    dataUrl(png, 'application/x'),
+  ])
     t.match((await run(customer, url)).body, { status: 'completed' })
 })
 
@@ -240,15 +256,14 @@ t.test('a URL to which no request can go is refused before the run', async t => 
 
 t.test('a data: URL without a whole image is refused before the run', async t => {
   const { refused } = await start(t)
-  const withoutImage = [
-    'data:image/png',
-    'data:image/png;base64,%%%',
-    'data:text/plain,hello',
-    dataUrl(mp4, 'video/mp4'),
-  ]
+  const withoutImage = ['data:image/png', 'data:image/png;base64,%%%']
   for (const url of withoutImage) t.match(await refused(t, url), /holds no image/, url.slice(0, 40))
+  t.match(await refused(t, 'data:text/plain,hello'), /^The file is text\/plain, which is not accepted\./)
+  for (const label of ['image/svg+xml', 'text/html'])
+    t.match(await refused(t, `data:${label},%3Csvg/%3E`), `The file is ${label}, which is not accepted.`)
   t.match(await refused(t, 'data:image/png;base64,'), /empty/)
   t.match(await refused(t, 'data:image/png;base64,AAAA'), /unknown type.* Accepted types: image\/png, .*image\/avif\.$/)
   t.match(await refused(t, dataUrl(png.subarray(0, -12))), /cut off|truncated|incomplete/)
-  t.match(await refused(t, dataUrl(mp4)), /video\/mp4, not an image/)
+  for (const type of ['image/png', 'video/mp4'])
+    t.match(await refused(t, dataUrl(mp4, type)), /video\/mp4, not an image/)
 })

@@ -3,15 +3,20 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
+import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { openDiskObjectStore } from '../../../src/adapters/object-store/disk.ts'
 import { createOutbound } from '../../../src/adapters/outbound/undici.ts'
 import { extensionFor, mimeTypeOf } from '../../../src/domain/media-types.ts'
 import { InputMediaError } from '../../../src/ports/input-media.ts'
 import { Addresses } from '../../../src/services/addresses.ts'
 import { createInputMediaFinder } from '../../../src/services/runs/input-media.ts'
+import { pngWith, sampleFiles, zipArchive } from '../../support/sample-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
+const samples = await sampleFiles()
+const [PNG, JPEG] = [samples['image/png'] as Buffer, samples['image/jpeg'] as Buffer]
+const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')
+const HEIC = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0heicmif1', 'latin1')
 const NAME = '0'.repeat(32)
 const CDN = 'https://files.example.com/bucket'
 const signal = new AbortController().signal
@@ -24,7 +29,12 @@ t.test('a data: URL is decoded, in base64 or percent-encoded', async t => {
       mimeType: 'image/png',
       bytes: PNG,
     },
-    'data:image/svg+xml;charset=utf-8,%3Csvg/%3E': { mimeType: 'image/svg+xml', bytes: Buffer.from('<svg/>') },
+    [`data:image/png,${[...PNG].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('')}`]: {
+      mimeType: 'image/png',
+      bytes: PNG,
+    },
+    [`data:image/jpg;base64,${JPEG.toString('base64')}`]: { mimeType: 'image/jpeg', bytes: JPEG },
+    [`data:;base64,${JPEG.toString('base64')}`]: { mimeType: 'image/jpeg', bytes: JPEG },
   }
   for (const [url, { mimeType, bytes }] of Object.entries(pictures)) {
     const media = await load(url, signal)
@@ -44,6 +54,8 @@ t.test('a data: URL that holds no image is refused', async t => {
     'data:image/png;base64,%%%',
     'data:image/png;base64,a',
     'data:image/png;base64,',
+    `data:image/svg+xml;base64,${SVG.toString('base64')}`,
+    `data:image/png;base64,${SVG.toString('base64')}`,
   ]
   for (const url of urls) await t.rejects(load(url, signal), InputMediaError, url)
 })
@@ -70,7 +82,7 @@ t.test('a CDN address is read from the store', async t => {
 
 t.test('a file that the store lacks is not fetched', async t => {
   const { load, objects, requests, publicUrl } = await setUp(t)
-  await objects.put(`outputs/${NAME}.mp4`, PNG, 'video/mp4')
+  await objects.put(`outputs/${NAME}.mp4`, samples['video/mp4'] as Buffer, 'video/mp4')
   const paths = [
     `outputs/${'1'.repeat(32)}.png`,
     `outputs/${NAME}.mp4`,
@@ -88,8 +100,9 @@ t.test('a file that the store lacks is not fetched', async t => {
 t.test('an oversized file in the store is refused', async t => {
   const { load, objects, publicUrl } = await setUp(t)
   const [key, other] = [`uploads/${NAME}.png`, `uploads/${'1'.repeat(32)}.png`]
-  await objects.put(key, Buffer.alloc(MAX_PRESIGNED_BYTES + 1), 'image/png')
-  await objects.put(other, Buffer.alloc(MAX_PRESIGNED_BYTES), 'image/png')
+  const sized = (bytes: number) => Buffer.concat([PNG, Buffer.alloc(bytes - PNG.byteLength)])
+  await objects.put(key, sized(MAX_PRESIGNED_BYTES + 1), 'image/png')
+  await objects.put(other, sized(MAX_PRESIGNED_BYTES), 'image/png')
   await t.rejects(load(`${publicUrl}/cdn/${key}`, signal), {
     name: 'InputMediaError',
     message: new RegExp(`larger than ${MAX_PRESIGNED_BYTES} bytes`),
@@ -123,7 +136,7 @@ t.test('a file that is replaced by a larger one before it is loaded is not loade
 
 t.test('a file from the store takes its memory once', async t => {
   const { load, objects, publicUrl } = await setUp(t)
-  await objects.put(`outputs/${NAME}.png`, Buffer.alloc(1_000_000, 1), 'image/png')
+  await objects.put(`outputs/${NAME}.png`, Buffer.concat([PNG, Buffer.alloc(1_000_000 - PNG.byteLength)]), 'image/png')
   const { bytes } = await load(`${publicUrl}/cdn/outputs/${NAME}.png`, signal)
   t.same([bytes.byteLength, bytes.byteOffset, bytes.buffer.byteLength], [1_000_000, 0, 1_000_000])
 })
@@ -136,22 +149,70 @@ t.test('reading a file from the store stops when aborted', async t => {
 
 t.test('any other address is fetched', async t => {
   const { load, requests, elsewhere, publicUrl } = await setUp(t, (_, response) => {
-    response.setHeader('Content-Type', 'image/webp').end(PNG)
+    response.setHeader('Content-Type', 'image/png').end(PNG)
   })
   const paths = [`/cdn/outputs/${NAME}.png?a=1`, '/picture']
   for (const url of [elsewhere + paths[0], publicUrl + paths[1]]) {
     const media = await load(url, signal)
-    t.equal(media.mimeType, 'image/webp')
+    t.equal(media.mimeType, 'image/png')
     t.same(Buffer.from(media.bytes), PNG)
   }
   t.same(requests, paths)
 })
 
-t.test('a response without a content type is accepted, one with another type is refused', async t => {
-  const untyped = await setUp(t, (_, response) => response.end(PNG))
-  t.equal((await untyped.load(untyped.elsewhere, signal)).mimeType, 'application/octet-stream')
-  const page = await setUp(t, (_, response) => response.setHeader('Content-Type', 'text/html').end('<p>'))
-  await t.rejects(page.load(page.elsewhere, signal), { name: 'InputMediaError', message: /text\/html/ })
+t.test('the type of an image is the one that its bytes show, whatever its server says', async t => {
+  const images = Object.entries(samples).filter(([type]) => type.startsWith('image/'))
+  for (const [mimeType, bytes] of images)
+    for (const label of [undefined, 'binary/octet-stream', 'image/jpg', 'image/gif', 'text/html', 'nonsense']) {
+      const { load, elsewhere } = await setUp(t, (_, response) => {
+        response.writeHead(200, label === undefined ? {} : { 'Content-Type': label }).end(bytes)
+      })
+      const media = await load(elsewhere, signal)
+      t.equal(media.mimeType, mimeType, `${label}`)
+      t.ok(Buffer.from(media.bytes).equals(bytes))
+    }
+})
+
+t.test('the type of a file in the store is the one that its bytes show', async t => {
+  const { load, objects, publicUrl } = await setUp(t)
+  await objects.put(`outputs/${NAME}.png`, JPEG, 'image/png')
+  t.equal((await load(`${publicUrl}/cdn/outputs/${NAME}.png`, signal)).mimeType, 'image/jpeg')
+  await objects.put(`uploads/${NAME}.png`, SVG, 'image/png')
+  await t.rejects(load(`${publicUrl}/cdn/uploads/${NAME}.png`, signal), InputMediaError)
+})
+
+t.test('what is no whole image is refused, whatever its server says', async t => {
+  const page = Buffer.from('<!doctype html><title>Sign in</title>')
+  const files: [what: string, bytes: Buffer, message: RegExp, label?: string][] = [
+    ['a page', page, /of unknown type.* image\/png, .*image\/avif\.$/],
+    ['a page that says so', page, /^The file is text\/html, which is not accepted\./, 'text/html; charset=utf-8'],
+    ['a drawing', SVG, /of unknown type/],
+    ['a drawing that says so', SVG, /^The file is image\/svg\+xml, which is not accepted\./, 'image/svg+xml'],
+    ['a strange label', page, /of unknown type/, `text/${'x'.repeat(5000)}`],
+    ['HEIC', HEIC, /image\/heic, which is not accepted/],
+    ['a film', samples['video/mp4'] as Buffer, /video\/mp4, not an image/],
+    ['text', Buffer.from('hello'), /of unknown type/],
+    ['a cut PNG', PNG.subarray(0, -13), /its end is missing/],
+    ['a cut JPEG', JPEG.subarray(0, -13), /its end is missing/],
+    ['a cut PNG of many slices', pngWith(PNG, 'teSt', Buffer.alloc(3_000_000)).subarray(0, -13), /its end is missing/],
+    ['a PNG that is also an archive', Buffer.concat([PNG, zipArchive()]), /both image\/png and a ZIP archive/],
+    ['nothing', Buffer.alloc(0), /empty/],
+  ]
+  for (const [what, bytes, message, label = 'image/png'] of files) {
+    const { load, elsewhere } = await setUp(t, (_, response) => {
+      response.setHeader('Content-Type', label).end(bytes)
+    })
+    await t.rejects(load(elsewhere, signal), { name: 'InputMediaError', message }, what)
+  }
+})
+
+t.test('an image behind redirects is loaded', async t => {
+  const { load, elsewhere, requests } = await setUp(t, ({ url }, response) => {
+    if (url === '/image') response.setHeader('Content-Type', 'binary/octet-stream').end(PNG)
+    else response.writeHead(302, { Location: url === '/share' ? '/cdn?to=image' : '/image' }).end()
+  })
+  t.equal((await load(`${elsewhere}/share`, signal)).mimeType, 'image/png')
+  t.same(requests, ['/share', '/cdn?to=image', '/image'])
 })
 
 t.test('a video is a video, and nothing else', async t => {
@@ -215,7 +276,7 @@ async function setUp(t: Test, listener: RequestListener = (_, response) => respo
   // The public URL names the same server, so a request for an own file would be recorded.
   const publicUrl = `http://localhost:${port}`
   const addresses = new Addresses(() => publicUrl, CDN)
-  const find = createInputMediaFinder({ outbound, objects, addresses })
+  const find = createInputMediaFinder({ outbound, objects, addresses, clock: systemClock })
   const load = async (url: string, signal: AbortSignal, onSize = (_sizeBytes: number) => {}) =>
     (await find(url)).load(signal, onSize)
   return { find, load, objects, requests, publicUrl, elsewhere: `http://127.0.0.1:${port}` }
