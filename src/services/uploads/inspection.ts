@@ -43,7 +43,7 @@ export class Inspection {
       sha256: this.#hash.digest('hex'),
       mimeType,
       alsoIs: mark ?? (endsAsZip(this.#tail(), sizeBytes) ? 'a ZIP archive' : undefined),
-      isCutOff: withEndMarker.has(mimeType) ? !this.#pictureEnd.isFound : isShortWebp(mimeType, head, sizeBytes),
+      isCutOff: withEnd.has(mimeType) ? !this.#pictureEnd.isFound : isShortWebp(mimeType, head, sizeBytes),
     }
   }
 
@@ -62,8 +62,8 @@ export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspecti
   return inspection.result()
 }
 
-/** Types with an end marker. */
-const withEndMarker: ReadonlySet<string | undefined> = new Set(['image/png', 'image/jpeg', 'image/gif'])
+/** Types whose structure leads to the end. */
+const withEnd: ReadonlySet<string | undefined> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/avif'])
 
 /** A WebP file says how long it is. */
 const isShortWebp = (mimeType: string | undefined, head: Buffer, sizeBytes: number): boolean =>

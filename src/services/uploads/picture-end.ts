@@ -12,7 +12,7 @@ export class PictureEnd {
 
   /** False for every other format. */
   get isFound(): boolean {
-    return this.#isFound
+    return this.#isFound || (this.#want?.mayEnd === true && this.#want.skip === 0 && this.#seen.length === 0)
   }
 
   update(chunk: Uint8Array): void {
@@ -69,13 +69,15 @@ export class PictureEnd {
 interface Want {
   skip: number
   see: number | 'marker'
+  /** Whether the picture may end before the bytes to see. */
+  mayEnd?: boolean
 }
 
 /** Receives the bytes that it wanted to see, and returns at the end of the picture. */
 type Reader = Generator<Want, void, number[]>
 
 /** By the first byte, which is enough to tell them apart. */
-const readers: Partial<Record<number, () => Reader>> = { 137: png, 255: jpeg, 71: gif }
+const readers: Partial<Record<number, () => Reader>> = { 137: png, 255: jpeg, 71: gif, 0: avif }
 
 function* png(): Reader {
   let hasPixels = false
@@ -134,6 +136,23 @@ function* gifBlocks(before: number): Reader {
 }
 
 const colourTableLength = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 0x07) + 1) : 0)
+
+/** Boxes (ISO/IEC 14496-12): a description of the picture, and mostly its data in another one. */
+function* avif(): Reader {
+  const kinds = new Set<string>()
+  let skip = 0
+  while (!kinds.has('meta') || !kinds.has('mdat')) {
+    const head = Buffer.from(yield { skip, see: 8, mayEnd: kinds.has('meta') })
+    const isLong = head.readUInt32BE() === 1
+    const length = isLong ? Number(Buffer.from(yield { skip: 0, see: 8 }).readBigUInt64BE()) : head.readUInt32BE()
+    // This box reaches to the end of the file.
+    if (length === 0) return
+    skip = length - (isLong ? 16 : 8)
+    if (skip < 0) yield* neverEnding()
+    kinds.add(head.toString('latin1', 4))
+  }
+  if (skip > 0) yield { skip: skip - 1, see: 1 }
+}
 
 function* neverEnding(): Reader {
   yield { skip: Number.POSITIVE_INFINITY, see: 1 }

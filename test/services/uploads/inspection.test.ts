@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
 import { Inspection, type InspectionResult, inspect } from '../../../src/services/uploads/inspection.ts'
-import { acceptedTypes } from '../../../src/services/uploads/upload-rules.ts'
+import { acceptedImages, acceptedTypes } from '../../../src/services/uploads/upload-rules.ts'
+import { movingAvif } from '../../support/moving-avif.ts'
 import { film, jpegWith, picture, pngWith, sampleFiles, zipArchive } from '../../support/sample-files.ts'
 
 /** The number of bytes that are read for the type, for marks and at the end. */
@@ -36,9 +37,10 @@ t.test('each accepted type is detected and is not ambiguous', async t => {
 })
 
 t.test('a picture without its end is detected as cut off', async t => {
-  for (const type of ['image/png', 'image/jpeg', 'image/gif', 'image/webp']) {
+  for (const type of acceptedImages) {
     const file = samples[type] as Buffer
-    const cut = Buffer.concat([file.subarray(0, file.length - 13), Buffer.alloc(type === 'image/webp' ? 0 : 100_000)])
+    const tellsSize = type === 'image/webp' || type === 'image/avif'
+    const cut = Buffer.concat([file.subarray(0, file.length - 13), Buffer.alloc(tellsSize ? 0 : 100_000)])
     t.match(await inspectBytes(cut), { mimeType: type, isCutOff: true }, type)
     t.match(
       await inspectBytes(Buffer.concat([file, Buffer.alloc(1000)])),
@@ -60,10 +62,46 @@ t.test('a picture without pixels or without an area is detected as cut off', asy
   for (const [name, file] of Object.entries(cases)) t.equal((await inspectBytes(file)).isCutOff, true, name)
 })
 
+t.test('an AVIF is whole once its description and its data are', async t => {
+  const avif = samples['image/avif'] as Buffer
+  const data = avif.indexOf('mdat') - 4
+  const [start, end] = [avif.subarray(0, data), avif.subarray(data)]
+  const long = Buffer.concat([Buffer.from('\0\0\0\x01mdat\0\0\0\0....'), end.subarray(8)])
+  long.writeUInt32BE(long.length, 12)
+  const endless = Buffer.from(end)
+  endless.writeUInt32BE(0)
+  const box = Buffer.from('\0\0\0\x0cfree....')
+  const head = avif.readUInt32BE()
+  const whole: Record<string, Buffer[]> = {
+    'with a box before its data': [start, box, end],
+    'with its data first': [avif.subarray(0, head), end, avif.subarray(head, data)],
+    'with a long length': [start, long],
+    'with data to the end of the file': [start, endless],
+    'without data of its own': [start],
+    'with a few bytes behind it': [avif, Buffer.from('abc')],
+    'that moves': [movingAvif(avif, avif)],
+  }
+  for (const [name, parts] of Object.entries(whole))
+    for (const pieceBytes of [1, 10_000])
+      t.match(await inPieces(Buffer.concat(parts), pieceBytes), { mimeType: 'image/avif', isCutOff: false }, name)
+  const cut: Record<string, Buffer> = {
+    'within its first box': avif.subarray(0, head - 1),
+    'behind its first box': avif.subarray(0, head),
+    'within its description': avif.subarray(0, data - 1),
+    'within the head of its data': avif.subarray(0, data + 5),
+    'before its last byte': avif.subarray(0, -1),
+    'before its last byte, with a long length': Buffer.concat([start, long.subarray(0, -1)]),
+    'with a box that is shorter than its head': Buffer.concat([avif.subarray(0, head), Buffer.from('\0\0\0\x07meta')]),
+  }
+  for (const [name, file] of Object.entries(cut))
+    for (const pieceBytes of [1, 10_000])
+      t.match(await inPieces(file, pieceBytes), { mimeType: 'image/avif', isCutOff: true }, name)
+})
+
 t.test('anything may follow the end of a picture', async t => {
   // Without the end markers of pictures, and far more than is kept of the file's end.
   const film = Buffer.alloc(300_000, 'moov')
-  for (const type of ['image/png', 'image/jpeg', 'image/gif', 'image/webp']) {
+  for (const type of acceptedImages) {
     const file = samples[type] as Buffer
     t.match(
       await inspectBytes(Buffer.concat([file, film])),
