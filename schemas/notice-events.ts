@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Attempt, AttemptReason, HttpStatus } from './attempt.ts'
-import { Closed, Day, KeyId, Micros, OneOf, PositiveMicros, Sha256, Tagged, Timestamp } from './primitives.ts'
+import { Closed, Day, KeyId, Micros, OneOf, PositiveMicros, Sha256, Slug, Tagged, Timestamp } from './primitives.ts'
 
 /**
  * What an account is told of, and where: by mail, to a URL, or both. `login` is the hash of the e-mail identity that
@@ -33,6 +33,17 @@ export const Notice = Tagged(
   Closed({ kind: Type.Literal('budget_warning'), ...budgetUse }),
   Closed({ kind: Type.Literal('budget_exhausted'), ...budgetUse }),
   Closed({ kind: Type.Literal('key_expiring'), keyId: KeyId, expiresAt: Timestamp }),
+  Closed({
+    kind: Type.Literal('model_retiring'),
+    /** A family, and those of its endpoints that retire at this time. */
+    model: Slug,
+    endpoints: Type.Array(Slug, { minItems: 1 }),
+    retiresAt: Timestamp,
+    /** The family that replaces it. */
+    replacedBy: Type.Optional(Slug),
+    /** The step: no more days than these are left. */
+    days: Type.Integer({ minimum: 1 }),
+  }),
 )
 export type Notice = Static<typeof Notice>
 
@@ -66,6 +77,9 @@ export const NoticeAttemptFailed = Closed({
 
 /** There are no further attempts. */
 export const NoticeAbandoned = Closed({ ...delivery, attempts: Attempt })
+
+/** How many days before a model retires those who use it are told: time to plan, to change and to make haste. */
+export const RETIREMENT_NOTICE_DAYS = [1, 7, 30]
 
 /** A key that lives longer is told of this long before it expires. A shorter life is known to whoever just chose it. */
 export const EXPIRY_NOTICE_MS = 7 * 24 * 60 * 60 * 1000

@@ -553,4 +553,9 @@ export const noticeEvents: { [Type in NoticeEvent['type']]: Extract<NoticeEvent,
     timestamp: '2026-11-25T00:00:00.214Z',
     data: { key_id: budgetUse.key_id, expires_at: '2026-12-02T00:00:00.000Z' },
   },
+  'model.retiring': {
+    type: 'model.retiring',
+    timestamp: '2026-12-07T00:00:00.214Z',
+    data: { model: 'gemini-3-flash', endpoints: ['gemini-3-flash-t2t'], retires_at: '2027-01-06T00:00:00.000Z' },
+  },
 }

@@ -113,6 +113,18 @@ export const ETag = about(
   '"1a2b3c"',
 )
 
+export const Deprecation = Type.Optional(
+  about(
+    Type.String({ pattern: '^@[0-9]+$' }),
+    'Since when it is known that all of the model retires, in seconds since 1970 (RFC 9745).',
+    '@1795478400',
+  ),
+)
+
+export const Sunset = Type.Optional(
+  about(Type.String(), 'When all of the model retires (RFC 8594).', 'Wed, 06 Jan 2027 00:00:00 GMT'),
+)
+
 export const ContentRange = about(
   Type.String({ pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' }),
   'The part of the file that the response holds.',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, MAX_GRANT_MICROS, Tagged, Url } from '../primitives.ts'
+import { Closed, MAX_GRANT_MICROS, Slug, Tagged, Url } from '../primitives.ts'
 import { about } from './about.ts'
 import { Timestamp } from './common.ts'
 import { KeyId } from './key.ts'
@@ -68,6 +68,24 @@ export const KeyExpiringEvent = Closed({
   data: Closed({ key_id: KeyId, expires_at: about(Timestamp, 'The key is refused from then on.') }),
 })
 
+export const ModelRetiringEvent = Closed({
+  type: Type.Literal('model.retiring'),
+  timestamp: about(Timestamp, 'When it was noticed.'),
+  data: Closed({
+    model: about(Slug, 'A model family that the account has used in the last 30 days.', 'gemini-3-flash'),
+    endpoints: about(Type.Array(Slug), 'Those of its endpoints that retire.', ['gemini-3-flash-t2t']),
+    retires_at: about(Timestamp, 'Runs are refused from then on.', '2027-01-06T00:00:00.000Z'),
+    replaced_by: Type.Optional(about(Slug, 'The family that replaces it.', 'gemini-4-flash')),
+  }),
+})
+
 /** The body of a webhook that tells of a notice. */
-export const NoticeEvent = Tagged('type', BalanceLowEvent, BudgetWarningEvent, BudgetExhaustedEvent, KeyExpiringEvent)
+export const NoticeEvent = Tagged(
+  'type',
+  BalanceLowEvent,
+  BudgetWarningEvent,
+  BudgetExhaustedEvent,
+  KeyExpiringEvent,
+  ModelRetiringEvent,
+)
 export type NoticeEvent = Static<typeof NoticeEvent>

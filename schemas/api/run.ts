@@ -50,8 +50,8 @@ export const RunRequest = Closed({
     [
       `The input of the model, up to ${MAX_INPUT_BYTES / 1024} KB of JSON. It must match the endpoint's`,
       "`parameters_schema`, which `GET /v1/models` returns, as does the tool list_models with the model's ID.",
-      '`image_url` selects an endpoint that takes an image, `video_url` one that takes a video. Optional parameters may',
-      'be null, which leaves them out.',
+      '`image_url` selects an endpoint that takes an image, `video_url` one that takes a video. Optional parameters',
+      'may be null, which leaves them out.',
     ].join(' '),
     { prompt: 'A lighthouse on a cliff in a storm, oil painting' },
   ),
@@ -140,6 +140,14 @@ export const Livemode = about(
 
 const LiveCredits = Type.Optional(about(Type.Number(), 'In test mode: what it would cost with a live key.', 10))
 
+export const RunWarning = Closed({
+  code: Type.Literal('model_retires'),
+  message: about(Type.String(), 'The warning in words.', 'gemini-3-flash-t2t retires at 2027-01-06 00:00 UTC.'),
+  retires_at: about(Timestamp, 'Runs of the endpoint are refused from then on.', '2027-01-06T00:00:00.000Z'),
+  replaced_by: Type.Optional(about(Slug, 'The family that replaces the model.', 'gemini-4-flash')),
+})
+export type RunWarning = Static<typeof RunWarning>
+
 export const Run = Closed({
   object: Type.Literal('run'),
   run_id: RunId,
@@ -162,8 +170,8 @@ export const Run = Closed({
       JsonObject,
       [
         'The input as it was applied, with defaults and seed: the same input makes the result again.',
-        'A list shows it with `include=input`. Webhooks, event streams and MCP tools leave it out, as does a run while the',
-        'log is not available. A `read` key sees URLs in it without their query.',
+        'A list shows it with `include=input`. Webhooks, event streams and MCP tools leave it out, as does a run while',
+        'the log is not available. A `read` key sees URLs in it without their query.',
       ].join(' '),
       { prompt: 'A quiet mountain lake at sunrise', num_images: 1, seed: 42 },
     ),
@@ -181,6 +189,12 @@ export const Run = Closed({
   error: Type.Optional(about(RunError, 'Why the run failed.')),
   metadata: Type.Optional(about(JsonObject, 'The metadata of the request.', { order: 17 })),
   label: Type.Optional(about(Label, 'The label of the request.', 'spring campaign')),
+  warnings: Type.Optional(
+    about(
+      Type.Array(RunWarning),
+      'What to change in time: the endpoint retires. Lists, webhooks and event streams leave this out.',
+    ),
+  ),
 })
 export type Run = Static<typeof Run>
 

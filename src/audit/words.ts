@@ -130,6 +130,8 @@ const describeNotice = (notice: Notice, keys: KeyRing): string => {
     }
     case 'key_expiring':
       return `${notice.keyId} expires at ${notice.expiresAt}: ${keys.nameOf(notice.keyId)}`
+    case 'model_retiring':
+      return `${notice.model} retires at ${notice.retiresAt}: ${notice.endpoints.join(', ')}`
     default:
       return unreachable(notice)
   }

@@ -17,6 +17,7 @@ import { InputSources } from '../reactors/input-sources.ts'
 import { KeyExpiriesReactor } from '../reactors/key-expiries.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { ProviderReports } from '../reactors/provider-reports.ts'
+import { RetirementNoticesReactor } from '../reactors/retirement-notices.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
@@ -26,6 +27,7 @@ import { Addresses } from '../services/addresses.ts'
 import { Audit } from '../services/auditors/audit.ts'
 import { ReadRecord } from '../services/auditors/read-record.ts'
 import { readsSnapshots } from '../services/auditors/reads-form.ts'
+import { Retirements } from '../services/catalog/retirements.ts'
 import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
 import { MailQueue } from '../services/mail/mail-queue.ts'
@@ -135,10 +137,12 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
+  const retirements = new Retirements({ offers, supplyOf: endpoint => routes.supplyOf(endpoint) })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({
     ...{ accounts, offers, quotes, reads, runReads, objects, clock, random, runsInFlight },
     shownInputs: new ShownInputs({ log, clock }),
+    retirements,
     starter: activeRuns,
     testRunsPerDay: config.testRunsPerDay,
     isOwnMachine: config.publicUrl === undefined && LOOPBACK.includes(config.host),
@@ -160,6 +164,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     leaseMs,
   })
   const keyExpiries = new KeyExpiriesReactor({ accounts, reads, views, clock, logger })
+  const retirementNotices = new RetirementNoticesReactor({ accounts, retirements, reads, clock, logger })
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
@@ -246,6 +251,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       choices.start()
       if (!hasReactors) return reported.start()
       reports.start()
+      retirementNotices.start()
       for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
@@ -256,8 +262,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       reported.stop()
       await verifier.close()
       await keyUses.settled()
-      const reactors = [runsReactor, webhooks, keyExpiries, objectsReactor, reports, operatorNotices, ...sealing]
-      await Promise.all([...reactors, mail].map(part => part.stop()))
+      const reactors = [runsReactor, webhooks, keyExpiries, retirementNotices, objectsReactor, reports, ...sealing]
+      await Promise.all([...reactors, operatorNotices, mail].map(part => part.stop()))
       mailer.close()
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(

@@ -37,7 +37,8 @@ export const words = {
   kind_not_offered: ({ model, kinds }) =>
     [
       `${model} has only these kinds: ${kinds.join(', ')}.`,
-      'An input with video_url selects a video-to-* kind, one with image_url an image-to-* kind, any other a text-to-* one.',
+      'An input with video_url selects a video-to-* kind, one with image_url an image-to-* kind,',
+      'any other a text-to-* kind.',
     ].join(' '),
   input_invalid: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
   input_file_refused: ({ parameter, reason }): string =>

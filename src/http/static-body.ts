@@ -45,10 +45,10 @@ export const staticHeaders = { 'If-None-Match': IfNoneMatch }
 export const staticResponses = (
   description: string,
   shape: TSchema,
-  { type = 'application/json', examples }: Pick<ResponseSpec, 'type' | 'examples'> = {},
+  { type = 'application/json', examples, headers }: Pick<ResponseSpec, 'type' | 'examples' | 'headers'> = {},
 ) => ({
-  200: { description, shape, type, ...(examples && { examples }), headers: { ETag } },
-  304: { description: 'The client holds the current version.', headers: { ETag } },
+  200: { description, shape, type, ...(examples && { examples }), headers: { ETag, ...headers } },
+  304: { description: 'The client holds the current version.', headers: { ETag, ...headers } },
 })
 
 /**

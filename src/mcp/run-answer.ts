@@ -2,11 +2,13 @@ import { hasEnded } from '../../projections/runs.ts'
 import type { Run } from '../../schemas/api/run.ts'
 import type { RunRow } from '../../schemas/views.ts'
 import { mimeTypeOf } from '../domain/media-types.ts'
+import { unwrap } from './refusals.ts'
 import type { Call, ToolAnswer } from './tool.ts'
 
 /** A run with its files as links, and a note on how to continue if it has not ended. */
-export const runAnswer = (row: RunRow, { present }: Call, ...notes: string[]): ToolAnswer<Run> => {
-  const run = present.run(row)
+export const runAnswer = async (row: RunRow, call: Call, ...notes: string[]): Promise<ToolAnswer<Run>> => {
+  const { present, services, caller } = call
+  const run = present.run(row, { warnings: unwrap(await services.runs.warnings(caller, row)) })
   const more = `The run continues. Call get_run with run_id ${row.runId} for its result.`
   return { body: run, notes: hasEnded(row) ? notes : [...notes, more], links: linksOf(run) }
 }

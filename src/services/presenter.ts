@@ -46,8 +46,8 @@ export class Presenter {
     return { object: 'list', data, has_more: next !== null, next_cursor: next, from, to }
   }
 
-  /** `input` is missing where it is not shown. */
-  run(row: RunRow, input?: Record<string, unknown>): Run {
+  /** `input` and `warnings` are missing where they are not shown. */
+  run(row: RunRow, { input, warnings }: RunExtras = {}): Run {
     const { provider, startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata, label } = row
     return {
       object: 'run',
@@ -68,6 +68,7 @@ export class Presenter {
       ...(error && { error }),
       ...(metadata && { metadata }),
       ...(label !== undefined && { label }),
+      ...(warnings && { warnings }),
     }
   }
 
@@ -128,6 +129,14 @@ export class Presenter {
   #supply(endpoint: string): Pick<ModelEndpoint, 'available' | 'retires_at'> {
     const { available, retiresAt } = this.#supplyOf(endpoint)
     return { available, ...(retiresAt !== undefined && { retires_at: retiresAt }) }
+  }
+
+  /** When a family, or the endpoint of it that `name` names, retires as a whole; undefined if that is not announced. */
+  retirement({ endpoints }: Family, name: string): Pick<Supply, 'retiresAt' | 'deprecatedAt'> | undefined {
+    const named = endpoints.filter(({ id }) => id === name)
+    const supplies = (named.length > 0 ? named : endpoints).map(({ id }) => this.#supplyOf(id))
+    if (supplies.some(({ retiresAt }) => retiresAt === undefined)) return undefined
+    return supplies.sort((one, other) => ((one.retiresAt ?? '') < (other.retiresAt ?? '') ? -1 : 1)).at(-1)
   }
 
   /** Differs whenever something else of an offer is shown: a new version, another part of it, or another supply. */
@@ -203,6 +212,8 @@ export class Presenter {
     }
   }
 }
+
+type RunExtras = { [Extra in 'input' | 'warnings']?: Run[Extra] | undefined }
 
 interface PresentedEndpoint {
   shown: Omit<ModelEndpoint, 'available' | 'retires_at'>

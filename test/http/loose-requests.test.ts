@@ -25,7 +25,8 @@ t.test('null means absent, in optional fields and parameters', async t => {
   t.notOk('metadata' in body)
   const [input] = await recordedInputs(customer)
   t.match(input, { prompt: picture.input.prompt, num_images: 1 })
-  for (const name of ['image_url', 'seed', 'thinking_level']) t.notOk(name in (input ?? {}), name)
+  for (const name of ['image_url', 'thinking_level']) t.notOk(name in (input ?? {}), name)
+  t.type(input?.['seed'], 'number', 'the service draws it')
 })
 
 t.test('null within metadata is kept', async t => {

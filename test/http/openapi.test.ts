@@ -50,7 +50,7 @@ t.test('the document is OpenAPI 3.1 and has the API version and the server URL',
   t.same(document.servers, [{ url: service.url }])
   t.same(Object.keys(document.webhooks), [
     ...['run.completed', 'run.failed'],
-    ...['balance.low', 'budget.warning', 'budget.exhausted', 'key.expiring', 'webhook.test'],
+    ...['balance.low', 'budget.warning', 'budget.exhausted', 'key.expiring', 'model.retiring', 'webhook.test'],
   ])
 })
 

@@ -18,7 +18,7 @@ export class Notices {
   #expected: Facts[] = []
   /** The shares of budgets that were told, as `<key>/<period>/<share>`. */
   readonly #told = new Set<string>()
-  readonly #keysTold = new Set<unknown>()
+  readonly #endsTold = new Set<unknown>()
   readonly #attempts = new Map<string, number>()
 
   set(settings: Facts) {
@@ -47,10 +47,17 @@ export class Notices {
     for (const channel of Object.keys(to as Facts)) this.#attempts.set(`${number}/${channel}`, 0)
     if (number !== this.#count) return false
     const { kind, keyId, renewsAt: _, ...facts } = notice as Facts
+    const { model, retiresAt, days } = facts
+    if (kind === 'model_retiring') return this.#isNew(`${model} ${retiresAt} ${days}`)
     if (kind !== 'key_expiring')
       return isDeepStrictEqual({ kind, ...(keyId !== undefined && { keyId }), ...facts }, this.#expected.shift())
-    const isNew = !this.#keysTold.has(keyId)
-    this.#keysTold.add(keyId)
+    return this.#isNew(keyId)
+  }
+
+  /** Whether the owner is told of a key, or of a step of a model's retirement, for the first time. */
+  #isNew(name: unknown): boolean {
+    const isNew = !this.#endsTold.has(name)
+    this.#endsTold.add(name)
     return isNew
   }
 

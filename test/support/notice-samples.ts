@@ -1,9 +1,10 @@
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { Notice, NoticeChannel, NoticeSettings } from '../../schemas/notice-events.ts'
-import type { AccountCommand } from '../../src/domain/account/commands.ts'
+import type { AccountCommand, Retirement } from '../../src/domain/account/commands.ts'
 import { DEFAULT_NOTICES } from '../../src/domain/account/notices.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { keyId } from './account-samples.ts'
+import { THEN_MS } from './given.ts'
 
 export const mailTo = { email: true }
 
@@ -62,6 +63,22 @@ export const keyExpiring = (expiresAt: string, key = 1): Notice => ({
   kind: 'key_expiring',
   keyId: keyId(key),
   expiresAt,
+})
+
+/** A model that retires so many days after the default time of events. */
+export const retirementIn = (days: number): Retirement => ({
+  model: 'lumen',
+  endpoints: ['lumen-t2i'],
+  retiresAt: new Date(THEN_MS + days * 24 * 60 * 60 * 1000).toISOString(),
+})
+
+export const raiseRetirement = (retirement: Retirement, atMs: number) =>
+  ({ type: 'RaiseRetirement', retirement, atMs }) satisfies AccountCommand
+
+export const modelRetiring = (retirement: Retirement, days: number): Notice => ({
+  kind: 'model_retiring',
+  ...retirement,
+  days,
 })
 
 export const noticeDelivered = (attempt = 1, number = 1, channel: NoticeChannel = 'email'): AccountEvent => ({

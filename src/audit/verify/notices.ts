@@ -4,6 +4,7 @@ import type { Report } from '../fault.ts'
 import { Attempts } from './attempts.ts'
 import { type BudgetUse, BudgetUses } from './budget-uses.ts'
 import { ExpiringKeys } from './expiring-keys.ts'
+import { RetiringModels } from './retiring-models.ts'
 import type { AuditedEvent, ReportEnd, Rule } from './rule.ts'
 
 type Notice = { kind: string } & Readonly<Record<string, unknown>>
@@ -19,7 +20,8 @@ const WITH_DEBIT = ['RunQueued', 'RunStarted']
 
 /**
  * A debit that takes the balance under the owner's limit, or the use of a budget to a share, has a notice in its
- * append, and a key that expires has one a week before. Each crossing has one, and nothing else has. They count from 1.
+ * append, and a key that expires has one a week before. Each crossing has one, and nothing else has but models that
+ * retire. They count from 1.
  */
 export class Notices implements Rule {
   #settings: Settings = { email: false, balanceUnderMicros: 0 }
@@ -31,6 +33,7 @@ export class Notices implements Rule {
   readonly #told = new Map<string, number>()
   readonly #budgets = new BudgetUses()
   readonly #expiring = new ExpiringKeys()
+  readonly #retiring = new RetiringModels()
   readonly #attempts = new Attempts({
     ...{ noun: 'notice', delivered: 'NoticeDelivered' },
     ...{ failed: 'NoticeAttemptFailed', abandoned: 'NoticeAbandoned' },
@@ -42,6 +45,7 @@ export class Notices implements Rule {
     if (type === 'NoticeRaised') return this.#takeNotice(event, report)
     if (!WITH_DEBIT.includes(type)) this.#expectNone(report)
     this.#expiring.take(event)
+    this.#retiring.take(event)
     if (type === 'AccountOpened' && data['notices']) this.#settings = data['notices'] as Settings
     if (type === 'NoticesSet') this.#settings = data as unknown as Settings
     const use = this.#budgets.take(event)
@@ -80,6 +84,7 @@ export class Notices implements Rule {
     if (number !== this.#number + 1) report(`its number is ${number}, and ${this.#number} came before it`)
     this.#number = number
     if (notice.kind === 'key_expiring') this.#expiring.takeNotice(notice, clockOf(event), report)
+    else if (notice.kind === 'model_retiring') this.#retiring.takeNotice(notice, clockOf(event), report)
     else {
       const expected = this.#expected.shift()
       if (!expected) report('nothing before it calls for a notice')

@@ -56,7 +56,7 @@ export const ltx23Pro = videoFamily({
     i2v: {
       status: 'test',
       description:
-        'Animates an image with sound, up to 10 seconds, 2160p and 50 frames a second; to a last frame, if there is one.',
+        'Animates an image with sound, also to a last frame, up to 10 seconds, 2160p and 50 frames a second.',
       parameters: {
         prompt: prompt('The action and sound of the video.'),
         image_url: imageUrl('The first frame'),

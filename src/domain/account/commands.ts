@@ -19,7 +19,7 @@ import type {
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
-import type { NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
+import type { Notice, NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import type { LimitPair } from './limits.ts'
@@ -48,6 +48,7 @@ export type AccountCommand = (
   | { type: 'RecordWebhookTest'; result: WebhookTested }
   | ({ type: 'SetNotices'; settings: NoticeSettings } & Asked)
   | ({ type: 'RaiseKeyExpiry'; keyId: KeyId } & Timed)
+  | ({ type: 'RaiseRetirement'; retirement: Retirement } & Timed)
   | RecordNotice
   | GrantUpload
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
@@ -62,6 +63,9 @@ export type AccountCommand = (
   isByOwner?: boolean
   session?: UsedSession | undefined
 }
+
+/** Endpoints of a family that their last providers turn off at the same time. */
+export type Retirement = Omit<Extract<Notice, { kind: 'model_retiring' }>, 'kind' | 'days'>
 
 /** The caller's session, which must still be open when the command is decided. `atMs` is in ms since 1970. */
 export interface UsedSession {

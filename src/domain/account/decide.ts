@@ -7,6 +7,7 @@ import * as credits from './credits.ts'
 import * as keys from './keys.ts'
 import * as limits from './limits.ts'
 import * as notices from './notices.ts'
+import { raiseRetirement } from './retirement-notices.ts'
 import * as runs from './runs.ts'
 import * as sessions from './sessions.ts'
 import type { AccountState } from './state.ts'
@@ -71,6 +72,8 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return notices.set(command, state)
     case 'RaiseKeyExpiry':
       return notices.raiseKeyExpiry(command, state)
+    case 'RaiseRetirement':
+      return raiseRetirement(command, state)
     case 'RecordNotice':
       return notices.record(command, state)
     case 'RotateWebhookSecret':

@@ -9,6 +9,7 @@ import { openingIdentity } from '../login/identity.ts'
 import { giveBack, spend, tell, withBudgetPeriod } from './budgets.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
 import { deliveryOf } from './notices.ts'
+import { tellRetirement } from './retirement-notices.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
 import {
   type AccountState,
@@ -268,6 +269,8 @@ const raiseNotice = (
       const { expiryNoticeAt: _, ...key } = state.activeKeys.get(notice.keyId) ?? {}
       return 'hash' in key ? { ...state, activeKeys: state.activeKeys.set(notice.keyId, key) } : state
     }
+    case 'model_retiring':
+      return { ...state, retirementsTold: tellRetirement(state, notice, clockMs(event)) }
     default:
       return unreachable(notice)
   }

@@ -102,7 +102,7 @@ const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): bo
 }
 
 /** `index` is the number of other notices in the append before it. */
-const raised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
+export const raised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
   const { notices, noticesRaised, noticeDeliveries } = state
   const { email, url } = notices
   const to = {

@@ -54,6 +54,8 @@ export interface AccountState {
   noticeDeliveries: ImmutableMap<string, number>
   /** When the owner was told last that the balance is low, in ms since 1970; undefined since the last grant. */
   balanceLowAtMs: number | undefined
+  /** The last step of which the owner was told, by model and time of its retirement; see `retirement-notices.ts`. */
+  retirementsTold: ImmutableMap<string, number>
   /** How often the webhook secret was rotated, and when last, in ms since 1970; see `webhook-secrets.ts`. */
   webhookSecret: { generation: number; rotatedAtMs: number }
   /** When the owner last had webhooks sent again, in ms since 1970: as many times as are allowed in an hour. */
@@ -186,6 +188,7 @@ export const initialAccount: AccountState = {
   noticesRaised: 0,
   noticeDeliveries: ImmutableMap(),
   balanceLowAtMs: undefined,
+  retirementsTold: ImmutableMap(),
   webhookSecret: { generation: 0, rotatedAtMs: 0 },
   webhookResends: [],
   webhookTests: [],

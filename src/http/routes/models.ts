@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { modelList } from '../../../schemas/api/examples.ts'
+import { Deprecation, Sunset } from '../../../schemas/api/headers.ts'
 import { ModelFamily, ModelList, ModelName, ModelsQuery } from '../../../schemas/api/model.ts'
 import type { Offer } from '../../services/catalog/offers.ts'
 import type { Presenter } from '../../services/presenter.ts'
@@ -35,7 +36,10 @@ const getModel = operation({
   description: 'Returns the family, as in the list of models.',
   params: { id: ModelName },
   headers: staticHeaders,
-  responses: staticResponses('The family.', ModelFamily, { examples: { 'Model family': modelList.data[0] } }),
+  responses: staticResponses('The family.', ModelFamily, {
+    examples: { 'Model family': modelList.data[0] },
+    headers: { Deprecation, Sunset },
+  }),
   errors: ['model_not_found'],
 })
 
@@ -61,6 +65,9 @@ export const modelRoutes = (serve: Serve, { catalog }: Services, present: Presen
 
   serve(getModel, async (ctx, { params }) => {
     const offers = unwrap(await catalog.list(ctx.state.caller, { model: params.id }))
+    const { retiresAt, deprecatedAt } = present.retirement((offers[0] as Offer).family, params.id) ?? {}
+    if (deprecatedAt !== undefined) ctx.set('Deprecation', `@${Date.parse(deprecatedAt) / 1000}`)
+    if (retiresAt !== undefined) ctx.set('Sunset', new Date(retiresAt).toUTCString())
     await answer(ctx, offers, () => show(offers[0] as Offer))
   })
 }

@@ -16,7 +16,7 @@ const getNotices = operation({
   summary: 'Get the notice settings',
   description: [
     'Returns what the account is told of, and where: a low balance, keys that have used 80 % and all of their budgets,',
-    'and keys that expire within a week.',
+    'keys that expire within a week, and models in use that retire within 30, 7 and 1 days.',
   ].join(' '),
   responses: {
     200: { description: 'The settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
@@ -32,8 +32,8 @@ const setNotices = operation({
   description: [
     'What is missing gets its default: mail to the first address of the account, no URL, and a balance under 10',
     'credits.',
-    'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted` and',
-    '`key.expiring`. With `email: false` and no `url` there are no notices.',
+    'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted`, `key.expiring`',
+    'and `model.retiring`. With `email: false` and no `url` there are no notices.',
   ].join(' '),
   json: api.NewNoticeSettings,
   errors: ['invalid_input'],

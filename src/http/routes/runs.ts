@@ -134,8 +134,11 @@ const listRuns = operation({
 export const runOperations = [runModel, getRun, cancelRun, listRuns]
 
 export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) => {
-  const withInput = async (ctx: Context, row: RunRow): Promise<Run> =>
-    present.run(row, unwrap(await runs.input(ctx.state.caller, row)))
+  const inFull = async ({ state: { caller } }: Context, row: RunRow): Promise<Run> =>
+    present.run(row, {
+      input: unwrap(await runs.input(caller, row)),
+      warnings: unwrap(await runs.warnings(caller, row)),
+    })
 
   serve(runModel, async (ctx, { query, json: request }) => {
     const { caller } = ctx.state
@@ -148,24 +151,24 @@ export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) 
     const { row, input, replayed } = unwrap(await runs.run(caller, request, options))
     if (replayed) ctx.set('Idempotent-Replayed', 'true')
     if (waitMs !== undefined) ctx.set('Preference-Applied', `wait=${waitMs / 1000}`)
-    answerRun(ctx, row, present.run(row, input))
+    answerRun(ctx, row, present.run(row, { input, warnings: unwrap(await runs.warnings(caller, row)) }))
   })
 
   serve(getRun, async (ctx, { params: { id } }) => {
-    ctx.body = await withInput(ctx, unwrap(await runs.find(ctx.state.caller, id)))
+    ctx.body = await inFull(ctx, unwrap(await runs.find(ctx.state.caller, id)))
   })
 
   serve(cancelRun, async (ctx, { params: { id } }) => {
     const options = { waitMs: preferredWaitMs(ctx), disconnected: () => disconnectSignal(ctx) }
     const row = unwrap(await runs.cancel(ctx.state.caller, id, options))
-    answerRun(ctx, row, await withInput(ctx, row))
+    answerRun(ctx, row, await inFull(ctx, row))
   })
 
   serve(listRuns, async (ctx, { query }) => {
     const { include, ...filters } = query
     const asked = [ctx.state.caller, { ...filters, limit: limitOf(query) }, waitingClient(ctx)] as const
     const page: RunList = include
-      ? showPage(unwrap(await runs.listWithInputs(...asked)), ({ row, input }) => present.run(row, input))
+      ? showPage(unwrap(await runs.listWithInputs(...asked)), ({ row, input }) => present.run(row, { input }))
       : showPage(unwrap(await runs.list(...asked)), row => present.run(row))
     ctx.body = page
   })

@@ -7,7 +7,7 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 15,
+  version: 16,
   // A snapshot is as large as its contents, so large ones are written less often and the cost per event stays the same.
   worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
   freeze: state => ({
@@ -18,6 +18,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     openRunsOf: [...state.openRunsOf],
     deliveries: [...state.deliveries],
     noticeDeliveries: [...state.noticeDeliveries],
+    retirementsTold: [...state.retirementsTold],
     uploads: [...state.uploads],
     requests: [...state.requests],
     references: [...state.references],
@@ -34,6 +35,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       openRunsOf: ImmutableMap(state.openRunsOf),
       deliveries: ImmutableMap(state.deliveries),
       noticeDeliveries: ImmutableMap(state.noticeDeliveries),
+      retirementsTold: ImmutableMap(state.retirementsTold),
       uploads: ImmutableMap(state.uploads),
       requests: OrderedMap(state.requests),
       references: ImmutableMap(state.references),

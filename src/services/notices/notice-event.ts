@@ -19,5 +19,10 @@ export const noticeEvent = (notice: Notice, timestamp: string): NoticeEvent => {
     }
     case 'key_expiring':
       return { type: 'key.expiring', timestamp, data: { key_id: notice.keyId, expires_at: notice.expiresAt } }
+    case 'model_retiring': {
+      const { model, endpoints, retiresAt, replacedBy } = notice
+      const successor = replacedBy !== undefined && { replaced_by: replacedBy }
+      return { type: 'model.retiring', timestamp, data: { model, endpoints, retires_at: retiresAt, ...successor } }
+    }
   }
 }

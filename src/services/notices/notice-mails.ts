@@ -60,6 +60,19 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
           'it is used.',
         ],
       }
+    case 'model_retiring':
+      return {
+        subject: `The model ${notice.model} retires soon`,
+        lines: [
+          'Your account has used this model in the last 30 days.',
+          `It retires at ${minuteText(notice.retiresAt)}. After that, runs are refused of`,
+          ...notice.endpoints,
+          '',
+          notice.replacedBy === undefined
+            ? 'To go on, choose another model.'
+            : `To go on, use ${notice.replacedBy} instead.`,
+        ],
+      }
   }
 }
 

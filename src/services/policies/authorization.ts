@@ -47,6 +47,7 @@ const permissions = {
     cancel: 'write',
     find: 'read',
     input: 'read',
+    warnings: 'read',
     list: 'read',
     listWithInputs: 'read',
     follow: 'read',

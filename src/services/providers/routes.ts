@@ -10,7 +10,10 @@ import { type Health, MAX_WAIT_MS } from './health.ts'
 import type { ProviderAccount } from './provider-account.ts'
 
 /** A binding of any provider, so that tests can bring their own. */
-export type Bound = Omit<Binding, 'provider' | 'source'> & { provider: string }
+export type Bound = Omit<Binding, 'provider' | 'source'> & {
+  provider: string
+  source?: Pick<Binding['source'], 'on'>
+}
 
 /** One way to run an input: an account, and what it is asked for. */
 export interface Route {
@@ -38,6 +41,8 @@ export interface Supply {
   available: boolean
   /** When the last of them turns its model off, if all have said so. */
   retiresAt?: string
+  /** Since when that is known. */
+  deprecatedAt?: string
 }
 
 /** Finds who runs an input. */
@@ -69,10 +74,18 @@ export class Routes {
   /** Whether a provider takes runs of the endpoint now, and how long they have it. */
   supplyOf(endpoint: string): Supply {
     const available = this.waitMs(endpoint) === undefined
-    const days = this.#bindings(endpoint).map(({ retiresAt }) => retiresAt)
+    const bindings = this.#bindings(endpoint)
+    const days = bindings.map(({ retiresAt }) => retiresAt)
     if (this.#hasSandbox(endpoint) || days.includes(undefined)) return { available }
     const last = days.sort().at(-1)
-    return last === undefined ? { available } : { available, retiresAt: startOf(last) }
+    if (last === undefined) return { available }
+    const known = bindings.flatMap(({ source }) => source?.on ?? [])
+    const deprecatedAt = known.sort().at(-1)
+    return {
+      available,
+      retiresAt: startOf(last),
+      ...(deprecatedAt !== undefined && { deprecatedAt: startOf(deprecatedAt) }),
+    }
   }
 
   /**

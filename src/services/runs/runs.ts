@@ -2,7 +2,7 @@ import { catchError, EMPTY, exhaustMap, filter, interval, type Observable, takeU
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent, Upstream } from '../../../schemas/account-events.ts'
-import type { RunRequest } from '../../../schemas/api/run.ts'
+import type { RunRequest, RunWarning } from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
@@ -20,6 +20,7 @@ import { mayStillRead } from '../accounts/may-still-read.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
+import type { Retirements } from '../catalog/retirements.ts'
 import { newRunId } from '../ids.ts'
 import type { Page, WaitingClient } from '../newest-first.ts'
 import { withoutNulls } from '../without-nulls.ts'
@@ -75,6 +76,7 @@ interface Parts extends RecallParts {
   quotes: Quotes
   runReads: RunReads
   shownInputs: ShownInputs
+  retirements: Pick<Retirements, 'warningsOf'>
   starter: Starter
   objects: Pick<ObjectStore, 'ensureRoom'>
   random: Random
@@ -233,6 +235,12 @@ export class Runs {
   /** The input of a run that the caller has found; undefined while the log is unavailable. */
   async input(caller: AccountCaller, row: RunRow): Promise<Answer<Record<string, unknown> | undefined>> {
     return answer(await this.#parts.shownInputs.of(caller, row))
+  }
+
+  /** What the owner of a run is warned of; undefined for nothing. */
+  async warnings(caller: AccountCaller, { endpoint, model }: RunRow): Promise<Answer<RunWarning[] | undefined>> {
+    const { retirements, offers } = this.#parts
+    return answer(await retirements.warningsOf(endpoint, model, () => offers.isTester(caller)))
   }
 
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */

@@ -73,6 +73,7 @@ const sumOf = (type: string) =>
   ofLimited(type).reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros, 0)
 /** What the key has spent in the end. */
 const spentMicros = sumOf('CreditsDebited') - sumOf('CreditsRefunded')
+const usedModel = (ofLimited('CreditsDebited').at(-1)?.data as { receipt: { model: string } }).receipt.model
 const [lowBalance, exhaustedBudget] = [eventOf('NoticeRaised'), eventOf('NoticeRaised', 1)]
 const noticeIn = ({ data }: RawEvent) => (data as { notice: object }).notice
 const notice = (number: number, about: object): RawEvent => ({
@@ -80,6 +81,12 @@ const notice = (number: number, about: object): RawEvent => ({
   id: crypto.randomUUID(),
   data: { number, notice: about, to: {} },
 })
+/** A notice of a model that retires in so many days, at the time of the last notice. */
+const retiring = (number: number, days: number, model = usedModel): RawEvent => {
+  const at = Date.parse((exhaustedBudget.metadata as { at: string }).at)
+  const retiresAt = new Date(at + days * 24 * 60 * 60 * 1000).toISOString()
+  return notice(number, { kind: 'model_retiring', model, endpoints: [`${model}-t2i`], retiresAt, days: 30 })
+}
 const testKey = events.find(isTest) as RawEvent
 const testQueued = events.find(event => event.type === 'RunQueued' && isTest(event)) as RawEvent
 const ofTest = (type: string) =>
@@ -452,6 +459,18 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
       notice(3, { kind: 'key_expiring', keyId: `key_${'0'.repeat(26)}`, expiresAt: '2100-01-01T00:00:00.000Z' }),
     ),
     what: /no notice of the expiry of key_0+ is due/,
+  },
+  'a notice of a model that the account has not used': {
+    log: withAfter(exhaustedBudget, retiring(3, 20, 'unused')),
+    what: /the account has not used unused lately/,
+  },
+  'a notice of a model that retires later': {
+    log: withAfter(exhaustedBudget, retiring(3, 31)),
+    what: /retires at .*, not within 30 days/,
+  },
+  'a second notice of a model that retires': {
+    log: withAfter(exhaustedBudget, retiring(3, 20), retiring(4, 20)),
+    what: /the owner was told of .* before/,
   },
   'a key that has expired without a notice': {
     log: withMetadata(events.at(-1) as RawEvent, { at: '2100-01-02T00:00:00.000Z' }),

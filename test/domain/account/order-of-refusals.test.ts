@@ -61,7 +61,16 @@ import {
   useKey,
 } from '../../support/account-samples.ts'
 import { by, given, THEN_MS } from '../../support/given.ts'
-import { balanceLow, noticeRaised, raiseKeyExpiry, recordNoticeSent, setNotices } from '../../support/notice-samples.ts'
+import {
+  balanceLow,
+  noticeRaised,
+  noticesSet,
+  raiseKeyExpiry,
+  raiseRetirement,
+  recordNoticeSent,
+  retirementIn,
+  setNotices,
+} from '../../support/notice-samples.ts'
 
 /** A command and its history, with one fault fewer than in the step before, and the refusal expected for the rest. */
 type Step = [
@@ -284,6 +293,11 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', raiseKeyExpiry(THEN_MS + YEAR_MS)],
     ['notice_not_due', raiseKeyExpiry(THEN_MS + YEAR_MS), opened()],
     [undefined, raiseKeyExpiry(THEN_MS + YEAR_MS), opened(), keyCreated(1, 'full', expiresIn(YEAR_MS))],
+  ],
+  RaiseRetirement: [
+    ['account_not_found', raiseRetirement(retirementIn(7), THEN_MS)],
+    ['notice_not_due', raiseRetirement(retirementIn(7), THEN_MS), opened()],
+    [undefined, raiseRetirement(retirementIn(7), THEN_MS), opened(), noticesSet()],
   ],
   RecordNotice: [
     ['account_not_found', recordNoticeSent()],

@@ -93,7 +93,12 @@ t.test('each parameter takes files of its kind', async t => {
     ['veo-3-1', { video_url: image }, 'video_url', notVideo],
     ['kling-3-pro', { image_url: video }, 'image_url', notImage],
     ['kling-3-pro', { image_url: image, end_image_url: video }, 'end_image_url', notImage],
-    ['kling-3-pro', { image_url: image, end_image_url: `${image}0` }, 'end_image_url', NO_FILE],
+    [
+      'kling-3-pro',
+      { image_url: image, end_image_url: image.replace(/[0-9a-f]{32}/, '0'.repeat(32)) },
+      'end_image_url',
+      ABSENT,
+    ],
     ['kling-3-pro', { image_url: image, end_image_url: 'http://10.0.0.1/a.png' }, 'end_image_url', /public host/],
     ['veo-3-1', { video_url: 'http://localhost/a.mp4' }, 'video_url', /public host/],
     ['veo-3-1', { video_url: 'http://a b/c.mp4' }, 'video_url', /./],

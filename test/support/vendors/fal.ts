@@ -12,6 +12,7 @@ const APPS: Record<string, string> = {
   'workflows/acme/posters/print': 'workflows/acme/posters',
   'acme/suite/painter': 'acme/suite/painter',
   'fal-ai/kling-video/v3/pro/text-to-video': 'fal-ai/kling-video',
+  'fal-ai/kling-video/v3/pro/image-to-video': 'fal-ai/kling-video',
 }
 
 interface FalJob {
