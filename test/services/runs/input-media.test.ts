@@ -216,14 +216,14 @@ t.test('an image behind redirects is loaded', async t => {
 })
 
 t.test('a video is a video, and nothing else', async t => {
-  const film = await setUp(t, (_, response) => response.setHeader('Content-Type', 'video/mp4').end(PNG))
+  const film = await setUp(t, (_, response) => response.end(samples['video/mp4']))
   t.equal((await (await film.find(film.elsewhere, 'video_url')).load(signal, () => {})).mimeType, 'video/mp4')
-  await t.rejects(film.load(film.elsewhere, signal), { message: 'The address returned video/mp4, not an image.' })
-  const photo = await setUp(t, (_, response) => response.setHeader('Content-Type', 'image/png').end(PNG))
+  await t.rejects(film.load(film.elsewhere, signal), { message: 'The file is video/mp4, not an image.' })
+  const photo = await setUp(t, (_, response) => response.setHeader('Content-Type', 'video/mp4').end(PNG))
   const found = await photo.find(photo.elsewhere, 'video_url')
   await t.rejects(
     found.load(signal, () => {}),
-    { name: 'InputMediaError', message: 'The address returned image/png, not a video.' },
+    { name: 'InputMediaError', message: 'The file is image/png, not a video.' },
   )
 })
 
