@@ -73,7 +73,8 @@ const sumOf = (type: string) =>
   ofLimited(type).reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros, 0)
 /** What the key has spent in the end. */
 const spentMicros = sumOf('CreditsDebited') - sumOf('CreditsRefunded')
-const usedModel = (ofLimited('CreditsDebited').at(-1)?.data as { receipt: { model: string } }).receipt.model
+const [limitedDebit] = ofLimited('CreditsDebited').slice(-1) as [RawEvent]
+const usedModel = (limitedDebit.data as { receipt: { model: string } }).receipt.model
 const [lowBalance, exhaustedBudget] = [eventOf('NoticeRaised'), eventOf('NoticeRaised', 1)]
 const noticeIn = ({ data }: RawEvent) => (data as { notice: object }).notice
 const notice = (number: number, about: object): RawEvent => ({
