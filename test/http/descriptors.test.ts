@@ -102,7 +102,7 @@ t.test('a withdrawn family disappears from all descriptors', async t => {
   unwrap(await core.publishedCatalog.apply({ kind: 'operator', name: 'test' }, [withdraw('veo-3-1')]))
   const models = (await documentFor(customer)).components.schemas['ModelId']?.enum
   t.ok(models?.includes('veo-3-1-fast'))
-  t.notOk(models?.some(name => /^veo-3-1(-t2v|-i2v)?$/.test(name)))
+  t.notOk(models?.some(name => /^veo-3-1(-t2v|-i2v|-v2v)?$/.test(name)))
   t.notOk(models?.includes('veo-3-1'))
   t.notMatch((await customer.send('/llms.txt')).text, '`veo-3-1`')
   const [document, text, descriptor] = await Promise.all(paths.map(etagOf))
