@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
 import { Inspection, type InspectionResult, inspect } from '../../../src/services/uploads/inspection.ts'
-import { acceptedOf('image'), acceptedTypes } from '../../../src/services/uploads/upload-rules.ts'
+import { acceptedOf, acceptedTypes } from '../../../src/services/uploads/upload-rules.ts'
 import { movingAvif } from '../../support/moving-avif.ts'
 import { film, jpegWith, picture, pngWith, sampleFiles, zipArchive } from '../../support/sample-files.ts'
 
