@@ -24,7 +24,7 @@ export const JsonRpcResult = about(
     result: {
       resultType: 'complete',
       structuredContent: { object: 'balance', credits_balance: 90 },
-      content: [{ type: 'text', text: '{"object":"balance","credits_balance":90}' }],
+      content: [{ type: 'text', text: 'The balance is 90 credits.' }],
       _meta: {
         'io.modelcontextprotocol/serverInfo': { name: 'tollgate', title: 'Tollgate', version: '0.2.0' },
       },

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
+import { createSandboxScaler } from '../adapters/provider/sandbox/scaler.ts'
 import { fromMicros } from '../domain/money.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
@@ -41,6 +42,7 @@ import { ReportedRests } from '../services/providers/reported-rests.ts'
 import { Routes } from '../services/providers/routes.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
+import { Previews } from '../services/runs/previews.ts'
 import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
@@ -197,6 +199,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     record: openReadRecord(core),
     ledger: new Ledger({ accounts, reads, log, clock }),
   })
+  const scaler = createSandboxScaler()
+  const previews = new Previews({ objects, scaler, logger })
   const stopping = new AbortController()
   const webhookTests = new WebhookTests({ accounts, outbound, clock, random, secretsOf, stopping: stopping.signal })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
@@ -207,7 +211,17 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const signIn = openSignIn(core, { tokens, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
-    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks, webhookTests }),
+    ...authorize({
+      runs,
+      previews,
+      uploads,
+      files,
+      seals: new Seals({ log, seals }),
+      audit,
+      proofs,
+      callbacks,
+      webhookTests,
+    }),
     ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })
@@ -273,7 +287,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
         () => undefined,
       )
       watch.close()
-      await Promise.all([providers.close(), outbound.close()])
+      await Promise.all([providers.close(), scaler.close(), outbound.close()])
     },
     /** Call it after the last response. */
     close: async () => {

@@ -1,8 +1,14 @@
 /** The style of all pages, from 320 pixels up. */
 export const style = /* css */ `
-@font-face { font-family: Inter; font-weight: 400; font-display: swap; src: url(/console/fonts/400.woff2) format("woff2"); }
-@font-face { font-family: Inter; font-weight: 500; font-display: swap; src: url(/console/fonts/500.woff2) format("woff2"); }
-@font-face { font-family: Inter; font-weight: 600; font-display: swap; src: url(/console/fonts/600.woff2) format("woff2"); }
+@font-face {
+  font-family: Inter; font-weight: 400; font-display: swap; src: url(/console/fonts/400.woff2) format("woff2");
+}
+@font-face {
+  font-family: Inter; font-weight: 500; font-display: swap; src: url(/console/fonts/500.woff2) format("woff2");
+}
+@font-face {
+  font-family: Inter; font-weight: 600; font-display: swap; src: url(/console/fonts/600.woff2) format("woff2");
+}
 :root {
   --paper: #faf9f7; --surface: #fff; --sunk: #f3f2ef; --line: #e6e4df; --line-strong: #8b877f;
   --ink: #17191b; --ink-2: #565b60; --ink-3: #63696e;
@@ -28,8 +34,10 @@ h1 { font-size: 28px; line-height: 36px; }
 h2 { font-size: 16px; line-height: 24px; }
 p { margin: 0; }
 main > * + * { margin-top: 16px; }
-nav { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; max-width: 1112px; min-height: 64px; margin: 0 auto;
-  padding: 8px 24px; }
+nav {
+  display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; max-width: 1112px; min-height: 64px;
+  margin: 0 auto; padding: 8px 24px;
+}
 nav a { color: var(--ink-2); font-weight: 500; text-decoration: none; }
 nav a:hover { color: var(--ink); }
 nav .brand { display: flex; align-items: center; gap: 10px; color: var(--ink); font-weight: 600; margin-right: 8px; }
@@ -79,7 +87,9 @@ a.red:hover { text-decoration: underline; }
 .card.flush { padding: 0; overflow: auto; }
 .two { display: grid; grid-template-columns: minmax(0, 1fr) 344px; gap: 20px; align-items: start; }
 .stack { display: grid; gap: 20px; min-width: 0; }
-.figure { font-size: 28px; line-height: 36px; font-weight: 600; letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
+.figure {
+  font-size: 28px; line-height: 36px; font-weight: 600; letter-spacing: -.02em; font-variant-numeric: tabular-nums;
+}
 table { width: 100%; border-collapse: collapse; }
 th { font-size: 12px; line-height: 16px; font-weight: 500; color: var(--ink-3); text-align: left; padding: 10px 16px; }
 td { padding: 8px 16px; height: 40px; border-top: 1px solid var(--line); color: var(--ink-2); }

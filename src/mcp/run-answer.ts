@@ -5,12 +5,17 @@ import { mimeTypeOf } from '../domain/media-types.ts'
 import { unwrap } from './refusals.ts'
 import type { Call, ToolAnswer } from './tool.ts'
 
-/** A run with its files as links, and a note on how to continue if it has not ended. */
+/** How long a result waits for its previews. */
+const PREVIEW_MS = 15_000
+
+/** A run with its files as links, its pictures to look at, and a note on how to continue if it has not ended. */
 export const runAnswer = async (row: RunRow, call: Call, ...notes: string[]): Promise<ToolAnswer<Run>> => {
-  const { present, services, caller } = call
+  const { present, services, caller, signal } = call
   const run = present.run(row, { warnings: unwrap(await services.runs.warnings(caller, row)) })
   const more = `The run continues. Call get_run with run_id ${row.runId} for its result.`
-  return { body: run, notes: hasEnded(row) ? notes : [...notes, more], links: linksOf(run) }
+  const until = AbortSignal.any([signal, AbortSignal.timeout(PREVIEW_MS)])
+  const previews = unwrap(await services.previews.ofRun(caller, row, until))
+  return { body: run, notes: hasEnded(row) ? notes : [...notes, more], links: linksOf(run), pictures: previews }
 }
 
 const linksOf = ({ output }: Run) => {

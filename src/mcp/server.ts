@@ -7,12 +7,17 @@ import {
   type Tool as ToolListed,
 } from '@modelcontextprotocol/server'
 import { info } from '../http/api-info.ts'
-import type { Call, ToolParts } from './tool.ts'
+import { outline } from './outline.ts'
+import type { Call, Tool, ToolParts } from './tool.ts'
 import { toolNamed, tools } from './tools.ts'
 
+const FIND_MODELS =
+  'Find a model with list_models and brief: true. Call it again with the ID as model for the parameters.'
+
+/** For keys that may run models. */
 const INSTRUCTIONS = [
   'Runs image, video, audio and text models, and charges credits to the account that owns the API key.',
-  'Find a model with list_models and brief: true. Call it again with the ID as model for the parameters.',
+  FIND_MODELS,
   'quote_run returns the price of a run.',
   'run_model spends credits: they are debited when a run is accepted and refunded in full if it fails.',
   'All other tools cost nothing.',
@@ -22,25 +27,39 @@ const INSTRUCTIONS = [
   'Results are deleted at output.will_delete_at. Anyone with their URLs can read them.',
 ].join('\n')
 
-/** The tools are the same for every account and change only with a new version. */
-const SHARED = { ttlMs: 3_600_000, cacheScope: 'public' } as const
+/** For keys that only read. */
+const READ_INSTRUCTIONS = [
+  'Shows the models, runs, credits and usage of the account that owns the API key, which may only read.',
+  FIND_MODELS,
+  'quote_run returns the price of a run. No tool costs anything.',
+].join('\n')
+
+/** The tools depend on the scope of the key, and change only with a new version. */
+const OF_KEY = { ttlMs: 3_600_000, cacheScope: 'private' } as const
 
 const about = { name: 'tollgate', title: info.title, version: info.version }
 
-const options: ServerOptions = {
+const optionsWith = (instructions: string): ServerOptions => ({
   capabilities: { tools: { listChanged: false } },
-  instructions: INSTRUCTIONS,
-  cacheHints: { 'tools/list': SHARED, 'server/discover': SHARED },
-}
+  instructions,
+  cacheHints: { 'tools/list': OF_KEY, 'server/discover': OF_KEY },
+})
 
-const listed = tools.map(({ name, title, description, input, output, annotations }) => ({
+const toListed = ({ name, title, description, input, output, annotations }: Tool) => ({
   name,
   title,
   description,
   annotations,
   inputSchema: input as unknown as ToolListed['inputSchema'],
-  outputSchema: output as unknown as NonNullable<ToolListed['outputSchema']>,
-}))
+  outputSchema: outline(output) as unknown as NonNullable<ToolListed['outputSchema']>,
+})
+
+/** What a key is shown, by whether it only reads: a tool that it may not call would be tried in vain. */
+const shownToAll = { tools: tools.map(toListed), options: optionsWith(INSTRUCTIONS) }
+const shownToReaders = {
+  tools: tools.filter(({ annotations }) => annotations.readOnlyHint).map(toListed),
+  options: optionsWith(READ_INSTRUCTIONS),
+}
 
 /** The caller of a request, what counts its answer, and its turns. */
 export type Asker = Pick<Call, 'caller' | 'countAnswer' | 'nextTurn'>
@@ -50,8 +69,10 @@ export type Asker = Pick<Call, 'caller' | 'countAnswer' | 'nextTurn'>
  * errors match the API's, and needs no registration of tools for each request.
  */
 export const createServer = (parts: ToolParts, asker: Asker): Server => {
-  const server = new Server(about, options)
-  server.setRequestHandler('tools/list', () => ({ tools: listed }))
+  const { caller } = asker
+  const shown = caller.kind === 'key' && caller.scope === 'read' ? shownToReaders : shownToAll
+  const server = new Server(about, shown.options)
+  server.setRequestHandler('tools/list', () => ({ tools: shown.tools }))
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const tool = toolNamed(params.name)
     if (!tool)

@@ -30,11 +30,13 @@ export interface Call extends ToolParts {
 /** Reports progress: a percentage, which only rises, and a message. */
 export type Notify = (percent: number, message: string) => void
 
-/** The result of a call: the body of the API's response, with notes and links for the agent. */
+/** The result of a call: the body of the API's response, with notes, links and pictures for the agent. */
 export interface ToolAnswer<Body> {
   body: Body
   notes?: string[]
   links?: ResourceLink[]
+  /** JPEGs. */
+  pictures?: Uint8Array[]
 }
 
 interface Definition<Input extends TObject, Output extends TObject> {
@@ -44,6 +46,8 @@ interface Definition<Input extends TObject, Output extends TObject> {
   description: string
   input: Input
   output: Output
+  /** The body as a short text. The whole of it would stand in the context twice. */
+  summary(body: Static<Output>): string
   annotations: Required<Omit<ToolAnnotations, 'title'>>
   answer(args: Static<Input>, call: Call): Promise<ToolAnswer<Static<Output>>>
 }
@@ -60,13 +64,14 @@ export const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempoten
 
 /** Defines a tool whose arguments are checked like a request body, and whose errors match the API's. */
 export const tool = <Input extends TObject, Output extends TObject>(of: Definition<Input, Output>): Tool => {
-  const { answer, ...described } = of
+  const { answer, summary, ...described } = of
   const read = readerOf(of.input, 'arguments')
   return {
     ...described,
     call: async (args, call) => {
       try {
-        return toResult(await answer(read(args), call), call)
+        const { body, ...rest } = await answer(read(args), call)
+        return toResult(body, { ...rest, summary: summary(body) }, call)
       } catch (error) {
         const { logger, caller } = call
         const { requestId = '' } = caller
@@ -77,11 +82,22 @@ export const tool = <Input extends TObject, Output extends TObject>(of: Definiti
   }
 }
 
-const toResult = ({ body, notes = [], links = [] }: ToolAnswer<object>, call: Call): CallToolResult => {
-  const text = JSON.stringify(body)
-  // The body is sent as a structure and as text.
-  call.countAnswer(2 * Buffer.byteLength(text))
-  return { structuredContent: { ...body }, content: [asText(text), ...notes.map(asText), ...links] }
+const toResult = (
+  body: object,
+  { summary, notes = [], links = [], pictures = [] }: Omit<ToolAnswer<object>, 'body'> & { summary: string },
+  call: Call,
+): CallToolResult => {
+  const images = pictures.map(asImage)
+  const texts = [summary, ...notes]
+  const sent = [JSON.stringify(body), ...texts, ...images.map(({ data }) => data)]
+  call.countAnswer(sent.reduce((bytes, each) => bytes + Buffer.byteLength(each), 0))
+  return { structuredContent: { ...body }, content: [...texts.map(asText), ...links, ...images] }
 }
 
 const asText = (text: string) => ({ type: 'text' as const, text })
+
+const asImage = (jpeg: Uint8Array) => ({
+  type: 'image' as const,
+  mimeType: 'image/jpeg',
+  data: Buffer.from(jpeg).toString('base64'),
+})

@@ -12,6 +12,7 @@ import type { Periods } from './periods/periods.ts'
 import type { Positions } from './positions.ts'
 import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
+import type { Previews } from './runs/previews.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
@@ -32,6 +33,7 @@ import type { Webhooks } from './webhooks/webhooks.ts'
  */
 export interface Services extends CoreServices {
   runs: Functions<Runs>
+  previews: Functions<Previews>
   uploads: Functions<Uploads>
   files: Functions<Files>
   proofs: Functions<Proofs>

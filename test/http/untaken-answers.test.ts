@@ -88,7 +88,8 @@ t.test('the results of tools count too', async t => {
     return toolNamed('list_models')?.call({}, { services, countAnswer, caller: {} } as never)
   }
   const result = await call(bytes => void counted.push(bytes))
-  t.same(counted, [2 * JSON.stringify(result?.structuredContent).length])
+  const texts = result?.content.map(block => (block.type === 'text' ? block.text : '')) ?? []
+  t.same(counted, [JSON.stringify(result?.structuredContent).length + texts.join('').length])
   const refused = await call(() => {
     throw new ApiError('rate_limited', 'Too many.')
   })

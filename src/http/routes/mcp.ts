@@ -39,6 +39,8 @@ const callMcp = operation({
     'An MCP client needs only this URL and the `Authorization` header.',
     'The response is one JSON document. Clients that name `text/event-stream` in `Accept` may get a stream instead,',
     'with the progress of a call.',
+    'A tool returns the body of the API as `structuredContent`, with a summary as text, and pictures also as images of at',
+    'most 512 pixels.',
     'A failed tool call returns a result with `isError` set and the API error as its text.',
   ].join(' '),
   streams: true,

@@ -2,6 +2,7 @@ import { RunArguments } from '../../../schemas/api/mcp.ts'
 import { Run } from '../../../schemas/api/run.ts'
 import { unwrap } from '../refusals.ts'
 import { runAnswer } from '../run-answer.ts'
+import { runSummary } from '../summaries.ts'
 import { tool } from '../tool.ts'
 
 export const cancelRun = tool({
@@ -13,6 +14,7 @@ export const cancelRun = tool({
   ].join(' '),
   input: RunArguments,
   output: Run,
+  summary: runSummary,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   answer: async ({ run_id }, call) => {
     const { services, caller, signal } = call

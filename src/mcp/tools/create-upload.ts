@@ -16,6 +16,8 @@ export const createUpload = tool({
   ].join(' '),
   input: PresignRequest,
   output: PresignedUpload,
+  summary: ({ presigned_url, cdn_url, expires_at }) =>
+    `PUT the file to ${presigned_url} before ${expires_at}, then use ${cdn_url} in an input.`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   answer: async (request, { services, present, caller }) => {
     const { upload, presignedUrl } = unwrap(await services.uploads.presign(caller, request))

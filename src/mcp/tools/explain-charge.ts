@@ -2,6 +2,7 @@ import { Charge } from '../../../schemas/api/charge.ts'
 import { RunArguments } from '../../../schemas/api/mcp.ts'
 import { unwrap } from '../refusals.ts'
 import { showCharge } from '../show-charge.ts'
+import { chargeSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const explainCharge = tool({
@@ -13,6 +14,7 @@ export const explainCharge = tool({
   ].join(' '),
   input: RunArguments,
   output: Charge,
+  summary: chargeSummary,
   annotations: READ_ONLY,
   answer: async ({ run_id }, { services, present, caller }) => ({
     body: showCharge(unwrap(await services.charges.explain(caller, run_id)), present),

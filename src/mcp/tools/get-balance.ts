@@ -9,6 +9,7 @@ export const getBalance = tool({
   description: 'Returns the credits available to run models. Costs nothing.',
   input: NoArguments,
   output: Balance,
+  summary: ({ credits_balance }) => `The balance is ${credits_balance} credits.`,
   annotations: READ_ONLY,
   answer: async (_, { services, present, caller }) => ({
     body: present.balance(unwrap(await services.accounts.balance(caller))),

@@ -2,6 +2,7 @@ import { LedgerList, LedgerQuery } from '../../../schemas/api/ledger.ts'
 import { limitOf, showPage } from '../../http/list-page.ts'
 import { periodOf } from '../../http/moment.ts'
 import { unwrap } from '../refusals.ts'
+import { statementSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const getStatement = tool({
@@ -15,6 +16,7 @@ export const getStatement = tool({
   ].join(' '),
   input: LedgerQuery,
   output: LedgerList,
+  summary: statementSummary,
   annotations: READ_ONLY,
   answer: async (query, call) => {
     const { services, present, caller } = call

@@ -1,6 +1,7 @@
 import { UsageList, UsageQuery } from '../../../schemas/api/usage.ts'
 import { usageAskedBy } from '../../http/usage-query.ts'
 import { unwrap } from '../refusals.ts'
+import { usageSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const getUsage = tool({
@@ -13,6 +14,7 @@ export const getUsage = tool({
   ].join(' '),
   input: UsageQuery,
   output: UsageList,
+  summary: usageSummary,
   annotations: READ_ONLY,
   answer: async (query, call) => {
     const { services, present, caller } = call

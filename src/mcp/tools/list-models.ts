@@ -1,18 +1,20 @@
 import { ListModelsArguments, ModelsFound } from '../../../schemas/api/mcp.ts'
 import type { ModelFamily } from '../../../schemas/api/model.ts'
 import { unwrap } from '../refusals.ts'
+import { modelsSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const listModels = tool({
   name: 'list_models',
   title: 'List models',
   description: [
-    'Lists models with their parameters and prices. The full list is long: to choose a model, use brief: true,',
-    'which leaves these out; before you run the model, call this tool with model to get them.',
+    'Lists models. First call it with brief: true to choose a model, then with model to get the parameters and the',
+    'price of that family in full. Without arguments, it returns all families in full, which is over 100 KB.',
     'credits_range holds the lowest and the highest price of a run in credits. Costs nothing.',
   ].join(' '),
   input: ListModelsArguments,
   output: ModelsFound,
+  summary: modelsSummary,
   annotations: READ_ONLY,
   answer: async ({ brief, ...filters }, { services, present, caller }) => {
     const offers = unwrap(await services.catalog.list(caller, filters))

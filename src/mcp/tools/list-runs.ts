@@ -1,6 +1,7 @@
 import { RunList, RunsFilter } from '../../../schemas/api/run.ts'
 import { limitOf, showPage } from '../../http/list-page.ts'
 import { unwrap } from '../refusals.ts'
+import { runsSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const listRuns = tool({
@@ -13,6 +14,7 @@ export const listRuns = tool({
   ].join(' '),
   input: RunsFilter,
   output: RunList,
+  summary: runsSummary,
   annotations: READ_ONLY,
   answer: async (query, call) => {
     const { services, present, caller } = call

@@ -1,6 +1,7 @@
 import { RunModelArguments } from '../../../schemas/api/mcp.ts'
 import { Quote } from '../../../schemas/api/run.ts'
 import { unwrap } from '../refusals.ts'
+import { quoteSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const quoteRun = tool({
@@ -13,6 +14,7 @@ export const quoteRun = tool({
   ].join(' '),
   input: RunModelArguments,
   output: Quote,
+  summary: quoteSummary,
   annotations: READ_ONLY,
   answer: async ({ idempotency_key, ...request }, { services, present, caller }) => {
     return { body: present.quote(unwrap(await services.runs.quote(caller, request))) }

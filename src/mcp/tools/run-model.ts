@@ -3,6 +3,7 @@ import { Run } from '../../../schemas/api/run.ts'
 import { followRun } from '../follow-run.ts'
 import { unwrap } from '../refusals.ts'
 import { runAnswer } from '../run-answer.ts'
+import { runSummary } from '../summaries.ts'
 import { tool } from '../tool.ts'
 
 /** Most clients abandon a call after a minute. */
@@ -20,6 +21,7 @@ export const runModel = tool({
   ].join(' '),
   input: RunModelArguments,
   output: Run,
+  summary: runSummary,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   answer: async ({ idempotency_key: idempotencyKey, ...request }, call) => {
     // Without progress notifications, a run that starts at once is answered from its own events, not from the views.

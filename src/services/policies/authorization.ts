@@ -52,6 +52,7 @@ const permissions = {
     listWithInputs: 'read',
     follow: 'read',
   },
+  previews: { ofRun: 'read' },
   uploads: { receive: 'write', presign: 'write', find: 'read', list: 'read', delete: 'write' },
   proofs: { event: 'read', run: 'read', consistency: 'read' },
   // Anyone who has the address of a file may use it.

@@ -1,0 +1,30 @@
+import type { TSchema } from 'typebox'
+
+/** The levels of objects whose fields are named: those of a run and its output, or of a list and its items. */
+const DEPTH = 2
+
+/**
+ * The outline of a shape: names, types and choices, without descriptions and narrower rules. Agents hold the outlines of
+ * all tools in their context. Whatever matches the shape matches its outline.
+ */
+export const outline = (shape: TSchema, depth = DEPTH): TSchema => {
+  const { type, enum: choices, properties, items } = shape as TSchema & Parts
+  return {
+    ...(type !== undefined && { type }),
+    ...(choices && depth >= DEPTH - 1 && { enum: choices }),
+    ...(properties &&
+      depth > 0 && {
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([name, each]) => [name, outline(each, depth - 1)]),
+        ),
+      }),
+    ...(items && { items: outline(items, depth) }),
+  } as TSchema
+}
+
+interface Parts {
+  type?: string
+  enum?: unknown[]
+  properties?: Record<string, TSchema>
+  items?: TSchema
+}

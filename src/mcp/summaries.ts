@@ -1,0 +1,108 @@
+import type { Charge } from '../../schemas/api/charge.ts'
+import type { LedgerList } from '../../schemas/api/ledger.ts'
+import type { ModelEndpoint, ModelFamily } from '../../schemas/api/model.ts'
+import type { Quote, Run, RunList } from '../../schemas/api/run.ts'
+import type { UsageList } from '../../schemas/api/usage.ts'
+import type { ParametersSchema } from '../../schemas/catalog.ts'
+
+// The texts beside structured results: what an agent needs that reads text alone, and not the result once more.
+
+/** Lines of a list. The structure has the rest. */
+const MAX_LINES = 40
+
+/** Characters of the text of a run. */
+const MAX_TEXT = 2000
+
+export const runSummary = (run: Run): string => {
+  const { run_id, status, endpoint, credits_charged, credits_refunded, error, output } = run
+  const refund = credits_refunded === undefined ? '' : `, ${credits_refunded} refunded`
+  const files = output?.urls ?? (output?.url === undefined ? [] : [output.url])
+  return lines(
+    `Run ${run_id} of ${endpoint}: ${status}, ${credits_charged} credits charged${refund}.`,
+    error && `${error.code}: ${error.message}`,
+    ...files,
+    output?.text !== undefined && shortened(output.text),
+  )
+}
+
+export const runsSummary = ({ data, next_cursor }: RunList): string =>
+  listed(
+    data,
+    ({ run_id, created_at, endpoint, status, credits_charged }) =>
+      `${run_id} ${created_at} ${endpoint} ${status}, ${credits_charged} credits`,
+    next_cursor,
+  )
+
+export const quoteSummary = ({ endpoint, credits, live_credits }: Quote): string =>
+  `A run of ${endpoint} costs ${credits} credits${live_credits === undefined ? '' : ` (${live_credits} with a live key)`}.`
+
+export const statementSummary = ({ data, next_cursor }: LedgerList): string =>
+  listed(
+    data,
+    ({ created_at, kind, credits, credits_balance, run_id, model, reason }) =>
+      [created_at, kind, credits, `balance ${credits_balance}`, model, run_id, reason].filter(Boolean).join(' '),
+    next_cursor,
+  )
+
+export const usageSummary = ({ data, next_cursor, from, to }: UsageList): string =>
+  lines(
+    `Usage from ${from} to ${to}:`,
+    listed(
+      data,
+      ({ day, model, key_id, label, runs, failures, credits }) =>
+        [day, model, key_id, label, `${runs} runs, ${failures} failures, ${credits} credits`].filter(Boolean).join(' '),
+      next_cursor,
+    ),
+  )
+
+export const chargeSummary = ({ run_id, status, credits, credits_charged, credits_refunded, price }: Charge): string =>
+  lines(
+    `Run ${run_id} (${status}) cost ${credits} credits: ${credits_charged} charged, ${credits_refunded} refunded.`,
+    ...price.map(step => `${step.step}: ${step.credits}`),
+  )
+
+type Shown = Omit<ModelFamily, 'endpoints'> & {
+  endpoints: (Omit<ModelEndpoint, 'parameters_schema' | 'pricing'> & Partial<ModelEndpoint>)[]
+}
+
+/** One family in full with its parameters, several with a line for each. */
+export const modelsSummary = ({ data }: { data: readonly Shown[] }): string => {
+  const [only, ...others] = data
+  if (only && others.length === 0)
+    return lines(familyLine(only), ...only.endpoints.map(endpoint => endpointLine(endpoint)))
+  return listed(data, familyLine, null)
+}
+
+const familyLine = ({ id, output_type, endpoints, credits_range: { min, max } }: Shown) => {
+  const kinds = endpoints.map(({ kind }) => kind).join(', ')
+  const absent = endpoints.some(({ available }) => available) ? '' : ', unavailable now'
+  return `${id} (${output_type}: ${kinds}), ${min === max ? min : `${min} to ${max}`} credits${absent}`
+}
+
+const endpointLine = ({ id, mode, parameters_schema: schema }: Shown['endpoints'][number]) =>
+  `${id} (${mode})${schema ? `: ${parametersOf(schema)}` : ''}`
+
+const parametersOf = ({ properties, required = [] }: ParametersSchema) =>
+  Object.entries(properties)
+    .map(([name, { type, enum: choices, minimum, maximum, default: byDefault }]) => {
+      const values = Array.isArray(choices) ? choices.join(' | ') : type
+      const bounds = minimum === undefined || maximum === undefined ? '' : ` ${minimum} to ${maximum}`
+      const need = required.includes(name) ? ', required' : ''
+      return `${name} (${values}${bounds}${need}${byDefault === undefined ? '' : `, default ${byDefault}`})`
+    })
+    .join('; ')
+
+const listed = <Item>(items: readonly Item[], show: (item: Item) => string, next: string | null): string => {
+  const rest = items.length - MAX_LINES
+  return lines(
+    items.length === 0 && 'The list is empty.',
+    ...items.slice(0, MAX_LINES).map(show),
+    rest > 0 && `and ${rest} more in the structured result`,
+    next !== null && `Next page: cursor ${next}`,
+  )
+}
+
+const shortened = (text: string) =>
+  text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (whole in output.text of the structured result)` : text
+
+const lines = (...given: (string | false | undefined)[]): string => given.filter(Boolean).join('\n')

@@ -1,0 +1,69 @@
+import { buffer } from 'node:stream/consumers'
+import { LRUCache } from 'lru-cache'
+import type { Artifact } from '../../../schemas/account-events.ts'
+import type { RunRow } from '../../../schemas/views.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { PictureScaler } from '../../ports/picture-scaler.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
+
+/** The longer side of a preview, in pixels. Models see pictures at about this size. */
+const MAX_SIDE = 512
+
+/** More than any family makes in a run. */
+const MAX_PREVIEWS = 8
+
+/** Decoding a larger file takes seconds. */
+const MAX_FILE_BYTES = 32 * 1024 * 1024
+
+/** About a hundred previews: agents ask for the same run several times. */
+const CACHE_BYTES = 8 * 1024 * 1024
+
+interface Parts {
+  objects: Pick<ObjectStore, 'get'>
+  scaler: Pick<PictureScaler, 'scale'>
+  logger: Logger
+}
+
+/** Shows the pictures of runs small enough for the context of a model. */
+export class Previews {
+  readonly #parts: Parts
+  readonly #known = new LRUCache<string, Uint8Array>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ byteLength }) => byteLength,
+  })
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** JPEGs of the pictures of a run that the caller has found. A picture that cannot be scaled is left out. */
+  async ofRun(caller: AccountCaller, { output, outputDeletedAt }: RunRow, signal: AbortSignal) {
+    const pictures = (outputDeletedAt === undefined ? (output?.artifacts ?? []) : []).filter(isSmallPicture)
+    const shown = await Promise.all(
+      pictures.slice(0, MAX_PREVIEWS).map(picture => this.#previewOf(caller, picture, signal)),
+    )
+    return answer(shown.filter(preview => preview !== undefined)) satisfies Answer<Uint8Array[]>
+  }
+
+  async #previewOf({ accountId }: AccountCaller, { objectKey }: Artifact, signal: AbortSignal) {
+    const known = this.#known.get(objectKey)
+    if (known) return known
+    const { objects, scaler, logger } = this.#parts
+    try {
+      const object = await objects.get(objectKey)
+      const bytes = object && new Uint8Array(await buffer(object.body))
+      const preview = bytes && (await scaler.scale(bytes, MAX_SIDE, signal, accountId))
+      if (preview) this.#known.set(objectKey, preview)
+      return preview
+    } catch (error) {
+      // The result has the address of the picture, and is paid for.
+      if (!signal.aborted) logger.warn({ err: error, objectKey }, 'a picture could not be scaled down')
+      return undefined
+    }
+  }
+}
+
+const isSmallPicture = ({ mimeType, sizeBytes }: Artifact) =>
+  mimeType.startsWith('image/') && sizeBytes <= MAX_FILE_BYTES
