@@ -4,8 +4,8 @@ import type { TSchema } from 'typebox'
 const DEPTH = 2
 
 /**
- * The outline of a shape: names, types and choices, without descriptions and narrower rules. Agents hold the outlines of
- * all tools in their context. Whatever matches the shape matches its outline.
+ * The outline of a shape: names, types and choices, without descriptions and narrower rules. Agents hold the outlines
+ * of all tools in their context. Whatever matches the shape matches its outline.
  */
 export const outline = (shape: TSchema, depth = DEPTH): TSchema => {
   const { type, enum: choices, properties, items } = shape as TSchema & Parts

@@ -33,8 +33,10 @@ export const runsSummary = ({ data, next_cursor }: RunList): string =>
     next_cursor,
   )
 
-export const quoteSummary = ({ endpoint, credits, live_credits }: Quote): string =>
-  `A run of ${endpoint} costs ${credits} credits${live_credits === undefined ? '' : ` (${live_credits} with a live key)`}.`
+export const quoteSummary = ({ endpoint, credits, live_credits }: Quote): string => {
+  const live = live_credits === undefined ? '' : ` (${live_credits} with a live key)`
+  return `A run of ${endpoint} costs ${credits} credits${live}.`
+}
 
 export const statementSummary = ({ data, next_cursor }: LedgerList): string =>
   listed(
