@@ -24,8 +24,8 @@ import {
   MAX_FOLDER_LENGTH,
   MAX_KEY_ADDRESSES,
   MAX_KEY_MODELS,
-  MAX_NAME_LENGTH,
   MAX_REASON_LENGTH,
+  MAX_RECORDED_NAME_LENGTH,
   MAX_REFERENCE_LENGTH,
   Micros,
   MONEY_AMOUNT,
@@ -121,7 +121,7 @@ export type KeyLimits = Static<typeof KeyLimits>
 
 export const ApiKeyCreated = Closed({
   keyId: KeyId,
-  name: Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
+  name: Type.String({ minLength: 1, maxLength: MAX_RECORDED_NAME_LENGTH }),
   hash: Sha256,
   lastFour: Type.String({ minLength: 4, maxLength: 4 }),
   /** Missing from keys older than scopes, which are `full`. */
@@ -198,7 +198,7 @@ export const CreditsRefunded = Closed({
 export const requestNameOf = (key: string, { livemode }: Moded): string => (livemode === false ? `test ${key}` : key)
 
 /** The client's key for a request, and the digest that distinguishes a repeat from a different request. */
-export const Idempotency = Closed({ key: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' }), requestHash: Sha256 })
+export const Idempotency = Closed({ key: Type.String({ pattern: '^[!-~]{1,255}$' }), requestHash: Sha256 })
 export type Idempotency = Static<typeof Idempotency>
 
 /**

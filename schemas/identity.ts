@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { Line } from './names.ts'
 import { Closed, Tagged } from './primitives.ts'
 
 /** The longest name of a messenger account that is kept. It is only for people to read, and may change. */
@@ -14,7 +15,7 @@ export const EmailIdentity = Closed({
 export const TelegramIdentity = Closed({
   kind: Type.Literal('telegram'),
   subject: Type.String({ pattern: '^[!-~]{1,255}$' }),
-  name: Type.Optional(Type.String({ pattern: `^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_IDENTITY_NAME_LENGTH}}$` })),
+  name: Type.Optional(Line(MAX_IDENTITY_NAME_LENGTH)),
 })
 
 /** An e-mail address or a messenger account. Its owner may use the account that it is linked to. */

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { Line } from './names.ts'
 
 /** An object without undeclared fields: on disk and on the wire, an unknown field is a mistake. */
 export const Closed = <Shape extends Record<string, TSchema>>(shape: Shape) =>
@@ -54,11 +55,14 @@ export const Slug = Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength
 /** An absolute URL. The format is for clients: what makes a URL usable depends on its use. */
 export const Url = Type.String({ format: 'uri' })
 
+/** A day as a pattern. Python's `\d` also matches the digits of other scripts. */
+export const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}'
+
 /** ISO 8601 in UTC to the millisecond, as `Date.toISOString` writes it, so that text order is time order. */
-export const Timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
+export const Timestamp = Type.String({ pattern: `^${DAY}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$` })
 
 /** A day in UTC, such as 2026-11-25. */
-export const Day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' })
+export const Day = Type.String({ pattern: `^${DAY}$` })
 
 /** An amount of money in whole microcredits, within what a double represents exactly. */
 export const Micros = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
@@ -69,14 +73,16 @@ export const PositiveMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAF
 export const MAX_GRANT_MICROS = 1_000_000_000 * 1_000_000
 
 /** Characters of a key's name, and of a grant's reason, which is one line of a report. */
-export const MAX_NAME_LENGTH = 100
+export const MAX_NAME_LENGTH = 64
 export const MAX_REASON_LENGTH = 200
+/** Keys of before November 2026 may have longer names. */
+export const MAX_RECORDED_NAME_LENGTH = 100
 
 /** Characters of the reference of a grant or withdrawal, such as an invoice number or payment id. */
 export const MAX_REFERENCE_LENGTH = 200
 
 /** An amount of money as text, with the decimals that its currency has, and a currency by ISO 4217. */
-export const MONEY_AMOUNT = '(0|[1-9]\\d{0,11})(\\.\\d{1,4})?'
+export const MONEY_AMOUNT = '(0|[1-9][0-9]{0,11})(\\.[0-9]{1,4})?'
 export const CURRENCY = '[A-Z]{3}'
 
 /** References of one account. The account's state holds a digest of each, and must stay bounded. */
@@ -141,7 +147,7 @@ export const IDEMPOTENCY_HOURS = 24
 export const REQUEST_ID = '[A-Za-z0-9._-]{1,128}'
 
 /** A position in the log as text. It is -1 for an empty log. */
-export const POSITION = '-?\\d+'
+export const POSITION = '-?[0-9]+'
 
 /** How long a client may ask a response to wait: proxies drop connections that are silent for more than two minutes. */
 export const MIN_WAIT_SECONDS = 1
@@ -160,8 +166,8 @@ export const DEFAULT_USAGE_DAYS = 30
 /** Characters of a run's label. It stands in reports and lists, so it is as short as a name there. */
 export const MAX_LABEL_LENGTH = 64
 
-/** Printable characters of any script that do not begin with a blank, so that a label cannot hide or break a line. */
-export const Label = Type.String({ pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_LABEL_LENGTH}}$` })
+/** Printable, so that a label cannot hide or break a line. */
+export const Label = Line(MAX_LABEL_LENGTH)
 
 /** Bytes of `metadata` and `input` as JSON text, of a whole request body, and of a message to the MCP server. */
 export const MAX_METADATA_BYTES = 16 * 1024

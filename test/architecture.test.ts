@@ -157,6 +157,7 @@ t.test('there are no import cycles', async t => {
 t.test('the engine uses no Tollgate terms', async t => {
   const machinery = [
     'schemas/recorded.ts',
+    'schemas/names.ts',
     'projections/projection.ts',
     'src/domain/decider.ts',
     'src/domain/digest.ts',

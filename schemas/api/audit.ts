@@ -44,7 +44,7 @@ export const AuditedLedgerQuery = Closed({
 })
 
 /** The revision of an event as text. */
-const RevisionCursor = Type.String({ pattern: '^(0|[1-9]\\d{0,14})$' })
+const RevisionCursor = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$' })
 
 export const RevisionsQuery = Closed({
   limit: Type.Optional(PageLimit),

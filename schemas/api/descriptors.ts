@@ -4,7 +4,7 @@ import { about } from './about.ts'
 
 /** The required parts of an OpenAPI document; the OpenAPI specification defines the rest. */
 export const OpenApi = Type.Object({
-  openapi: Type.String({ pattern: '^3\\.1\\.\\d+$' }),
+  openapi: Type.String({ pattern: '^3\\.1\\.[0-9]+$' }),
   info: Type.Object({ title: Type.String(), version: Type.String() }),
   paths: Type.Record(Type.String(), Type.Unknown()),
 })

@@ -56,7 +56,7 @@ export const TollgatePosition = about(
 
 export const TollgateSeal = Type.Optional(
   about(
-    Type.String({ pattern: '^\\d+:[0-9a-f]{64}$' }),
+    Type.String({ pattern: '^[0-9]+:[0-9a-f]{64}$' }),
     [
       'The number and the link of the newest seal that the process knows; absent before the first one.',
       'Keep it: whoever rewrites what the seal covers cannot show a log that holds it.',
@@ -67,7 +67,7 @@ export const TollgateSeal = Type.Optional(
 
 export const RateLimitPolicy = Type.Optional(
   about(
-    Type.String({ pattern: '^"(key|account)";q=\\d+;w=\\d+(, "account";q=\\d+;w=\\d+)?$' }),
+    Type.String({ pattern: '^"(key|account)";q=[0-9]+;w=[0-9]+(, "account";q=[0-9]+;w=[0-9]+)?$' }),
     'How many requests (`q`) the key and the account may send in a window of `w` seconds. Absent without a limit.',
     '"key";q=6000;w=60, "account";q=12000;w=60',
   ),
@@ -75,7 +75,7 @@ export const RateLimitPolicy = Type.Optional(
 
 export const RateLimit = Type.Optional(
   about(
-    Type.String({ pattern: '^"(key|account)";r=\\d+;t=\\d+(, "account";r=\\d+;t=\\d+)?$' }),
+    Type.String({ pattern: '^"(key|account)";r=[0-9]+;t=[0-9]+(, "account";r=[0-9]+;t=[0-9]+)?$' }),
     'How many requests are left (`r`) for the next `t` seconds. Absent without a limit.',
     '"key";r=5988;t=42, "account";r=11973;t=42',
   ),
@@ -88,7 +88,7 @@ export const RequestId = about(
 )
 
 export const RetryAfter = about(
-  Type.String({ pattern: '^\\d+$' }),
+  Type.String({ pattern: '^[0-9]+$' }),
   'The number of seconds to wait before retrying.',
   '10',
 )
@@ -98,7 +98,7 @@ export const IdempotentReplayed = Type.Optional(
 )
 
 export const PreferenceApplied = Type.Optional(
-  about(Type.String({ pattern: '^wait=\\d+$' }), 'The wait that the service applied.', 'wait=30'),
+  about(Type.String({ pattern: '^wait=[0-9]+$' }), 'The wait that the service applied.', 'wait=30'),
 )
 
 export const Location = about(
@@ -126,7 +126,7 @@ export const Sunset = Type.Optional(
 )
 
 export const ContentRange = about(
-  Type.String({ pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' }),
+  Type.String({ pattern: '^bytes ([0-9]+-[0-9]+|\\*)/[0-9]+$' }),
   'The part of the file that the response holds.',
   'bytes 0-1023/154765',
 )

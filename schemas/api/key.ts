@@ -1,8 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { BUDGET_PERIODS } from '../account-events.ts'
 import { KEY_SCOPES } from '../actor.ts'
+import { Line } from '../names.ts'
 import * as primitives from '../primitives.ts'
-import { Closed, MAX_GRANT_MICROS, MAX_KEY_ADDRESSES, MAX_KEY_MODELS, MAX_NAME_LENGTH, OneOf } from '../primitives.ts'
+import {
+  Closed,
+  MAX_GRANT_MICROS,
+  MAX_KEY_ADDRESSES,
+  MAX_KEY_MODELS,
+  MAX_NAME_LENGTH,
+  MAX_RECORDED_NAME_LENGTH,
+  OneOf,
+} from '../primitives.ts'
 import { about } from './about.ts'
 import { Timestamp } from './common.ts'
 import { Moment } from './ledger.ts'
@@ -21,7 +30,7 @@ const KeyMode = about(
 
 /** Printable, as labels are, so that a name cannot hide or break a line of a list. */
 const Name = about(
-  Type.String({ pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_NAME_LENGTH}}$` }),
+  Line(MAX_NAME_LENGTH),
   `The name of the key, in up to ${MAX_NAME_LENGTH} printable characters.`,
   'website',
 )
@@ -89,7 +98,7 @@ const KeyBudget = Closed({
 const key = {
   object: Type.Literal('api_key'),
   id: KeyId,
-  name: Name,
+  name: about(Line(MAX_RECORDED_NAME_LENGTH), 'The name of the key.', 'website'),
   livemode: KeyMode,
   scope: Scope,
   last_four: about(Type.String(), 'The last four characters of the key.', '9f3c'),

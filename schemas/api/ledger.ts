@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { GRANT_KINDS, Payment as RecordedPayment } from '../account-events.ts'
-import { Closed, KeyId, Label, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
+import { Closed, DAY, KeyId, Label, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
 import { about } from './about.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 import { QuoteLine } from './run.ts'
@@ -13,8 +13,8 @@ export const LedgerKind = about(
   ].join(' '),
 )
 
-const MOMENT = '\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,3})?)?Z)?'
-const REVISION = '(0|[1-9]\\d{0,8})'
+const MOMENT = `${DAY}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?Z)?`
+const REVISION = '(0|[1-9][0-9]{0,8})'
 
 /** A day or a time, as a request gives it. */
 export const Moment = (description: string) =>

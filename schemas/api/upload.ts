@@ -1,21 +1,19 @@
 import { type Static, Type } from 'typebox'
+import * as names from '../names.ts'
 import { Closed, MAX_FILENAME_LENGTH, MAX_FOLDER_LENGTH, Sha256, Timestamp, UploadId, Url } from '../primitives.ts'
 import { about } from './about.ts'
 import { FileBytes } from './file.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 
-/** One name in a path: not `.` or `..`, and without slashes and control characters. */
-const NAME = '(?!\\.{1,2}(/|$))[^/\\\\\\u0000-\\u001f\\u007f-\\u009f]+'
-
 const Filename = about(
-  Type.String({ minLength: 1, maxLength: MAX_FILENAME_LENGTH, pattern: `^${NAME}$` }),
-  'The file name, in any script, without slashes and control characters.',
+  names.FileName(MAX_FILENAME_LENGTH),
+  'The file name, in any script, without slashes, control characters and marks of the text direction.',
   'lake.jpg',
 )
 
 /** Kept as a label: files are not stored in folders. */
 const FolderPath = about(
-  Type.String({ maxLength: MAX_FOLDER_LENGTH, pattern: `^(/?${NAME}(/${NAME})*/?)?$` }),
+  names.FolderPath(MAX_FOLDER_LENGTH),
   'A folder path to store as a label, such as photos/2026. No name in it may be . or .., and an empty one means none.',
   'photos/2026',
 )

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, DEFAULT_USAGE_DAYS, KeyId, Label, MAX_USAGE_DAYS, Slug } from '../primitives.ts'
+import { Closed, DAY, DEFAULT_USAGE_DAYS, KeyId, Label, MAX_USAGE_DAYS, Slug } from '../primitives.ts'
 import { about } from './about.ts'
 import { Moment } from './ledger.ts'
 import { PageCursor, PageLimit } from './list.ts'
@@ -7,7 +7,7 @@ import { PageCursor, PageLimit } from './list.ts'
 const PART = '(day|model|key|label)'
 
 /** The parts and the place of the last group, which are longest with a label of 64 emoji. */
-const UsageCursor = Type.String({ pattern: '^[A-Za-z0-9_-]{1,1400}$' })
+const UsageCursor = Type.String({ pattern: '^[A-Za-z0-9_-]+$', maxLength: 1400 })
 
 export const UsageQuery = Closed({
   group_by: Type.Optional(
@@ -28,7 +28,7 @@ export const UsageQuery = Closed({
 })
 export type UsageQuery = Static<typeof UsageQuery>
 
-const Day = about(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' }), 'A day in UTC.', '2026-11-21')
+const Day = about(Type.String({ pattern: `^${DAY}$` }), 'A day in UTC.', '2026-11-21')
 const Count = Type.Integer({ minimum: 0 })
 
 const orNull = <Shape extends Parameters<typeof about>[0]>(shape: Shape) => Type.Union([shape, Type.Null()])

@@ -4,7 +4,7 @@ import type { AccountId } from '../../schemas/primitives.ts'
 import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
-import { checkKeyName, checkReason, parseAccountLimits, parseCredits } from './arguments.ts'
+import { checkReason, parseAccountLimits, parseCredits, parseKeyName } from './arguments.ts'
 import { mailInvitation } from './invitations.ts'
 import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
@@ -25,13 +25,12 @@ export const accountsCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
-      checkKeyName(options.key)
+      const key = { name: parseKeyName(options.key) }
       // An unset variable of a shell gives an empty text, which is no number.
       const given = options.credits === undefined ? undefined : parseCredits(options.credits, { least: 0 })
       await withCore(async ({ config, services }) => {
         const welcomeMicros = given ?? config.welcomeMicros
         const { email, tester } = options
-        const key = { name: options.key }
         const opened = unwrap(
           await services.accounts.open(caller, { email, tester, welcomeMicros, notices: DEFAULT_NOTICES, key }),
         )

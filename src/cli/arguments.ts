@@ -1,5 +1,6 @@
 import { type AccountLimits, type GrantKind, MAX_LIMIT, type Payment } from '../../schemas/account-events.ts'
 import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
+import { isLine, normalized } from '../../schemas/names.ts'
 import {
   CURRENCY,
   MAX_GRANT_MICROS,
@@ -107,11 +108,11 @@ export const moneyText = ({ amount, currency }: Payment): string => {
   return `${padded === '' ? whole : `${whole}.${padded}`} ${currency}`
 }
 
-/** Throws OperatorError for a name that no key can have. */
-export const checkKeyName = (name: string) => checkText('name of a key', name, MAX_NAME_LENGTH)
+/** The name of a key. Throws OperatorError for a name that no key can have. */
+export const parseKeyName = (name: string) => parseName('name of a key', name, MAX_NAME_LENGTH)
 
-/** Throws OperatorError for a name that no auditor can have. */
-export const checkAuditorName = (name: string) => checkText('name of an auditor', name, MAX_ACTOR_NAME_LENGTH)
+/** The name of an auditor. Throws OperatorError for a name that no auditor can have. */
+export const parseAuditorName = (name: string) => parseName('name of an auditor', name, MAX_ACTOR_NAME_LENGTH)
 
 /** Throws OperatorError for a reason that no grant can have. */
 export const checkReason = (reason: string) => checkText('reason', reason, MAX_REASON_LENGTH)
@@ -119,10 +120,14 @@ export const checkReason = (reason: string) => checkText('reason', reason, MAX_R
 /** Throws OperatorError for a reference that no grant can have. */
 export const checkReference = (reference: string) => checkText('reference', reference, MAX_REFERENCE_LENGTH)
 
-const checkText = (what: string, text: string, limit: number) => {
-  if (text.length > limit || !PRINTABLE.test(text))
-    throw new OperatorError(`The ${what} must have 1 to ${limit} printable characters.`)
+const parseName = (what: string, text: string, limit: number): string => {
+  const name = normalized(text)
+  checkText(what, name, limit)
+  return name
 }
 
 /** As in the name of an actor: other characters could hide or break a line of a report, or control a terminal. */
-const PRINTABLE = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+$/u
+const checkText = (what: string, text: string, limit: number) => {
+  if (text === '' || [...text].length > limit || !isLine(text))
+    throw new OperatorError(`The ${what} must have 1 to ${limit} printable characters.`)
+}

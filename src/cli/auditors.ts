@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Auditor } from '../domain/auditors/auditors.ts'
-import { checkAuditorName } from './arguments.ts'
+import { parseAuditorName } from './arguments.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printMany, printOne } from './print.ts'
@@ -17,8 +17,7 @@ export const auditorsCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
-      const { name } = options
-      checkAuditorName(name)
+      const name = parseAuditorName(options.name)
       await withCore(async ({ services }) => {
         const { auditorId, apiKey } = unwrap(await services.auditors.create(caller, name))
         printOne({ auditor_id: auditorId, name, api_key: apiKey }, options)

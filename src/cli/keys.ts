@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
-import { checkKeyName } from './arguments.ts'
+import { parseKeyName } from './arguments.ts'
 import { parseKeyLimits } from './keys/limits.ts'
 import { listKeys } from './keys/list.ts'
 import { operatorOf } from './operator.ts'
@@ -31,9 +31,9 @@ export const keysCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
-      const { name, scope } = options
+      const { scope } = options
       const mode = options.test ? ({ livemode: false } as const) : {}
-      checkKeyName(name)
+      const name = parseKeyName(options.name)
       const limits = parseKeyLimits(options)
       await withCore(async ({ services }) => {
         const { keyId, apiKey } = unwrap(

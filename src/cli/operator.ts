@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import { type Command, InvalidArgumentError } from 'commander'
 import { ActorName, MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
+import { normalized } from '../../schemas/names.ts'
 import { compileGuard } from '../engine/log/guard.ts'
 import type { Caller } from '../services/caller.ts'
 import { OperatorError } from './operator-error.ts'
@@ -13,8 +14,9 @@ export const operatorOf = (command: Command): Caller => {
 
 /** Reads the value of `--as`. */
 export const parseOperator = (text: string): string => {
-  if (!isName(text)) throw new InvalidArgumentError(RULE)
-  return text
+  const name = normalized(text)
+  if (!isName(name)) throw new InvalidArgumentError(RULE)
+  return name
 }
 
 const RULE = `It must have 1 to ${MAX_ACTOR_NAME_LENGTH} printable characters.`

@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { nameFormats } from '../../schemas/names.ts'
 
 /** One fault of a value: a JSON Pointer to it, and a description. */
 export interface Fault {
@@ -9,8 +10,8 @@ export interface Fault {
 /** Returns the faults of a value; an empty list if it is valid. */
 export type Check = (value: unknown) => Fault[]
 
-/** Formats that only describe values. */
-const formats = { uri: true, 'uri-reference': true } as const
+/** Formats of names, and those that only describe values. */
+const formats = { ...nameFormats, uri: true, 'uri-reference': true } as const
 
 // Verbose errors include the schema, whose description explains a fault better than a pattern.
 const explaining = { strict: true, allowUnionTypes: true, allErrors: true, verbose: true, formats }
@@ -75,6 +76,8 @@ const toFault = ({ instancePath, keyword, params, message, parentSchema }: Error
       return { path: instancePath, message: `must be one of ${params['allowedValues'].join(', ')}` }
     case 'pattern':
       return { path: instancePath, message: words(parentSchema) ?? 'must be in the right format' }
+    case 'format':
+      return { path: instancePath, message: words(parentSchema) ?? `must have the format ${params['format']}` }
     default:
       return { path: instancePath, message: plainWords[keyword]?.(params) ?? message ?? `breaks the rule ${keyword}` }
   }
@@ -84,7 +87,6 @@ const toFault = ({ instancePath, keyword, params, message, parentSchema }: Error
 const plainWords: Record<string, (params: ErrorObject['params']) => string> = {
   type: ({ type }) => `must be ${[type].flat().map(nameOfType).join(' or ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
-  format: ({ format }) => `must have the format ${format}`,
   multipleOf: ({ multipleOf }) => `must be a multiple of ${multipleOf}`,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
@@ -95,6 +97,10 @@ const plainWords: Record<string, (params: ErrorObject['params']) => string> = {
   minItems: ({ limit }) => `must have at least ${count(limit, 'item')}`,
   maxItems: ({ limit }) => `must have at most ${count(limit, 'item')}`,
 }
+
+/** The words for a value beyond a limit. */
+export const describeLimit = (keyword: 'minLength' | 'maxLength' | 'maximum', limit: number): string =>
+  plainWords[keyword]?.({ limit }) ?? ''
 
 const nameOfType = (type: string): string => TYPES[type] ?? type
 
@@ -118,11 +124,11 @@ const unknown = (parent: Record<string, unknown> | undefined): string => {
   return names.length <= MAX_NAMES ? `is unknown; expected one of ${names.join(', ')}` : 'is unknown'
 }
 
-/** Explains the expected value by the schema's description if that is a noun, or else by its pattern. */
+/** Explains the expected value by the schema's description if that is a noun, or else by its pattern, if it has one. */
 const words = (parent: Record<string, unknown> | undefined): string | undefined => {
   const described = textOf(parent) ?? ''
   if (/^(An?|The) /.test(described)) return `must be ${lowerFirst(described)}`
-  return parent && `must match the pattern ${parent['pattern']}`
+  return parent?.['pattern'] === undefined ? undefined : `must match the pattern ${parent['pattern']}`
 }
 
 /** The description of a schema. Callers add the period. */

@@ -87,7 +87,8 @@ t.test('faults of a new key are named at their place', async t => {
   const faults: [body: object, path: string][] = [
     [{ name: '' }, '/name'],
     [{ name: 'a\u0007' }, '/name'],
-    [{ name: 'x'.repeat(101) }, '/name'],
+    [{ name: 'x'.repeat(65) }, '/name'],
+    [{ name: 'a\u202eb' }, '/name'],
     [{ scope: 'all' }, '/scope'],
     [{ expires_at: 'tomorrow' }, '/expires_at'],
     [{ expires_at: '2027-02-30' }, '/expires_at'],

@@ -57,10 +57,10 @@ t.test('a label of null is none', async t => {
 
 t.test('a label of 1 to 64 printable characters is accepted, and others are refused without a charge', async t => {
   const customer = await openAccount(service, { tester: true })
-  for (const good of ['x', '🏔'.repeat(64), '=1+1', 'a b'])
+  for (const good of ['x', '🏔'.repeat(64), '=1+1', 'a b', 'می\u200cخواهم', '👩\u200d💻'])
     t.equal((await customer.run({ ...sandbox(), label: good })).body.label, good)
   const balance = await customer.balance()
-  for (const bad of ['', ' x', 'x'.repeat(65), 'a\nb', 'a\u0000', 'a\u202eb', '\u2028', 7]) {
+  for (const bad of ['', ' x', 'x'.repeat(65), 'a\nb', 'a\u0000', 'a\u202eb', '\u2028', '\u200d', 7]) {
     const { status, body } = await customer.run({ ...picture, label: bad })
     t.equal(status, 400, encodeURIComponent(bad))
     t.same(
@@ -68,8 +68,22 @@ t.test('a label of 1 to 64 printable characters is accepted, and others are refu
       ['/label'],
     )
   }
-  t.match((await customer.run({ ...picture, label: '' })).body.error.message, /1 to 64 printable characters/)
+  t.match((await customer.run({ ...picture, label: 'a\nb' })).body.error.message, /1 to 64 printable characters/)
   t.equal(await customer.balance(), balance)
+})
+
+t.test('a label is in one form, however it was typed', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const [short, long] = ['Caf\u00e9', 'Cafe\u0301']
+  const headers = { 'Idempotency-Key': 'k' }
+  const { body } = await customer.run({ ...sandbox(), label: long }, headers)
+  t.equal(body.label, short)
+  t.equal((await customer.run({ ...sandbox(), label: short }, headers)).body.run_id, body.run_id)
+  for (const label of [short, long])
+    t.match((await customer.send<RunList>(`/v1/runs?label=${encodeURIComponent(label)}`)).body.data, [
+      { run_id: body.run_id },
+    ])
+  t.equal((await customer.run({ ...sandbox(), label: 'e\u0301'.repeat(64) })).body.label, 'é'.repeat(64))
 })
 
 t.test('agents label their runs too, and list them by it', async t => {

@@ -1,6 +1,7 @@
 import * as client from 'openid-client'
 import type { TelegramIdentity } from '../../../schemas/identity.ts'
 import { MAX_IDENTITY_NAME_LENGTH } from '../../../schemas/identity.ts'
+import { toLine } from '../../../schemas/names.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { IdentityNotProved, type IdentityProvider } from '../../ports/identity-provider.ts'
 
@@ -83,9 +84,8 @@ const identityOf = (claims: client.IDToken | undefined): TelegramIdentity => {
   const subject = claims?.sub ?? ''
   if (!/^[!-~]{1,255}$/.test(subject)) throw new IdentityNotProved('the ID token names nobody')
   const given = claims?.['name'] ?? claims?.['preferred_username']
-  const name = typeof given === 'string' ? given.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim() : ''
-  const short = [...name].slice(0, MAX_IDENTITY_NAME_LENGTH).join('')
-  return { kind: 'telegram', subject, ...(short && { name: short }) }
+  const name = typeof given === 'string' ? toLine(given, MAX_IDENTITY_NAME_LENGTH) : ''
+  return { kind: 'telegram', subject, ...(name && { name }) }
 }
 
 /** Whether the fault is that of the network or the provider's server, so that another attempt may succeed. */

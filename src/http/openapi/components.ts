@@ -1,12 +1,14 @@
+import { isNameShape } from '../../../schemas/names.ts'
 import { namedShapes } from './named-shapes.ts'
+import { publishedEntries } from './published.ts'
 
 /**
  * Annotations describe one use of a shape, so shapes that differ only in them are the same. `format` is an annotation
- * in JSON Schema too: the API's Timestamp has one, and its copies in other shapes do not.
+ * in JSON Schema too: the API's Timestamp has one, and its copies in other shapes do not. That of a name is a rule.
  */
 const splitAnnotations = (shape: object) => {
   const { description, examples, format, ...rest } = shape as Record<string, unknown>
-  return { rest, annotations: { description, examples } }
+  return { rest: isNameShape(shape) ? { ...rest, format } : rest, annotations: { description, examples } }
 }
 
 const textOf = (shape: object) => JSON.stringify(splitAnnotations(shape).rest)
@@ -24,9 +26,6 @@ export const byText = (shapes: Record<string, object>): Map<string, { name: stri
 }
 
 const named = byText(namedShapes)
-
-/** The pattern that TypeBox writes for a record. */
-const ANY_NAME = '^.*$'
 
 type ComponentType = 'parameters' | 'headers' | 'responses'
 
@@ -71,13 +70,10 @@ export class Components {
   }
 
   #inside(shape: object): unknown {
-    const shown = Object.entries(shape).map(([key, value]) => {
-      if (key === 'examples' && Array.isArray(value)) return [key, value]
-      // Client generators understand additionalProperties better than a pattern for any name.
-      if (key === 'patternProperties' && ANY_NAME in value)
-        return ['additionalProperties', this.#member(value[ANY_NAME])]
-      return [key, this.#member(value)]
-    })
+    const shown = publishedEntries(shape).map(([key, value]) => [
+      key,
+      key === 'examples' && Array.isArray(value) ? value : this.#member(value),
+    ])
     return Object.fromEntries(shown)
   }
 

@@ -1,6 +1,7 @@
 import type { Family, ParametersSchema } from '../../../schemas/catalog.ts'
 import type { FamilyFault } from '../../domain/catalog/validity.ts'
 import { compileFault } from '../schema-check.ts'
+import { isPortable, patternsIn } from './portable-pattern.ts'
 
 /** Why the inputs of a family cannot be checked; undefined if they can. The reason is in the words of the validator. */
 export const findSchemaFault = ({ endpoints }: Family): FamilyFault | undefined => {
@@ -23,7 +24,9 @@ const partFault = (schema: object): string | undefined => {
   const word = foreignWord(schema)
   if (word !== undefined) return `may not use ${word}, because other documents contain it`
   const fault = compileFault(schema)
-  return fault && `is not valid: ${fault}`
+  if (fault !== undefined) return `is not valid: ${fault}`
+  const pattern = patternsIn(schema).find(pattern => !isPortable(pattern))
+  return pattern && `may not use the pattern ${pattern}, because clients in other languages read it differently`
 }
 
 /**

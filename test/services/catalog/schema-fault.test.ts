@@ -25,6 +25,7 @@ t.test('a schema that no validator can compile is refused with its endpoint and 
     [{ type: 'string', format: 'rainbow' }, /unknown format "rainbow"/],
     [{ type: 'string', lenght: 3 }, /unknown keyword: "lenght"/],
     [{ $ref: 'https://example.com/size.json' }, /may not use \$ref/],
+    [{ type: 'string', pattern: '^\\d+$' }, /may not use the pattern \^\\d\+\$, because clients in other languages/],
   ]
   for (const [declared, fault] of wrong) {
     t.match(schemaFault(size(declared)), /^lumen-i2i: the schema of size /)

@@ -1,0 +1,82 @@
+import { Type } from 'typebox'
+
+// Texts that people choose. Their characters are checked by this service alone: the regular expressions of other
+// languages know other characters, and some know no lookarounds. Published schemas hold only the lengths.
+
+/** A name on one line, such as a label: printable characters of any script, of which the first is not blank. */
+export const Line = (maxLength: number) => Type.String({ minLength: 1, maxLength, format: 'line' })
+
+/** One name in a path, in any script. */
+export const FileName = (maxLength: number) => Type.String({ minLength: 1, maxLength, format: 'file-name' })
+
+/** File names with slashes between them; it may be empty. */
+export const FolderPath = (maxLength: number) => Type.String({ maxLength, format: 'folder-path' })
+
+/** The form in which names are compared, sorted and counted, since one letter can be written in several ways. */
+export const normalized = (name: string): string => name.normalize('NFC')
+
+/** The signs that suppress vowels in Indic scripts: a joiner after one shapes the letter, also at the end of a word. */
+const VIRAMA = '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d\\u0dca]'
+
+/** Words in Persian, Bengali and other languages have joiners between their letters. */
+const JOINED_LETTERS = `(?<=${VIRAMA})[\\u200c\\u200d]|(?<=\\p{L}\\p{M}*)[\\u200c\\u200d](?=[\\p{L}\\p{M}])`
+
+/** A person with a laptop is one emoji of two (https://www.unicode.org/reports/tr51/#Emoji_ZWJ_Sequences). */
+const JOINED_EMOJI = '(?<=\\p{ExtPict}[\\ufe0f\\p{EMod}]?)\\u200d(?=\\p{ExtPict})'
+
+/** The flags of regions, such as Wales, spell their names in tags, which are invisible anywhere else. */
+const FLAG_TAGS = '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,7}\\u{e007f}'
+
+const JOINED = `${JOINED_LETTERS}|${JOINED_EMOJI}|${FLAG_TAGS}`
+
+/**
+ * Characters that control a terminal, hide, break a line, or are private. What Unicode has not assigned yet is no such
+ * character: the emoji of next year must be readable by a service with an older Node.js. Some places are reserved for
+ * more that hide.
+ */
+const NOT_PRINTABLE = [
+  '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Noncharacter_Code_Point}',
+  '\\u2065\\ufff0-\\ufff8\\u{e0000}-\\u{e00ff}\\u{e01f0}-\\u{e0fff}',
+].join('')
+
+const CHARACTER = `[^${NOT_PRINTABLE}]|${JOINED}`
+const LINE = new RegExp(`^(?!\\s)(?:${CHARACTER})*$`, 'u')
+const CHARACTERS = new RegExp(CHARACTER, 'gu')
+
+/** Whether a text can be a line, whatever its length. */
+export const isLine = (text: string): boolean => LINE.test(text)
+
+/** A line with what it may hold of a text that somebody else chose. */
+export const toLine = (text: string, maxLength: number): string => {
+  const whole = printable(normalized(text)).trim()
+  // The end may cut a joined emoji.
+  return printable([...whole].slice(0, maxLength).join(''))
+}
+
+const printable = (text: string) => (text.match(CHARACTERS) ?? []).join('')
+
+/** File systems allow more than lines do, such as blanks at the start. */
+const FILE_NAME = new RegExp(
+  `^(?:[^/\\\\\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\u200c\\u200d]|${JOINED_LETTERS}|${JOINED_EMOJI})*$`,
+  'u',
+)
+
+const isFileName = (text: string): boolean => FILE_NAME.test(text) && text !== '.' && text !== '..'
+
+const isFolderPath = (text: string): boolean =>
+  text === '' ||
+  text
+    .replace(/^\/|\/$/g, '')
+    .split('/')
+    .every(name => name !== '' && isFileName(name))
+
+/** Whether a text of this shape is such a name. */
+export const isNameShape = ({ format }: { format?: unknown }): boolean =>
+  typeof format === 'string' && Object.hasOwn(nameFormats, format)
+
+/** The formats of these texts, as a validator of JSON Schema takes them. */
+export const nameFormats: Record<string, (text: string) => boolean> = {
+  line: isLine,
+  'file-name': isFileName,
+  'folder-path': isFolderPath,
+}
