@@ -12,6 +12,7 @@ import type { Context } from './context.ts'
 import { readDisposition } from './disposition.ts'
 import { Malformed, type Part, readForm } from './multipart.ts'
 import { unwrap } from './refusals.ts'
+import { decodeUtf8, isUtf8, notUtf8 } from './utf8.ts'
 import { readerOf } from './validate.ts'
 
 /** The bytes that a form may have in addition to its file. */
@@ -65,7 +66,7 @@ const readUpload = async (req: IncomingMessage, boundary: string, receive: Recei
     if (seen.has(name)) throw invalid(name, 'is given twice')
     seen.add(name)
     if (name === 'folder_path') {
-      fields.folder_path = await textOf(body)
+      fields.folder_path = await textOf(body, header('content-type'))
     } else {
       const type = header('content-type')
       mayBeText = filename === undefined && type === undefined
@@ -100,14 +101,18 @@ async function* upTo(maxBytes: number, pieces: AsyncIterable<Buffer>): AsyncGene
 }
 
 /** Reads a text, up to the length at which it is refused. */
-const textOf = async (body: AsyncIterable<Buffer>): Promise<string> => {
+const textOf = async (body: AsyncIterable<Buffer>, type = ''): Promise<string> => {
+  const charset = /;\s*charset=\s*"?([^\s";]*)/i.exec(type)?.[1] ?? ''
+  if (!isUtf8(charset)) throw notUtf8(charset)
   const pieces: Buffer[] = []
   let sizeBytes = 0
   for await (const piece of body) {
     if (sizeBytes < MAX_OVERHEAD_BYTES) pieces.push(piece)
     sizeBytes += piece.byteLength
   }
-  return Buffer.concat(pieces).toString()
+  const text = decodeUtf8(Buffer.concat(pieces))
+  if (text === undefined) throw new Malformed('The text of a part is not in UTF-8')
+  return text
 }
 
 const tooLarge = () =>

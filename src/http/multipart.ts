@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Dicer } from '@fastify/busboy'
+import { decodeUtf8 } from './utf8.ts'
 
 /** A body that is not valid multipart/form-data (RFC 7578, RFC 2046). */
 export class Malformed extends Error {
@@ -89,5 +90,9 @@ const ENDED = 'The body ends before the form does: it was cut off, or the Conten
 
 const headless = () => new Malformed('The headers of a part are incomplete')
 
-/** Node.js decodes headers as Latin-1, but clients send UTF-8. */
-const decoded = (header: string | undefined) => header && Buffer.from(header, 'latin1').toString()
+/** The parser decodes headers as Latin-1, but clients send UTF-8. */
+const decoded = (header: string | undefined) => {
+  const text = decodeUtf8(Buffer.from(header ?? '', 'latin1'))
+  if (text === undefined) throw new Malformed('The headers of a part are not in UTF-8')
+  return header && text
+}

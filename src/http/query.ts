@@ -2,6 +2,7 @@ import type { Static, TObject } from 'typebox'
 import { toPointerPart } from '../services/schema-check.ts'
 import { ApiError } from './api-error.ts'
 import type { Context } from './context.ts'
+import { isUtf8Encoded } from './utf8.ts'
 import { readerOf } from './validate.ts'
 
 /** No route has nearly as many. A thousand that are invalid would hold the service for 50 ms. */
@@ -22,6 +23,7 @@ interface Typed {
 const parametersOf = (ctx: Context): [name: string, text: string][] => {
   if (ctx.querystring.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS)
     throw new ApiError('invalid_request', `The query has more than ${MAX_PARAMETERS} parameters.`)
+  if (!isUtf8Encoded(ctx.querystring)) throw new ApiError('invalid_request', 'The query is not in UTF-8.')
   return Object.entries(ctx.query).map(([name, value]) => {
     if (typeof value === 'string') return [name, value]
     const fault = { path: `/${toPointerPart(name)}`, message: 'must be given only once' }

@@ -2,9 +2,9 @@ import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { Upload } from '../../schemas/api/upload.ts'
 import type { Client, Reply } from './client.ts'
 
-/** A part of a form, sent verbatim: the text of its headers, and its body. */
+/** A part of a form, sent verbatim: its headers and its body. */
 export interface FormPart {
-  headers: string
+  headers: string | Uint8Array
   body: string | Uint8Array
 }
 
@@ -15,7 +15,9 @@ export const formType = `multipart/form-data; boundary=${BOUNDARY}`
 export const formOf = (...parts: FormPart[]): Buffer =>
   Buffer.concat([
     ...parts.flatMap(({ headers, body }) => [
-      Buffer.from(`--${BOUNDARY}\r\n${headers}\r\n\r\n`),
+      Buffer.from(`--${BOUNDARY}\r\n`),
+      Buffer.from(headers),
+      Buffer.from('\r\n\r\n'),
       Buffer.from(body),
       Buffer.from('\r\n'),
     ]),

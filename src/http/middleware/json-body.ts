@@ -3,22 +3,24 @@ import { koaBody } from 'koa-body'
 import { ApiError } from '../api-error.ts'
 import { NotJson, parseBounded } from '../bounded-json.ts'
 import type { Context } from '../context.ts'
+import { bodyText, checkCharset } from '../utf8.ts'
 
 /** How long a body may take to arrive in full. */
 const ARRIVAL_MS = 30_000
 
 /**
- * Reads a JSON body of at most so many bytes into `ctx.request.body`. Refuses bodies that are not JSON, too large, too
- * slow, too deep or not well-formed Unicode.
+ * Reads a JSON body of at most so many bytes into `ctx.request.body`. Refuses bodies that are not JSON in UTF-8, too
+ * large, too slow, too deep or not well-formed Unicode.
  */
 export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
-  // As text, because koa-body would parse whatever the body holds.
+  // As bytes, because koa-body would parse whatever the body holds, and replace what is not UTF-8.
   const read = koaBody({
     json: false,
     urlencoded: false,
     multipart: false,
     textTypes: ['json'],
     textLimit: maxBytes,
+    encoding: '',
     onError: error => {
       throw toApiError(error, maxBytes)
     },
@@ -26,6 +28,7 @@ export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
   return async (ctx: Context, next: Next) => {
     if (ctx.is('json') === null) throw missing()
     if (!ctx.is('json')) throw notJson(ctx.get('Content-Type'))
+    checkCharset(ctx)
     await arrivesInTime(
       ctx,
       read(ctx, async () => undefined),
@@ -34,7 +37,8 @@ export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
     // Many bodies may have arrived at once.
     await ctx.state.nextTurn()
     if (ctx.res.destroyed) throw gone()
-    const text = ctx.request.body as string
+    const text = bodyText(ctx)
+    if (text === undefined) throw new NotJson('The body is not in UTF-8.', 'is not in UTF-8')
     if (text === '') throw missing()
     Object.assign(ctx.request, { body: parseBounded(text) })
     ctx.state.bodyIsRead?.()

@@ -5,6 +5,7 @@ import type { Logger } from '../../ports/logger.ts'
 import { ApiError, toApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
 import { showError } from '../page-answers.ts'
+import { bodyText, checkCharset, isUtf8Encoded } from '../utf8.ts'
 import { arrivesInTime } from './json-body.ts'
 
 /** Nothing from elsewhere, no script, and no frame around a page. */
@@ -38,9 +39,11 @@ export const pages = (logger: Logger) => async (ctx: Context, next: Next) => {
 
 const read = koaBody({
   json: false,
-  text: false,
+  urlencoded: false,
   multipart: false,
-  formLimit: MAX_FORM_BYTES,
+  textTypes: ['urlencoded'],
+  textLimit: MAX_FORM_BYTES,
+  encoding: '',
   onError: error => {
     const isLarge = (error as { status?: number }).status === 413
     throw isLarge
@@ -56,13 +59,13 @@ export const formField = async (ctx: Context, name: string): Promise<string> => 
 export const formFields = async (ctx: Context): Promise<(name: string) => string> => {
   if (!ctx.is('urlencoded'))
     throw new ApiError('unsupported_media_type', 'A form must have the type application/x-www-form-urlencoded.')
+  checkCharset(ctx)
   await arrivesInTime(
     ctx,
     read(ctx, async () => undefined),
   )
-  const fields = ctx.request.body as Record<string, unknown>
-  return name => {
-    const value = fields[name]
-    return typeof value === 'string' ? value : ''
-  }
+  const text = bodyText(ctx)
+  if (text === undefined || !isUtf8Encoded(text)) throw new ApiError('invalid_request', 'The form is not in UTF-8.')
+  const fields = new URLSearchParams(text)
+  return name => fields.get(name) ?? ''
 }
