@@ -1,5 +1,6 @@
 import t from 'tap'
 import { MAX_JSON_NAMES, MAX_JSON_VALUES } from '../../schemas/primitives.ts'
+import type { ApiError } from '../../src/http/api-error.ts'
 import { parseBounded } from '../../src/http/bounded-json.ts'
 
 const list = (length: number) => JSON.stringify(Array(length).fill(0))
@@ -25,4 +26,35 @@ t.test('a text beyond the bounds is refused before it is parsed', async t => {
   t.equal(message(names(MAX_JSON_NAMES + 1)), 'The body has more than 2000 names.')
   t.equal(message('['.repeat(100_000)), 'The body has more than 10000 values.')
   t.equal(message(`{"a":"\\\\",${',0'.repeat(MAX_JSON_VALUES)}`), 'The body has more than 10000 values.')
+})
+
+t.test('an integer that would be rounded is refused with its place', async t => {
+  const placed = (text: string) => {
+    try {
+      parseBounded(text)
+      return 'parsed'
+    } catch (error) {
+      t.match(error, {
+        code: 'invalid_request',
+        message: /is beyond 9007199254740991 and would be rounded; send it as a/,
+      })
+      return (error as ApiError).details['errors']
+    }
+  }
+  const refused: [text: string, path: string][] = [
+    ['{"order":9007199254740992}', '/order'],
+    ['{"order":-9007199254740993}', '/order'],
+    ['{"a":1,"ids":[1,{"b/c":12345678901234567890}]}', '/ids/1/b~1c'],
+    ['{"id":12345678901234567890.0}', '/id'],
+    ['{"a":"\\\\","b\\"":98765432109876543210 }', '/b"'],
+    ['[1,36028797018963969e0]', '/1'],
+    ['{"id":12345678901234567890,"id":1}', ''],
+  ]
+  for (const [text, path] of refused) t.match(placed(text), [{ path }], text)
+  for (const text of [
+    ...['9007199254740991', '-9007199254740991', '"12345678901234567890"', '1e300', '1.7976931348623157e308'],
+    ...['0.1234567890123456789', '1234567890123456.5', '1234567890123456e-3', '"a\\",12345678901234567890"'],
+  ])
+    t.equal(placed(`{"a":${text}}`), 'parsed', text)
+  t.equal(placed(JSON.stringify({ 'a 12345678901234567890': 1 })), 'parsed')
 })
