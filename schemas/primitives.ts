@@ -150,7 +150,6 @@ export const REQUEST_ID = '[A-Za-z0-9._-]{1,128}'
 export const POSITION = '-?[0-9]+'
 
 /** How long a client may ask a response to wait: proxies drop connections that are silent for more than two minutes. */
-export const MIN_WAIT_SECONDS = 1
 export const MAX_WAIT_SECONDS = 120
 
 /** The maximum number of rows in a page, and the default, which fits on a screen. */

@@ -1,12 +1,5 @@
 import { Type } from 'typebox'
-import {
-  IDEMPOTENCY_HOURS,
-  IDEMPOTENCY_KEY,
-  MAX_WAIT_SECONDS,
-  MIN_WAIT_SECONDS,
-  POSITION,
-  REQUEST_ID,
-} from '../primitives.ts'
+import { IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, POSITION, REQUEST_ID } from '../primitives.ts'
 import { about } from './about.ts'
 
 // The headers of requests and responses.
@@ -24,7 +17,8 @@ export const Prefer = about(
   Type.String(),
   [
     '`wait=n` (RFC 7240) holds the response until the run ends,',
-    `for at most n seconds. The service clamps n to ${MIN_WAIT_SECONDS}–${MAX_WAIT_SECONDS}.`,
+    `for at most n seconds, and at most ${MAX_WAIT_SECONDS}.`,
+    '`respond-async` and `wait=0` respond at once; `respond-async, wait=n` waits for n seconds first.',
   ].join(' '),
   'wait=30',
 )
@@ -98,7 +92,11 @@ export const IdempotentReplayed = Type.Optional(
 )
 
 export const PreferenceApplied = Type.Optional(
-  about(Type.String({ pattern: '^wait=[0-9]+$' }), 'The wait that the service applied.', 'wait=30'),
+  about(
+    Type.String({ pattern: '^(respond-async|(respond-async, )?wait=[0-9]+)$' }),
+    'The preferences that the service applied.',
+    'wait=30',
+  ),
 )
 
 export const Location = about(

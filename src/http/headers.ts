@@ -1,13 +1,22 @@
-import { IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, MIN_WAIT_SECONDS, POSITION } from '../../schemas/primitives.ts'
+import { IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, POSITION } from '../../schemas/primitives.ts'
 import type { Position } from '../../schemas/recorded.ts'
 import { ApiError } from './api-error.ts'
 import type { Context } from './context.ts'
 
-/** `Prefer: wait=n` (RFC 7240) in milliseconds, clamped to its bounds; undefined if missing or unreadable. */
-export const preferredWaitMs = (ctx: Context): number | undefined => {
-  const wait = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?=[,;]|$)/i.exec(ctx.get('Prefer'))?.[1]
-  if (wait === undefined) return undefined
-  return Math.min(Math.max(Number(wait), MIN_WAIT_SECONDS), MAX_WAIT_SECONDS) * 1000
+/** How long a client would like to wait for the end of a run (RFC 7240). */
+export interface WaitPreference {
+  /** Clamped to its limit; undefined if the client leaves it to the service. */
+  waitMs: number | undefined
+  respondsAsync: boolean
+}
+
+/** The preferences `wait` and `respond-async`, which alone does not wait. Others, and malformed ones, are ignored. */
+export const waitPreference = (ctx: Context): WaitPreference => {
+  const given = ctx.get('Prefer').split(/[,;]/)
+  const wait = given.flatMap(preference => /^\s*wait\s*=\s*"?(\d+)"?\s*$/i.exec(preference)?.[1] ?? []).at(0)
+  const respondsAsync = given.some(preference => /^\s*respond-async\s*$/i.test(preference))
+  if (wait === undefined) return { waitMs: respondsAsync ? 0 : undefined, respondsAsync }
+  return { waitMs: Math.min(Number(wait), MAX_WAIT_SECONDS) * 1000, respondsAsync }
 }
 
 /** `Idempotency-Key`, with or without quotes (draft-ietf-httpapi-idempotency-key-header); undefined if missing. */

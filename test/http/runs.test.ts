@@ -144,12 +144,42 @@ t.test('an out-of-range wait is clamped and a malformed one ignored', async t =>
     t.equal(status, 200)
     return headers.get('Preference-Applied')
   }
-  t.equal(await applied('wait=0'), 'wait=1')
   t.equal(await applied('wait=999999'), 'wait=120')
   t.equal(await applied('respond-async, wait="5"'), 'wait=5')
   t.equal(await applied('handling=lenient; wait=7'), 'wait=7')
   t.equal(await applied('wait=soon'), null)
+  t.equal(await applied('wait, respond-asynchronously'), null)
+  t.equal(await applied('wait=1.5'), null)
+  t.equal(await applied('wait=-1'), null)
   t.equal(await applied('await=5'), null)
+})
+
+t.test('a client that prefers not to wait gets 202 at once from every model', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const preferences = {
+    'respond-async': 'respond-async',
+    'wait=0': 'wait=0',
+    'Respond-Async, WAIT="0"': 'respond-async',
+  }
+  for (const request of [picture, sandbox(), { model: 'lyria-2', input: { prompt: 'a wave' } }])
+    for (const [prefer, applied] of Object.entries(preferences)) {
+      const { status, headers, body } = await customer.run(request, { Prefer: prefer })
+      t.equal(status, 202, `${request.model} ${prefer}`)
+      t.match(body.status, /^(queued|processing)$/)
+      t.equal(headers.get('Preference-Applied'), applied)
+      t.equal(headers.get('Location'), `/v1/runs/${body.run_id}`)
+    }
+})
+
+t.test('a client may wait for a while before it is answered without the end', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const prefer = { Prefer: 'respond-async, wait=1' }
+  const slow = await customer.run(sandbox({ delay_ms: 2000 }), prefer)
+  t.equal(slow.status, 202)
+  t.equal(slow.headers.get('Preference-Applied'), 'respond-async, wait=1')
+  const fast = await customer.run(sandbox(), { Prefer: 'respond-async;wait=30' })
+  t.equal(fast.status, 200)
+  t.equal(fast.headers.get('Preference-Applied'), 'wait=30')
 })
 
 // A provider cannot fail with `cancelled`; only the client cancels.
@@ -216,4 +246,32 @@ t.test('a run continues when its client disconnects', async t => {
   await until('the run has ended', async () => (await find())?.status !== 'processing')
   t.equal((await find())?.status, 'completed')
   t.equal(await customer.balance(), 99)
+})
+
+t.test('a value beyond a bound of the only provider is told the bound', async t => {
+  const service = await startService(t, { environment: { FAL_KEY: 'id:secret' } })
+  const customer = await openAccount(service)
+  const { status, body } = await customer.post('/v1/run?dry_run=true', { ...picture, input: { prompt: 'a' } })
+  t.equal(status, 400)
+  t.match(body.error, {
+    code: 'invalid_input',
+    errors: [{ path: '/input/prompt', message: 'must have at least 3 characters' }],
+  })
+})
+
+t.test('an id that is too large for a number is refused with its place, and costs nothing', async t => {
+  const customer = await openAccount(service)
+  const request = (order: string) => `{"model":"nano-banana-2","input":{"prompt":"x"},"metadata":{"order":${order}}}`
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'order' }
+  for (const order of ['12345678901234567890', '12345678901234567891']) {
+    const { status, body } = await customer.send('/v1/run', { method: 'POST', headers, body: request(order) })
+    t.equal(status, 400)
+    t.match(body.error, {
+      code: 'invalid_request',
+      errors: [{ path: '/metadata/order', message: /send it as a string/ }],
+    })
+  }
+  t.equal(await customer.balance(), 100)
+  const { body } = await customer.send('/v1/run', { method: 'POST', headers, body: request('"12345678901234567890"') })
+  t.same(body.metadata, { order: '12345678901234567890' })
 })

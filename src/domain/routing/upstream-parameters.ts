@@ -3,6 +3,13 @@ import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
 /** Parameters of an input whose values a binding cannot honour together. */
 export interface Unmet {
   parameters: string[]
+  /** The bound that the only one of them breaks. */
+  bound?: Bound
+}
+
+export interface Bound {
+  keyword: 'minLength' | 'maxLength' | 'maximum'
+  limit: number
 }
 
 type Mapping = Pick<Binding, 'parameters' | 'constants' | 'refuses'>
@@ -28,6 +35,8 @@ export const upstreamParameters = (
     for (const name of given) left.delete(name)
     if (given.length === 0) continue
     if (given.length === 1 && rule.omit?.includes(input[given[0] as string] as string)) continue
+    const bound = brokenBound(rule, input[given[0] as string])
+    if (bound) return { unmet: { parameters: given, bound } }
     const value = upstreamValue(rule, input)
     if (value === undefined) return { unmet: { parameters: given } }
     if (rule.to !== undefined) put(parameters, rule.to, inForm(rule, value))
@@ -40,15 +49,18 @@ const upstreamValue = (rule: ParameterRule, input: Record<string, unknown>): unk
   const { from, values, only } = rule
   const value = Array.isArray(from) ? from.map(name => input[name]).join(' ') : input[from]
   if (only && !only.includes(value as string)) return undefined
-  if (!isWithin(rule, value)) return undefined
   if (!values) return value
   return Object.hasOwn(values, String(value)) ? values[String(value)] : undefined
 }
 
-const isWithin = ({ minLength = 0, maxLength, maximum }: ParameterRule, value: unknown): boolean => {
-  if (typeof value === 'number') return maximum === undefined || value <= maximum
-  if (typeof value !== 'string') return true
-  return value.length >= minLength && (maxLength === undefined || value.length <= maxLength)
+/** Rules of several parameters have no bounds. */
+const brokenBound = (rule: ParameterRule, value: unknown): Bound | undefined => {
+  const [minLength = 0, maxLength = Number.POSITIVE_INFINITY] = [rule.minLength, rule.maxLength]
+  const { maximum = Number.POSITIVE_INFINITY } = rule
+  if (typeof value === 'number' && value > maximum) return { keyword: 'maximum', limit: maximum }
+  if (typeof value !== 'string') return undefined
+  if (value.length < minLength) return { keyword: 'minLength', limit: minLength }
+  return value.length > maxLength ? { keyword: 'maxLength', limit: maxLength } : undefined
 }
 
 const inForm = ({ as }: ParameterRule, value: unknown): unknown => {

@@ -13,7 +13,7 @@ import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import type { Context } from '../context.ts'
 import { disconnectSignal, waitingClient } from '../disconnect.ts'
-import { idempotencyKey, preferredWaitMs } from '../headers.ts'
+import { idempotencyKey, type WaitPreference, waitPreference } from '../headers.ts'
 import { limitOf, showPage } from '../list-page.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
@@ -109,8 +109,13 @@ const cancelRun = operation({
       description: 'The run has ended.',
       shape: Run,
       examples: { 'Cancelled run': examples.runsWithInput.cancelled },
+      headers: { 'Preference-Applied': PreferenceApplied },
     },
-    202: { ...unfinishedRun, description: 'The run is still processing. Its provider was asked to stop.' },
+    202: {
+      ...unfinishedRun,
+      description: 'The run is still processing. Its provider was asked to stop.',
+      headers: { ...unfinishedRun.headers, 'Preference-Applied': PreferenceApplied },
+    },
   },
   errors: ['run_not_found', 'run_ended'],
 })
@@ -146,12 +151,13 @@ export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) 
       ctx.body = present.quote(unwrap(await runs.quote(caller, request)))
       return
     }
-    const waitMs = preferredWaitMs(ctx)
+    const preference = waitPreference(ctx)
+    const { waitMs } = preference
     const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
     const { row, input, replayed } = unwrap(await runs.run(caller, request, options))
     if (replayed) ctx.set('Idempotent-Replayed', 'true')
-    if (waitMs !== undefined) ctx.set('Preference-Applied', `wait=${waitMs / 1000}`)
-    answerRun(ctx, row, present.run(row, { input, warnings: unwrap(await runs.warnings(caller, row)) }))
+    const shown = present.run(row, { input, warnings: unwrap(await runs.warnings(caller, row)) })
+    answerRun(ctx, row, shown, preference)
   })
 
   serve(getRun, async (ctx, { params: { id } }) => {
@@ -159,9 +165,10 @@ export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) 
   })
 
   serve(cancelRun, async (ctx, { params: { id } }) => {
-    const options = { waitMs: preferredWaitMs(ctx), disconnected: () => disconnectSignal(ctx) }
+    const preference = waitPreference(ctx)
+    const options = { waitMs: preference.waitMs, disconnected: () => disconnectSignal(ctx) }
     const row = unwrap(await runs.cancel(ctx.state.caller, id, options))
-    answerRun(ctx, row, await inFull(ctx, row))
+    answerRun(ctx, row, await inFull(ctx, row), preference)
   })
 
   serve(listRuns, async (ctx, { query }) => {
@@ -174,11 +181,24 @@ export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) 
   })
 }
 
-const answerRun = (ctx: Context, { status, runId }: RunRow, shown: Run) => {
-  if (status === 'queued' || status === 'processing') {
+const answerRun = (ctx: Context, { status, runId }: RunRow, shown: Run, preference: WaitPreference) => {
+  const isUnfinished = status === 'queued' || status === 'processing'
+  applyPreference(ctx, preference, isUnfinished)
+  if (isUnfinished) {
     ctx.status = 202
     ctx.set('Location', `/v1/runs/${runId}`)
     ctx.set('Retry-After', POLL_SECONDS)
   }
   ctx.body = shown
+}
+
+/** Says which preferences decided about the answer. That to respond before the end did if the run has not ended. */
+const applyPreference = (ctx: Context, { waitMs, respondsAsync }: WaitPreference, isUnfinished: boolean) => {
+  const isAsync = respondsAsync && isUnfinished
+  const applied = [
+    ...(isAsync ? ['respond-async'] : []),
+    // No wait at all is the same preference in other words.
+    ...(waitMs === undefined || (respondsAsync && waitMs === 0) ? [] : [`wait=${waitMs / 1000}`]),
+  ]
+  if (applied.length > 0) ctx.set('Preference-Applied', applied.join(', '))
 }

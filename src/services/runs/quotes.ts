@@ -14,6 +14,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Routes } from '../providers/routes.ts'
+import { describeLimit } from '../schema-check.ts'
 import type { InputFiles } from './input-files.ts'
 
 interface Parts {
@@ -81,7 +82,7 @@ export class Quotes {
     if (unmet) {
       const faults = unmet.parameters.map(name => ({
         path: placeIn(given, parametersSchema, `/${name}`),
-        message: UNMET,
+        message: unmet.bound ? describeLimit(unmet.bound.keyword, unmet.bound.limit) : UNMET,
       }))
       return refuse('input_invalid', { endpoint: endpoint.id, faults })
     }

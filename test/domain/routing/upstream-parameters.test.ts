@@ -50,8 +50,12 @@ t.test('a value that needs no words is left out, and one outside the bounds of t
     parameters: { prompt: 'three', guidance: 10 },
   })
   t.same(mapped({ negative_prompt: 'rain' }), { parameters: { negative_prompt: 'rain' } })
-  for (const prompt of ['ab', 'abcdef']) t.same(mapped({ prompt }), { unmet: { parameters: ['prompt'] } }, prompt)
-  t.same(mapped({ guidance_scale: 11 }), { unmet: { parameters: ['guidance_scale'] } })
+  const unmet = (name: string, keyword: string, limit: number) => ({
+    unmet: { parameters: [name], bound: { keyword, limit } },
+  })
+  t.same(mapped({ prompt: 'ab' }), unmet('prompt', 'minLength', 3))
+  t.same(mapped({ prompt: 'abcdef' }), unmet('prompt', 'maxLength', 5))
+  t.same(mapped({ guidance_scale: 11 }), unmet('guidance_scale', 'maximum', 10))
 })
 
 t.test('a value may become any JSON, and a refusal may name several values', async t => {
