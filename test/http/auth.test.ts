@@ -56,6 +56,11 @@ t.test('the case of the scheme does not matter', async t => {
   t.equal((await service.client().send('/v1/balance', { headers })).status, 200)
 })
 
+t.test('the key may follow several spaces', async t => {
+  const headers = { Authorization: `Bearer  ${customer.apiKey}` }
+  t.equal((await service.client().send('/v1/balance', { headers })).status, 200)
+})
+
 t.test('a revoked key gets the same answer as an unknown one', async t => {
   const { accounts } = service.core
   const revoked = await openAccount(service)

@@ -10,7 +10,7 @@ import { words } from '../refusal-words.ts'
 import { errorOf, unwrap } from '../refusals.ts'
 
 /** Longer than any key, whatever its prefix. Longer ones are not even hashed. */
-const BEARER = /^Bearer ([!-~]{1,128})$/i
+const BEARER = /^Bearer +([!-~]{1,128})$/i
 
 interface Parts {
   keyHolders: Pick<KeyHolders, 'holderOf'>
