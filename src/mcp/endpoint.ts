@@ -1,4 +1,5 @@
 import type { McpEndpoint } from '../http/routes/mcp.ts'
+import { withoutNullArguments } from './loose-arguments.ts'
 import { allowOrigins } from './origins.ts'
 import type { Protocol } from './protocol.ts'
 import { readMessage } from './read-message.ts'
@@ -25,7 +26,7 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
     tools,
     fromAllowedOrigin: allowOrigins(() => [...originsOf(publicUrl()), ...allowedOrigins]),
     answer: async ctx => {
-      const message = await readMessage(ctx)
+      const message = withoutNullArguments(await readMessage(ctx))
       if (message === undefined) return
       const tool = toolCalledBy(message)
       ctx.state.tool = tool?.name

@@ -6,6 +6,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { AccountCaller } from '../services/caller.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Services } from '../services/services.ts'
+import { looseArguments } from './loose-arguments.ts'
 
 /** The dependencies of tools. */
 export interface ToolParts {
@@ -70,8 +71,8 @@ export const tool = <Input extends TObject, Output extends TObject>(of: Definiti
     ...described,
     call: async (args, call) => {
       try {
-        const { body, ...rest } = await answer(read(args), call)
-        return toResult(body, { ...rest, summary: summary(body) }, call)
+          const { body, ...rest } = await answer(read(looseArguments(args, of.input)), call)
+          return toResult(body, { ...rest, summary: summary(body) }, call)
       } catch (error) {
         const { logger, caller } = call
         const { requestId = '' } = caller

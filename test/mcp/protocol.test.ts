@@ -232,7 +232,7 @@ t.test('an invalid message is refused', async t => {
     const { message: answered } = await post(customer, { headers, message: { ...message, params: { name } } })
     t.equal(answered.error.code, -32602)
   }
-  for (const args of [5, [], 'x', null]) {
+  for (const args of [5, [], 'x']) {
     const { headers, message } = request(old, 'tools/call')
     const params = { name: 'get_balance', arguments: args }
     const { message: answered } = await post(customer, { headers, message: { ...message, params } })
