@@ -34,12 +34,19 @@ export const ParameterRule = Closed({
 })
 export type ParameterRule = Static<typeof ParameterRule>
 
+const Unit = Type.String({ minLength: 1 })
+
 /**
  * The price of a unit, in millionths of a currency for so many units. The unit is one that the provider reports, a
- * parameter whose value is a number, `outputs` for the files that were made, or `runs` for the run itself.
+ * parameter whose value is a number, `outputs` for the files that were made, `characters` for those of the parameter
+ * `text`, or `runs` for the run itself.
  */
 export const UnitPrice = Closed({
-  unit: Type.String({ minLength: 1 }),
+  unit: Unit,
+  /** Units that are counted in this one, and have a price of their own. */
+  without: Type.Optional(Type.Array(Unit, { minItems: 1 })),
+  /** The provider leaves it out of a report in which there is none. */
+  mayBeAbsent: Type.Optional(Type.Literal(true)),
   micros: Type.Integer({ minimum: 0 }),
   per: Type.Integer({ minimum: 1 }),
   /** The price holds for inputs that have all these values. */
@@ -72,6 +79,8 @@ export const Binding = Closed({
   /** Where the addresses of the files are in the result, if the operation does not fix that. */
   output: Type.Optional(Type.String()),
   price: Type.Optional(PriceList),
+  /** Why there is no price list. */
+  unpriced: Type.Optional(Type.String({ minLength: 1 })),
   /**
    * Where the model and its parameters were looked up, and when. `unconfirmed` if the provider's own description could
    * not be read, so that the parameters are those that others send.

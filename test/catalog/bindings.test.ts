@@ -2,9 +2,11 @@ import t from 'tap'
 import { Binding } from '../../schemas/binding.ts'
 import type { Endpoint } from '../../schemas/catalog.ts'
 import { bindings, bindingsOf } from '../../src/catalog/bindings/bindings.ts'
+import { listPrice } from '../../src/domain/routing/list-price.ts'
 import { upstreamParameters } from '../../src/domain/routing/upstream-parameters.ts'
+import { quantitiesOf } from '../../src/services/providers/provider-cost.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
-import { endpoints, example, type Input } from './inputs.ts'
+import { endpoints, example, type Input, samplesOf } from './inputs.ts'
 
 const byId = new Map(endpoints.map(([, endpoint]) => [endpoint.id, endpoint]))
 
@@ -119,3 +121,28 @@ t.test('the second provider takes what the first one refuses', async t => {
     ['replicate'],
   )
 })
+
+t.test('each binding has a price list, or a reason why it has none', async t => {
+  for (const { endpoint, model, price, unpriced } of bindings)
+    t.equal(Number(price !== undefined) + Number(unpriced !== undefined), 1, `${endpoint} ${model}`)
+})
+
+t.test(
+  'a price list without units that only a provider counts tells the cost of whatever its binding honours',
+  async t => {
+    const [priced, metered] = [new Set<string>(), new Set<string>()]
+    for (const [, endpoint] of endpoints)
+      for (const { price, ...binding } of bindingsOf(endpoint.id))
+        for (const input of price ? samplesOf(endpoint) : []) {
+          if (!price || !honours({ ...binding, price }, input)) continue
+          const cost = listPrice(price, quantitiesOf(input, Number(input['num_images'] ?? 1)) as Quantities, input)
+          const isMetered = price.units.some(({ unit }) => /token/i.test(unit))
+          if (isMetered) metered.add(endpoint.id)
+          else priced.add(endpoint.id)
+          t.equal(cost === undefined, isMetered, `${endpoint.id} ${binding.model} ${JSON.stringify(input)}`)
+        }
+    t.ok(priced.size > 25 && metered.size > 5)
+  },
+)
+
+type Quantities = Record<string, number>

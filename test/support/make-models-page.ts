@@ -26,8 +26,9 @@ beside it.
 
 - **unconfirmed**: the provider's own description could not be read. The parameters are those that others send. Such a
   provider may refuse a request; the run then fails and is refunded.
-- **price list**: what a run costs at the provider is computed from its units and published prices. Without one, the cost
-  is recorded as unknown, with the units that the provider reports.
+- **price list**: what a run costs at the provider is computed from its units and published prices.
+- **no price**: the reason why there is no price list. The cost is recorded as unknown then, with the units that the
+  provider reports.
 - **retires**: the day on which the provider turns the model off, and the model that it recommends instead.
 `
 
@@ -52,10 +53,11 @@ const rowsOf = ({ id, name, endpoints, replaces = [] }: Family): string[] =>
     return `| ${model.join('<br>')} | \`${endpoint.id}\` | ${bindingsOf(endpoint.id).map(entryOf).join('<br>')} |`
   })
 
-const entryOf = ({ provider, model, source, price, retiresAt, replacedBy }: Binding): string => {
+const entryOf = ({ provider, model, source, price, unpriced, retiresAt, replacedBy }: Binding): string => {
   const notes = [
     ...(source.unconfirmed ? ['unconfirmed'] : []),
     ...(price ? ['price list'] : []),
+    ...(unpriced === undefined ? [] : [`no price: ${unpriced}`]),
     ...(retiresAt === undefined ? [] : [`retires ${retiresAt}`]),
     ...(replacedBy === undefined ? [] : [`then \`${replacedBy}\``]),
   ]

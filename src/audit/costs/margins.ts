@@ -146,4 +146,8 @@ export const marginUsdMicros = ({ earnedUsdPicos, withoutRate, costs, unknownCos
   return isKnown ? earnedUsdPicos / MILLION - (costs.get('USD') ?? 0n) : undefined
 }
 
+/** Whether the runs cost more than they earned, as far as the costs are known. */
+export const isBelowCost = (row: Margin): boolean =>
+  row.withoutRate === 0 && row.earnedUsdPicos < (row.costs.get('USD') ?? 0n) * MILLION
+
 const MILLION = 1_000_000n

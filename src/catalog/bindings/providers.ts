@@ -3,9 +3,12 @@ import type { Binding } from '../../../schemas/binding.ts'
 /** The day on which all of them were looked up. */
 const LOOKED_UP = '2026-11-24'
 
+/** Nothing is guessed: a cost is unknown without a published price of this very provider. */
+const NOT_FOUND = 'its own price for the model could not be looked up'
+
 /** What a family's file says of a binding. */
 type Sheet = Pick<Binding, 'parameters'> &
-  Partial<Pick<Binding, 'constants' | 'refuses' | 'output' | 'price' | 'retiresAt' | 'replacedBy'>> & {
+  Partial<Pick<Binding, 'constants' | 'refuses' | 'output' | 'price' | 'unpriced' | 'retiresAt' | 'replacedBy'>> & {
     /** Where it was looked up, if not at the usual place. */
     at?: string
     unconfirmed?: true
@@ -13,12 +16,13 @@ type Sheet = Pick<Binding, 'parameters'> &
 
 const bindings =
   (provider: Binding['provider'], operation: string, sourceOf: (model: string) => string) =>
-  (endpoint: string, model: string, { at = sourceOf(model), unconfirmed, ...sheet }: Sheet): Binding => ({
+  (endpoint: string, model: string, { at = sourceOf(model), unconfirmed, unpriced, ...sheet }: Sheet): Binding => ({
     endpoint,
     provider,
     model,
     operation,
     ...sheet,
+    ...(sheet.price === undefined && { unpriced: unpriced ?? NOT_FOUND }),
     source: { at, on: LOOKED_UP, ...(unconfirmed && { unconfirmed }) },
   })
 

@@ -1,15 +1,37 @@
 import type { Binding, UnitPrice } from '../../../schemas/binding.ts'
 
+type Price = NonNullable<Binding['price']>
+
 const MILLION = 1_000_000
 
-/** Prices in US dollars for a million of each unit. */
-export const usdPerMillion = (prices: Record<string, number>): NonNullable<Binding['price']> => ({
-  currency: 'USD',
-  units: Object.entries(prices).map(
-    ([unit, usd]): UnitPrice => ({
-      unit,
-      micros: Math.round(usd * MILLION),
-      per: MILLION,
-    }),
-  ),
+/** A list of prices in US dollars. */
+export const usd = (...units: UnitPrice[]): Price => ({ currency: 'USD', units })
+
+/** The price of one unit in US dollars, for inputs with these values. */
+export const each = (unit: string, dollars: number, when?: UnitPrice['when']): UnitPrice => ({
+  unit,
+  micros: Math.round(dollars * MILLION),
+  per: 1,
+  ...(when && { when }),
 })
+
+/** The price of one unit in US dollars, for each value of a parameter. */
+export const eachBy = (unit: string, parameter: string, dollars: Record<string, number>): UnitPrice[] =>
+  Object.entries(dollars).map(([value, price]) => each(unit, price, { [parameter]: value }))
+
+/** What a run costs more in US dollars with a switch on. */
+export const extra = (parameter: string, dollars: number): UnitPrice[] => [
+  each('runs', dollars, { [parameter]: true }),
+  each('runs', 0, { [parameter]: false }),
+]
+
+/** The price of a million units in US dollars. */
+export const million = (
+  unit: string,
+  dollars: number,
+  facts: Pick<UnitPrice, 'without' | 'mayBeAbsent'> = {},
+): UnitPrice => ({ unit, ...facts, micros: Math.round(dollars * MILLION), per: MILLION })
+
+/** Prices in US dollars for a million of each unit. */
+export const usdPerMillion = (prices: Record<string, number>): Price =>
+  usd(...Object.entries(prices).map(([unit, dollars]) => million(unit, dollars)))

@@ -43,7 +43,7 @@ const endpointsOf = (model: string | undefined): Set<string> => {
 type Shown = ReturnType<typeof show>
 
 const show = (chosen: ChosenBinding, isConfigured: boolean, nowMs: number) => {
-  const { endpoint, retiresAt, replacedBy, source } = chosen.binding
+  const { endpoint, retiresAt, replacedBy, source, unpriced } = chosen.binding
   return {
     endpoint,
     binding: nameOf(chosen.binding),
@@ -53,6 +53,8 @@ const show = (chosen: ChosenBinding, isConfigured: boolean, nowMs: number) => {
     source: source.at,
     looked_up_on: source.on,
     is_confirmed: !source.unconfirmed,
+    has_price: unpriced === undefined,
+    no_price_reason: unpriced ?? null,
   }
 }
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { type Margin, margins, marginUsdMicros } from '../../audit/costs/margins.ts'
+import { isBelowCost, type Margin, margins, marginUsdMicros } from '../../audit/costs/margins.ts'
 import { toCredits } from '../../audit/decimal.ts'
 import { printable } from '../audit/text.ts'
 import { fileOption, withLog } from '../audit/with-log.ts'
@@ -29,6 +29,7 @@ const toJson = (row: Margin) => {
     costs: Object.fromEntries([...row.costs].map(([currency, micros]) => [currency, toCredits(micros)])),
     unknown_costs: row.unknownCosts,
     margin_usd: marginMicros === undefined ? null : toCredits(marginMicros),
+    below_cost: isBelowCost(row),
   }
 }
 
@@ -45,5 +46,10 @@ const toText = (rows: Margin[]): string => {
       json.margin_usd ?? 'unknown',
     ]
   })
-  return toColumns(cells, { head: HEAD, aligns: ['left', 'left', 'left', ...Array(7).fill('right')] })
+  const table = toColumns(cells, { head: HEAD, aligns: ['left', 'left', 'left', ...Array(7).fill('right')] })
+  const warnings = rows.filter(isBelowCost).map(warningOf)
+  return warnings.length === 0 ? table : [table, '', ...warnings].join('\n')
 }
+
+const warningOf = ({ month, family, provider }: Margin): string =>
+  `Warning: in ${month}, ${printable(family)} at ${printable(provider)} earned less than it cost. Raise its price with MARK_UP.`

@@ -19,8 +19,9 @@ export const listPrice = (
   if (units.some(({ unit }) => !prices.some(price => price.unit === unit))) return undefined
   let dividend = 0n
   let divisor = 1n
-  for (const { unit, micros, per } of prices) {
-    const millionths = millionthsOf(own(quantities, unit))
+  for (const price of prices) {
+    const { micros, per } = price
+    const millionths = countOf(price, quantities)
     if (millionths === undefined) return undefined
     const scale = BigInt(per) * BigInt(MILLION)
     dividend = dividend * scale + millionths * BigInt(micros) * divisor
@@ -32,6 +33,18 @@ export const listPrice = (
 
 const holds = ({ when = {} }: UnitPrice, input: Input): boolean =>
   Object.entries(when).every(([name, value]) => own(input, name) === value)
+
+/** The quantity that a price is for, in millionths. */
+const countOf = ({ unit, without = [], mayBeAbsent }: UnitPrice, quantities: Input): bigint | undefined => {
+  const whole = own(quantities, unit)
+  if (whole === undefined && mayBeAbsent) return 0n
+  let count = millionthsOf(whole)
+  for (const part of without) {
+    const counted = millionthsOf(own(quantities, part) ?? 0)
+    count = count === undefined || counted === undefined || counted > count ? undefined : count - counted
+  }
+  return count
+}
 
 /** Undefined for what is no quantity, or cannot be counted exactly. */
 const millionthsOf = (quantity: unknown): bigint | undefined => {

@@ -27,10 +27,17 @@ export const providerCost = (
   const units = billed && { units: billed }
   const reported = reportedAmount(work)
   if (reported) return { ...units, ...reported, source: 'reported' }
-  const quantities = { ...(outcome.kind === 'done' && { ...input, outputs: outcome.media.length, runs: 1 }), ...billed }
+  const made = outcome.kind === 'done' && quantitiesOf(input, outcome.media.length)
+  const quantities = { ...made, ...billed }
   const amountMicros = price && listPrice(price, quantities as Record<string, number>, input)
   if (price === undefined || amountMicros === undefined) return { ...units, source: 'unknown' }
   return { ...units, amountMicros, currency: price.currency, source: 'price_list' }
+}
+
+/** What a run is asked for and makes, by unit. */
+export const quantitiesOf = (input: Record<string, unknown>, outputs: number): Record<string, unknown> => {
+  const { text } = input
+  return { ...input, outputs, runs: 1, ...(typeof text === 'string' && { characters: [...text].length }) }
 }
 
 const reportedAmount = ({ cost }: Work = {}) =>

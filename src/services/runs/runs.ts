@@ -183,7 +183,7 @@ export class Runs {
       const ended = starter.begin({ ...run, ...mode, accountId, startedAt: row.startedAt as string, upstream: startAt })
       const inTime = withinTime(clock, ended, waitMs, () => undefined).catch(() => undefined)
       // Fast models and slow ones answer alike a client that does not wait.
-      if (waitMs <= 0) return accepted(row)
+      if (waitMs <= 0) return accepted(row, input)
       const events = await inTime
       // Without events the run ended in an append whose response was lost, or in another process. Only the views show
       // how.

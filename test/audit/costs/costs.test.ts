@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { type Margin, margins, marginUsdMicros } from '../../../src/audit/costs/margins.ts'
+import { isBelowCost, type Margin, margins, marginUsdMicros } from '../../../src/audit/costs/margins.ts'
 import { providerStatement } from '../../../src/audit/costs/provider-statement.ts'
 import { collect } from '../../support/collect.ts'
 import { logOf } from '../../support/log-of.ts'
@@ -38,6 +38,16 @@ t.test('a margin is known in dollars only where all of it is', async t => {
   t.equal(marginUsdMicros(known), row.earnedUsdPicos / 1_000_000n - 8_123_456n)
   t.equal(marginUsdMicros({ ...known, costs: new Map([['EUR', 1n]]) }), undefined)
   t.equal(marginUsdMicros({ ...known, withoutRate: 1 }), undefined)
+})
+
+t.test('a family sells below cost if its known costs are more than it earned', async t => {
+  const [row] = (await margins(log)) as [Margin]
+  const at = (earnedUsdPicos: bigint, change: Partial<Margin> = {}) =>
+    isBelowCost({ ...row, earnedUsdPicos, ...change })
+  t.ok(at(8_123_455_999_999n))
+  t.notOk(at(8_123_456_000_000n))
+  t.notOk(at(0n, { costs: new Map() }))
+  t.notOk(at(0n, { withoutRate: 1 }), 'what was earned is not known')
 })
 
 t.test('a period has the runs that ended in it, and the refunds that were made in it', async t => {

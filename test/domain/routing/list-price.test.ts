@@ -56,3 +56,18 @@ t.test('a price that no double counts exactly is unknown', async t => {
   t.equal(listPrice(dear, { runs: 1 }, {}), Number.MAX_SAFE_INTEGER)
   t.equal(listPrice(dear, { runs: 2 }, {}), undefined)
 })
+
+t.test('tokens of a cache have a price of their own, and are no others', async t => {
+  const cached = {
+    units: [
+      { unit: 'prompt', without: ['cached', 'written'], micros: 10, per: 1 },
+      { unit: 'cached', mayBeAbsent: true as const, micros: 1, per: 1 },
+      { unit: 'written', mayBeAbsent: true as const, micros: 20, per: 1 },
+    ],
+  }
+  t.equal(listPrice(cached, { prompt: 100, cached: 80, written: 5 }, {}), 15 * 10 + 80 + 5 * 20)
+  t.equal(listPrice(cached, { prompt: 100 }, {}), 1000, 'a report without them has none')
+  t.equal(listPrice(cached, { cached: 80 }, {}), undefined, 'what must be reported is unknown')
+  t.equal(listPrice(cached, { prompt: 10, cached: 80 }, {}), undefined, 'a contradiction is no price')
+  t.equal(listPrice(cached, { prompt: 100, cached: -1 }, {}), undefined)
+})

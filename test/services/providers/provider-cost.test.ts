@@ -25,6 +25,7 @@ t.test('a price list counts reported units, outputs, runs and numbers of the inp
   t.same(providerCost(done, list('runs'), {}), cost(40_000))
   t.same(providerCost(done, list('duration'), { duration: 8 }), cost(320_000))
   t.same(providerCost(done, list('duration'), { duration: '8' }), { source: 'unknown' })
+  t.same(providerCost(done, list('characters'), { text: 'Zü👋' }), cost(120_000))
   const reported = { ...done, work: { units: { duration: 5 } } }
   t.same(providerCost(reported, list('duration'), { duration: 8 }), { units: { duration: 5 }, ...cost(200_000) })
   t.same(providerCost(done, undefined, {}), { source: 'unknown' })

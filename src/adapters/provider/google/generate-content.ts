@@ -5,7 +5,7 @@ import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
 import { through } from './client.ts'
 import { failures } from './failures.ts'
-import { listOf, sumOf, unitsOf, workOf } from './work.ts'
+import { contentUnitsOf, listOf, sumOf, workOf } from './work.ts'
 
 /** What an answer must have in it. */
 type Wanted = 'text' | 'media'
@@ -74,7 +74,7 @@ const withoutEmpty = (config: unknown) => {
 
 const outcomeOf = (answer: GenerateContentResponse, wanted: Wanted, files: LargeFiles): Done | Failed => {
   const [candidate] = listOf(answer.candidates) as (Candidate | undefined)[]
-  const { searches, ...units } = { ...unitsOf(answer.usageMetadata), searches: searchesOf(candidate) }
+  const { searches, ...units } = { ...contentUnitsOf(answer.usageMetadata), searches: searchesOf(candidate) }
   const work = workOf(answer.modelVersion, searches > 0 ? { ...units, webSearchQueries: searches } : units)
   const isForbidden = answer.promptFeedback?.blockReason || FORBIDDEN.test(String(candidate?.finishReason))
   if (isForbidden) return { ...jobFailed('content_rejected'), work }

@@ -24,6 +24,24 @@ export const unitsOf = (usage: unknown): Units => {
   return units
 }
 
+/**
+ * The counts of a request to generate content. Google leaves out those that are 0:
+ * https://ai.google.dev/api/generate-content#UsageMetadata. What
+ * no part of an output accounts for is text; an output without parts may be of any kind.
+ */
+export const contentUnitsOf = (usage: unknown): Units => {
+  const units = unitsOf(usage)
+  if (units['promptTokenCount'] === undefined) return units
+  const { candidatesTokenCount = 0, thoughtsTokenCount = 0 } = units
+  const counted = { ...units, candidatesTokenCount, thoughtsTokenCount }
+  const parts = Object.entries(units).filter(([name]) => name.startsWith(`${CANDIDATES}.`))
+  if (parts.length === 0 && candidatesTokenCount > 0) return counted
+  const rest = parts.reduce((left, [, count]) => left - count, candidatesTokenCount)
+  return { ...{ [`${CANDIDATES}.IMAGE`]: 0, [`${CANDIDATES}.TEXT`]: Math.max(rest, 0) }, ...counted }
+}
+
+const CANDIDATES = 'candidatesTokensDetails'
+
 /** The work of several calls. */
 export const sumOf = (works: readonly Work[]): Work => {
   const units: Units = {}

@@ -1,6 +1,8 @@
 import type { Binding } from '../../../../schemas/binding.ts'
 import { onElevenLabs, onFal } from '../providers.ts'
 import { implied, same } from '../rules.ts'
+import { BY_PLAN } from '../unpriced.ts'
+import { each, usd } from '../usd.ts'
 
 /** The ids of the vendor's premade voices. */
 const voices = {
@@ -22,11 +24,14 @@ export const elevenV3: Binding[] = [
       // WAV at this rate needs the vendor's Pro plan.
       { from: 'output_format', to: 'output_format', values: { mp3: 'mp3_44100_128', wav: 'wav_44100' } },
     ],
+    unpriced: BY_PLAN,
   }),
   onFal('eleven-v3-t2a', 'fal-ai/elevenlabs/tts/eleven-v3', {
     parameters: [
       ...same('text', 'voice', 'stability', 'language_code', 'apply_text_normalization'),
       implied('output_format', 'mp3'),
     ],
+    // https://fal.ai/models/fal-ai/elevenlabs/tts/eleven-v3/api: 10 US cents for 1,000 characters.
+    price: usd(each('characters', 0.0001)),
   }),
 ]

@@ -1,6 +1,7 @@
 import type { Binding } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, same } from '../rules.ts'
+import { each, usd } from '../usd.ts'
 
 const languages = [
   ...['English', 'Chinese', 'Chinese,Yue', 'Arabic', 'Russian', 'Spanish', 'French', 'Portuguese', 'German', 'Turkish'],
@@ -41,5 +42,7 @@ export const minimaxSpeech26: Binding[] = [
     ],
     // Otherwise, the result has the sound in hexadecimal rather than an address.
     constants: { output_format: 'url' },
+    // https://fal.ai/models/fal-ai/minimax/speech-2.6-hd: 10 US cents for 1,000 characters.
+    price: usd(each('characters', 0.0001)),
   }),
 ]

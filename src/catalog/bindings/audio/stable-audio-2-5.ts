@@ -1,6 +1,7 @@
 import type { Binding } from '../../../../schemas/binding.ts'
 import { onFal } from '../providers.ts'
 import { implied, same } from '../rules.ts'
+import { each, usd } from '../usd.ts'
 
 /** Replicate has the model too, but makes MP3 files there, which the family does not offer. */
 export const stableAudio25: Binding[] = [
@@ -10,5 +11,7 @@ export const stableAudio25: Binding[] = [
       { from: 'duration', to: 'seconds_total' },
       implied('output_format', 'wav'),
     ],
+    // https://fal.ai/models/fal-ai/stable-audio-25/text-to-audio
+    price: usd(each('runs', 0.2)),
   }),
 ]

@@ -1,6 +1,7 @@
 import type { Binding } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, negated, same, sizes, unlessEmpty } from '../rules.ts'
+import { each, usd } from '../usd.ts'
 
 const sizeTable = sizes({
   ...{ '1:1': '1024x1024', '16:9': '1360x768', '9:16': '768x1360', '4:3': '1184x880' },
@@ -15,6 +16,8 @@ export const hunyuanImage3: Binding[] = [
       unlessEmpty('negative_prompt'),
       { from: 'aspect_ratio', to: 'image_size', values: sizeTable },
     ],
+    // https://fal.ai/models/fal-ai/hunyuan-image/v3/text-to-image/api
+    price: usd(each('outputs', 0.1)),
   }),
   onReplicate('hunyuan-image-3-t2i', 'tencent/hunyuan-image-3', {
     parameters: [

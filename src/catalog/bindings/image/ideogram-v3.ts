@@ -1,6 +1,7 @@
 import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, same, sizes, unlessEmpty } from '../rules.ts'
+import { eachBy, usd } from '../usd.ts'
 
 /** Of the vendor's own sizes, the one for each ratio. */
 const sizeTable = sizes({
@@ -15,6 +16,9 @@ const fal: ParameterRule[] = [
   { from: 'aspect_ratio', to: 'image_size', values: sizeTable },
   { from: 'image_url', to: 'image_url', as: 'file' },
 ]
+
+/** https://fal.ai/models/fal-ai/ideogram/v3/api */
+const falPrice = usd(...eachBy('outputs', 'rendering_speed', { TURBO: 0.03, BALANCED: 0.06, QUALITY: 0.09 }))
 
 const replicate: ParameterRule[] = [
   ...same('prompt', 'aspect_ratio', 'seed'),
@@ -32,11 +36,11 @@ const replicate: ParameterRule[] = [
 const speeds = { BALANCED: 'balanced', TURBO: 'turbo', QUALITY: 'quality' }
 
 export const ideogramV3: Binding[] = [
-  onFal('ideogram-v3-t2i', 'fal-ai/ideogram/v3', { parameters: fal }),
+  onFal('ideogram-v3-t2i', 'fal-ai/ideogram/v3', { parameters: fal, price: falPrice }),
   ...Object.entries(speeds).map(([speed, name]) =>
     onReplicate('ideogram-v3-t2i', `ideogram-ai/ideogram-v3-${name}`, {
       parameters: [...replicate, implied('rendering_speed', speed)],
     }),
   ),
-  onFal('ideogram-v3-i2i', 'fal-ai/ideogram/v3/remix', { parameters: fal }),
+  onFal('ideogram-v3-i2i', 'fal-ai/ideogram/v3/remix', { parameters: fal, price: falPrice }),
 ]

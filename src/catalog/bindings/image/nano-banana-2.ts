@@ -2,7 +2,7 @@ import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { googleImage, googleImageConstants, googleResolution, googleSearch } from '../google-image.ts'
 import { onFal, onGoogleImages, onReplicate } from '../providers.ts'
 import { implied, same } from '../rules.ts'
-import { usdPerMillion } from '../usd.ts'
+import { eachBy, extra, usd, usdPerMillion } from '../usd.ts'
 import { falPrompt, replicateNanoBanana } from './nano-banana.ts'
 
 const fal = [
@@ -10,6 +10,12 @@ const fal = [
   ...same('num_images', 'resolution', 'aspect_ratio', 'output_format', 'enable_web_search'),
   ...same('safety_tolerance', 'seed', 'thinking_level'),
 ]
+
+/** https://fal.ai/models/fal-ai/nano-banana-2 */
+const falPrice = usd(
+  ...eachBy('outputs', 'resolution', { '1K': 0.08, '2K': 0.12, '4K': 0.16 }),
+  ...extra('enable_web_search', 0.015),
+)
 
 const google = [...googleImage, googleResolution, googleSearch]
 
@@ -46,7 +52,7 @@ const gemini = {
  * that it takes over on the day when the others refuse.
  */
 const bindingsOf = (endpoint: string, falModel: string, image: ParameterRule[]): Binding[] => [
-  onFal(endpoint, falModel, { parameters: [...fal, ...image] }),
+  onFal(endpoint, falModel, { parameters: [...fal, ...image], price: falPrice }),
   onGoogleImages(endpoint, 'gemini-3.1-flash-image', gemini),
   onReplicate(endpoint, 'google/nano-banana-2', { parameters: replicate }),
   onGoogleImages(endpoint, 'gemini-nano-banana-2.1', {

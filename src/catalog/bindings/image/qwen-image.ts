@@ -1,6 +1,8 @@
 import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, negated, same, sizes, unlessEmpty } from '../rules.ts'
+import { BY_PIXEL } from '../unpriced.ts'
+import { each, usd } from '../usd.ts'
 
 /** The sizes of the model's card, which Replicate uses too. */
 const sizeTable = sizes({
@@ -30,12 +32,17 @@ const replicate: ParameterRule[] = [
   implied('num_images', 1),
 ]
 
-const onReplicateToo = (endpoint: string) => onReplicate(endpoint, 'qwen/qwen-image', { parameters: replicate })
+const onReplicateToo = (endpoint: string) =>
+  onReplicate(endpoint, 'qwen/qwen-image', {
+    parameters: replicate,
+    // https://replicate.com/qwen/qwen-image
+    price: usd(each('outputs', 0.025)),
+  })
 
 export const qwenImage: Binding[] = [
-  onFal('qwen-image-t2i', 'fal-ai/qwen-image', { parameters: fal }),
+  onFal('qwen-image-t2i', 'fal-ai/qwen-image', { parameters: fal, unpriced: BY_PIXEL }),
   onReplicateToo('qwen-image-t2i'),
-  onFal('qwen-image-i2i', 'fal-ai/qwen-image/image-to-image', { parameters: fal }),
+  onFal('qwen-image-i2i', 'fal-ai/qwen-image/image-to-image', { parameters: fal, unpriced: BY_PIXEL }),
   // It cannot keep the ratio of the image, which is the default, so that it serves requests that name one.
   onReplicateToo('qwen-image-i2i'),
 ]

@@ -1,6 +1,7 @@
 import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, negated, pairs, same, sizes } from '../rules.ts'
+import { each, usd } from '../usd.ts'
 
 /** The sizes of Replicate, within the limits of fal: 1920 to 4096 pixels a side. */
 const sizeTable = sizes(
@@ -31,6 +32,9 @@ const replicate: ParameterRule[] = [
   negated('enable_safety_checker', 'disable_safety_checker'),
 ]
 
+/** https://fal.ai/models/fal-ai/bytedance/seedream/v4.5/text-to-image */
+const falPrice = usd(each('outputs', 0.04))
+
 const onReplicateToo = (endpoint: string) =>
   onReplicate(endpoint, 'bytedance/seedream-4.5', {
     parameters: replicate,
@@ -41,6 +45,7 @@ export const seedream45: Binding[] = [
   onFal('seedream-4-5-t2i', 'fal-ai/bytedance/seedream/v4.5/text-to-image', {
     parameters: fal(sizeTable),
     constants: { max_images: 1 },
+    price: falPrice,
   }),
   onReplicateToo('seedream-4-5-t2i'),
   onFal('seedream-4-5-i2i', 'fal-ai/bytedance/seedream/v4.5/edit', {
@@ -49,6 +54,7 @@ export const seedream45: Binding[] = [
       { from: 'image_url', to: 'image_urls', as: 'files' },
     ],
     constants: { max_images: 1 },
+    price: falPrice,
   }),
   onReplicateToo('seedream-4-5-i2i'),
 ]

@@ -1,6 +1,7 @@
 import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, pairs, same, sizes } from '../rules.ts'
+import { eachBy, usd } from '../usd.ts'
 
 /** Multiples of 16 near the ratio, from 1024 × 1024 to 2048 × 2048 pixels in all, which are the limits of fal. */
 const sizeTable = sizes(
@@ -30,17 +31,24 @@ const replicate: ParameterRule[] = [
   implied('enable_safety_checker', true),
 ]
 
+/** https://fal.ai/models/bytedance/seedream/v5/pro/text-to-image/api: twice as much for more than 1536 by 1536 pixels. */
+const falPrice = usd(...eachBy('outputs', 'resolution', { '1K': 0.0675, '2K': 0.135 }))
+
 const onReplicateToo = (endpoint: string) =>
   onReplicate(endpoint, 'bytedance/seedream-5-pro', { parameters: replicate })
 
 export const seedream5Pro: Binding[] = [
-  onFal('seedream-5-pro-t2i', 'bytedance/seedream/v5/pro/text-to-image', { parameters: fal(sizeTable) }),
+  onFal('seedream-5-pro-t2i', 'bytedance/seedream/v5/pro/text-to-image', {
+    parameters: fal(sizeTable),
+    price: falPrice,
+  }),
   onReplicateToo('seedream-5-pro-t2i'),
   onFal('seedream-5-pro-i2i', 'bytedance/seedream/v5/pro/edit', {
     parameters: [
       ...fal({ ...sizeTable, '1K match_input_image': 'auto_1K', '2K match_input_image': 'auto_2K' }),
       { from: 'image_url', to: 'image_urls', as: 'files' },
     ],
+    price: falPrice,
   }),
   onReplicateToo('seedream-5-pro-i2i'),
 ]

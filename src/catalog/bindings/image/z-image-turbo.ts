@@ -1,6 +1,7 @@
 import type { Binding } from '../../../../schemas/binding.ts'
 import { onFal } from '../providers.ts'
 import { same } from '../rules.ts'
+import { BY_PIXEL } from '../unpriced.ts'
 
 /**
  * Replicate has the model too, but without a safety checker, which the family has on by default:
@@ -14,5 +15,6 @@ export const zImageTurbo: Binding[] = [
       { from: 'width', to: 'image_size.width' },
       { from: 'height', to: 'image_size.height' },
     ],
+    unpriced: BY_PIXEL,
   }),
 ]

@@ -1,6 +1,7 @@
 import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, same, withUnit } from '../rules.ts'
+import { each, usd } from '../usd.ts'
 
 /** fal has a model for each resolution. That of 1080p makes six seconds, as everywhere. */
 const fal: ParameterRule[] = [...same('prompt', 'prompt_optimizer'), { from: 'image_url', to: 'image_url', as: 'file' }]
@@ -13,8 +14,12 @@ const replicate: ParameterRule[] = [
 ]
 
 const bindingsOf = (endpoint: string, kind: string): Binding[] => [
-  onFal(endpoint, `fal-ai/minimax/hailuo-2.3/standard/${kind}`, { parameters: standard }),
-  onFal(endpoint, `fal-ai/minimax/hailuo-2.3/pro/${kind}`, { parameters: pro }),
+  onFal(endpoint, `fal-ai/minimax/hailuo-2.3/standard/${kind}`, {
+    parameters: standard,
+    // https://fal.ai/models/fal-ai/minimax/hailuo-2.3/standard/text-to-video
+    price: usd(each('runs', 0.28, { duration: 6 }), each('runs', 0.56, { duration: 10 })),
+  }),
+  onFal(endpoint, `fal-ai/minimax/hailuo-2.3/pro/${kind}`, { parameters: pro, price: usd(each('runs', 0.49)) }),
   onReplicate(endpoint, 'minimax/hailuo-2.3', {
     parameters: replicate,
     refuses: [{ resolution: '1080p', duration: 10 }],

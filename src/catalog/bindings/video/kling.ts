@@ -1,5 +1,6 @@
 import type { ParameterRule } from '../../../../schemas/binding.ts'
 import { implied, same, unlessEmpty, withUnit } from '../rules.ts'
+import { each, usd } from '../usd.ts'
 
 /** The rules of fal for all Kling models, which take the seconds as text. */
 export const falKling = (durations: number[]): ParameterRule[] => [
@@ -9,6 +10,10 @@ export const falKling = (durations: number[]): ParameterRule[] => [
   { from: 'image_url', to: 'start_image_url', as: 'file' },
   { from: 'end_image_url', to: 'end_image_url', as: 'file' },
 ]
+
+/** fal charges by the second, and more with sound. */
+export const falKlingPrice = (silent: number, sound: number) =>
+  usd(each('duration', silent, { generate_audio: false }), each('duration', sound, { generate_audio: true }))
 
 /** Whether Replicate takes a last frame is not known. */
 export const replicateKling: ParameterRule[] = [

@@ -1,6 +1,7 @@
 import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { same, unlessEmpty, withUnit } from '../rules.ts'
+import { each, usd } from '../usd.ts'
 
 const fal: ParameterRule[] = [
   ...same('prompt', 'aspect_ratio', 'resolution', 'style', 'seed'),
@@ -17,9 +18,18 @@ const replicate: ParameterRule[] = [
   { from: 'image_url', to: 'image', as: 'file' },
 ]
 
+/** https://fal.ai/models/fal-ai/pixverse/v5/text-to-video/api: eight seconds cost twice as much as five. */
+const falPrice = usd(
+  ...Object.entries({ '360p': 0.15, '540p': 0.15, '720p': 0.2, '1080p': 0.4 }).flatMap(([resolution, dollars]) => [
+    each('runs', dollars, { resolution, duration: 5 }),
+    each('runs', 2 * dollars, { resolution, duration: 8 }),
+  ]),
+)
+
 const bindingsOf = (endpoint: string, kind: string): Binding[] => [
   onFal(endpoint, `fal-ai/pixverse/v5/${kind}`, {
     parameters: fal,
+    price: falPrice,
     // Replicate takes it.
     refuses: [{ resolution: '1080p', duration: 8 }],
   }),

@@ -1,6 +1,7 @@
 import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { range, same, withUnit } from '../rules.ts'
+import { BY_PIXEL } from '../unpriced.ts'
 
 const fal: ParameterRule[] = [
   ...same('prompt', 'aspect_ratio', 'generate_audio'),
@@ -27,8 +28,8 @@ const onReplicateToo = (endpoint: string) =>
   onReplicate(endpoint, 'bytedance/seedance-2.0', { parameters: replicate, unconfirmed: true })
 
 export const seedance2: Binding[] = [
-  onFal('seedance-2-t2v', 'bytedance/seedance-2.0/text-to-video', { parameters: fal }),
+  onFal('seedance-2-t2v', 'bytedance/seedance-2.0/text-to-video', { parameters: fal, unpriced: BY_PIXEL }),
   onReplicateToo('seedance-2-t2v'),
-  onFal('seedance-2-i2v', 'bytedance/seedance-2.0/image-to-video', { parameters: fal }),
+  onFal('seedance-2-i2v', 'bytedance/seedance-2.0/image-to-video', { parameters: fal, unpriced: BY_PIXEL }),
   onReplicateToo('seedance-2-i2v'),
 ]

@@ -1,6 +1,7 @@
 import type { Binding, ParameterRule, PriceList } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, same, unlessEmpty, unsaid, withUnit } from '../rules.ts'
+import { each, usd } from '../usd.ts'
 
 const fal: ParameterRule[] = [
   ...same('prompt', 'aspect_ratio', 'generate_audio', 'auto_fix', 'safety_tolerance', 'seed'),
@@ -28,29 +29,28 @@ const replicate: ParameterRule[] = [
   implied('safety_tolerance', '4'),
 ]
 
-interface UsdPerSecond {
-  silent: number
-  sounding: number
-}
+/** A second in US dollars: https://fal.ai/models/fal-ai/veo3.1 and https://fal.ai/models/fal-ai/veo3.1/fast */
+const falPrice = (prices: { silent: number; sound: number; silent4K: number; sound4K: number }) =>
+  usd(
+    ...['720p', '1080p'].flatMap(resolution => [
+      each('duration', prices.silent, { resolution, generate_audio: false }),
+      each('duration', prices.sound, { resolution, generate_audio: true }),
+    ]),
+    each('duration', prices.silent4K, { resolution: '4K', generate_audio: false }),
+    each('duration', prices.sound4K, { resolution: '4K', generate_audio: true }),
+  )
 
-const usdPerSecond = ({ silent, sounding }: UsdPerSecond): PriceList => {
-  const second = (usd: number, generate_audio: boolean) => ({
-    ...{ unit: 'duration', micros: Math.round(usd * 1_000_000), per: 1, when: { generate_audio } },
-  })
-  return { currency: 'USD', units: [second(silent, false), second(sounding, true)] }
-}
+const slow = falPrice({ silent: 0.2, sound: 0.4, silent4K: 0.4, sound4K: 0.6 })
+const fast = falPrice({ silent: 0.1, sound: 0.15, silent4K: 0.3, sound4K: 0.35 })
 
 /** The bindings of both models. Google's own API has had none since 2026-10-22. */
-const bindingsOf = (family: string, falModel: string, replicateModel: string, usd: UsdPerSecond): Binding[] => [
-  onFal(`${family}-t2v`, falModel, { parameters: fal }),
+const bindingsOf = (family: string, falModel: string, replicateModel: string, price: PriceList): Binding[] => [
+  onFal(`${family}-t2v`, falModel, { parameters: fal, price }),
   onReplicate(`${family}-t2v`, replicateModel, { parameters: replicate }),
-  onFal(`${family}-i2v`, `${falModel}/image-to-video`, { parameters: fal }),
+  onFal(`${family}-i2v`, `${falModel}/image-to-video`, { parameters: fal, price }),
   onReplicate(`${family}-i2v`, replicateModel, { parameters: replicate }),
-  onFal(`${family}-v2v`, `${falModel}/extend-video`, { parameters: falExtension, price: usdPerSecond(usd) }),
+  onFal(`${family}-v2v`, `${falModel}/extend-video`, { parameters: falExtension, price }),
 ]
 
-export const veo31 = bindingsOf('veo-3-1', 'fal-ai/veo3.1', 'google/veo-3.1', { silent: 0.2, sounding: 0.4 })
-export const veo31Fast = bindingsOf('veo-3-1-fast', 'fal-ai/veo3.1/fast', 'google/veo-3.1-fast', {
-  silent: 0.1,
-  sounding: 0.15,
-})
+export const veo31 = bindingsOf('veo-3-1', 'fal-ai/veo3.1', 'google/veo-3.1', slow)
+export const veo31Fast = bindingsOf('veo-3-1-fast', 'fal-ai/veo3.1/fast', 'google/veo-3.1-fast', fast)

@@ -1,6 +1,7 @@
 import type { Binding, ParameterRule } from '../../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../providers.ts'
 import { implied, pairs, same, unlessEmpty, withUnit } from '../rules.ts'
+import { eachBy, usd } from '../usd.ts'
 
 const replicate: ParameterRule[] = [
   ...same('prompt', 'duration', 'enable_prompt_expansion', 'multi_shots', 'seed'),
@@ -27,6 +28,8 @@ export const wan26: Binding[] = [
       unlessEmpty('negative_prompt'),
       { from: 'image_url', to: 'image_url', as: 'file' },
     ],
+    // https://fal.ai/models/wan/v2.6/image-to-video
+    price: usd(...eachBy('duration', 'resolution', { '720p': 0.1, '1080p': 0.15 })),
   }),
   onReplicate('wan-2-6-i2v', 'wan-video/wan-2.6-i2v', {
     parameters: [...replicate, ...same('resolution'), { from: 'image_url', to: 'image', as: 'file' }],

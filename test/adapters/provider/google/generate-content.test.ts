@@ -1,4 +1,6 @@
 import t from 'tap'
+import { bindingsOf } from '../../../../src/catalog/bindings/bindings.ts'
+import { listPrice } from '../../../../src/domain/routing/list-price.ts'
 import { generated, googleError, inlinePicture } from '../../../support/vendors/google.ts'
 import { vendorJob } from '../../../support/vendors/vendor-job.ts'
 import { picture, pictureBytes } from '../../../support/vendors/vendor-parts.ts'
@@ -26,6 +28,7 @@ const work = {
     thoughtsTokenCount: 100,
     'promptTokensDetails.TEXT': 8,
     'candidatesTokensDetails.IMAGE': 1120,
+    'candidatesTokensDetails.TEXT': 0,
   },
 }
 
@@ -53,6 +56,31 @@ t.test('a question is answered in text, without the thoughts', async t => {
     generationConfig,
   })
   t.same(arrivals(server), [path])
+})
+
+t.test('counts that Google leaves out are 0, so that the cost of an ordinary picture is known', async t => {
+  const usageMetadata = {
+    ...{ promptTokenCount: 8, candidatesTokenCount: 1130, totalTokenCount: 1138 },
+    candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1120 }],
+  }
+  const unitsFor = async (usage: unknown) => {
+    const { provider } = await given(t, always({ ...generated([inlinePicture('one')]), usageMetadata: usage }))
+    const outcome = await provider.submit(jobFor('image', {}), never)
+    return 'work' in outcome ? outcome.work?.units : undefined
+  }
+  const units = await unitsFor(usageMetadata)
+  t.match(units, {
+    thoughtsTokenCount: 0,
+    'candidatesTokensDetails.IMAGE': 1120,
+    'candidatesTokensDetails.TEXT': 10,
+  })
+  const [price] = bindingsOf('nano-banana-2-t2i').flatMap(each => (each.model === model ? (each.price ?? []) : []))
+  t.ok(price && listPrice(price, units ?? {}, {}))
+  const refused = await unitsFor({ promptTokenCount: 8, totalTokenCount: 8 })
+  t.match(refused, { candidatesTokenCount: 0, 'candidatesTokensDetails.IMAGE': 0 })
+  const vague = await unitsFor({ promptTokenCount: 8, candidatesTokenCount: 1120 })
+  t.notOk(Object.hasOwn(vague ?? {}, 'candidatesTokensDetails.IMAGE'), 'what they are of is not said')
+  t.same(await unitsFor({ thoughtsTokenCount: 4 }), { thoughtsTokenCount: 4 }, 'nor is this a report')
 })
 
 t.test('an empty system instruction is left out', async t => {
