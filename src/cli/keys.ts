@@ -14,7 +14,7 @@ export const keysCommand = (): Command => {
   command
     .command('create <account>')
     .description('creates a key, which is shown only once')
-    .option('--name <name>', 'the name of the key; at most 100 characters', 'key')
+    .option('--name <name>', 'the name of the key; at most 64 characters', 'key')
     .addOption(
       new Option(
         '--scope <scope>',

@@ -45,6 +45,14 @@ t.test('a key is shown once, works, is listed, and is refused after its revocati
   t.equal((await manager.send(`/v1/keys/${body.id}`, { method: 'DELETE' })).status, 404)
 })
 
+t.test('a name is in one form, and has characters of any script', async t => {
+  for (const [given, name] of [
+    ['e\u0301'.repeat(64), 'é'.repeat(64)],
+    ['می\u200cخواهم 👩\u200d💻', 'می\u200cخواهم 👩\u200d💻'],
+  ] as const)
+    t.equal((await create({ name: given })).body.name, name)
+})
+
 t.test('the list has pages', async t => {
   const other = await openAccount(service, { scope: 'keys' })
   const ids = [other.keyId]

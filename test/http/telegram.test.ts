@@ -82,6 +82,15 @@ t.test('somebody from Telegram gets an account, and later signs in to it', async
   )
 })
 
+t.test('a name keeps its emoji, and loses what hides', async t => {
+  const { browser } = await cameBack({
+    subject: '19',
+    change: { claims: { name: ' Zoe\u0308\u202e\u0000 👩\u200d💻 ' } },
+  })
+  const [opened] = await collect(service.core.log.readStream(accountStream(accountOf(browser)), 0))
+  t.match(opened?.data, { identity: { name: 'Zoë 👩\u200d💻' } })
+})
+
 t.test('fifty at once with one Telegram account get one account of ours', async t => {
   const all = await Promise.all(Array.from({ length: 50 }, () => cameBack({ subject: '18' })))
   t.equal(all.filter(({ reply }) => reply.location === '/console').length, 50)

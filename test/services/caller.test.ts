@@ -53,6 +53,13 @@ t.test('commands record the name of the operator', async t => {
   t.same(AccountOpened, { actor: { kind: 'operator', name: userInfo().username }, requestId: undefined })
 })
 
+t.test('the names of operators and keys are in one form', async t => {
+  const { accountId } = await openAccount(service)
+  await operator.json(t, 'keys', 'create', accountId, '--name', 'Cafe\u0301 👩\u200d💻', '--as', 'Rene\u0301')
+  const created = (await collect(service.core.log.readStream(accountStream(accountId), 0))).at(-1)
+  t.match(created, { type: 'ApiKeyCreated', data: { name: 'Café 👩\u200d💻' }, metadata: { actor: { name: 'René' } } })
+})
+
 t.test('an operator name must be printable and have at most 64 characters', async t => {
   const head = await service.core.log.head()
   for (const name of ['', ' ', 'x'.repeat(65), 'a\nb', 'a\u202eb'])
