@@ -276,6 +276,21 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  HTTPS_PROXY: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^?#\\s]+$',
+      description: [
+        'The proxy, such as http://USER:PASSWORD@HOST:3128, through which the service reaches https:// addresses and the',
+        'mail server; none if unset',
+      ].join(' '),
+    }),
+  ),
+  NO_PROXY: Type.Optional(
+    Type.String({
+      description:
+        'The hosts that are reached without HTTPS_PROXY, such as localhost,.internal.example.com,10.0.0.7:8443',
+    }),
+  ),
   PUBLIC_DESCRIPTORS: Type.Boolean({
     default: false,
     description: 'Makes /v1/openapi.json, /llms.txt and /.well-known/mcp readable without an API key',

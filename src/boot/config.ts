@@ -2,6 +2,7 @@ import type { ProviderName } from '../../schemas/binding.ts'
 import type { Environment, Role } from '../../schemas/environment.ts'
 import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/address.ts'
 import type { S3Address } from '../adapters/object-store/s3-client.ts'
+import type { ProxySettings } from '../adapters/outbound/proxy.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
 import type { RedisAddress } from '../adapters/redis-client.ts'
 import type { SealSinkAddress } from '../adapters/seal-sink/url.ts'
@@ -44,6 +45,8 @@ export interface Config {
   /** The test runs that an account may have in a UTC day. */
   testRunsPerDay: number
   outbound: OutboundOptions
+  /** The proxy on the way to providers, webhooks, files of clients, and mail; undefined for none. */
+  proxy: ProxySettings | undefined
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
   keyPrefix: string

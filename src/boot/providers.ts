@@ -33,7 +33,7 @@ const factories: Record<ProviderName, (parts: VendorParts) => Provider> = {
 }
 
 interface Parts {
-  config: Pick<Config, 'providers' | 'sandboxFallsBack' | 'publicUrl'>
+  config: Pick<Config, 'providers' | 'sandboxFallsBack' | 'publicUrl' | 'proxy'>
   masterSecret: string
   clock: Clock
   useInputMedia: UseInputMedia
@@ -44,7 +44,7 @@ type Providers = Omit<RoutesParts, 'health' | 'choices' | 'clock'> & { close(): 
 /** The accounts at providers that are configured, and the sandbox. */
 export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBindingsOf }: Substitutes): Providers => {
   const { config, clock, useInputMedia } = parts
-  const { fetch, close } = openVendorFetch()
+  const { fetch, close } = openVendorFetch(config.proxy)
   const accounts = providers ? substituted(providers) : openAccounts(parts, fetch)
   const own: ProviderAccount[] = providers
     ? []
@@ -68,7 +68,7 @@ export const originsOf = (providers: Config['providers']): ReadonlyMap<string | 
 
 /** Checks the accounts at vendors that are configured, without opening a store. */
 export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
-  const { fetch, close } = openVendorFetch()
+  const { fetch, close } = openVendorFetch(parts.config.proxy)
   const accounts = openAccounts({ ...parts, clock: systemClock, useInputMedia: noInputMedia }, fetch)
   try {
     return await checkAccounts(systemClock, accounts)

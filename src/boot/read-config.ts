@@ -21,7 +21,9 @@ export const readConfig = (
   variables: Record<string, string | undefined>,
   { isCommand = false }: ReadOptions = {},
 ): Config => {
-  const given = Object.entries(variables).filter(([name, value]) => name in Environment.properties && value)
+  const given = Object.entries({ ...fromLowercase(variables), ...variables }).filter(
+    ([name, value]) => name in Environment.properties && value,
+  )
   const values: Record<string, unknown> = Object.fromEntries(given)
   const faults = check(values).map(({ path, message }) => {
     const name = path.slice(1)
@@ -42,6 +44,12 @@ const SEAL_KEY_MISSING = [
   'that it is sealed with, which may be DATA_DIR/seal-key.pem of one of its processes.',
 ].join(' ')
 
+/** The variables that many programs read in lowercase. */
+const fromLowercase = ({ https_proxy: HTTPS_PROXY, no_proxy: NO_PROXY }: Record<string, string | undefined>) => ({
+  HTTPS_PROXY,
+  NO_PROXY,
+})
+
 /** Even an invalid value may be a secret. */
 const isSecret = (name: string) =>
   name.endsWith('_SECRET') ||
@@ -49,6 +57,7 @@ const isSecret = (name: string) =>
   name === 'SEAL_KEY' ||
   name === 'SEAL_SINK' ||
   name === 'SMTP_URL' ||
+  name === 'HTTPS_PROXY' ||
   name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
@@ -90,7 +99,11 @@ const toConfig = (environment: Environment): Config => {
     connections: readConnections(environment),
     limits: readLimits(environment),
     testRunsPerDay: environment.TEST_RUNS_PER_DAY,
-    outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
+    outbound: {
+      ...{ allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
+      proxy: readProxy(environment),
+    },
+    proxy: readProxy(environment),
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
@@ -118,6 +131,13 @@ const readConnections = (environment: Environment): Config['connections'] => {
     clientAddress: clientAddresses(isTrusted, environment.CLIENT_ADDRESS_HEADER),
     keepAliveMs: environment.KEEP_ALIVE_SECONDS * 1000,
   }
+}
+
+const readProxy = ({ HTTPS_PROXY: url, NO_PROXY: noProxy = '' }: Environment): Config['proxy'] => {
+  if (url === undefined) return undefined
+  // It may hold a password, so the message does not repeat it.
+  if (!URL.canParse(url)) throw new ConfigError(`HTTPS_PROXY must be a valid URL. ${advice('HTTPS_PROXY')}`)
+  return { url, noProxy }
 }
 
 const readSealKey = ({ DATA_DIR, SEAL_KEY: pem, SEAL_KEY_FILE: path }: Environment): SealConfig['key'] => {

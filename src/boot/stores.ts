@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openLmdbEventLog } from '../adapters/event-log/lmdb.ts'
 import { openLmdbEventLogReadOnly } from '../adapters/event-log/lmdb-read-only.ts'
 import { openDiskObjectStore } from '../adapters/object-store/disk.ts'
+import { proxyFetch, proxyFor } from '../adapters/outbound/proxy.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
 import { openFileSealSink } from '../adapters/seal-sink/file.ts'
 import { openHttpsSealSink } from '../adapters/seal-sink/https.ts'
@@ -86,24 +87,26 @@ export const openObjects = async (
 }
 
 /** Where mail goes. */
-export const openMailer = async ({ mail }: Config): Promise<Mailer> => {
+export const openMailer = async ({ mail, proxy }: Config): Promise<Mailer> => {
   if (mail.kind === 'smtp') {
     const { openSmtpMailer } = await import('../adapters/mailer/smtp.ts')
-    return openSmtpMailer(mail)
+    const { protocol, hostname, port } = new URL(mail.url)
+    const defaultPort = protocol === 'smtps:' ? 465 : 587
+    return openSmtpMailer({ ...mail, proxy: proxyFor(proxy, hostname, Number(port || defaultPort)) })
   }
   const { openOutbox } = await import('../adapters/mailer/outbox.ts')
   return openOutbox(mail)
 }
 
 /** The login with Telegram; undefined if it is off. */
-export const openIdentityProvider = async ({ telegram }: Config): Promise<IdentityProvider | undefined> => {
+export const openIdentityProvider = async ({ telegram, proxy }: Config): Promise<IdentityProvider | undefined> => {
   if (!telegram) return undefined
   const { openTelegram } = await import('../adapters/identity-provider/telegram.ts')
-  return openTelegram(telegram)
+  return openTelegram({ ...telegram, fetch: proxy && proxyFetch(proxy) })
 }
 
 /** Opens the places that get copies of seals. Checks those on this machine. */
-export const openSealSinks = async ({ seals, objectStore, dataDir }: Config): Promise<SealSink[]> =>
+export const openSealSinks = async ({ seals, objectStore, dataDir, proxy }: Config): Promise<SealSink[]> =>
   Promise.all(
     seals.sinks.map(async sink => {
       if (sink.kind === 'file') {
@@ -117,7 +120,7 @@ export const openSealSinks = async ({ seals, objectStore, dataDir }: Config): Pr
       if (sink.kind === 'https') {
         const memory = join(dataDir, 'seal-sinks', `${sha256(sink.url)}.json`)
         // The operator chose the receiver, which may be in a private network.
-        return openHttpsSealSink({ url: sink.url, outbound: createOutbound({ allowPrivate: true }), memory })
+        return openHttpsSealSink({ url: sink.url, outbound: createOutbound({ allowPrivate: true, proxy }), memory })
       }
       const { openS3SealSink } = await import('../adapters/object-store/s3-seal-sink.ts')
       const { kind, publicUrl, stagingFolder, ...server } = objectStore as Extract<typeof objectStore, { kind: 's3' }>

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { parse } from 'forwarded-parse'
-import type { TrustedAddress } from './connections.ts'
+
+/** Whether an address is that of a trusted proxy. */
+export type TrustedAddress = (address: string) => boolean
 
 /** The header in which proxies name the addresses of their clients. */
 export type AddressHeader = 'x-forwarded-for' | 'forwarded'

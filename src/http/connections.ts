@@ -4,7 +4,7 @@ import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
 import { OpenCounts } from '../services/open-counts.ts'
 import { ArrivingRequests } from './arriving-requests.ts'
-import type { ClientAddress } from './client-address.ts'
+import type { ClientAddress, TrustedAddress } from './client-address.ts'
 import { parseInSlices } from './parse-in-slices.ts'
 import { Pipelines } from './pipelines.ts'
 import { clientOf, type Turns } from './turns.ts'
@@ -35,9 +35,6 @@ export interface ConnectionLimits {
   /** Called for each connection that is closed because of a limit. */
   onRefused?: () => void
 }
-
-/** Whether an address is that of a trusted proxy. */
-export type TrustedAddress = (address: string) => boolean
 
 /** Trusts addresses and CIDR ranges. Throws a TypeError if one is malformed. */
 export const trust = (proxies: readonly string[]): TrustedAddress => {

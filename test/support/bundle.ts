@@ -23,6 +23,7 @@ const programs = [
   'test/support/cluster-process.ts',
   'test/support/command-process.ts',
   'test/support/commit-to-redis.ts',
+  'test/support/send-through-proxy.ts',
   'test/support/event-store/process.ts',
   'test/support/holding-service-process.ts',
   'test/support/open-log.ts',

@@ -18,6 +18,8 @@ interface TelegramOptions {
   clientSecret: string
   /** Another issuer, for tests; over plain HTTP if its URL says so. */
   issuer?: string | undefined
+  /** Reaches Telegram through a proxy. */
+  fetch?: typeof fetch | undefined
 }
 
 /**
@@ -28,6 +30,7 @@ export const openTelegram = ({
   clientId,
   clientSecret,
   issuer = TELEGRAM_ISSUER,
+  fetch,
 }: TelegramOptions): IdentityProvider => {
   /** As Telegram documents it: without the encoding that RFC 6749 asks for. */
   const authenticate: client.ClientAuth = (_server, _client, body, headers) => {
@@ -37,8 +40,10 @@ export const openTelegram = ({
   let known: { config: Promise<client.Configuration>; atMs: number } | undefined
   const configuration = (): Promise<client.Configuration> => {
     if (known && performance.now() - known.atMs < DISCOVERY_MS) return known.config
-    const options = { timeout: TIMEOUT_SECONDS, execute: [client.enableNonRepudiationChecks] }
-    if (issuer.startsWith('http:')) options.execute.push(client.allowInsecureRequests)
+    const execute = [client.enableNonRepudiationChecks]
+    if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests)
+    const proxied = fetch && { [client.customFetch]: fetch as client.CustomFetch }
+    const options = { timeout: TIMEOUT_SECONDS, execute, ...proxied }
     const config = client.discovery(new URL(issuer), clientId, undefined, authenticate, options).catch(error => {
       known = undefined
       throw new Unavailable('the identity provider does not say where it is', { cause: error })

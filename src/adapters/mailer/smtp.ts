@@ -12,12 +12,17 @@ interface SmtpOptions {
   /** `smtp://USER:PASSWORD@HOST:PORT` or `smtps://…`. */
   url: string
   from: string
+  /** The URL of an HTTP proxy to the server. */
+  proxy?: string | undefined
 }
 
 /** Sends mail through a server. Its errors do not repeat the address or a secret. */
-export const openSmtpMailer = ({ url, from }: SmtpOptions): Mailer => {
+export const openSmtpMailer = ({ url, from, proxy }: SmtpOptions): Mailer => {
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
-  const transport = createTransport({ url, pool: true, maxConnections: MAX_CONNECTIONS, ...timeouts })
+  const transport = createTransport({
+    ...{ url, pool: true, maxConnections: MAX_CONNECTIONS, ...timeouts },
+    ...(proxy !== undefined && { proxy }),
+  })
   return {
     send: async message => {
       try {

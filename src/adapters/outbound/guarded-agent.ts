@@ -1,8 +1,9 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
-import type { LookupFunction } from 'node:net'
+import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { OutboundError } from '../../ports/outbound.ts'
 import type { AllowedAddresses } from './allowed-address.ts'
+import { openTunnel, type ProxySettings, proxyFor } from './proxy.ts'
 
 /**
  * Equals the concurrent deliveries to one host, because waiting for a connection counts against a request's timeout.
@@ -18,11 +19,11 @@ const CONNECT_TIMEOUT_MS = 10_000
 export type Lookup = (host: string) => Promise<LookupAddress[]>
 
 /** An agent that connects to allowed addresses only. It is opened by its first request. */
-export const guardedAgent = (lookup: Lookup, addresses: AllowedAddresses) => {
+export const guardedAgent = (lookup: Lookup, addresses: AllowedAddresses, proxy?: ProxySettings) => {
   let agent: Promise<Agent> | undefined
   return {
     request: async (options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> => {
-      agent ??= openAgent(lookup, addresses)
+      agent ??= openAgent(lookup, addresses, proxy)
       return (await agent).request(options)
     },
     close: async () => (await agent)?.destroy(),
@@ -30,10 +31,10 @@ export const guardedAgent = (lookup: Lookup, addresses: AllowedAddresses) => {
 }
 
 /** Loads undici with the first request: most processes are up before they send one, and some never do. */
-const openAgent = async (lookup: Lookup, addresses: AllowedAddresses): Promise<Agent> => {
+const openAgent = async (lookup: Lookup, addresses: AllowedAddresses, proxy?: ProxySettings): Promise<Agent> => {
   const { Agent, buildConnector } = await import('undici')
   return new Agent({
-    connect: guardedConnector(buildConnector, lookup, addresses),
+    connect: guardedConnector(buildConnector, allowedOnly(lookup, addresses), addresses, proxy),
     connections: CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -67,17 +68,37 @@ const guardedConnector = (
   build: typeof buildConnector,
   lookup: Lookup,
   addresses: AllowedAddresses,
+  proxy: ProxySettings | undefined,
 ): buildConnector.connector => {
-  const connect = build({
-    timeout: CONNECT_TIMEOUT_MS,
-    autoSelectFamily: true,
-    lookup: toNodeLookup(allowedOnly(lookup, addresses)),
-  })
+  const connect = build({ timeout: CONNECT_TIMEOUT_MS, autoSelectFamily: true, lookup: toNodeLookup(lookup) })
   return (options, callback) => {
+    const { protocol, hostname, port } = options
     // Node.js does not call `lookup` for literal IP addresses, so they are checked here.
-    if (addresses.hasHost(options.hostname)) connect(options, callback)
-    else callback(notPublic(), null)
+    if (!addresses.hasHost(hostname)) return callback(notPublic(), null)
+    const via = protocol === 'https:' && proxyFor(proxy, inBrackets(hostname), Number(port || HTTPS_PORT))
+    if (!via) return connect(options, callback)
+    tunnelTo(via, hostname, port || HTTPS_PORT, lookup).then(
+      httpSocket => connect({ ...options, httpSocket }, callback),
+      error => callback(error, null),
+    )
   }
+}
+
+const HTTPS_PORT = '443'
+
+const inBrackets = (host: string) => (isIPv6(host) ? `[${host}]` : host)
+
+/** Names a checked address to the proxy, which could resolve the name to another one. Tries them in order. */
+const tunnelTo = async (via: string, hostname: string, port: string, lookup: Lookup): Promise<Socket> => {
+  const found = isIP(hostname) ? [hostname] : (await lookup(hostname)).map(({ address }) => address)
+  let fault: unknown
+  for (const address of found)
+    try {
+      return (await openTunnel(via, `${inBrackets(address)}:${port}`, CONNECT_TIMEOUT_MS)) as Socket
+    } catch (error) {
+      fault = error
+    }
+  throw fault
 }
 
 /**

@@ -7,6 +7,7 @@ import { callWithin } from '../../time/call-within.ts'
 import { systemClock } from '../clock/system.ts'
 import { type AddressRange, AllowedAddresses } from './allowed-address.ts'
 import { dnsLookup, guardedAgent, type Lookup, refused, systemLookup } from './guarded-agent.ts'
+import type { ProxySettings } from './proxy.ts'
 
 /** A response to a POST that is this short and fast is read to its end, so that the connection can be reused. */
 const DISCARD_BYTES = 4_096
@@ -21,6 +22,8 @@ export interface OutboundOptions {
   allowPrivate: boolean
   /** Further addresses to which no request goes. */
   denied?: readonly AddressRange[]
+  /** Reaches `https://` addresses. It gets checked addresses, and no names. */
+  proxy?: ProxySettings | undefined
   /** Resolves a name. By default asks DNS, or the system if private addresses are allowed. */
   lookup?: Lookup
 }
@@ -29,12 +32,13 @@ export interface OutboundOptions {
 export const createOutbound = ({
   allowPrivate,
   denied = [],
+  proxy,
   lookup = allowPrivate ? systemLookup : dnsLookup,
 }: OutboundOptions): Outbound => {
   const addresses = new AllowedAddresses({ denied, allowPrivate })
-  const guarded = guardedAgent(lookup, addresses)
+  const guarded = guardedAgent(lookup, addresses, proxy)
   /** For the origins of providers, which the operator has configured. */
-  const trusted = guardedAgent(systemLookup, new AllowedAddresses({ denied, allowPrivate: true }))
+  const trusted = guardedAgent(systemLookup, new AllowedAddresses({ denied, allowPrivate: true }), proxy)
   const { request } = guarded
   return {
     refuses: url => addresses.refusesUrl(url),

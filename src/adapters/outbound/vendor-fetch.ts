@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Agent, Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { AnswerRoom, type HeldAnswer } from './answer-room.ts'
+import { openProxyAgent, type ProxySettings } from './proxy.ts'
 import { readResponse } from './read-response.ts'
 
 /** A provider that cannot be reached is passed over; DNS, TCP and TLS take several round trips. */
@@ -34,7 +35,7 @@ export interface VendorFetch {
  * The `fetch` of vendors' clients: to addresses that the operator configures, which may be private, and with no time
  * limit but that of the caller. It follows no redirect, since the key would go along; a caller may ask to see them.
  */
-export const openVendorFetch = (): VendorFetch => {
+export const openVendorFetch = (proxy?: ProxySettings): VendorFetch => {
   let undici: Promise<Undici> | undefined
   /** By the server, so that a slow one holds up no other. */
   const rooms = new Map<string, AnswerRoom>()
@@ -46,7 +47,7 @@ export const openVendorFetch = (): VendorFetch => {
   }
   return {
     fetch: async (input, init = {}) => {
-      undici ??= openUndici()
+      undici ??= openUndici(proxy)
       const { agent, request } = await undici
       const { method = 'GET', headers, body, signal = null } = init
       const redirect = init.redirect === 'manual' ? 'manual' : 'error'
@@ -65,14 +66,14 @@ export const openVendorFetch = (): VendorFetch => {
 }
 
 interface Undici {
-  agent: Agent
+  agent: Dispatcher
   /** Takes a third of the time that `fetch` takes. */
   request: typeof import('undici').request
 }
 
-const openUndici = async (): Promise<Undici> => {
-  const { Agent, request } = await import('undici')
-  const agent = new Agent({
+const openUndici = async (proxy: ProxySettings | undefined): Promise<Undici> => {
+  const { request } = await import('undici')
+  const agent = await openProxyAgent(proxy, {
     connect: { timeout: CONNECT_TIMEOUT_MS },
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { openSmtpMailer } from '../../../src/adapters/mailer/smtp.ts'
+import { startConnectProxy } from '../../support/connect-proxy.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 
 const message = { to: 'ada@example.com', subject: 'Your code', text: 'WDJB-MJHT' }
@@ -14,6 +15,21 @@ t.test('a message reaches the server of the URL', async t => {
   const { port, received } = await startMailServer(t)
   await mailerAt(t, `smtp://ada:p%40ss@127.0.0.1:${port}`).send(message)
   t.match(received, [{ from: 'tollgate@example.com', to: ['ada@example.com'], text: /Subject: Your code.*WDJB-MJHT/s }])
+})
+
+t.test('a message goes through a proxy, which resolves the name of the server', async t => {
+  const { port, received } = await startMailServer(t)
+  const proxy = await startConnectProxy(t, port)
+  const url = 'smtp://ada:p%40ss@mail.example:2525'
+  const mailer = openSmtpMailer({ url, from: 'Tollgate <tollgate@example.com>', proxy: proxy.url })
+  t.teardown(() => mailer.close())
+  await mailer.send(message)
+  t.match(received, [{ to: ['ada@example.com'] }])
+  t.match(proxy.seen, [{ authority: 'mail.example:2525' }])
+  proxy.status = 403
+  const refused = openSmtpMailer({ url, from: 'Tollgate <tollgate@example.com>', proxy: proxy.url })
+  t.teardown(() => refused.close())
+  await t.rejects(refused.send(message), { message: /^the mail server failed with \w+$/ })
 })
 
 t.test('errors name neither the address nor the password', async t => {

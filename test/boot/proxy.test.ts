@@ -1,0 +1,72 @@
+import t from 'tap'
+import { ConfigError } from '../../src/boot/config.ts'
+import { readConfig } from '../../src/boot/read-config.ts'
+import { startConnectProxy, startTlsServer } from '../support/connect-proxy.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { needsPrograms } from '../support/needs.ts'
+import { openAccounts } from '../support/service.ts'
+import { ScriptProcess, startServiceProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+t.test('the proxy of the environment is read in either case', async t => {
+  const url = 'http://ada:hush@proxy.example:3128'
+  t.equal(readConfig({}).proxy, undefined)
+  t.same(readConfig({ HTTPS_PROXY: url, NO_PROXY: 'a,b' }).proxy, { url, noProxy: 'a,b' })
+  t.same(readConfig({ https_proxy: url, no_proxy: 'a' }).proxy, { url, noProxy: 'a' })
+  t.equal(readConfig({ HTTPS_PROXY: '', https_proxy: url }).proxy, undefined, 'an empty one switches it off')
+  for (const wrong of [
+    'proxy.example:3128',
+    'socks5://ada:hush@proxy',
+    'http://ada:hush@pro xy',
+    'http://ada:hush@proxy:99999',
+  ]) {
+    const { message } = t.throws(() => readConfig({ HTTPS_PROXY: wrong }), ConfigError) as unknown as Error
+    t.match(message, /^HTTPS_PROXY/)
+    t.notMatch(message, /hush/)
+  }
+})
+
+t.test(
+  'a service sends webhooks through the proxy, and commands check providers',
+  needsPrograms('openssl'),
+  async t => {
+    const server = await startTlsServer(t, ['IP:93.184.216.34', 'DNS:vendor.example'])
+    const proxy = await startConnectProxy(t, server.port)
+    const environment = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: server.certificate }
+    const folder = await temporaryFolder(t)
+    const [customer] = await openAccounts(folder, {})
+    const { url } = await startServiceProcess(t, folder, environment)
+    const answer = await fetch(`${url}/v1/webhooks/test`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ url: 'https://93.184.216.34:8443/hook' }),
+    })
+    t.match(await answer.json(), { delivered: true })
+    t.same(proxy.seen, [{ authority: '93.184.216.34:8443', authorization: undefined }])
+
+    const vendor = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'https://vendor.example/v1' }
+    const command = new ScriptProcess('src/cli.ts', ['providers', 'check'], {
+      DATA_DIR: folder,
+      ...environment,
+      ...vendor,
+    })
+    await command.ended
+    t.equal(proxy.seen.at(-1)?.authority, 'vendor.example:443')
+    t.match(server.seen.at(-1), { sni: 'vendor.example', host: 'vendor.example' })
+  },
+)
+
+t.test('mail goes through the proxy unless NO_PROXY names its server', async t => {
+  const mail = await startMailServer(t)
+  const proxy = await startConnectProxy(t, mail.port)
+  const folder = await temporaryFolder(t)
+  const invite = (environment: Record<string, string>) =>
+    new ScriptProcess('src/cli.ts', ['accounts', 'invite', 'ada@example.com', '--as', 'test'], {
+      ...{ DATA_DIR: folder, ...mail.environment, HTTPS_PROXY: proxy.url, ...environment },
+    }).ended
+  t.match(await invite({ SMTP_URL: 'smtp://ada:p%40ss@mail.example:587' }), { code: 0 })
+  t.match(proxy.seen, [{ authority: 'mail.example:587' }])
+  t.match(await invite({ NO_PROXY: '127.0.0.1' }), { code: 0 })
+  t.equal(proxy.seen.length, 1)
+  t.equal(mail.received.length, 2)
+})
