@@ -10,7 +10,8 @@ export interface Outbound {
   /** Sends a body and resolves to the response, whatever its status. Discards the response body. */
   post(url: string, request: OutboundPost): Promise<OutboundAnswer>
   /**
-   * Fetches a document, through at most three redirects, each to a URL that is checked like the first. Rejects with OutboundError, including for a status other than 200 and for too many bytes.
+   * Fetches a document, through at most three redirects, each to a URL that is checked like the first. Rejects with
+   * OutboundError, including for a status other than 200 and for too many bytes.
    */
   get(url: string, request: OutboundGet): Promise<OutboundDocument>
   /**

@@ -4,6 +4,7 @@ import type { ModelFamily } from '../../schemas/api/model.ts'
 import type { Run } from '../../schemas/api/run.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
+import { picture } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { COMPLETED, FAL_KEY, startFal } from '../support/vendors/fal.ts'
 import { KEY, PNG, startOpenAi } from '../support/vendors/openai.ts'
@@ -46,6 +47,48 @@ t.test('a picture goes through OpenAI’s client into the object store', async t
   const file = await fetch(String(body.output?.url).replace('//localhost', '//127.0.0.1'))
   t.same(Buffer.from(await file.arrayBuffer()), PNG)
 })
+
+t.test('an image of an input reaches OpenAI under its own type and a fitting name', async t => {
+  const [jpeg, webp] = [await picture('jpeg'), await picture('webp')]
+  const labelled: [label: string, bytes: Buffer, type: string, name: string][] = [
+    ['image/jpg', jpeg, 'image/jpeg', 'file.jpg'],
+    ['binary/octet-stream', webp, 'image/webp', 'file.webp'],
+    ['image/png', jpeg, 'image/jpeg', 'file.jpg'],
+  ]
+  for (const [label, bytes, type, name] of labelled) {
+    const { url } = await startVendorServer(t, ({ path }, response) => {
+      if (path === '/share') response.writeHead(307, { Location: '/image' }).end()
+      else response.writeHead(200, { 'Content-Type': label }).end(bytes)
+    })
+    const { body } = await edit(`${url}/share`)
+    t.match(body, { status: 'completed', provider: 'openai' }, label)
+    t.same(imageIn(openAi.bodies.at(-1)), { name, type, bytes }, label)
+  }
+})
+
+t.test('what is no whole image never reaches OpenAI, and is refunded', async t => {
+  const balance = await customer.balance()
+  const sent = openAi.bodies.length
+  for (const bytes of [
+    '<!doctype html><p>Sign in',
+    '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    PNG.subarray(0, -13),
+  ]) {
+    const { url } = await startVendorServer(t, (_, response) =>
+      response.writeHead(200, { 'Content-Type': 'image/png' }).end(bytes),
+    )
+    const { body } = await edit(url)
+    t.match(body, { status: 'failed', error: { code: 'invalid_input', message: /^image_url: The file is / } })
+  }
+  t.equal(openAi.bodies.length, sent)
+  t.equal(await customer.balance(), balance)
+})
+
+const edit = (imageUrl: string) =>
+  customer.run({ model: 'gpt-image-2-6', input: { prompt: 'a coat', image_url: imageUrl } })
+
+/** The file of a form, under whatever name the model takes it. */
+const imageIn = (body: Record<string, unknown> = {}) => body['image'] ?? body['image[]']
 
 t.test('a film is a job at fal, whose progress is streamed and whose file is copied', async t => {
   const states: object[] = [{ status: 'IN_QUEUE', queue_position: 1 }]

@@ -1,5 +1,5 @@
 /**
- * An animated AVIF of one frame, which is the first picture of another AVIF. Its still picture is that of the first one.
+ * An animated AVIF of one frame, which is the first picture of another AVIF. Its still picture is that of the first.
  * The boxes are those of ISO/IEC 14496-12.
  */
 export const movingAvif = (still: Uint8Array, frame: Uint8Array): Buffer => {
