@@ -280,8 +280,8 @@ export const Environment = Type.Object({
     Type.String({
       pattern: '^https?://[^?#\\s]+$',
       description: [
-        'The proxy, such as http://USER:PASSWORD@HOST:3128, through which the service reaches https:// addresses and the',
-        'mail server; none if unset',
+        'The proxy, such as http://USER:PASSWORD@HOST:3128, through which the service reaches https:// addresses and',
+        'the mail server; none if unset',
       ].join(' '),
     }),
   ),

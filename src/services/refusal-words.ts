@@ -84,8 +84,10 @@ export const sharedWords = {
   key_model_unknown: ({ model }) => `There is no model ${JSON.stringify(model)}. Use the IDs of families or endpoints.`,
   key_address_invalid: ({ address }) =>
     `${JSON.stringify(address)} is not an IP address or a CIDR range, such as 203.0.113.7 or 2001:db8::/32.`,
-  address_not_allowed: ({ address }) =>
-    `This API key may not be used from ${isIP(address) ? address : 'an unknown address'}: it is restricted to other addresses.`,
+  address_not_allowed: ({ address }) => {
+    const from = isIP(address) ? address : 'an unknown address'
+    return `This API key may not be used from ${from}: it is restricted to other addresses.`
+  },
   model_not_allowed: ({ endpoint, models }) =>
     `This API key may not run ${endpoint}: it is restricted to ${models.join(', ')}.`,
   too_many_keys: ({ limit }) => `The account already has ${limit} active keys; revoke one first.`,

@@ -94,8 +94,8 @@ export class Accounts {
   }
 
   /**
-   * Lets an e-mail address open an account where others may not. `isNew` is false if it was invited before. `address` is where
-   * to send the invitation.
+   * Lets an e-mail address open an account where others may not. `isNew` is false if it was invited before. The
+   * invitation goes to `address`.
    */
   async invite(caller: Caller, email: string): Promise<Answer<{ isNew: boolean; address: string }>> {
     const identity = emailIdentity(email)

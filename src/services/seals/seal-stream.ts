@@ -83,9 +83,9 @@ export class SealStream {
     if (signer?.keyId !== (before.key?.keyId ?? key.keyId))
       throw new WrongSealKey(
         [
-          `the log is sealed with the key ${before.key?.keyId}, and this process has ${key.keyId}: restore the key of the`,
-          'log from your backup and name its file in SEAL_KEY_FILE, or, to change to the new key, in SEAL_PREVIOUS_KEY_FILE',
-          'until the next seal',
+          `the log is sealed with the key ${before.key?.keyId}, and this process has ${key.keyId}: restore the key of`,
+          'the log from your backup and name its file in SEAL_KEY_FILE, or, to change to the new key, in',
+          'SEAL_PREVIOUS_KEY_FILE until the next seal',
         ].join(' '),
       )
     const development = key.isDevelopment ? { development: true as const } : {}

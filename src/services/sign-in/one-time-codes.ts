@@ -91,8 +91,8 @@ export class OneTimeCodes {
   }
 
   /**
-   * Tries what somebody entered as each of the codes that their browser requested, and records the tries. If it is one of
-   * them, only that one is tried. Answers with the identity whose code is right; it is used up then.
+   * Tries what somebody entered as each of the codes that their browser requested, and records the tries. If it is one
+   * of them, only that one is tried. Answers with the identity whose code is right; it is used up then.
    */
   async tryCodes(
     { caller, network, owner }: CodeTry,

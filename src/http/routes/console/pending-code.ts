@@ -11,7 +11,9 @@ export const noCodeRequested = () =>
 /** The codes that a browser may enter, which only it may: its last one, and the one before. */
 type PendingCodes = Pick<CodeEntry, 'email' | 'codeId' | 'earlier'>
 
-/** Remembers the last two codes that a browser has requested. The cookie is no secret to its owner, and is not trusted. */
+/**
+ * Remembers the last two codes that a browser has requested. The cookie is no secret to its owner, and is not trusted.
+ */
 export class PendingCode {
   readonly #cookies: Cookies
   readonly #name: string
