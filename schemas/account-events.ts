@@ -255,11 +255,21 @@ export const MAX_MIME_TYPE_LENGTH = 100
 const MimeType = Type.String({ minLength: 1, maxLength: MAX_MIME_TYPE_LENGTH })
 const SizeBytes = Type.Integer({ minimum: 0 })
 
+export const C2pa = OneOf('present', 'absent')
+export type C2pa = Static<typeof C2pa>
+
 /**
  * A result in the object store. Addresses are built from the key on each read, so the log stays valid if the store
  * moves.
  */
-export const Artifact = Closed({ objectKey: ObjectKey, mimeType: MimeType, sizeBytes: SizeBytes, sha256: Sha256 })
+export const Artifact = Closed({
+  objectKey: ObjectKey,
+  mimeType: MimeType,
+  sizeBytes: SizeBytes,
+  sha256: Sha256,
+  /** Whether a C2PA manifest was found in the file, not whether it is true. Missing from older events. */
+  c2pa: Type.Optional(C2pa),
+})
 export type Artifact = Static<typeof Artifact>
 
 /** `willDeleteAt` is when the artifacts, if any, are deleted. */

@@ -94,6 +94,14 @@ export const imageRun: Run = {
   output: {
     urls: [`${CDN}/outputs/45d93e63b196ad2f3568870c00051596.png`],
     url: `${CDN}/outputs/45d93e63b196ad2f3568870c00051596.png`,
+    provenance: [
+      {
+        sha256: '59e5f774f7f2619af0d576d03068a8e6b0f8b4cdcae1ee594ab832c59de51654',
+        c2pa: 'absent',
+        provider: 'sandbox',
+        model: 'nano-banana-2',
+      },
+    ],
     will_delete_at: '2026-12-21T13:25:49.589Z',
   },
 }

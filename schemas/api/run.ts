@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { RunError } from '../account-events.ts'
+import { C2pa, RunError } from '../account-events.ts'
 import {
   Closed,
   JsonObject,
@@ -10,6 +10,7 @@ import {
   MAX_TEXT_BYTES,
   OneOf,
   RunId,
+  Sha256,
   Slug,
   Timestamp,
   Url,
@@ -103,6 +104,22 @@ export const RunsQuery = Closed({
 })
 export type RunsQuery = Static<typeof RunsQuery>
 
+const Provenance = Closed({
+  sha256: about(Sha256, 'The SHA-256 hash of the file, which is stored exactly as its provider sent it.'),
+  c2pa: Type.Optional(
+    about(
+      C2pa,
+      [
+        '`present` if the file holds a C2PA manifest, which says how it was made. The manifest was found, not',
+        'verified: verify it before you rely on it. `absent` says only that there is none. Missing from older runs.',
+      ].join(' '),
+      'present',
+    ),
+  ),
+  provider: Type.Optional(about(Slug, 'The provider that made the file; `sandbox` for samples.', 'fal')),
+  model: about(Slug, 'The ID of the model family that made the file.', 'nano-banana-2'),
+})
+
 export const RunOutput = Closed({
   urls: Type.Optional(
     about(Type.Array(Url), 'The URLs of the files, for images and for several files.', [
@@ -124,6 +141,9 @@ export const RunOutput = Closed({
         `One of more than ${MAX_TEXT_BYTES / 1024} KB as JSON is a \`text/plain\` file instead, the last of the URLs.`,
       ].join(' '),
     ),
+  ),
+  provenance: Type.Optional(
+    about(Type.Array(Provenance), 'Where each file comes from, in the order of the URLs. It outlives the files.'),
   ),
   will_delete_at: Type.Optional(
     about(Timestamp, 'When the files will be deleted. Copy the files that you want to keep.'),

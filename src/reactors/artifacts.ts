@@ -11,6 +11,7 @@ import type { Done, Media } from '../ports/provider.ts'
 import { MAX_OUTPUT_FILES, type OutputKeys } from '../services/output-keys.ts'
 import { callWithin } from '../time/call-within.ts'
 import { delay } from '../time/delay.ts'
+import { C2paMark } from './c2pa-mark.ts'
 import { type Promised, promisedPart } from './promised-result.ts'
 import { ResultFile, UnfitResult } from './result-file.ts'
 import { MEGABYTE, maxBytesOf, STORING_MS, storedUntilMs } from './result-limits.ts'
@@ -94,7 +95,10 @@ export class Artifacts {
   async #storeText(place: Place, text: string): Promise<Artifact> {
     const bytes = Buffer.from(text)
     if (bytes.byteLength > MAX_TEXT_FILE_BYTES) throw new UnfitResult('The provider returned a text that is too long.')
-    return this.#put(place, bytes, { mimeType: TEXT_TYPE, sizeBytes: bytes.byteLength, sha256: sha256(bytes) })
+    return this.#put(place, bytes, {
+      ...{ mimeType: TEXT_TYPE, sizeBytes: bytes.byteLength },
+      ...{ sha256: sha256(bytes), c2pa: 'absent' },
+    })
   }
 
   async #storeOne(place: FilePlace, media: Media, signal: AbortSignal): Promise<Artifact> {
@@ -159,12 +163,16 @@ export class Artifacts {
     return { objectKey, ...facts, ...(!isNew && (await this.#measure(objectKey))) }
   }
 
-  async #measure(key: string): Promise<Pick<Artifact, 'sizeBytes' | 'sha256'>> {
+  async #measure(key: string): Promise<Pick<Artifact, 'sizeBytes' | 'sha256' | 'c2pa'>> {
     const found = await this.#parts.objects.get(key)
     if (!found) throw new Error(`${key} was deleted just now`)
     const hash = createHash('sha256')
-    for await (const chunk of found.body) hash.update(chunk)
-    return { sizeBytes: found.sizeBytes, sha256: hash.digest('hex') }
+    const c2pa = new C2paMark()
+    for await (const chunk of found.body) {
+      hash.update(chunk)
+      c2pa.update(chunk)
+    }
+    return { sizeBytes: found.sizeBytes, sha256: hash.digest('hex'), c2pa: c2pa.presence }
   }
 }
 

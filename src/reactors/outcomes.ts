@@ -66,7 +66,10 @@ export class Outcomes {
     return []
   }
 
-  /** Rejects with Unavailable. Undefined for an async run whose result could not be stored before the stop: the next process ends it. */
+  /**
+   * Undefined for an async run whose result could not be stored before the stop: the next process ends it. Rejects with
+   * Unavailable.
+   */
   async #toCommand(
     run: EndedRun & BilledRun,
     outcome: ProviderOutcome,

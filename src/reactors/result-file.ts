@@ -4,6 +4,7 @@ import { essenceOf, hasExtension } from '../domain/media-types.ts'
 import { FileHead } from '../services/uploads/file-head.ts'
 import { Inspection } from '../services/uploads/inspection.ts'
 import { acceptedOf } from '../services/uploads/upload-rules.ts'
+import { C2paMark } from './c2pa-mark.ts'
 import { FilmBoxes } from './film-boxes.ts'
 
 /** A result that cannot be kept. The message is shown to the client. */
@@ -28,11 +29,13 @@ export class ResultFile {
   readonly #inspection = new Inspection()
   readonly #head = new FileHead()
   readonly #boxes = new FilmBoxes()
+  readonly #c2pa = new C2paMark()
 
   update(chunk: Uint8Array) {
     this.#inspection.update(chunk)
     this.#head.update(chunk)
     this.#boxes.update(chunk)
+    this.#c2pa.update(chunk)
   }
 
   /**
@@ -48,7 +51,7 @@ export class ResultFile {
       throw new UnfitResult(`The provider returned ${this.#nameOf(found)} instead of ${names[promised]}.`)
     if (isRaw ? !isWholeRaw(stated, sizeBytes) : isCutOff || this.#isCutOff(found ?? ''))
       throw new UnfitResult(`The provider returned ${names[promised]} that is not complete.`)
-    return { mimeType: typeOf(found, stated, promised), sizeBytes, sha256 }
+    return { mimeType: typeOf(found, stated, promised), sizeBytes, sha256, c2pa: this.#c2pa.presence }
   }
 
   #isCutOff(found: string): boolean {

@@ -48,7 +48,7 @@ export class Presenter {
 
   /** `input` and `warnings` are missing where they are not shown. */
   run(row: RunRow, { input, warnings }: RunExtras = {}): Run {
-    const { provider, startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata, label } = row
+    const { provider, startedAt, completedAt, refundedMicros, output, error, metadata, label } = row
     return {
       object: 'run',
       run_id: row.runId,
@@ -64,7 +64,7 @@ export class Presenter {
       credits_charged: fromMicros(row.chargedMicros),
       ...(row.liveMicros !== undefined && { live_credits: fromMicros(row.liveMicros) }),
       ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),
-      ...(output && { output: this.#output(output, outputDeletedAt) }),
+      ...(output && { output: this.#output(output, row) }),
       ...(error && { error }),
       ...(metadata && { metadata }),
       ...(label !== undefined && { label }),
@@ -159,9 +159,12 @@ export class Presenter {
     }
   }
 
-  #output({ artifacts, text, willDeleteAt }: RunOutput, deletedAt?: string): NonNullable<Run['output']> {
-    const shownText = text !== undefined && { text }
-    if (deletedAt !== undefined) return { ...shownText, deleted_at: deletedAt }
+  #output({ artifacts, text, willDeleteAt }: RunOutput, row: RunRow): NonNullable<Run['output']> {
+    const { provider, model, outputDeletedAt } = row
+    const maker = { ...(provider !== undefined && { provider }), model }
+    const provenance = artifacts.map(({ sha256, c2pa }) => ({ sha256, ...(c2pa && { c2pa }), ...maker }))
+    const shown = { ...(text !== undefined && { text }), ...(artifacts.length > 0 && { provenance }) }
+    if (outputDeletedAt !== undefined) return { ...shown, deleted_at: outputDeletedAt }
     const urls = artifacts.map(artifact => this.#addresses.urlOf(artifact.objectKey))
     const [url, ...others] = urls
     const hasOne = others.length === 0
@@ -170,7 +173,7 @@ export class Presenter {
     return {
       ...(url && (isImage || !hasOne) && { urls }),
       ...(url && hasOne && { url }),
-      ...shownText,
+      ...shown,
       ...(willDeleteAt !== undefined && { will_delete_at: willDeleteAt }),
     }
   }

@@ -1,11 +1,12 @@
 import { makeFilm } from './film/film.ts'
 import { begin } from './line.ts'
+import { withOrigin } from './origin-mark.ts'
 import { makePicture } from './picture/picture.ts'
 import { makeRepaint } from './picture/repaint.ts'
 import { makeScaled } from './picture/scaled.ts'
 import { makeMusic } from './sound/music.ts'
 import { makeSpeech } from './sound/speech.ts'
-import type { Craft, Made, Unusable, Work } from './work.ts'
+import { type Craft, isUnusable, type Made, type Unusable, type Work } from './work.ts'
 
 const crafts: Record<Craft, (work: Work) => Promise<Made | Unusable>> = {
   picture: makePicture,
@@ -17,7 +18,8 @@ const crafts: Record<Craft, (work: Work) => Promise<Made | Unusable>> = {
 }
 
 /** Runs in each worker thread. */
-export default (work: Work) => {
+export default async (work: Work) => {
   if (work.line) begin(work.line)
-  return crafts[work.craft](work)
+  const result = await crafts[work.craft](work)
+  return isUnusable(result) ? result : withOrigin(result)
 }

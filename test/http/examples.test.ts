@@ -46,6 +46,7 @@ const masked = (value: unknown): unknown =>
       .replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY')
       .replaceAll(/https?:\/\/[^/"]+/g, 'HOST')
       .replaceAll(/\b[0-9a-f]{32}\b/g, 'NAME')
+      .replaceAll(/("sha256":)"[0-9a-f]{64}"/g, '$1"DIGEST"')
       .replaceAll(/(expires=)\d+(.*signature=)[0-9a-f]{64}/g, '$1TIME$2SIGNATURE')
       .replaceAll(/whsec_[A-Za-z0-9+/]{43}=/g, 'whsec_SECRET')
       .replaceAll(/id:\d+/g, 'id:REVISION')

@@ -102,11 +102,11 @@ t.test('files and their facts are stored under the keys of their run', async t =
         objectKey: keys.keyOf(runId(1), 0, 'image/png'),
         mimeType: 'image/png',
         sizeBytes: png.length,
-        sha256: sha256(png),
+        ...{ sha256: sha256(png), c2pa: 'absent' },
       },
       {
         ...{ objectKey: keys.keyOf(runId(1), 1, 'image/jpeg'), mimeType: 'image/jpeg' },
-        ...{ sizeBytes: jpeg.length, sha256: sha256(jpeg) },
+        ...{ sizeBytes: jpeg.length, sha256: sha256(jpeg), c2pa: 'absent' },
       },
     ],
     text: 'Hi.',

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { MAX_TEXT_BYTES } from '../../schemas/primitives.ts'
-import type { Done, Job } from '../../src/ports/provider.ts'
+import { sha256 } from '../../src/domain/digest.ts'
+import type { Done, Job, Media } from '../../src/ports/provider.ts'
 import { boundTo } from '../support/bound-to.ts'
 import { endpoint, family, parameters } from '../support/catalog-samples.ts'
 import { collect } from '../support/collect.ts'
@@ -77,7 +79,7 @@ t.test('a text too large for an event is a text file', async t => {
   for (const text of expected.slice(1)) {
     const { status, output } = (await customer.run(request)).body
     t.equal(status, 'completed')
-    t.same(Object.keys(output ?? {}), ['url', 'will_delete_at'])
+    t.same(Object.keys(output ?? {}), ['url', 'provenance', 'will_delete_at'])
     const answer = await fetch(String(output?.url))
     t.match(Object.fromEntries(answer.headers), {
       'content-type': 'text/plain; charset=utf-8',
@@ -210,4 +212,38 @@ t.test('an image run keeps as many images as were asked for', async t => {
   await offer(service.core, vendorFamily())
   const { status, output } = (await (await openAccount(service)).run(syncOrder())).body
   t.same([status, output?.urls?.length], ['completed', 1])
+})
+
+t.test('a signed picture is kept byte for byte, and the run says where it comes from', async t => {
+  // Signed by c2pa-ts with a key that was thrown away. Its manifest covers every other byte of the file.
+  const signed = await readFile(new URL('../fixtures/signed.png', import.meta.url))
+  const files = await startVendorServer(t, (_, response) => response.end(signed))
+  const results: Media[] = [
+    { mimeType: 'image/png', bytes: signed },
+    { mimeType: 'image/png', url: `${files.url}/signed` },
+    { mimeType: 'image/png', bytes: MEDIA },
+  ]
+  const submit = async (): Promise<Done> => ({ kind: 'done', media: results })
+  const service = await startService(t, {
+    environment: { ALLOW_PRIVATE_WEBHOOKS: 'true' },
+    providers: { vendor: { ...instantProvider, submit } },
+    bindingsOf: boundTo('vendor'),
+  })
+  await offer(service.core, vendorFamily())
+  const customer = await openAccount(service)
+  const { body } = await customer.run(syncOrder({ num_images: 3 }))
+  const { urls = [], provenance } = body.output ?? {}
+  const [first, second, third] = await Promise.all(
+    urls.map(async url => Buffer.from(await (await fetch(url)).arrayBuffer())),
+  )
+  t.ok(first?.equals(signed) && second?.equals(signed) && third?.equals(MEDIA))
+  const maker = { provider: 'vendor', model: 'vendor' }
+  const present = { sha256: sha256(signed), c2pa: 'present', ...maker }
+  t.same(provenance, [present, present, { sha256: sha256(MEDIA), c2pa: 'absent', ...maker }])
+  const events = (await collect(service.core.log.readStream(`account-${customer.accountId}`, 0))).flat()
+  const artifacts = [present, present, { c2pa: 'absent', sha256: sha256(MEDIA) }].map(({ sha256, c2pa }) => ({
+    sha256,
+    c2pa,
+  }))
+  t.match(events.find(({ type }) => type === 'RunCompleted')?.data, { output: { artifacts } })
 })

@@ -99,7 +99,10 @@ t.test('the output of a run is deleted at the end of its retention, and the run 
   await untilRecorded(third, customer, 'RunOutputDeleted')
   const { body: ended } = await customer.at(third.url).send<Run>(`/v1/runs/${made.run_id}`)
   t.match(ended, { status: 'completed', credits_charged: made.credits_charged })
-  t.same(ended.output, { text: 'A lighthouse.', deleted_at: new Date(startMs + 5 * DAY_MS).toISOString() })
+  const { provenance } = made.output ?? {}
+  t.match(provenance, [{ c2pa: 'absent' }])
+  const deletedAt = new Date(startMs + 5 * DAY_MS).toISOString()
+  t.same(ended.output, { text: 'A lighthouse.', provenance, deleted_at: deletedAt })
   t.equal(await statusOf(third, url), 404)
   t.same(await files(), [])
 })
