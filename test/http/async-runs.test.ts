@@ -15,7 +15,7 @@ t.test('an async run returns 202 at once and can be read when it is done', async
   const { status, headers, body } = await customer.run({ ...request, metadata: { order: 7 } })
   t.equal(status, 202)
   t.same(faultsOfRun(body), [])
-  t.match(body, { status: 'queued', endpoint: 'vendor-t2v', credits_charged: 1, metadata: { order: 7 } })
+  t.match(body, { status: 'queued', endpoint: 'vendor-t2i', credits_charged: 1, metadata: { order: 7 } })
   t.equal(headers.get('Location'), `/v1/runs/${body.run_id}`)
   t.equal(headers.get('Retry-After'), '10')
   t.equal(await customer.balance(), 99)

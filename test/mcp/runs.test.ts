@@ -63,7 +63,7 @@ for (const revision of revisions) {
     const { body } = await call<Run>(client, 'run_model', order({ workMs: 1000 }), {
       onprogress: progress => updates.push(progress),
     })
-    t.match(body, { status: 'completed', endpoint: 'vendor-t2v' })
+    t.match(body, { status: 'completed', endpoint: 'vendor-t2i' })
     const shares = updates.flatMap(({ message }) => /^processing, (\d+) %$/.exec(message ?? '')?.[1] ?? [])
     t.ok(shares.length > 1)
     t.same(
