@@ -129,6 +129,8 @@ t.test('the reference takes the session of somebody who is signed in', needsProg
   const browser = await openBrowser(t)
   const context = await browser.newContext()
   const page = await context.newPage()
+  // The script of the viewer is large, and slow on a busy machine.
+  page.setDefaultTimeout(120_000)
   await page.goto(`${service.url}/docs`)
   await page.getByText('Sign in, or enter an API key').waitFor()
   const client = new BrowserClient(service.url)
