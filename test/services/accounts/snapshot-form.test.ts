@@ -47,7 +47,7 @@ import {
 } from '../../support/account-samples.ts'
 import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
 import { at, by, given, THEN_MS } from '../../support/given.ts'
-import { balanceLow, noticeRaised, noticesSet } from '../../support/notice-samples.ts'
+import { balanceLow, modelRetiring, noticeRaised, noticesSet, retirementIn } from '../../support/notice-samples.ts'
 import { until } from '../../support/until.ts'
 
 const STREAM = accountStream(accountId())
@@ -157,6 +157,7 @@ t.test('a snapshot holds every part of the state', async t => {
     ...accepted({ run: 5, after: 60 }).map(event => by(keyId(), THEN_MS, event)),
     ...[secretRotated(1), testRequested(), by(keyId(), THEN_MS, redeliveryRequested(6))],
     ...[limitsSet({ runsInFlight: 5 }), noticesSet(), noticeRaised(1, balanceLow(5)), accountSuspended()],
+    noticeRaised(2, modelRetiring(retirementIn(20), 30)),
     tested({ run: 6 }),
     uploadGranted(),
   )
