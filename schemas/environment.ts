@@ -13,6 +13,10 @@ const ORIGIN = 'https?://(?:[\\w-]+(?:\\.[\\w-]+)*|\\[[0-9a-fA-F:.]+\\])(?::\\d{
 /** A domain name in lower case. */
 const DOMAIN = '[a-z0-9-]+(?:\\.[a-z0-9-]+)+'
 
+/** A number above 0 and below 1000, with at most six decimals. */
+const FACTOR = '(?!0+(?:\\.0+)?(?:,|$))\\d{1,3}(?:\\.\\d{1,6})?'
+const FAMILY_FACTOR = `[a-z0-9-]+=${FACTOR}`
+
 const keys = (provider: string) =>
   Type.Optional(
     Type.String({
@@ -306,6 +310,15 @@ export const Environment = Type.Object({
     default: 0.01,
     description: 'The price of a credit in US dollars, which converts surcharges into credits',
   }),
+  MARK_UP: Type.Optional(
+    Type.String({
+      pattern: `^(${FACTOR}|${FAMILY_FACTOR})(,${FAMILY_FACTOR})*$`,
+      description: [
+        'The factor on the list prices of the providers from which prices follow, such as 1.3, or with those of single',
+        'families 1.3,veo-3-1=1.1; the shipped prices if unset',
+      ].join(' '),
+    }),
+  ),
   WELCOME_CREDITS: Type.Number({
     minimum: 0,
     maximum: 1_000_000,

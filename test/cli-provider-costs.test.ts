@@ -24,7 +24,7 @@ t.test('providers margin: shows what runs earned and cost by month, family and p
   ])
   t.match(await operator.json(t, 'providers', 'margin'), [{ below_cost: true }])
   const text = await operator.text(t, 'providers', 'margin', '--from', '2020-01-01')
-  t.match(text, /^Warning: in 2\d{3}-\d\d, vendor at vendor earned less than it cost\./m)
+  t.match(text, /^Warning: in 2\d{3}-\d\d, vendor at vendor earned less than it cost; see MARK_UP\.$/m)
   t.match(text, /vendor +vendor +2 +1 +2\.000000 +1\.000000 +8\.123456 USD +1 +unknown/)
   t.match(await operator.text(t, 'providers', 'margin', '--to', '2020-01-01'), /No run has ended in this period/)
   t.match(await unable(t, 'providers', 'margin', '--from', 'soon'), /--from must be a date/)

@@ -4,7 +4,7 @@ import { toMicros } from '../domain/money.ts'
 import type { TrustedAddress } from '../http/client-address.ts'
 import { trust } from '../http/connections.ts'
 import { lowerFirst } from '../services/schema-check.ts'
-import { ConfigError } from './config.ts'
+import { ConfigError, type MarkUp } from './config.ts'
 
 /** An address of the right form may still have an impossible host or port. */
 export const readUrl = (name: keyof Environment, url: string): string => {
@@ -52,6 +52,18 @@ export const listOf = (text: string): string[] =>
 export const readBytes = (text: string): number => {
   const [, number, unit = ''] = /^(\d+) ?(.+)$/.exec(text) ?? []
   return Number(number) * 2 ** ({ MB: 20, GB: 30, TB: 40 }[unit] ?? 0)
+}
+
+/** Factors such as `1.3,veo-3-1=1.1`. The one without a name is for all other families. */
+export const readMarkUp = ({ MARK_UP: given }: Environment): MarkUp | undefined => {
+  if (given === undefined) return undefined
+  const parts = given.split(',').map(part => part.split('='))
+  const named = parts.flatMap(([name = '', factor]) => (factor === undefined ? [] : [[name, factor] as const]))
+  const [all] = parts.flatMap(([factor, rest]) => (rest === undefined ? [factor] : []))
+  return {
+    allMicros: all === undefined ? undefined : toMicros(Number(all)),
+    byFamily: new Map(named.map(([name, factor]) => [name, toMicros(Number(factor))])),
+  }
 }
 
 export const readMicros = (name: string, decimal: number): number => {

@@ -11,6 +11,12 @@ import type { ConnectionLimits } from '../http/connections.ts'
 import type { RegistrationRules } from '../services/sign-in/admissions.ts'
 
 /** The checked configuration. Relative paths are relative to the working directory. */
+/** The factor for all families, if there is one, and those of single families. */
+export interface MarkUp {
+  allMicros: number | undefined
+  byFamily: ReadonlyMap<string, number>
+}
+
 export interface Config {
   port: number
   host: string
@@ -51,6 +57,8 @@ export interface Config {
   publicDescriptors: boolean
   keyPrefix: string
   usdPerCreditMicros: number
+  /** The factors on list prices, in millionths; undefined for the shipped prices. */
+  markUp: MarkUp | undefined
   welcomeMicros: number
   registration: RegistrationRules
   /** Codes to sign in that this process makes in a minute. */

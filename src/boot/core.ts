@@ -4,7 +4,6 @@ import { createLogger } from '../adapters/logger/pino.ts'
 import { AllowedAddresses } from '../adapters/outbound/allowed-address.ts'
 import { systemRandom } from '../adapters/random/system.ts'
 import { bindings } from '../catalog/bindings/bindings.ts'
-import { shipped } from '../catalog/shipped.ts'
 import { createSnapshots, type SnapshotForm, type Snapshots } from '../engine/streams/snapshots.ts'
 import { authenticViews } from '../engine/views/authentic-views.ts'
 import { CheckpointPoller } from '../engine/views/checkpoint-poller.ts'
@@ -55,6 +54,7 @@ import { Deliveries } from '../services/webhooks/deliveries.ts'
 import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Config } from './config.ts'
+import { markedUp } from './marked-up.ts'
 import { readMasterSecret } from './master-secret.ts'
 import { openLog, openScratchViews, openViews } from './stores.ts'
 
@@ -210,7 +210,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
-    catalog: new Catalog({ offers, publishedCatalog, shipped }),
+    catalog: new Catalog({ offers, publishedCatalog, shipped: markedUp(config) }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, clock }),
     notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),

@@ -7,7 +7,7 @@ import { clientAddresses } from '../http/client-address.ts'
 import { compileConvertingCheck } from '../services/schema-check.ts'
 import { type Config, ConfigError, type ProviderConfig, type SealConfig } from './config.ts'
 import { readEventStore, readObjectStore, readSealSinks, readViewStore } from './config-stores.ts'
-import { advice, readBytes, readDenied, readMicros, readProxies, readUrl } from './config-values.ts'
+import { advice, readBytes, readDenied, readMarkUp, readMicros, readProxies, readUrl } from './config-values.ts'
 
 const check = compileConvertingCheck(Environment)
 
@@ -107,6 +107,7 @@ const toConfig = (environment: Environment): Config => {
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
+    markUp: readMarkUp(environment),
     welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
     registration: {
       mode: environment.REGISTRATION,

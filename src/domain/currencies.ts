@@ -1,6 +1,6 @@
 /**
  * The currencies in use by ISO 4217, as of November 2026, by the number of their decimals. Without units of account,
- * metals and codes for tests. `Intl` follows custom instead, such as no decimals for HUF, and has currencies of the past.
+ * metals and codes for tests. `Intl` follows custom instead, such as no decimals for HUF, and has past currencies.
  */
 const BY_DECIMALS: Record<number, string> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF',

@@ -3,8 +3,8 @@ import { Binding } from '../../schemas/binding.ts'
 import type { Endpoint } from '../../schemas/catalog.ts'
 import { bindings, bindingsOf } from '../../src/catalog/bindings/bindings.ts'
 import { listPrice } from '../../src/domain/routing/list-price.ts'
+import { quantitiesOf } from '../../src/domain/routing/quantities.ts'
 import { upstreamParameters } from '../../src/domain/routing/upstream-parameters.ts'
-import { quantitiesOf } from '../../src/services/providers/provider-cost.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { endpoints, example, type Input, samplesOf } from './inputs.ts'
 
@@ -135,7 +135,7 @@ t.test(
       for (const { price, ...binding } of bindingsOf(endpoint.id))
         for (const input of price ? samplesOf(endpoint) : []) {
           if (!price || !honours({ ...binding, price }, input)) continue
-          const cost = listPrice(price, quantitiesOf(input, Number(input['num_images'] ?? 1)) as Quantities, input)
+          const cost = listPrice(price, quantitiesOf(input, Number(input['num_images'] ?? 1)), input)
           const isMetered = price.units.some(({ unit }) => /token/i.test(unit))
           if (isMetered) metered.add(endpoint.id)
           else priced.add(endpoint.id)
@@ -144,5 +144,3 @@ t.test(
     t.ok(priced.size > 25 && metered.size > 5)
   },
 )
-
-type Quantities = Record<string, number>

@@ -52,4 +52,4 @@ const toText = (rows: Margin[]): string => {
 }
 
 const warningOf = ({ month, family, provider }: Margin): string =>
-  `Warning: in ${month}, ${printable(family)} at ${printable(provider)} earned less than it cost. Raise its price with MARK_UP.`
+  `Warning: in ${month}, ${printable(family)} at ${printable(provider)} earned less than it cost; see MARK_UP.`

@@ -7,6 +7,7 @@ import {
 import type { PriceList } from '../../../schemas/binding.ts'
 import { CURRENCY } from '../../../schemas/primitives.ts'
 import { listPrice } from '../../domain/routing/list-price.ts'
+import { quantitiesOf } from '../../domain/routing/quantities.ts'
 import type { ProviderOutcome, Work } from '../../ports/provider.ts'
 
 /** Failures after which the provider may go on with the work, or has done a part of it. */
@@ -29,15 +30,9 @@ export const providerCost = (
   if (reported) return { ...units, ...reported, source: 'reported' }
   const made = outcome.kind === 'done' && quantitiesOf(input, outcome.media.length)
   const quantities = { ...made, ...billed }
-  const amountMicros = price && listPrice(price, quantities as Record<string, number>, input)
+  const amountMicros = price && listPrice(price, quantities, input)
   if (price === undefined || amountMicros === undefined) return { ...units, source: 'unknown' }
   return { ...units, amountMicros, currency: price.currency, source: 'price_list' }
-}
-
-/** What a run is asked for and makes, by unit. */
-export const quantitiesOf = (input: Record<string, unknown>, outputs: number): Record<string, unknown> => {
-  const { text } = input
-  return { ...input, outputs, runs: 1, ...(typeof text === 'string' && { characters: [...text].length }) }
 }
 
 const reportedAmount = ({ cost }: Work = {}) =>

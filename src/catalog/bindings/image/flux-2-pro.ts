@@ -4,8 +4,8 @@ import { eachBy, usd } from '../usd.ts'
 import { falFlux2, replicateFlux2 } from './flux-2.ts'
 
 /**
- * https://fal.ai/models/fal-ai/flux-2-pro: the first megapixel costs 3 US cents and each further one 1.5. The input image
- * counts as one.
+ * https://fal.ai/models/fal-ai/flux-2-pro: the first megapixel costs 3 US cents and each further one 1.5. The input
+ * image counts as one.
  */
 const falPrice = (inputUsd: number) =>
   usd(

@@ -31,7 +31,7 @@ const replicate: ParameterRule[] = [
   implied('enable_safety_checker', true),
 ]
 
-/** https://fal.ai/models/bytedance/seedream/v5/pro/text-to-image/api: twice as much for more than 1536 by 1536 pixels. */
+/** https://fal.ai/models/bytedance/seedream/v5/pro/text-to-image/api: twice as much above 1536 by 1536 pixels. */
 const falPrice = usd(...eachBy('outputs', 'resolution', { '1K': 0.0675, '2K': 0.135 }))
 
 const onReplicateToo = (endpoint: string) =>

@@ -1,0 +1,45 @@
+import type { Family } from '../../schemas/catalog.ts'
+import { bindingsOf } from '../catalog/bindings/bindings.ts'
+import { shipped } from '../catalog/shipped.ts'
+import { withMarkUp } from '../domain/catalog/mark-up.ts'
+import { type Config, ConfigError } from './config.ts'
+
+/** The specification of the API fixes their prices. */
+const FIXED = new Set(['nano-banana-2', 'sandbox'])
+
+/**
+ * The shipped families at the operator's prices. Runs may go to any provider that has a key, so the dearest of them
+ * counts. Throws ConfigError for a factor on a family that it cannot apply to.
+ */
+export const markedUp = ({
+  markUp,
+  providers,
+  usdPerCreditMicros,
+}: Pick<Config, 'markUp' | 'providers' | 'usdPerCreditMicros'>): Family[] => {
+  if (!markUp) return shipped
+  const configured = new Set<string>(providers.map(({ provider }) => provider))
+  const openTo = (endpoint: string) => {
+    const all = bindingsOf(endpoint)
+    const own = all.filter(({ provider }) => configured.has(provider))
+    return own.length > 0 ? own : all
+  }
+  const apply = (family: Family): Family => {
+    const named = markUp.byFamily.get(family.id)
+    const factorMicros = named ?? markUp.allMicros
+    const isFixed = FIXED.has(family.id)
+    const revised =
+      factorMicros === undefined || isFixed
+        ? undefined
+        : withMarkUp(family, { factorMicros, usdPerCreditMicros, bindingsOf: openTo })
+    if (named !== undefined && !revised)
+      throw new ConfigError(`MARK_UP names ${family.id}, ${isFixed ? FIXED_PRICE : NO_LIST}.`)
+    return revised ?? family
+  }
+  const known = new Set(shipped.map(({ id }) => id))
+  const unknown = [...markUp.byFamily.keys()].find(id => !known.has(id))
+  if (unknown !== undefined) throw new ConfigError(`MARK_UP names ${unknown}, which is no family of this version.`)
+  return shipped.map(apply)
+}
+
+const FIXED_PRICE = 'whose price is fixed'
+const NO_LIST = 'of which no list price follows from a request alone; publish its price with "tollgate catalog publish"'
