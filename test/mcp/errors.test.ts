@@ -99,7 +99,7 @@ function same(code: ErrorCode, request: object): [ErrorCode, string, object, (cu
 const malformed: Record<string, [string, object, string[]]> = {
   'no arguments': ['run_model', {}, ['/model', '/input']],
   'an unknown argument': ['run_model', { ...picture, idempotencyKey: 'a' }, ['/idempotencyKey']],
-  'an input that is text': ['run_model', { ...picture, input: JSON.stringify(picture.input) }, ['/input']],
+  'an input that is no object': ['run_model', { ...picture, input: 'a lighthouse' }, ['/input']],
   'a key with a space': ['run_model', { ...picture, idempotency_key: 'a b' }, ['/idempotency_key']],
   'a key that is too long': ['run_model', { ...picture, idempotency_key: 'a'.repeat(256) }, ['/idempotency_key']],
   'a limit as text': ['list_runs', { limit: '5' }, ['/limit']],
