@@ -9,7 +9,9 @@ import { instantProvider, openAccount, openKey, startService } from '../support/
 
 // The OpenAPI document shows these examples, so each must equal what the service answers.
 
-const service = await startService(t, { providers: { sandbox: instantProvider } })
+// Where only this machine can reach the service, insufficient_credits shows a command instead.
+const environment = { HOST: '0.0.0.0' }
+const service = await startService(t, { providers: { sandbox: instantProvider }, environment })
 const { reads, accounts } = service.core
 const customer = await openAccount(service)
 const poor = await openAccount(service, { credits: 2.5 })
