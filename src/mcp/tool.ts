@@ -71,8 +71,8 @@ export const tool = <Input extends TObject, Output extends TObject>(of: Definiti
     ...described,
     call: async (args, call) => {
       try {
-          const { body, ...rest } = await answer(read(looseArguments(args, of.input)), call)
-          return toResult(body, { ...rest, summary: summary(body) }, call)
+        const { body, ...rest } = await answer(read(looseArguments(args, of.input)), call)
+        return toResult(body, { ...rest, summary: summary(body) }, call)
       } catch (error) {
         const { logger, caller } = call
         const { requestId = '' } = caller
