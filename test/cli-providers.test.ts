@@ -2,6 +2,7 @@ import t from 'tap'
 import { PROVIDERS_STREAM } from '../schemas/events.ts'
 import { collect } from './support/collect.ts'
 import { operatorOf } from './support/operator.ts'
+import { tinyFilm } from './support/sample-files.ts'
 import { openAccount, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { until } from './support/until.ts'
@@ -18,7 +19,7 @@ const fal = await startFal(t)
 const picture = { inlineData: { mimeType: 'image/png', data: PNG.toString('base64') } }
 const google = await startGoogle(t, (_, response) => reply(response, 200, generated([picture])))
 const files = await startVendorServer(t, (_, response) =>
-  response.writeHead(200, { 'Content-Type': 'video/mp4' }).end('....ftypmp42 a film'),
+  response.writeHead(200, { 'Content-Type': 'video/mp4' }).end(tinyFilm()),
 )
 const environment = {
   OPENAI_API_KEY: KEY,

@@ -6,6 +6,7 @@ import { Client } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { openLog, openViews } from '../support/engine.ts'
 import { report, reporting, reportingVendor } from '../support/reporting-vendor.ts'
+import { tinyFilm } from '../support/sample-files.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
@@ -203,7 +204,7 @@ t.test('fal and Replicate are told where to report, and their callbacks are veri
   replicate.secrets.set(OTHER_KEY, OTHER_SECRET)
   replicate.models = ['google/imagen-4-fast', 'black-forest-labs/flux-2-pro', 'qwen/qwen-image']
   const files = await startVendorServer(t, (_, response) =>
-    response.writeHead(200, { 'Content-Type': 'video/mp4' }).end('....ftypmp42 a film'),
+    response.writeHead(200, { 'Content-Type': 'video/mp4' }).end(tinyFilm()),
   )
   fal.job = {
     states: [{ status: 'IN_PROGRESS' }],

@@ -4,7 +4,7 @@ import type { ModelFamily } from '../../schemas/api/model.ts'
 import type { Run } from '../../schemas/api/run.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
-import { picture } from '../support/sample-files.ts'
+import { picture, tinyFilm } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { COMPLETED, FAL_KEY, startFal } from '../support/vendors/fal.ts'
 import { KEY, PNG, startOpenAi } from '../support/vendors/openai.ts'
@@ -13,7 +13,7 @@ import { reply, startVendorServer } from '../support/vendors/vendor-server.ts'
 const openAi = await startOpenAi(t)
 const fal = await startFal(t)
 const files = await startVendorServer(t, (_, response) =>
-  response.writeHead(200, { 'Content-Type': 'video/mp4' }).end('....ftypmp42 a film'),
+  response.writeHead(200, { 'Content-Type': 'video/mp4' }).end(tinyFilm()),
 )
 const logged: unknown[] = []
 const note = (...entry: unknown[]) => logged.push(entry)
@@ -109,7 +109,7 @@ t.test('a film is a job at fal, whose progress is streamed and whose file is cop
   t.match(await eventsOf('RunSubmitted'), [{ data: { jobId: /requests/, upstream: { provider: 'fal' } } }])
   t.equal(fal.requests.filter(({ method }) => method === 'POST').length, 1)
   const file = await fetch(String(body.output?.url).replace('//localhost', '//127.0.0.1'))
-  t.equal(await file.text(), '....ftypmp42 a film')
+  t.same(Buffer.from(await file.arrayBuffer()), tinyFilm())
 })
 
 t.test('a model whose providers are off is unavailable', async t => {

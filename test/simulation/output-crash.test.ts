@@ -10,7 +10,7 @@ import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
 import { auditFolder } from '../support/ledger.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { picture } from '../support/sample-files.ts'
+import { picture, tinyFilm } from '../support/sample-files.ts'
 import { openAccounts, type Service, startService } from '../support/service.ts'
 import { ScriptProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -27,7 +27,7 @@ const TAKEN_OVER_MS = 60_000
 const SETTLED_MS = 3 * 60 * 60_000
 
 const png = await picture('png')
-const film = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'), Buffer.alloc(300_000, 7)])
+const film = Buffer.concat([tinyFilm(), Buffer.alloc(300_000, 7)])
 
 /** A service is killed where it is held: in the middle of a copy, around the link, or around the end event. */
 const STEPS = ['copy', 'before link', 'after link', 'before RunCompleted', 'after RunCompleted']

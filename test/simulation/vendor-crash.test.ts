@@ -4,6 +4,7 @@ import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
 import { dumpText } from '../support/dump.ts'
 import { allRuns, auditFolder } from '../support/ledger.ts'
+import { tinyFilm } from '../support/sample-files.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -53,7 +54,7 @@ const startStubs = async () => {
   const copies = { areHeld: true, held: 0 }
   const files = await startVendorServer(t, (_, response) => {
     if (copies.areHeld) copies.held += 1
-    else response.writeHead(200, { 'Content-Type': 'video/mp4' }).end('....ftypmp42 a film')
+    else response.writeHead(200, { 'Content-Type': 'video/mp4' }).end(tinyFilm())
   })
   const film = `${files.url}/film.mp4`
   const fal = await startFal(t)
