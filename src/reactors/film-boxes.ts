@@ -1,4 +1,4 @@
-/** Follows the boxes of an MP4, QuickTime or AVIF file as it streams past: ISO/IEC 14496-12, section 4.2. */
+/** Follows the boxes of an MP4 or QuickTime file as it streams past: ISO/IEC 14496-12, section 4.2. */
 export class FilmBoxes {
   readonly #header = Buffer.alloc(LONG_HEADER_BYTES)
   #headerBytes = 0
@@ -23,9 +23,9 @@ export class FilmBoxes {
    * Whether the index and the frames are there, and no box lacks its end. The last one may be open, and then extends to
    * the end of the file.
    */
-  isWhole(index: 'moov' | 'meta'): boolean {
+  get isWhole(): boolean {
     const hasEnded = this.#leftBytes === 0 || this.#leftBytes === Number.POSITIVE_INFINITY
-    return hasEnded && this.#found.has(index) && this.#found.has('mdat')
+    return hasEnded && this.#found.size === NAMES.size
   }
 
   /** Begins the box whose header has arrived. */
@@ -48,5 +48,5 @@ const LONG_HEADER_BYTES = 16
 const IS_OPEN = 0
 const IS_LONG = 1
 
-/** The index of a film, that of a picture, and the frames. */
-const NAMES = new Set(['moov', 'meta', 'mdat'])
+/** The index and the frames. */
+const NAMES = new Set(['moov', 'mdat'])

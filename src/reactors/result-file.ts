@@ -56,8 +56,7 @@ export class ResultFile {
 
   #isCutOff(found: string): boolean {
     const { bytes, sizeBytes } = this.#head
-    if (found === 'image/avif') return !this.#boxes.isWhole('meta')
-    if (found === 'video/mp4' || found === 'video/quicktime') return !this.#boxes.isWhole('moov')
+    if (found === 'video/mp4' || found === 'video/quicktime') return !this.#boxes.isWhole
     if (!found.startsWith('audio/')) return false
     return sizeBytes < MIN_SOUND_BYTES || (found === 'audio/wav' && isShortWav(bytes, sizeBytes))
   }
