@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { OpenCounts } from '../services/open-counts.ts'
 
 /**
- * Requests whose bodies are arriving at a time, in all and from one network. Each holds up to 144 KB that nothing
- * has asked for yet: a full buffer of the request and one read of its connection. Most bodies come with their headers and
+ * Requests whose bodies are arriving at a time, in all and from one network. Each holds up to 144 KB that nothing has
+ * asked for yet: a full buffer of the request and one read of its connection. Most bodies come with their headers and
  * never count.
  */
 const MAX_ARRIVING = 1_000

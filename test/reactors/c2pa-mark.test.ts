@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { C2paMark } from '../../src/reactors/c2pa-mark.ts'
 
-const signed = await readFile(new URL('../fixtures/signed.png', import.meta.url))
+const signed = await readFile('test/fixtures/signed.png')
 
 const presenceIn = (file: Buffer, pieceBytes: number) => {
   const mark = new C2paMark()

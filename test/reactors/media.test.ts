@@ -216,7 +216,7 @@ t.test('an image run keeps as many images as were asked for', async t => {
 
 t.test('a signed picture is kept byte for byte, and the run says where it comes from', async t => {
   // Signed by c2pa-ts with a key that was thrown away. Its manifest covers every other byte of the file.
-  const signed = await readFile(new URL('../fixtures/signed.png', import.meta.url))
+  const signed = await readFile('test/fixtures/signed.png')
   const files = await startVendorServer(t, (_, response) => response.end(signed))
   const results: Media[] = [
     { mimeType: 'image/png', bytes: signed },

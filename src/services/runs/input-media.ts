@@ -30,8 +30,8 @@ interface Sources {
 const SLICE_BYTES = 1024 * 1024
 
 /**
- * Finds images and videos, whose types are those that their bytes show: servers and clients label them at will. Files of
- * this service are read from the store and not over the network.
+ * Finds images and videos. Their types are those that their bytes show: servers and clients label them at will. Files
+ * of this service are read from the store and not over the network.
  */
 export const createInputMediaFinder =
   (sources: Sources): FindInputMedia =>
