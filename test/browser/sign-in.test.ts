@@ -64,7 +64,10 @@ t.test('people sign in and out in a browser without scripts', needsPrograms('chr
       await inspect('the page for the code')
       await page.getByLabel('Code').fill('bbbb bbbb')
       await page.getByRole('button', { name: 'Sign in' }).click()
-      t.match(await page.getByRole('alert').textContent(), /The code is wrong. You have 4 more tries./)
+      t.match(
+        await page.getByRole('alert').textContent(),
+        /This is not the code that this browser requested. You have 4 more tries./,
+      )
       const code = await until('the code arrives', async () => codeIn((await messagesIn(service)).at(-1)))
       await page.getByLabel('Code').fill(code.toLowerCase())
       await page.keyboard.press('Enter')

@@ -176,7 +176,7 @@ const slowToStart = async (
   t: Test,
   lateMs: number,
   meanwhile: (start: LateStart) => Promise<unknown>,
-  { model = 'sandbox', outcome = new Promise<ProviderOutcome>(() => undefined) } = {},
+  { model = 'sandbox', outcome = new Promise<ProviderOutcome>(() => undefined), prefer = 'wait=0' } = {},
 ) => {
   const folder = await temporaryFolder(t)
   const clock = new ManualClock()
@@ -209,7 +209,7 @@ const slowToStart = async (
   const parts = { providers: { sandbox: provider }, limits: { slotsPerProvider: 2 } }
   const service = await startService(t, { folder, clock, log: { ...log, append }, ...parts })
   const customer = await openServiceAccount(service, { tester: true, credits: 1000 })
-  const run = () => customer.run({ model, input: { prompt: 'hello' } }, { Prefer: 'wait=0' })
+  const run = () => customer.run({ model, input: { prompt: 'hello' } }, { Prefer: prefer })
   return { service, clock, submitted, run, answer: run() }
 }
 
@@ -231,11 +231,12 @@ t.test('a run whose start is confirmed late is not submitted if another process 
 })
 
 t.test('a run whose start is confirmed late is not submitted if another process has ended it', async t => {
-  const { answer, submitted } = await slowToStart(t, 11_000, async ({ core, accountId, runId }) => {
+  const endRun = async ({ core, accountId, runId }: LateStart) => {
     const another = new AccountMailboxes({ ...core, snapshots: noSnapshots })
     const error = { code: 'interrupted', message: 'The run was lost.' } as const
     await another.execute({ kind: 'reactor' }, accountId, { type: 'FailRun', runId, error })
-  })
+  }
+  const { answer, submitted } = await slowToStart(t, 11_000, endRun, { prefer: 'wait=1' })
   t.match(await answer, { body: { status: 'failed' } })
   t.same(submitted, [])
 })
