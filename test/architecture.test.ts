@@ -23,7 +23,7 @@ const layers = [
   'src/boot/config-values.ts',
   'src/boot/config-stores.ts',
   'src/boot/read-config.ts',
-  'src/boot/marked-up.ts',
+  'src/boot/apply-mark-up.ts',
   'src/boot/kept-file.ts',
   'src/boot/master-secret.ts',
   'src/boot/seal-keys.ts',

@@ -53,8 +53,8 @@ import { ViewMaintenance } from '../services/views/view-maintenance.ts'
 import { Deliveries } from '../services/webhooks/deliveries.ts'
 import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
+import { applyMarkUp } from './apply-mark-up.ts'
 import type { Config } from './config.ts'
-import { markedUp } from './marked-up.ts'
 import { readMasterSecret } from './master-secret.ts'
 import { openLog, openScratchViews, openViews } from './stores.ts'
 
@@ -210,7 +210,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
-    catalog: new Catalog({ offers, publishedCatalog, shipped: markedUp(config) }),
+    catalog: new Catalog({ offers, publishedCatalog, shipped: applyMarkUp(config) }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, clock }),
     notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { shipped } from '../catalog/shipped.ts'
 import { createLimitedServer } from '../http/connections.ts'
 import { publishShipped } from '../services/catalog/publish-shipped.ts'
+import { applyMarkUp } from './apply-mark-up.ts'
 import { openService } from './compose.ts'
 import type { Core, Substitutes } from './core.ts'
-import { markedUp } from './marked-up.ts'
 import { publicUrlOf } from './public-url.ts'
 import { reportRefused } from './report-refused.ts'
 
@@ -32,7 +32,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   const { host, port, publicUrl, connections } = core.config
   let url = publicUrl ?? ''
   const service = await openService(core, () => url, substitutes)
-  const published = await publishShipped(core.log, core.publishedCatalog, markedUp(core.config), refusal =>
+  const published = await publishShipped(core.log, core.publishedCatalog, applyMarkUp(core.config), refusal =>
     core.logger.warn(
       { refusal },
       'skipping a shipped family because one of yours has its name; see "tollgate catalog diff"',

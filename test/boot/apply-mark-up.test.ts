@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Family } from '../../schemas/catalog.ts'
+import { applyMarkUp } from '../../src/boot/apply-mark-up.ts'
 import { ConfigError } from '../../src/boot/config.ts'
-import { markedUp } from '../../src/boot/marked-up.ts'
 import { readConfig } from '../../src/boot/read-config.ts'
 import { bindingsOf } from '../../src/catalog/bindings/bindings.ts'
 import { shipped } from '../../src/catalog/shipped.ts'
@@ -14,7 +14,7 @@ import { collect } from '../support/collect.ts'
 import { startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const at = (variables: Record<string, string>) => markedUp(readConfig(variables))
+const at = (variables: Record<string, string>) => applyMarkUp(readConfig(variables))
 
 const baseOf = (families: Family[], id: string) =>
   families.find(family => family.id === id)?.endpoints[0]?.pricing.baseMicros

@@ -11,7 +11,7 @@ const FIXED = new Set(['nano-banana-2', 'sandbox'])
  * The shipped families at the operator's prices. Runs may go to any provider that has a key, so the dearest of them
  * counts. Throws ConfigError for a factor on a family that it cannot apply to.
  */
-export const markedUp = ({
+export const applyMarkUp = ({
   markUp,
   providers,
   usdPerCreditMicros,
