@@ -3,7 +3,7 @@ import { begin } from './line.ts'
 import { withOrigin } from './origin-mark.ts'
 import { makePicture } from './picture/picture.ts'
 import { makeRepaint } from './picture/repaint.ts'
-import { makeScaled } from './picture/scaled.ts'
+import { makeThumbnail } from './picture/thumbnail.ts'
 import { makeMusic } from './sound/music.ts'
 import { makeSpeech } from './sound/speech.ts'
 import { type Craft, isUnusable, type Made, type Unusable, type Work } from './work.ts'
@@ -11,7 +11,7 @@ import { type Craft, isUnusable, type Made, type Unusable, type Work } from './w
 const crafts: Record<Craft, (work: Work) => Promise<Made | Unusable>> = {
   picture: makePicture,
   repaint: makeRepaint,
-  scaled: makeScaled,
+  thumbnail: makeThumbnail,
   film: makeFilm,
   music: makeMusic,
   speech: makeSpeech,

@@ -16,7 +16,7 @@ export interface Work {
   line?: MessagePort
 }
 
-export type Craft = 'picture' | 'repaint' | 'scaled' | 'film' | 'music' | 'speech'
+export type Craft = 'picture' | 'repaint' | 'thumbnail' | 'film' | 'music' | 'speech'
 
 export type Input = Record<string, unknown>
 

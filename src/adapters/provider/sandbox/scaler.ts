@@ -10,7 +10,7 @@ export const createSandboxScaler = (): PictureScaler => {
   const studio = createStudio({ threads: 1, timeLimitMs: () => TIME_LIMIT_MS })
   return {
     scale: async (source, maxSide, signal, customer) => {
-      const work = { craft: 'scaled', input: { max_side: maxSide }, seed: 0, source, givesSource: true } as const
+      const work = { craft: 'thumbnail', input: { max_side: maxSide }, seed: 0, source, givesSource: true } as const
       try {
         const made = await studio.make(work, signal, customer)
         return isUnusable(made) ? undefined : made.bytes

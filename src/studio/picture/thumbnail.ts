@@ -6,7 +6,7 @@ import { drawCovering } from './repaint.ts'
 import { isImage, readSource, release } from './source.ts'
 
 /** The source as a JPEG whose longer side is at most `max_side` pixels. */
-export async function makeScaled({ input, source = new Uint8Array(), line }: Work): Promise<Made | Unusable> {
+export async function makeThumbnail({ input, source = new Uint8Array(), line }: Work): Promise<Made | Unusable> {
   const image = await readSource(source, turnVia(line))
   if (!isImage(image)) return image
   const scale = Math.min(1, numberIn(input, 'max_side', 512) / Math.max(image.width, image.height))
