@@ -7,7 +7,7 @@ import {
   type Tool as ToolListed,
 } from '@modelcontextprotocol/server'
 import { info } from '../http/api-info.ts'
-import { published } from '../http/openapi/published.ts'
+import { clientSchema } from '../http/openapi/client-schema.ts'
 import { outline } from './outline.ts'
 import type { Call, Tool, ToolParts } from './tool.ts'
 import { toolNamed, tools } from './tools.ts'
@@ -51,8 +51,8 @@ const toListed = ({ name, title, description, input, output, annotations }: Tool
   title,
   description,
   annotations,
-  inputSchema: published(input) as ToolListed['inputSchema'],
-  outputSchema: published(outline(output)) as NonNullable<ToolListed['outputSchema']>,
+  inputSchema: clientSchema(input) as ToolListed['inputSchema'],
+  outputSchema: clientSchema(outline(output)) as NonNullable<ToolListed['outputSchema']>,
 })
 
 /** What a key is shown, by whether it only reads: a tool that it may not call would be tried in vain. */

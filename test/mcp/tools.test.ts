@@ -7,7 +7,7 @@ import type { ModelFamily, ModelList } from '../../schemas/api/model.ts'
 import { Quote, Run, RunList, RunRequest } from '../../schemas/api/run.ts'
 import { PresignedUpload, PresignRequest } from '../../schemas/api/upload.ts'
 import { UsageList } from '../../schemas/api/usage.ts'
-import { published } from '../../src/http/openapi/published.ts'
+import { clientSchema } from '../../src/http/openapi/client-schema.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, sandbox, withoutInput } from '../support/client.ts'
 import * as files from '../support/sample-files.ts'
@@ -17,7 +17,7 @@ import { call, connect, refusal, revisions } from './support.ts'
 const service = await startService(t)
 
 /** A shape as it is sent. */
-const sent = (shape: object) => JSON.parse(JSON.stringify(published(shape)))
+const sent = (shape: object) => JSON.parse(JSON.stringify(clientSchema(shape)))
 
 const outputs = {
   run_model: Run,

@@ -1,6 +1,6 @@
 import { isNameShape } from '../../../schemas/names.ts'
+import { clientKeywords } from './client-schema.ts'
 import { namedShapes } from './named-shapes.ts'
-import { publishedEntries } from './published.ts'
 
 /**
  * Annotations describe one use of a shape, so shapes that differ only in them are the same. `format` is an annotation
@@ -70,7 +70,7 @@ export class Components {
   }
 
   #inside(shape: object): unknown {
-    const shown = publishedEntries(shape).map(([key, value]) => [
+    const shown = clientKeywords(shape).map(([key, value]) => [
       key,
       key === 'examples' && Array.isArray(value) ? value : this.#member(value),
     ])

@@ -4,7 +4,7 @@ import { isNameShape } from '../../../schemas/names.ts'
 const ANY_NAME = '^.*$'
 
 /** The keywords of a shape for clients, who do not know the formats of names. */
-export const publishedEntries = (shape: object): [keyword: string, value: unknown][] =>
+export const clientKeywords = (shape: object): [keyword: string, value: unknown][] =>
   Object.entries(shape).flatMap(([keyword, value]): [string, unknown][] => {
     if (keyword === 'format' && isNameShape({ format: value })) return []
     // Client generators understand additionalProperties better than a pattern for any name.
@@ -13,10 +13,10 @@ export const publishedEntries = (shape: object): [keyword: string, value: unknow
   })
 
 /** A shape as clients see it outside of the OpenAPI document, without references. */
-export const published = (shape: object): Record<string, unknown> =>
-  Object.fromEntries(publishedEntries(shape).map(([keyword, value]) => [keyword, publishedMember(keyword, value)]))
+export const clientSchema = (shape: object): Record<string, unknown> =>
+  Object.fromEntries(clientKeywords(shape).map(([keyword, value]) => [keyword, clientMember(keyword, value)]))
 
-const publishedMember = (keyword: string, value: unknown): unknown => {
+const clientMember = (keyword: string, value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || keyword === 'examples') return value
-  return Array.isArray(value) ? value.map(item => publishedMember('', item)) : published(value)
+  return Array.isArray(value) ? value.map(item => clientMember('', item)) : clientSchema(value)
 }
