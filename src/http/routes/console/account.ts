@@ -17,7 +17,7 @@ import { redirect, showError, showPage, showRefusal } from '../../page-answers.t
 import { unwrap } from '../../refusals.ts'
 import { readerOf } from '../../validate.ts'
 import { type Models, modelsThatRun } from './models-that-run.ts'
-import { ownedBy } from './owned.ts'
+import { ownerOnly } from './owner-only.ts'
 
 interface Parts extends Models {
   services: Services
@@ -35,7 +35,7 @@ const readNewKey = readerOf(NewKey, 'form')
 export const accountPages = (router: Router<RequestState>, parts: Parts) => {
   const { services, sessions, publicUrl } = parts
   const { accounts, identities, keys } = services
-  const owned = ownedBy(sessions)
+  const forOwner = ownerOnly(sessions)
 
   const activeKeys = async (owner: SessionOwner): Promise<ApiKey[]> => {
     const all = unwrap(await keys.list(owner, owner.accountId))
@@ -68,7 +68,7 @@ export const accountPages = (router: Router<RequestState>, parts: Parts) => {
 
   router.get(
     ACCOUNT,
-    owned(async (ctx, owner) => showPage(ctx, HomePage(await homeOf(owner)))),
+    forOwner(async (ctx, owner) => showPage(ctx, HomePage(await homeOf(owner)))),
   )
 
   // Where the browser is after it has sent the form.
@@ -76,7 +76,7 @@ export const accountPages = (router: Router<RequestState>, parts: Parts) => {
 
   router.post(
     KEYS,
-    owned(async (ctx, owner) => {
+    forOwner(async (ctx, owner) => {
       const field = await formFields(ctx)
       const entered = { name: field('name').trim(), scope: field('scope') || 'full', isTest: field('test') !== '' }
       const home = await homeOf(owner)
@@ -99,12 +99,12 @@ export const accountPages = (router: Router<RequestState>, parts: Parts) => {
 
   router.get(
     REVOKE,
-    owned(async (ctx, owner) => showPage(ctx, RevokeKeyPage({ apiKey: await keyOf(ctx, owner) }))),
+    forOwner(async (ctx, owner) => showPage(ctx, RevokeKeyPage({ apiKey: await keyOf(ctx, owner) }))),
   )
 
   router.post(
     REVOKE,
-    owned(async (ctx, owner) => {
+    forOwner(async (ctx, owner) => {
       const { id } = await keyOf(ctx, owner)
       unwrap(await keys.revoke(owner, owner.accountId, id))
       redirect(ctx, ACCOUNT)

@@ -7,7 +7,7 @@ import type { BrowserSessions } from '../../browser-sessions.ts'
 import type { Context, RequestState } from '../../context.ts'
 import { formField } from '../../middleware/pages.ts'
 import { redirect, showError, showPage, showRefusal } from '../../page-answers.ts'
-import { ownedBy } from './owned.ts'
+import { ownerOnly } from './owner-only.ts'
 import { noCodeRequested, PendingCode } from './pending-code.ts'
 
 interface Parts {
@@ -33,16 +33,16 @@ export const identityPages = (
       ...{ email, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
       ...{ action: ENTER_CODE, back: ADD, button: 'Add the address' },
     })
-  const owned = ownedBy(sessions)
+  const forOwner = ownerOnly(sessions)
 
   router.get(
     ADD,
-    owned(ctx => showPage(ctx, AddAddressPage({ hasTelegram }))),
+    forOwner(ctx => showPage(ctx, AddAddressPage({ hasTelegram }))),
   )
 
   router.post(
     ADD,
-    owned(async (ctx, owner) => {
+    forOwner(async (ctx, owner) => {
       const email = await formField(ctx, 'email')
       const requested = await identities.requestCode(owner, { email, network: networkIn(ctx) })
       if ('refuse' in requested)
@@ -54,7 +54,7 @@ export const identityPages = (
 
   router.get(
     ENTER_CODE,
-    owned(ctx => {
+    forOwner(ctx => {
       const requested = pending.read(ctx)
       if (requested) showPage(ctx, codePage(requested.email))
       else redirect(ctx, ADD)
@@ -63,7 +63,7 @@ export const identityPages = (
 
   router.post(
     ENTER_CODE,
-    owned(async (ctx, owner) => {
+    forOwner(async (ctx, owner) => {
       const code = await formField(ctx, 'code')
       const requested = pending.read(ctx)
       if (!requested) return showError(ctx, noCodeRequested(), fault => AddAddressPage({ fault, hasTelegram }))

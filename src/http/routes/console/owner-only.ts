@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { redirect } from '../../page-answers.ts'
 
 /** Handles the requests of people who have signed in. Others are led to the page on which they can. */
-export const ownedBy =
+export const ownerOnly =
   (sessions: BrowserSessions) =>
   (handle: (ctx: Context, owner: SessionOwner) => Promise<void> | void) =>
   async (ctx: Context) => {
