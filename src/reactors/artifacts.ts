@@ -12,7 +12,7 @@ import { MAX_OUTPUT_FILES, type OutputKeys } from '../services/output-keys.ts'
 import { callWithin } from '../time/call-within.ts'
 import { delay } from '../time/delay.ts'
 import { C2paMark } from './c2pa-mark.ts'
-import { type Promised, promisedPart } from './promised-result.ts'
+import { type PromisedResult, promisedPart } from './promised-result.ts'
 import { ResultFile, UnfitResult } from './result-file.ts'
 import { MEGABYTE, maxBytesOf, STORING_MS, storedUntilMs } from './result-limits.ts'
 import { Slots } from './slots.ts'
@@ -68,7 +68,7 @@ export class Artifacts {
    * stored, or when the signal aborts; some files may be stored then. Rejects with UnfitResult or OutboundError if the
    * result is to blame.
    */
-  async store(run: RunWithResult, result: Done, promised: Promised, signal: AbortSignal): Promise<RunOutput> {
+  async store(run: RunWithResult, result: Done, promised: PromisedResult, signal: AbortSignal): Promise<RunOutput> {
     const { clock, retentionMs } = this.#parts
     const { media, text } = promisedPart(result, promised)
     const words = text?.toWellFormed()

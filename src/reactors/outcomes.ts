@@ -10,7 +10,7 @@ import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
 import { type EndedRun, leftFilesUntil } from './left-files.ts'
 import { onceAvailable } from './once-available.ts'
-import { promiseOf } from './promised-result.ts'
+import { promisedResult } from './promised-result.ts'
 import { UnfitResult } from './result-file.ts'
 import { type BilledRun, inputOf, type RunCostsParts, runCost } from './run-costs.ts'
 
@@ -82,7 +82,7 @@ export class Outcomes {
       return { type: 'FailRun', runId, error: toRunError(failed), willDeleteAt, ...done }
     }
     if (outcome.kind === 'failed') return fail(outcome)
-    const promised = await promiseOf(endpoint, () => inputOf(log, run))
+    const promised = await promisedResult(endpoint, () => inputOf(log, run))
     try {
       const { startedAt = new Date(clock.nowMs()).toISOString() } = run
       const place = { ...run, startedAt, provider: done.upstream?.provider }

@@ -8,7 +8,7 @@ import { sha256 } from '../../src/domain/digest.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { Media } from '../../src/ports/provider.ts'
 import { Artifacts, type RunWithResult } from '../../src/reactors/artifacts.ts'
-import type { Promised } from '../../src/reactors/promised-result.ts'
+import type { PromisedResult } from '../../src/reactors/promised-result.ts'
 import { UnfitResult } from '../../src/reactors/result-file.ts'
 import { storedUntilMs } from '../../src/reactors/result-limits.ts'
 import { MAX_OUTPUT_FILES, OutputKeys } from '../../src/services/output-keys.ts'
@@ -29,7 +29,7 @@ const [png, other, jpeg] = [await picture('png'), await picture('png', 7), await
 const keys = new OutputKeys('a master secret of 32 characters')
 
 /** What to store, and what was promised: by default, as many files as there are, of the type of the first. */
-interface Options extends Promised {
+interface Options extends PromisedResult {
   of: RunWithResult
   signal: AbortSignal
   text: string
