@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, ProviderOutcome, Submitted } from '../ports/provider.ts'
-import type { Health, News } from '../services/providers/health.ts'
+import type { Health, HealthChange } from '../services/providers/health.ts'
 import type { Route, Routes } from '../services/providers/routes.ts'
 import type { RunToDo } from '../services/runs/runs.ts'
 import { delay } from '../time/delay.ts'
@@ -131,7 +131,7 @@ export class Submission {
           { runId, endpoint, provider, account: account.account, ...answer.trouble },
           'a provider is in trouble',
         )
-      this.#tell(route, health.ended(account, upstream.model, answer))
+      this.#logChange(route, health.ended(account, upstream.model, answer))
       this.#isAsked = !mayMoveOn(answer)
       return answer
     } catch (error) {
@@ -140,12 +140,12 @@ export class Submission {
         return broken
       }
       logger.warn({ err: error, runId, endpoint, provider }, 'a provider did not answer')
-      this.#tell(route, health.ended(account, upstream.model, undefined))
+      this.#logChange(route, health.ended(account, upstream.model, undefined))
       return client.deduplicates ? broken : inDoubt
     }
   }
 
-  #tell({ account: { provider, account }, upstream: { model } }: Route, { trouble: kind, rest }: News) {
+  #logChange({ account: { provider, account }, upstream: { model } }: Route, { trouble: kind, rest }: HealthChange) {
     const { clock, logger } = this.#parts
     if (kind === 'gone') logger.error({ provider, account, model }, GONE)
     else if (kind) logger.error({ provider, account, kind }, REFUSED)

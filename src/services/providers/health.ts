@@ -46,7 +46,7 @@ export interface HealthWatcher {
 }
 
 /** What is new with an answer, so that the operator can be told once, until an attempt succeeds. */
-export interface News {
+export interface HealthChange {
   /** What only the operator can mend. */
   trouble?: Trouble['kind']
   /** A wait has begun. */
@@ -110,7 +110,7 @@ export class Health {
   }
 
   /** An attempt ended with an answer; undefined if there was none. */
-  ended(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined): News {
+  ended(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined): HealthChange {
     const [ofAccount, ofModel] = namesOf(account, model)
     const trouble = answer ? troubleOf(answer) : ({ kind: 'unreachable' } as const)
     if (!trouble) {
