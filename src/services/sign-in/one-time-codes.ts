@@ -40,7 +40,7 @@ interface CodeTry {
 }
 
 /** A code that was requested, and who it is for. */
-interface TriedCode {
+interface CodeCandidate {
   identity: EmailIdentity
   codeId: string
 }
@@ -68,7 +68,7 @@ export class OneTimeCodes {
    * cannot use up the tries of a code that they did not request.
    */
   async request(
-    { caller, identity, network, owner }: CodeTry & Pick<TriedCode, 'identity'>,
+    { caller, identity, network, owner }: CodeTry & Pick<CodeCandidate, 'identity'>,
     messageOf: (code: string, state: LoginState) => MailMessage | undefined,
   ): Promise<Answer<{ codeId: string }>> {
     const { logins, mail, clock, random } = this.#parts
@@ -96,7 +96,7 @@ export class OneTimeCodes {
    */
   async tryCodes(
     { caller, network, owner }: CodeTry,
-    codes: readonly TriedCode[],
+    codes: readonly CodeCandidate[],
     entered: string,
   ): Promise<Answer<EmailIdentity>> {
     const { logins, clock } = this.#parts
@@ -121,7 +121,7 @@ export class OneTimeCodes {
   }
 
   /** The code as this process knows it. */
-  async #known({ identity, codeId }: TriedCode) {
+  async #known({ identity, codeId }: CodeCandidate) {
     return (await this.#parts.logins.state(identity)).codes.find(each => each.codeId === codeId)
   }
 }
