@@ -61,7 +61,7 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
   server.setTimeout(idleMs, socket => endIdle(socket, pipelines.current(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
   server.on('drop', () => {
-    endKept(server)
+    endIdle(server)
     onRefused()
   })
   const connections = new OpenCounts<string>(perAddress)
@@ -87,7 +87,7 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
 const ROOM_EVERY_MS = 1_000
 
 /** Ends the connections of a full server that wait for another request, to make room for new ones. */
-const endKept = (server: Server) => {
+const endIdle = (server: Server) => {
   if (makingRoom.has(server)) return
   makingRoom.add(server)
   server.closeIdleConnections()
