@@ -29,7 +29,7 @@ export interface ConnectionLimits {
   clientAddress: ClientAddress
   /** The order in which clients may send more of their bodies. */
   turns: Pick<Turns, 'next'>
-  /** How long a connection is kept after a response, without another request. */
+  /** How long to keep a connection that has no further request after a response. */
   keepAliveMs: number
   idleMs?: number
   /** Called for each connection that is closed because of a limit. */
@@ -53,7 +53,7 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
       onHeaders(response, () => response.setHeader('Connection', 'close'))
     handle(request, response)
   })
-  // Node.js counts `headersTimeout` from the first byte of a request, so it does not end connections that are kept.
+  // Node.js counts `headersTimeout` from the first byte of a request, so it does not end idle connections.
   const timeouts = { headersTimeout: idleMs, keepAliveTimeout: keepAliveMs, connectionsCheckingInterval }
   const server = createServer(timeouts, (request, response) => pipelines.add(request, response))
   // Node.js itself would refuse any number of these ahead of the requests that are handled. The header may be ignored.
@@ -61,7 +61,7 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
   server.setTimeout(idleMs, socket => endIdle(socket, pipelines.current(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
   server.on('drop', () => {
-    endIdle(server)
+    closeIdle(server)
     onRefused()
   })
   const connections = new OpenCounts<string>(perAddress)
@@ -83,18 +83,18 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
   return server
 }
 
-/** A full server looks for connections that it only keeps no more often than this: it looks at all of them. */
-const ROOM_EVERY_MS = 1_000
+/** How often a full server may close its idle connections: finding them takes a look at all connections. */
+const CLOSE_IDLE_EVERY_MS = 1_000
 
-/** Ends the connections of a full server that wait for another request, to make room for new ones. */
-const endIdle = (server: Server) => {
-  if (makingRoom.has(server)) return
-  makingRoom.add(server)
+/** Closes the connections of a full server that wait for another request, to make room for new ones. */
+const closeIdle = (server: Server) => {
+  if (justClosedIdle.has(server)) return
+  justClosedIdle.add(server)
   server.closeIdleConnections()
-  setTimeout(() => makingRoom.delete(server), ROOM_EVERY_MS).unref()
+  setTimeout(() => justClosedIdle.delete(server), CLOSE_IDLE_EVERY_MS).unref()
 }
 
-const makingRoom = new WeakSet<Server>()
+const justClosedIdle = new WeakSet<Server>()
 
 /** Ends an idle connection, unless the service still works on its request or has only begun to wait for the client. */
 const endIdle = (socket: Socket, request: IncomingMessage | undefined, responseMs: number) => {
