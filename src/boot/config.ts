@@ -10,13 +10,13 @@ import type { DefaultLimits } from '../domain/account/limits.ts'
 import type { ConnectionLimits } from '../http/connections.ts'
 import type { RegistrationRules } from '../services/sign-in/admissions.ts'
 
-/** The checked configuration. Relative paths are relative to the working directory. */
 /** The factor for all families, if there is one, and those of single families. */
 export interface MarkUp {
   allMicros: number | undefined
   byFamily: ReadonlyMap<string, number>
 }
 
+/** The checked configuration. Relative paths are relative to the working directory. */
 export interface Config {
   port: number
   host: string
@@ -51,7 +51,7 @@ export interface Config {
   /** The test runs that an account may have in a UTC day. */
   testRunsPerDay: number
   outbound: OutboundOptions
-  /** The proxy on the way to providers, webhooks, files of clients, and mail; undefined for none. */
+  /** The proxy to providers, webhook receivers, clients' files and the mail server; undefined for none. */
   proxy: ProxySettings | undefined
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
