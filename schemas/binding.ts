@@ -43,9 +43,9 @@ const Unit = Type.String({ minLength: 1 })
  */
 export const UnitPrice = Closed({
   unit: Unit,
-  /** Units that are counted in this one, and have a price of their own. */
+  /** Units that this one includes and that have a price of their own. */
   without: Type.Optional(Type.Array(Unit, { minItems: 1 })),
-  /** The provider leaves it out of a report in which there is none. */
+  /** The provider leaves it out of its report if the count is 0. */
   mayBeAbsent: Type.Optional(Type.Literal(true)),
   micros: Type.Integer({ minimum: 0 }),
   per: Type.Integer({ minimum: 1 }),

@@ -314,8 +314,8 @@ export const Environment = Type.Object({
     Type.String({
       pattern: `^(${FACTOR}|${FAMILY_FACTOR})(,${FAMILY_FACTOR})*$`,
       description: [
-        'The factor on the list prices of the providers from which prices follow, such as 1.3, or with those of single',
-        'families 1.3,veo-3-1=1.1; the shipped prices if unset',
+        'The factor from the list prices of the providers to the prices of the service, such as 1.3, or',
+        '1.3,veo-3-1=1.1 with another one for a family; the shipped prices if unset',
       ].join(' '),
     }),
   ),

@@ -30,9 +30,8 @@ const FLAG_TAGS = '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3
 const JOINED = `${JOINED_LETTERS}|${JOINED_EMOJI}|${FLAG_TAGS}`
 
 /**
- * Characters that control a terminal, hide, break a line, or are private. What Unicode has not assigned yet is no such
- * character: the emoji of next year must be readable by a service with an older Node.js. Some places are reserved for
- * more that hide.
+ * Characters that control a terminal, are invisible, break a line, or are private, and the places that Unicode reserves
+ * for more of them. Other unassigned characters are printable: a service with an older Node.js must accept new emoji.
  */
 const NOT_PRINTABLE = [
   '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Noncharacter_Code_Point}',
@@ -46,7 +45,7 @@ const CHARACTERS = new RegExp(CHARACTER, 'gu')
 /** Whether a text can be a line, whatever its length. */
 export const isLine = (text: string): boolean => LINE.test(text)
 
-/** A line with what it may hold of a text that somebody else chose. */
+/** The printable part of a text from elsewhere, as a line. */
 export const toLine = (text: string, maxLength: number): string => {
   const whole = printable(normalized(text)).trim()
   // The end may cut a joined emoji.
@@ -70,11 +69,11 @@ const isFolderPath = (text: string): boolean =>
     .split('/')
     .every(name => name !== '' && isFileName(name))
 
-/** Whether a text of this shape is such a name. */
+/** Whether a shape has one of these formats. */
 export const isNameShape = ({ format }: { format?: unknown }): boolean =>
   typeof format === 'string' && Object.hasOwn(nameFormats, format)
 
-/** The formats of these texts, as a validator of JSON Schema takes them. */
+/** The formats for a validator of JSON Schema. */
 export const nameFormats: Record<string, (text: string) => boolean> = {
   line: isLine,
   'file-name': isFileName,

@@ -41,7 +41,7 @@ export const Notice = Tagged(
     retiresAt: Timestamp,
     /** The family that replaces it. */
     replacedBy: Type.Optional(Slug),
-    /** The step: no more days than these are left. */
+    /** At most so many days are left. */
     days: Type.Integer({ minimum: 1 }),
   }),
 )
@@ -78,7 +78,7 @@ export const NoticeAttemptFailed = Closed({
 /** There are no further attempts. */
 export const NoticeAbandoned = Closed({ ...delivery, attempts: Attempt })
 
-/** How many days before a model retires those who use it are told: time to plan, to change and to make haste. */
+/** The days before a model retires on which its users get a notice: one to plan, one to change, one as a last call. */
 export const RETIREMENT_NOTICE_DAYS = [1, 7, 30]
 
 /** A key that lives longer is told of this long before it expires. A shorter life is known to whoever just chose it. */

@@ -55,7 +55,7 @@ export const Slug = Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength
 /** An absolute URL. The format is for clients: what makes a URL usable depends on its use. */
 export const Url = Type.String({ format: 'uri' })
 
-/** A day as a pattern. Python's `\d` also matches the digits of other scripts. */
+/** The pattern of a day. In Python, `\d` would also match the digits of other scripts. */
 export const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}'
 
 /** ISO 8601 in UTC to the millisecond, as `Date.toISOString` writes it, so that text order is time order. */
@@ -75,7 +75,7 @@ export const MAX_GRANT_MICROS = 1_000_000_000 * 1_000_000
 /** Characters of a key's name, and of a grant's reason, which is one line of a report. */
 export const MAX_NAME_LENGTH = 64
 export const MAX_REASON_LENGTH = 200
-/** Keys of before November 2026 may have longer names. */
+/** Keys that were created before November 2026 may have longer names. */
 export const MAX_RECORDED_NAME_LENGTH = 100
 
 /** Characters of the reference of a grant or withdrawal, such as an invoice number or payment id. */

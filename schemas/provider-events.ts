@@ -21,7 +21,7 @@ export const BindingEnabled = Closed({ endpoint: Slug, ...BindingName.properties
 /** These bindings of the endpoint are tried first, in this order. An empty list restores the order that ships. */
 export const BindingsOrdered = Closed({ endpoint: Slug, bindings: Type.Array(BindingName, { maxItems: MAX_ORDERED }) })
 
-/** What an operator says works again, such as an account whose check works: its wait ends in every process. */
+/** An operator says that something works again, such as an account after a check: its wait ends in every process. */
 export const ProviderWaitEnded = Closed({
   provider: Slug,
   /** Every account and every model, if absent. */
@@ -32,7 +32,11 @@ export type ProviderWaitEnded = Static<typeof ProviderWaitEnded>
 
 /** Everything that can happen in the stream of an operator's choices among providers, by event type. */
 export const providerEvents = {
-  ...{ ProviderDisabled, ProviderEnabled, BindingDisabled, BindingEnabled, BindingsOrdered },
+  ProviderDisabled,
+  ProviderEnabled,
+  BindingDisabled,
+  BindingEnabled,
+  BindingsOrdered,
   ProviderWaitEnded,
 }
 export type ProviderEvent = EventUnion<typeof providerEvents>
