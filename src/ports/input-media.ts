@@ -20,7 +20,7 @@ export interface FoundMedia {
   load(signal: AbortSignal, onSize: (sizeBytes: number) => void): Promise<InputMedia>
 }
 
-/** A file that a run needs, and those that it needs at the same time. */
+/** A file that a run needs, and the others that it needs at the same time. */
 export interface InputSource extends InputFile {
   further?: InputFile[]
   runId: RunId
@@ -30,8 +30,8 @@ export interface InputSource extends InputFile {
 }
 
 /**
- * Loads the files of a source and keeps them in memory while `use` works with them, which may also give
- * their bytes away. Waits until the account may load more. Rejects with InputMediaError if one is unusable, and if the
+ * Loads the files of a source and keeps them in memory while `use` works with them, which may also give their
+ * bytes away. Waits until the account may load more. Rejects with InputMediaError if one is unusable, and if the
  * signal aborts.
  */
 export type UseInputMedia = <Result>(

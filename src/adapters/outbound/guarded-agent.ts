@@ -88,7 +88,7 @@ const HTTPS_PORT = '443'
 
 const inBrackets = (host: string) => (isIPv6(host) ? `[${host}]` : host)
 
-/** Names a checked address to the proxy, which could resolve the name to another one. Tries them in order. */
+/** Gives the proxy checked addresses, one after the other: it could resolve the name to another one. */
 const tunnelTo = async (via: string, hostname: string, port: string, lookup: Lookup): Promise<Socket> => {
   const found = isIP(hostname) ? [hostname] : (await lookup(hostname)).map(({ address }) => address)
   let fault: unknown

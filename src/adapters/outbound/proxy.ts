@@ -11,7 +11,7 @@ export interface ProxySettings {
   noProxy: string
 }
 
-/** The URL of the proxy to a host, an IPv6 address being in brackets; undefined if it is reached without one. */
+/** The URL of the proxy to a host; undefined for a host that needs none. An IPv6 address is in brackets. */
 export const proxyFor = (proxy: ProxySettings | undefined, host: string, port: number): string | undefined =>
   proxy && !isExempt(host.toLowerCase(), port, proxy.noProxy) ? proxy.url : undefined
 
@@ -24,7 +24,7 @@ const isExempt = (host: string, port: number, noProxy: string): boolean =>
     return domain === '*' || host === domain || host.endsWith(`.${domain}`)
   })
 
-/** An agent for hosts that the operator chose: a proxy resolves their names. */
+/** An agent for hosts that the operator chose. With a proxy, that resolves their names. */
 export const openProxyAgent = async (proxy: ProxySettings | undefined, options: Agent.Options): Promise<Dispatcher> => {
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   if (!proxy) return new Agent(options)

@@ -22,7 +22,7 @@ export interface OutboundOptions {
   allowPrivate: boolean
   /** Further addresses to which no request goes. */
   denied?: readonly AddressRange[]
-  /** Reaches `https://` addresses. It gets checked addresses, and no names. */
+  /** The proxy for `https://` URLs. It gets checked addresses instead of names. */
   proxy?: ProxySettings | undefined
   /** Resolves a name. By default asks DNS, or the system if private addresses are allowed. */
   lookup?: Lookup
@@ -90,7 +90,7 @@ const target = (text: string) => {
   return { origin: url.origin, path: url.pathname + url.search }
 }
 
-/** Links for sharing redirect once or twice. */
+/** Share links redirect once or twice. */
 const MAX_REDIRECTS = 3
 
 /** Follows redirects. Each target is checked like the first, and so is each connection by its agent. */

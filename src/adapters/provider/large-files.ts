@@ -30,7 +30,7 @@ export class LargeFiles {
     return bytes.byteLength < MIN_LARGE_BYTES ? toBase64(bytes) : this.#add(bytes)
   }
 
-  /** The file in an answer. Some servers write a whole data: URL in place of its Base64. */
+  /** The file in an answer. Some servers write a whole data: URL instead of its Base64. */
   fromBase64(text: string): Uint8Array {
     const base64 = text.replace(DATA_URL, '')
     return this.#files.get(base64) ?? Buffer.from(base64, 'base64')

@@ -27,7 +27,7 @@ export const webhookFor = ({ webhookUrl }: VendorParts, { runId }: Job): string 
   webhookUrl && `${webhookUrl}?run=${runId}`
 
 /**
- * Replaces the files of a job, if it has some, by what the vendor takes for them. They stay in memory while `use` works
+ * Replaces the files of a job, if it has any, by what the vendor takes for them. They stay in memory while `use` works
  * with the parameters. Rejects with InputMediaError if one is unusable.
  */
 export const withFile = <Result>(

@@ -26,8 +26,8 @@ export const unitsOf = (usage: unknown): Units => {
 
 /**
  * The counts of a request to generate content. Google leaves out those that are 0:
- * https://ai.google.dev/api/generate-content#UsageMetadata. What
- * no part of an output accounts for is text; an output without parts may be of any kind.
+ * https://ai.google.dev/api/generate-content#UsageMetadata. Output tokens that no part accounts for are text; an output
+ * without parts may be of any kind.
  */
 export const contentUnitsOf = (usage: unknown): Units => {
   const units = unitsOf(usage)

@@ -21,7 +21,7 @@ export function orderFor({ runId, endpoint, input }: SandboxJob): Order {
   return { craft, seed, works, source: SOURCES[kind.slice(0, 2)] }
 }
 
-/** What the work needs, by the beginning of the kind. */
+/** The source that the work needs, by the beginning of the kind. */
 const SOURCES: Record<string, 'image' | 'video'> = { i2: 'image', v2: 'video' }
 
 function craftOf(kind: string, input: Job['input']): Craft {

@@ -37,7 +37,7 @@ export async function produce(
       const [first, ...further] = filesOf(job.input)
       return useInputMedia({ ...common, ...(first ?? { url: '' }), further }, signal, use)
     }
-    // The studio cannot read a video, which is only checked.
+    // A video is only checked: the studio cannot read it.
     const results = await (order.source ? useFiles(order.source === 'image' ? makeFrom : makeAll) : makeAll())
     const media: Made[] = []
     for (const result of results) {

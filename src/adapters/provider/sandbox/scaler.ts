@@ -5,7 +5,7 @@ import { isUnusable } from '../../../studio/work.ts'
 /** Longer than the largest picture takes on a busy machine. */
 const TIME_LIMIT_MS = 20_000
 
-/** Scales pictures in a thread of the studio, which checks and decodes the pictures of strangers anyway. */
+/** Scales pictures in a thread of the studio, which already checks and decodes pictures from elsewhere. */
 export const createSandboxScaler = (): PictureScaler => {
   const studio = createStudio({ threads: 1, timeLimitMs: () => TIME_LIMIT_MS })
   return {
