@@ -36,12 +36,12 @@ export const fileExtensions: readonly string[] = [...extensions.values(), FALLBA
 export const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase()
 
 /**
- * The registered name of a type that has other names too. Every way in uses it: forms, presigned URLs, the types that
- * files show, and those that servers and providers state.
+ * The registered name of a type that has other names too. It applies to the types in forms and presigned URLs, to those
+ * that bytes show, and to those that servers and providers state.
  */
 export const commonName = (mimeType: string): string => commonNames.get(mimeType) ?? mimeType
 
-/** The common name of a stated type; undefined if none is stated, or one that stands for any bytes. */
+/** The registered name of a stated type; undefined if none is stated, or one for any bytes. */
 export const specificType = (contentType = ''): string | undefined => {
   const mimeType = commonName(essenceOf(contentType))
   return anyBytes.has(mimeType) ? undefined : mimeType

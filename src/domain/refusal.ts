@@ -8,7 +8,7 @@ import type { Decision } from './decider.ts'
 import type { HttpUrlFault } from './http-url.ts'
 import type { WebhookUrlFault } from './webhook-url.ts'
 
-/** Why a code to sign in is not tried. The identity may never have had it, or for another account. */
+/** Why a sign-in code is not tried. `unknown` if the identity never had it, or had it for another account. */
 export type CodeFault = 'unknown' | 'used' | 'tries' | 'expired'
 
 /**
@@ -41,7 +41,7 @@ export interface Refusals {
   too_many_sign_ins: { retryAfterMs: number }
   /** No code of the identity can be tried under this id. */
   code_not_valid: { reason: CodeFault }
-  /** What was entered is none of so many codes. */
+  /** The entered text is none of so many codes. */
   code_wrong: { triesLeft: number; codes: number }
   /** The service does not use Telegram. */
   telegram_not_offered: object
@@ -114,7 +114,7 @@ export interface Refusals {
     spentMicros: number
     renewsAt: string
   }
-  /** `grantTo` is the account of the caller, if it runs on the machine of its owner, who can grant credits there. */
+  /** `grantTo` is the caller's account, if the service is on their own machine, where they can grant credits. */
   insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: AccountId }
   idempotency_mismatch: object
   /** No event has this position: the log ends before it. */
@@ -196,7 +196,7 @@ export interface Refusals {
   file_truncated: { mimeType: string }
   /** A file that can be read as two types at once. */
   file_ambiguous: { mimeType: string; alsoIs: string }
-  /** A video where an image is wanted, or the other way round. */
+  /** A video instead of an image, or an image instead of a video. */
   file_of_other_kind: { kind: FileKind; mimeType: string }
   file_not_found: object
   data_url_unusable: { kind: FileKind }

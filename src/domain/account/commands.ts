@@ -93,7 +93,7 @@ export interface OpenAccount {
   identity: Identity
   tester: boolean
   welcomeMicros: number
-  /** Credits beside the welcome. */
+  /** Credits in addition to the welcome. */
   firstGrant?: Grant | undefined
   /** Missing means none. */
   notices?: NoticeSettings | undefined

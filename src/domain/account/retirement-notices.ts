@@ -7,7 +7,7 @@ import type { Retirement } from './commands.ts'
 import { raised } from './notices.ts'
 import type { AccountState } from './state.ts'
 
-/** Tells the owner that a model retires: once at each step, and only where the account has notices. */
+/** Raises the notice that a model retires: once at each step, and only for an account with notices. */
 export const raiseRetirement = (
   { retirement, atMs }: { retirement: Retirement; atMs: number },
   state: AccountState,
@@ -20,7 +20,7 @@ export const raiseRetirement = (
   return accept([raised(state, { kind: 'model_retiring', ...retirement, days })])
 }
 
-/** The steps of which the owner was told, without those of models that have retired by then. */
+/** The last step of each retirement that had a notice, without models that have retired by then. */
 export const tellRetirement = (
   { retirementsTold }: AccountState,
   { days, ...retirement }: Retirement & { days: number },
@@ -28,7 +28,7 @@ export const tellRetirement = (
 ): AccountState['retirementsTold'] =>
   retirementsTold.filter((_, name) => timeIn(name) > atMs).set(nameOf(retirement), days)
 
-/** The step that a retirement has reached, as its number of days before; undefined before the first and at its end. */
+/** The step that a retirement has reached, in days before it; undefined before the first step and after the last. */
 export const stepOf = ({ retiresAt }: Pick<Retirement, 'retiresAt'>, atMs: number): number | undefined => {
   const leftMs = Date.parse(retiresAt) - atMs
   return leftMs > 0 ? RETIREMENT_NOTICE_DAYS.find(days => leftMs <= days * DAY_MS) : undefined

@@ -54,7 +54,7 @@ export interface AccountState {
   noticeDeliveries: ImmutableMap<string, number>
   /** When the owner was told last that the balance is low, in ms since 1970; undefined since the last grant. */
   balanceLowAtMs: number | undefined
-  /** The last step of which the owner was told, by model and time of its retirement; see `retirement-notices.ts`. */
+  /** The last step that had a notice, by model and time of its retirement; see `retirement-notices.ts`. */
   retirementsTold: ImmutableMap<string, number>
   /** How often the webhook secret was rotated, and when last, in ms since 1970; see `webhook-secrets.ts`. */
   webhookSecret: { generation: number; rotatedAtMs: number }

@@ -1,7 +1,7 @@
 import type { ParametersSchema } from '../../../schemas/catalog.ts'
 import { sha256 } from '../digest.ts'
 
-/** A seed within the bounds of an endpoint's schema, by a run's ID; undefined if the endpoint has no such parameter. */
+/** A seed that follows from a run's ID, within the bounds of the endpoint's schema; undefined if it takes no seed. */
 export const drawSeed = ({ properties }: ParametersSchema, runId: string): number | undefined => {
   const { type, minimum, maximum } = properties['seed'] ?? {}
   if (type !== 'integer' || typeof minimum !== 'number' || typeof maximum !== 'number') return undefined

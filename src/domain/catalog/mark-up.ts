@@ -23,9 +23,9 @@ const MILLION = 1_000_000
 const STEP_MICROS = 10_000
 
 /**
- * A family at prices that follow from its costs: the lowest base at which no run sells for less than the factor on the
- * list price, whichever binding gets it. What the price depends on stays as it ships. Undefined if no list price of it
- * follows from an input alone.
+ * A family at prices that follow from its costs: the lowest base at which no run sells for less than the list price
+ * times the factor, whichever binding gets it. The parameters that the price depends on stay as shipped. Undefined if
+ * no list price of the family follows from an input alone.
  */
 export const withMarkUp = (family: Family, terms: Terms): Family | undefined => {
   const endpoints = family.endpoints.map(endpoint => ({ endpoint, baseMicros: baseFor(endpoint, terms) }))
@@ -49,14 +49,14 @@ const baseFor = (endpoint: Endpoint, terms: Terms): number | undefined => {
       priceOf({ ...pricing, baseMicros }, input, terms.usdPerCreditMicros).totalMicros
     const factor = (priceAt(MILLION) - priceAt(0)) / MILLION
     let least = Math.max(Math.ceil((targetMicros - priceAt(0)) / factor / STEP_MICROS), 1) * STEP_MICROS
-    // The factor is rounded.
+    // The division is rounded.
     while (priceAt(least) < targetMicros) least += STEP_MICROS
     base = Math.max(base ?? 0, least)
   }
   return base
 }
 
-/** The least price of an input, in microcredits: the factor on the dearest list price. */
+/** The lowest price of an input, in microcredits: the highest list price times the factor. */
 const targetOf = (input: Input, bindings: readonly PricedBinding[], terms: Terms): number | undefined => {
   const costs = bindings.flatMap(({ price, ...mapping }) => {
     if (price?.currency !== 'USD' || !mayTake(mapping, input)) return []
@@ -67,7 +67,7 @@ const targetOf = (input: Input, bindings: readonly PricedBinding[], terms: Terms
   return Number((usdMicros * BigInt(MILLION)) / BigInt(terms.usdPerCreditMicros))
 }
 
-/** Rules of several parameters only name sizes, and an input of ours has no aspect ratio. */
+/** Leaves out rules of several parameters: they only name sizes, and these inputs have no aspect ratio. */
 const mayTake = ({ parameters, refuses = [] }: PricedBinding, input: Input): boolean => {
   const single = parameters.filter(({ from }) => typeof from === 'string' && Object.hasOwn(input, from))
   const known = Object.fromEntries(single.map(({ from }) => [from, input[String(from)]]))

@@ -23,11 +23,11 @@ export interface Choices {
   disabledBindings: ImmutableMap<string, ImmutableSet<string>>
   /** The bindings of an endpoint that are tried first. */
   orders: ImmutableMap<string, List<string>>
-  /** The last event that ended the wait of a provider, an account or a model, by what it names. */
+  /** The last event that ended a wait, by the provider, account and model that it names. */
   endedWaits: ImmutableMap<string, EndedWait>
 }
 
-/** The revision tells it apart from an earlier one. */
+/** The revision distinguishes it from an earlier one. */
 export type EndedWait = ProviderWaitEnded & { revision: number }
 
 export const NO_CHOICES: Choices = {

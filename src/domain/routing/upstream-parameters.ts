@@ -3,7 +3,7 @@ import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
 /** Parameters of an input whose values a binding cannot honour together. */
 export interface Unmet {
   parameters: string[]
-  /** The bound that the only one of them breaks. */
+  /** The bound that the value breaks, if there is one parameter. */
   bound?: Bound
 }
 
