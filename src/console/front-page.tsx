@@ -1,7 +1,7 @@
 import { Code, Layout } from './layout.tsx'
 import type { RegistrationNote } from './sign-in-page.tsx'
 
-/** A picture that the sandbox painted, made with the request that stands beside it. */
+/** A picture by the sandbox, made with the request that is shown beside it. */
 export const PICTURE_PATH = '/console/first-picture.jpg'
 
 interface FrontProps {
@@ -12,7 +12,7 @@ interface FrontProps {
   sample: { model: string; credits: number; request: readonly string[] } | undefined
 }
 
-/** Says what this is, for somebody who has only a browser. */
+/** Introduces the service to people in a browser. */
 export const FrontPage = ({ registration, families, sample }: FrontProps) => (
   <Layout title="Every model, one key" width="page">
     <div class="hero">

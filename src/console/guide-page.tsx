@@ -11,7 +11,7 @@ interface GuideProps {
   run: string
 }
 
-/** As the shell of the reader knows it. */
+/** The key in examples: a variable of the reader's shell. */
 export const KEY = '$TOLLGATE_KEY'
 
 /** How to use the API, from the first key on. */

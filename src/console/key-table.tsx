@@ -41,11 +41,11 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) =>
   )
 
 /** The abilities of keys by scope. */
-export const abilities: Record<ApiKey['scope'], string> = {
+const abilities: Record<ApiKey['scope'], string> = {
   full: 'run and read everything',
   read: 'read only',
   keys: 'manage keys only',
 }
 
-/** The log has the day, in UTC. */
+/** Uses are recorded by the day, in UTC. */
 const lastUse = ({ last_used_at: at }: ApiKey) => (at === undefined ? 'never' : at.slice(0, 10))

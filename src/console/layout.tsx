@@ -6,7 +6,7 @@ export const STYLE_PATH = '/console/style.css'
 
 interface LayoutProps {
   title: string
-  /** The link at the right of the header: to the account, or by default to sign in. */
+  /** The link at the right of the header. */
   account?: 'Your account' | 'Sign in'
   /** The width of the text: a form by default. */
   width?: 'form' | 'page'
@@ -66,7 +66,7 @@ export const Fault = ({ text }: { text: string | undefined }) =>
 export const faulty = (text: string | undefined) =>
   text === undefined ? {} : { 'aria-invalid': 'true' as const, 'aria-describedby': 'fault' }
 
-/** Lines to copy, such as a command. It takes the focus, so that a keyboard scrolls it. */
+/** Lines to copy, such as a command. It can have the focus, so that people can scroll it with the keyboard. */
 export const Code = ({ lines, label }: { lines: readonly string[]; label: string }) => (
   <section class="lines" aria-label={label} tabindex={0}>
     <pre>

@@ -7,7 +7,7 @@ interface NewKeyProps {
   request: readonly string[]
 }
 
-/** Shows a new key, this once. */
+/** Shows a new key, once only. */
 export const NewKeyPage = ({ name, apiKey, request }: NewKeyProps) => (
   <Layout title="New key" width="page" account="Your account">
     <h1>“{name}” is ready</h1>

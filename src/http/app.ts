@@ -125,9 +125,9 @@ export const createApp = ({
 const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: BrowserSessions, clock: Clock) => {
   const { services, keyHolders, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } = api
   const rest = [countRequests(requestLimits), arrivingBodies(), untakenAnswers(), position(services)]
-  // Owners who have signed in need no key, so that the reference works for them in a browser.
+  // Owners who have signed in need no key, so the reference works for them in a browser.
   const serve = serveAt(router, sessions.authenticate, ...rest)
-  // These are about the key itself, or for programs alone.
+  // These are about the key itself, or only for programs.
   const serveKeys = serveAt(router, sessions.authenticateKey, ...rest)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)

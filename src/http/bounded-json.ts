@@ -13,7 +13,7 @@ export class NotJson extends ApiError {
 /**
  * Parses the JSON object or array of a body. Throws NotJson, or invalid_request for what a schema cannot check: the
  * number of values and names, the depth, the name `__proto__`, integers that would be rounded, and values without a
- * canonical form, which are infinite numbers and lone surrogates. `at` is the place of a text inside a body.
+ * canonical form, which are infinite numbers and lone surrogates. `at` is the place of the text in a body.
  */
 export const parseBounded = (text: string, at = ''): object => {
   const { values, names, rounded } = scan(text)
@@ -43,8 +43,8 @@ interface Span {
 
 /**
  * The most values and the number of names that a JSON text can hold, and the first integer that would be rounded.
- * Looking at marks and numbers between strings costs a fraction of parsing, which takes a quarter of a second for a
- * megabyte of names.
+ * A scan for marks and numbers between strings takes a fraction of the time of parsing, which needs a quarter of a
+ * second for a megabyte of names.
  */
 const scan = (text: string): { values: number; names: number; rounded?: Span } => {
   let values = 1
@@ -78,8 +78,8 @@ const NUMBER = /\d+(?:\.\d*)?(?:[eE][+-]?\d*)?/y
 const isRounded = (number: string): boolean => /^\d{16}/.test(number) && Number(number) > Number.MAX_SAFE_INTEGER
 
 /**
- * The place of a number in a text that is valid. Older versions of Node.js do not tell where they found a value, so a
- * mark takes its place that no other value can be: the text was checked for lone surrogates.
+ * The place of a number in a valid text. Older versions of Node.js cannot say where they found a value, so a mark
+ * replaces the number: a lone surrogate, which no other value is, because the text was checked for them.
  */
 const placeOf = ({ start, end }: Span, text: string, at: string): string => {
   const from = text[start - 1] === '-' ? start - 1 : start

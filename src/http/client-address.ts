@@ -11,12 +11,12 @@ export type AddressHeader = 'x-forwarded-for' | 'forwarded'
 /** The address of the client that sent a request, or `UNKNOWN_CLIENT`. */
 export type ClientAddress = (request: IncomingMessage) => string
 
-/** A client that no proxy names. It is in no network, and all such clients share the limits of one. */
+/** A client that no proxy names. It is in no network, and all such clients share the limits of one network. */
 export const UNKNOWN_CLIENT = 'unknown'
 
 /**
- * Finds the client: the last address in the header that is no trusted proxy. Only one header is read, because a proxy
- * that sets one of them passes on the other as its client sent it.
+ * Finds the client: the last address in the header that is no trusted proxy's. It reads only one header, because a
+ * proxy that sets one passes on the other as its client sent it.
  */
 export const clientAddresses =
   (isTrusted: TrustedAddress, header: AddressHeader = 'x-forwarded-for'): ClientAddress =>
@@ -35,8 +35,8 @@ export const clientAddresses =
 const HEADERS: readonly AddressHeader[] = ['x-forwarded-for', 'forwarded']
 
 /**
- * The hops of a header, the last first. Commas divide even what quotes enclose: quotes that a client leaves open must
- * not swallow what a proxy appends.
+ * The hops of a header, the last first. A comma divides hops even between quotes, so that a quote that a client leaves
+ * open cannot hide what a proxy appends.
  */
 const hopsOf = (header: string): string[] =>
   header
@@ -54,7 +54,7 @@ const readElement = (element: string): string | undefined => {
   }
 }
 
-/** A node as proxies write it (RFC 7239, section 6): an address, in brackets or not, with a port or not. */
+/** A node (RFC 7239, section 6): an address, with or without brackets and a port. */
 const readNode = (text: string): string | undefined => {
   const node = /^"(.*)"$/.exec(text)?.[1] ?? text
   if (isIP(node)) return node

@@ -3,7 +3,7 @@ import type { Position } from '../../schemas/recorded.ts'
 import { ApiError } from './api-error.ts'
 import type { Context } from './context.ts'
 
-/** How long a client would like to wait for the end of a run (RFC 7240). */
+/** How long a client wants to wait for the end of a run (RFC 7240). */
 export interface WaitPreference {
   /** Clamped to its limit; undefined if the client leaves it to the service. */
   waitMs: number | undefined

@@ -86,7 +86,7 @@ const readUpload = async (req: IncomingMessage, boundary: string, receive: Recei
   }
 }
 
-/** Only text comes without a name and a type from most clients, but some send files like this. */
+/** Most clients send only text without a name and a type, but some send files like this. */
 const isOfNoType = (refusal: Refusal) => refusal.code === 'file_type_not_accepted' && refusal.mimeType === undefined
 
 const isText = () => invalid('file', "must be a file, not text; curl sends a file with -F 'file=@name'")

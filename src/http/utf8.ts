@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Bytes as text, without a byte order mark; undefined if they are not UTF-8. Node.js would replace what is not. */
+/** Bytes as text, without a byte order mark; undefined if they are not UTF-8. Node.js would replace faulty bytes. */
 export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
   try {
     return UTF8.decode(bytes)
@@ -21,7 +21,7 @@ export const checkCharset = (ctx: Context) => {
   if (!isUtf8(charset)) throw notUtf8(charset)
 }
 
-/** Whether the charset of a Content-Type is UTF-8, as it also is if there is none. */
+/** Whether the charset of a Content-Type is UTF-8, which is the default. */
 export const isUtf8 = (charset: string): boolean => /^(utf-?8)?$/i.test(charset)
 
 export const notUtf8 = (charset: string) =>

@@ -28,7 +28,7 @@ export const readerOf = <Shape extends TSchema>(shape: Shape, what: string): ((v
   }
 }
 
-/** Names are in one form before they are counted, compared or stored. */
+/** Normalizes names before they are counted, compared or stored. */
 const withNames = (names: string[], value: Record<string, unknown>) => {
   for (const name of names) if (typeof value[name] === 'string') value[name] = normalized(value[name])
   return value

@@ -5,8 +5,8 @@ import { NotJson, parseBounded } from '../http/bounded-json.ts'
 type Arguments = Record<string, unknown>
 
 /**
- * Arguments as a tool takes them. Some language models write an object as text, and an address that they leave out as
- * an empty text.
+ * Arguments as a tool takes them. Some language models write an object as JSON text, and an empty text for an address
+ * that they want to leave out.
  */
 export const looseArguments = (args: unknown, { properties }: TObject): unknown => {
   if (!isObject(args)) return args
@@ -28,7 +28,7 @@ const objectOf = (name: string, value: unknown): unknown => {
 const withoutEmptyAddresses = (input: Arguments): Arguments =>
   Object.fromEntries(Object.entries(input).filter(([name, value]) => value !== '' || !isAddress(name)))
 
-/** Such as `image_url`. An endpoint that needs one refuses an input without it. */
+/** Whether it names an address, such as `image_url`. An endpoint that needs one refuses an input without it. */
 const isAddress = (name: string) => name.endsWith('_url')
 
 /** The object in a text, or the text if it holds none. Throws invalid_request for an object beyond the bounds. */
@@ -45,7 +45,7 @@ const parsed = (text: string, at: string): unknown => {
 const isObject = (value: unknown): value is Arguments =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A message whose call has no arguments, where it says so with null. */
+/** A message without `arguments: null`, which some clients send for a tool without arguments. */
 export const withoutNullArguments = (message: unknown): unknown => {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { arguments?: unknown } }
   if (method !== 'tools/call' || params?.arguments !== null) return message

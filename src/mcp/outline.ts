@@ -1,11 +1,11 @@
 import type { TSchema } from 'typebox'
 
-/** The levels of objects whose fields are named: those of a run and its output, or of a list and its items. */
+/** The levels of objects whose fields an outline names: a run and its output, or a list and its items. */
 const DEPTH = 2
 
 /**
- * The outline of a shape: names, types and choices, without descriptions and narrower rules. Agents hold the outlines
- * of all tools in their context. Whatever matches the shape matches its outline.
+ * The outline of a shape: names, types and choices, without descriptions and narrower rules. The outlines of all tools
+ * take up room in the context of agents. Whatever matches the shape matches its outline.
  */
 export const outline = (shape: TSchema, depth = DEPTH): TSchema => {
   const { type, enum: choices, properties, items } = shape as TSchema & Parts

@@ -5,7 +5,7 @@ import { mimeTypeOf } from '../domain/media-types.ts'
 import { unwrap } from './refusals.ts'
 import type { Call, ToolAnswer } from './tool.ts'
 
-/** How long a result waits for its previews. */
+/** How long an answer waits for its previews. */
 const PREVIEW_MS = 15_000
 
 /** A run with its files as links, its pictures to look at, and a note on how to continue if it has not ended. */

@@ -55,7 +55,7 @@ const toListed = ({ name, title, description, input, output, annotations }: Tool
   outputSchema: clientSchema(outline(output)) as NonNullable<ToolListed['outputSchema']>,
 })
 
-/** What a key is shown, by whether it only reads: a tool that it may not call would be tried in vain. */
+/** The tools and instructions for most keys, and for those that only read: agents would try other tools in vain. */
 const shownToAll = { tools: tools.map(toListed), options: optionsWith(INSTRUCTIONS) }
 const shownToReaders = {
   tools: tools.filter(({ annotations }) => annotations.readOnlyHint).map(toListed),

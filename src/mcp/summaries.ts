@@ -5,9 +5,9 @@ import type { Quote, Run, RunList } from '../../schemas/api/run.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
 import type { ParametersSchema } from '../../schemas/catalog.ts'
 
-// The texts beside structured results: what an agent needs that reads text alone, and not the result once more.
+// The texts beside structured results: enough for agents that read only text, without repeating the whole result.
 
-/** Lines of a list. The structure has the rest. */
+/** Lines of a list. The structured result has the rest. */
 const MAX_LINES = 40
 
 /** Characters of the text of a run. */
@@ -67,7 +67,7 @@ type Shown = Omit<ModelFamily, 'endpoints'> & {
   endpoints: (Omit<ModelEndpoint, 'parameters_schema' | 'pricing'> & Partial<ModelEndpoint>)[]
 }
 
-/** One family in full with its parameters, several with a line for each. */
+/** One family with its parameters, or a line for each of several. */
 export const modelsSummary = ({ data }: { data: readonly Shown[] }): string => {
   const [only, ...others] = data
   if (only && others.length === 0)

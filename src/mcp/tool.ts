@@ -47,7 +47,7 @@ interface Definition<Input extends TObject, Output extends TObject> {
   description: string
   input: Input
   output: Output
-  /** The body as a short text. The whole of it would stand in the context twice. */
+  /** The body as a short text: the whole body would be in the context of an agent twice. */
   summary(body: Static<Output>): string
   annotations: Required<Omit<ToolAnnotations, 'title'>>
   answer(args: Static<Input>, call: Call): Promise<ToolAnswer<Static<Output>>>

@@ -55,7 +55,7 @@ const read = koaBody({
 /** A field of the form that was sent; empty if it is missing. */
 export const formField = async (ctx: Context, name: string): Promise<string> => (await formFields(ctx))(name)
 
-/** Reads the form that was sent, and returns what looks up its fields. */
+/** Reads the form that was sent, and returns a function that looks up its fields. */
 export const formFields = async (ctx: Context): Promise<(name: string) => string> => {
   if (!ctx.is('urlencoded'))
     throw new ApiError('unsupported_media_type', 'A form must have the type application/x-www-form-urlencoded.')

@@ -192,12 +192,12 @@ const answerRun = (ctx: Context, { status, runId }: RunRow, shown: Run, preferen
   ctx.body = shown
 }
 
-/** Says which preferences decided about the answer. That to respond before the end did if the run has not ended. */
+/** Names the preferences that decided about the answer. `respond-async` did so only if the run has not ended. */
 const applyPreference = (ctx: Context, { waitMs, respondsAsync }: WaitPreference, isUnfinished: boolean) => {
   const isAsync = respondsAsync && isUnfinished
   const applied = [
     ...(isAsync ? ['respond-async'] : []),
-    // No wait at all is the same preference in other words.
+    // With `respond-async`, `wait=0` says the same once more.
     ...(waitMs === undefined || (respondsAsync && waitMs === 0) ? [] : [`wait=${waitMs / 1000}`]),
   ]
   if (applied.length > 0) ctx.set('Preference-Applied', applied.join(', '))

@@ -58,7 +58,7 @@ export const accountPages = (router: Router<RequestState>, parts: Parts) => {
     return found
   }
 
-  /** What to try a key with, which depends on what it may do. */
+  /** A request that the key may send. */
   const firstRequest = async (scope: ApiKey['scope'], apiKey: string) => {
     const url = publicUrl()
     if (scope === 'keys') return curlRead(`${url}/v1/keys`, apiKey)
@@ -71,7 +71,7 @@ export const accountPages = (router: Router<RequestState>, parts: Parts) => {
     forOwner(async (ctx, owner) => showPage(ctx, HomePage(await homeOf(owner)))),
   )
 
-  // Where the browser is after it has sent the form.
+  // A reload of the page that answers the form comes here.
   router.get(KEYS, ctx => redirect(ctx, ACCOUNT))
 
   router.post(

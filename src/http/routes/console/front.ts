@@ -74,7 +74,7 @@ const fonts = new Map(
 
 const answer = async (ctx: Context, body: Promise<StaticBody>) => {
   const ready = await body
-  // A new version may have others.
+  // A new version of the service may have other files.
   ctx.set('Cache-Control', 'max-age=86400')
   return ready.answer(ctx)
 }

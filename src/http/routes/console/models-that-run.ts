@@ -14,7 +14,7 @@ export const publicFamilies = async ({ services, present }: Models): Promise<Mod
     present.family(family, status),
   )
 
-/** The IDs of those that can be run now. */
+/** The IDs of the families that can run now. */
 export const modelsThatRun = async (parts: Models): Promise<string[]> =>
   (await publicFamilies(parts))
     .filter(({ endpoints }) => endpoints.some(({ available }) => available))

@@ -3,7 +3,7 @@ import type { BrowserSessions } from '../../browser-sessions.ts'
 import type { Context } from '../../context.ts'
 import { redirect } from '../../page-answers.ts'
 
-/** Handles the requests of people who have signed in. Others are led to the page on which they can. */
+/** Handles the requests of people who have signed in, and redirects others to the sign-in page. */
 export const ownerOnly =
   (sessions: BrowserSessions) =>
   (handle: (ctx: Context, owner: SessionOwner) => Promise<void> | void) =>
