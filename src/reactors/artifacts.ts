@@ -64,7 +64,7 @@ export class Artifacts {
   }
 
   /**
-   * Resolves when all that was promised is durable. Rejects if any part is missing, is something else or cannot be
+   * Resolves when the whole promised result is durable. Rejects if any part is missing, is something else or cannot be
    * stored, or when the signal aborts; some files may be stored then. Rejects with UnfitResult or OutboundError if the
    * result is to blame.
    */
@@ -95,10 +95,8 @@ export class Artifacts {
   async #storeText(place: Place, text: string): Promise<Artifact> {
     const bytes = Buffer.from(text)
     if (bytes.byteLength > MAX_TEXT_FILE_BYTES) throw new UnfitResult('The provider returned a text that is too long.')
-    return this.#put(place, bytes, {
-      ...{ mimeType: TEXT_TYPE, sizeBytes: bytes.byteLength },
-      ...{ sha256: sha256(bytes), c2pa: 'absent' },
-    })
+    const facts = { mimeType: TEXT_TYPE, sizeBytes: bytes.byteLength, sha256: sha256(bytes), c2pa: 'absent' } as const
+    return this.#put(place, bytes, facts)
   }
 
   async #storeOne(place: FilePlace, media: Media, signal: AbortSignal): Promise<Artifact> {

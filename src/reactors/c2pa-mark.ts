@@ -2,7 +2,7 @@ import type { C2pa } from '../../schemas/account-events.ts'
 
 /**
  * Looks for a C2PA manifest in a file as it streams past. In every format, a manifest store is a box that begins with
- * this name and type: C2PA specification 2.1, section 11.1.4. It is found, not verified.
+ * this name and type: C2PA specification 2.1, section 11.1.4. The manifest is not verified.
  */
 export class C2paMark {
   #isFound = false

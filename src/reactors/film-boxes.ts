@@ -2,7 +2,7 @@
 export class FilmBoxes {
   readonly #header = Buffer.alloc(LONG_HEADER_BYTES)
   #headerBytes = 0
-  /** The bytes of the present box that have not arrived. */
+  /** The bytes of the current box that have not arrived. */
   #leftBytes = 0
   readonly #found = new Set<string>()
 
@@ -20,8 +20,8 @@ export class FilmBoxes {
   }
 
   /**
-   * Whether the index and the frames are there, and no box lacks its end. The last one may be open, and then extends to
-   * the end of the file.
+   * Whether the index and the frames are there and no box is cut off. The last box may state no size, and then extends
+   * to the end of the file.
    */
   get isWhole(): boolean {
     const hasEnded = this.#leftBytes === 0 || this.#leftBytes === Number.POSITIVE_INFINITY

@@ -55,7 +55,7 @@ export class InputSources {
     try {
       await sources.acquire(host, accountId, signal)
       try {
-        // They share one place and one reservation: runs that wait for a second one would hold up each other.
+        // They share one place and one reservation: runs that waited for a second one could block each other.
         const files = await Promise.all([first, ...further].map(file => this.#find(file)))
         const sizes = files.map(({ maxBytes }) => maxBytes)
         const reserved = await room.reserve(accountId, sum(sizes), signal)
@@ -85,7 +85,7 @@ export class InputSources {
     }
   }
 
-  /** Errors say of which parameter they are. */
+  /** Errors name the parameter. */
   async #find({ url, parameter }: InputFile) {
     const named = (error: unknown) => {
       if (error instanceof InputMediaError && parameter) error.parameter = parameter

@@ -9,7 +9,7 @@ export interface PromisedResult {
   files: number
 }
 
-/** Only images can be several. The price counts them. */
+/** Only images can be more than one. The price counts them. */
 export const promisedResult = async (
   endpoint: string,
   readInput: () => Promise<Record<string, unknown>>,
@@ -21,8 +21,8 @@ export const promisedResult = async (
 }
 
 /**
- * The part of a result that was promised. All of it is charged, so that less is no success. Throws UnfitResult if a
- * file is missing or there is no text. A text beside files may be missing.
+ * The part of a result that was promised. The whole is charged, so less is no success. Throws UnfitResult if a file is
+ * missing or there is no text. A text beside files is optional.
  */
 export const promisedPart = ({ media, text }: Pick<Done, 'media' | 'text'>, { type, files }: PromisedResult) => {
   if (media.length < files) throw new UnfitResult(`The provider returned ${media.length} of ${files} files.`)

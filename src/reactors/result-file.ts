@@ -12,16 +12,16 @@ export class UnfitResult extends Error {
   override name = 'UnfitResult'
 }
 
-/** Samples without a header, which no bytes show: whatever is large enough may be sound. */
+/** Samples without a header. Their bytes show no type: whatever is large enough may be sound. */
 const RAW_SOUND = /^audio\/(pcm|l16|basic)$/
 
 /** A tenth of a second of the smallest samples: 8,000 bytes a second. */
 const MIN_RAW_BYTES = 800
 
-/** Less than any sound file has: a header, and some frames of a hundredth of a second. */
+/** Any sound file has more: a header, and some frames of a hundredth of a second. */
 const MIN_SOUND_BYTES = 100
 
-/** A larger length is no length: programs write it before they know how long their sound will be. */
+/** A larger length means an unknown one: programs write it before they know how long their sound will be. */
 const MAX_RIFF_BYTES = 0x7fff_0000
 
 /** Measures a file of a result as it streams past. */
@@ -83,7 +83,7 @@ const typeOf = (found: string | undefined, stated: string, promised: FileType): 
   return types.find(hasExtension) ?? types[0] ?? 'application/octet-stream'
 }
 
-/** Whether these are the first bytes of a text. Every file has others: zeros, lengths, or what is no UTF-8. */
+/** Whether these are the first bytes of a text. Media files have other bytes, such as zeros or invalid UTF-8. */
 const isText = (bytes: Uint8Array): boolean => {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
@@ -93,7 +93,7 @@ const isText = (bytes: Uint8Array): boolean => {
   }
 }
 
-/** Samples have two bytes, but those of telephones (`audio/basic`) one. */
+/** A sample has two bytes, or one with `audio/basic`, which telephones use. */
 const isWholeRaw = (stated: string, sizeBytes: number): boolean =>
   sizeBytes >= MIN_RAW_BYTES && (stated === 'audio/basic' || sizeBytes % 2 === 0)
 

@@ -10,7 +10,7 @@ import type { Retirements } from '../services/catalog/retirements.ts'
 import type { Reads } from '../services/reads.ts'
 import { every } from '../time/every.ts'
 
-/** How often to look. The notices come days before. */
+/** How often to look. Notices are due days ahead. */
 const LOOK_MS = 60 * 60 * 1000
 
 interface Parts {
@@ -23,11 +23,11 @@ interface Parts {
 
 /**
  * Raises the notices of models that retire, for accounts that have used them lately. It needs no lease: an account that
- * is asked twice by several processes raises each notice once.
+ * that several processes ask raises each notice once.
  */
 export class RetirementNoticesReactor {
   readonly #parts: Parts
-  /** What accounts were asked already, so that their streams are not folded every hour. */
+  /** The accounts and steps that were asked already, so that streams are not folded every hour. */
   #asked = new Set<string>()
   #look: Promise<void> | undefined
   #stopLooking = () => {}
@@ -89,11 +89,10 @@ export class RetirementNoticesReactor {
     return models
   }
 
-  /** A refusal says that the owner was told, or wants no notices. */
+  /** A refusal means that the owner has had this notice, or wants none. */
   async #raise(accountId: AccountId, retirement: Retirement) {
     const { accounts, clock } = this.#parts
-    await accounts.execute({ kind: 'reactor' }, accountId, {
-      ...{ type: 'RaiseRetirement', retirement, atMs: clock.nowMs() },
-    })
+    const command = { type: 'RaiseRetirement', retirement, atMs: clock.nowMs() } as const
+    await accounts.execute({ kind: 'reactor' }, accountId, command)
   }
 }

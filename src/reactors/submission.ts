@@ -162,7 +162,7 @@ const REFUSED = 'a provider refuses the account; check its key, credit and quota
 /** Other inputs may work, such as those with another voice, so the model rests only after some failures. */
 const GONE = 'a provider does not offer the model to the account; check its list of models, or disable the binding'
 
-/** Runs that are turned away meanwhile are in the log of requests alone. */
+/** Runs that are refused meanwhile only have the line of their request. */
 const WAITS = 'a provider gets no jobs until then, and then one attempt at a time until one succeeds'
 
 const mayMoveOn = (answer: ProviderOutcome | Submitted) => answer.kind === 'failed' && answer.retryable === true
