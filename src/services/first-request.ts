@@ -1,7 +1,7 @@
-/** Models that need nothing but a prompt, the best to begin with first. */
+/** Models that need only a prompt, the best for a first run first. */
 export const FIRST_MODELS = ['nano-banana-2', 'gpt-image-2-6', 'z-image-turbo', 'gpt-6-1-terra', 'claude-haiku-4-5']
 
-/** The best of the models that can be run to begin with. */
+/** The best of these models for a first run. */
 export const firstModel = (models: readonly string[]): string =>
   FIRST_MODELS.find(each => models.includes(each)) ?? models[0] ?? (FIRST_MODELS[0] as string)
 

@@ -131,7 +131,7 @@ export class Presenter {
     return { available, ...(retiresAt !== undefined && { retires_at: retiresAt }) }
   }
 
-  /** When a family, or the endpoint of it that `name` names, retires as a whole; undefined if that is not announced. */
+  /** When a family, or its endpoint of this name, retires as a whole; undefined if that is not announced. */
   retirement({ endpoints }: Family, name: string): Pick<Supply, 'retiresAt' | 'deprecatedAt'> | undefined {
     const named = endpoints.filter(({ id }) => id === name)
     const supplies = (named.length > 0 ? named : endpoints).map(({ id }) => this.#supplyOf(id))

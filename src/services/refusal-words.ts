@@ -16,7 +16,7 @@ export const wordsOf = <Some extends Refusal>(words: Pick<RefusalWords, Some['co
   // The compiler does not see that the code selects the entry for these facts.
   (words[refusal.code as Some['code']] as (facts: Refusal) => string)(refusal)
 
-/** Why a file cannot be that of a parameter. Uploads may be images and videos. */
+/** Why a file cannot be used for a parameter. Uploads may be images or videos. */
 export const fileFault = <Some extends FileRefusal>(
   words: Pick<RefusalWords, Some['code']>,
   parameter: FileParameter,

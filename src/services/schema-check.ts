@@ -10,7 +10,7 @@ export interface Fault {
 /** Returns the faults of a value; an empty list if it is valid. */
 export type Check = (value: unknown) => Fault[]
 
-/** Formats of names, and those that only describe values. */
+/** The formats of names, and formats that only describe values. */
 const formats = { ...nameFormats, uri: true, 'uri-reference': true } as const
 
 // Verbose errors include the schema, whose description explains a fault better than a pattern.

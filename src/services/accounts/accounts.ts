@@ -50,7 +50,7 @@ export interface AccountOpening {
   email: string
   tester: boolean
   welcomeMicros: number
-  /** A further grant in the same append. */
+  /** Another grant in the same append. */
   firstGrant?: Grant & { reference: string }
   /** Missing means none. */
   notices?: NoticeSettings

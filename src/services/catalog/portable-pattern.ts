@@ -1,4 +1,4 @@
-/** The keywords whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const VALUES = new Set(['examples', 'default', 'const', 'enum'])
 
 /** The patterns in a schema, wherever they are. */
@@ -8,7 +8,7 @@ export const patternsIn = (schema: unknown): string[] => {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     if (VALUES.has(keyword)) return []
     if (keyword === 'pattern' && typeof value === 'string') return [value]
-    // Their names are names of parameters, or patterns themselves.
+    // The names in these are parameters, or patterns themselves.
     if (keyword === 'properties') return patternsIn(Object.values(value))
     if (keyword === 'patternProperties') return [...Object.keys(value), ...patternsIn(Object.values(value))]
     return patternsIn(value)
@@ -17,8 +17,8 @@ export const patternsIn = (schema: unknown): string[] => {
 
 /**
  * Whether clients in all languages read a pattern alike: ECMA-262 without flags, Python's `re`, RE2 and Rust's `regex`.
- * Abbreviations such as `\d` and `.` have other meanings in each, and only some know lookarounds. Without flags,
- * JavaScript reads an emoji as two characters, so what is not in a class must repeat.
+ * Abbreviations such as `\d` and `.` mean something else in each, and only some support lookarounds. Without flags,
+ * JavaScript reads an emoji as two characters, so a negated class must repeat.
  */
 export const isPortable = (pattern: string): boolean => PORTABLE.test(pattern)
 

@@ -9,7 +9,7 @@ interface Parts {
   supplyOf(endpoint: string): Pick<Supply, 'retiresAt'>
 }
 
-/** The models that their providers have announced to turn off. */
+/** The models that their providers have announced they will turn off. */
 export class Retirements {
   readonly #parts: Parts
 
@@ -32,7 +32,7 @@ export class Retirements {
     return found
   }
 
-  /** What clients are told on the runs of an endpoint; undefined for nothing. */
+  /** The warnings on runs of an endpoint; undefined if there are none. */
   async warningsOf(
     endpoint: string,
     model: string,

@@ -32,7 +32,7 @@ export interface RestOf extends Rest {
 
 type AccountName = Pick<ProviderAccount, 'provider' | 'account'>
 
-/** What to ask again: an account, or all of a provider's; a model, or all of them. */
+/** What to ask again: one account of a provider or all, and one model or all. */
 export interface WaitOf {
   provider: string
   account?: string | undefined
@@ -45,9 +45,9 @@ export interface HealthWatcher {
   refused(account: AccountName, reason: 'unauthorized' | 'out_of_quota'): void
 }
 
-/** What is new with an answer, so that the operator can be told once, until an attempt succeeds. */
+/** What an answer changes, so that the log has it once, until an attempt succeeds. */
 export interface HealthChange {
-  /** What only the operator can mend. */
+  /** A trouble that only the operator can mend. */
   trouble?: Trouble['kind']
   /** A wait has begun. */
   rest?: RestOf
@@ -93,7 +93,7 @@ export class Health {
     )
   }
 
-  /** The operator says that it works again. An account that is named has been checked. */
+  /** The operator says that it works again. If an account is named, its check worked. */
   endWait(of: WaitOf) {
     for (const name of this.#breakers.keys()) if (concerns(of, partsOf(name))) this.#breakers.delete(name)
     const { provider, account } = of
@@ -167,7 +167,7 @@ const partsOf = (name: string): AccountName & { model?: string } => {
   return { provider, account, ...(model.length > 0 && { model: model.join('/') }) }
 }
 
-/** Whether a wait is among those named. An account that is named takes all its models along. */
+/** Whether a wait is among those named. If an account is named without a model, all its models are. */
 const concerns = (of: WaitOf, { provider, account, model }: ReturnType<typeof partsOf>): boolean =>
   provider === of.provider &&
   (of.account === undefined || account === of.account) &&

@@ -44,7 +44,7 @@ export class ProviderChoices {
     return this.#known
   }
 
-  /** Emits the waits that operators end. Load the choices before: earlier ends are none of this process's waits. */
+  /** Emits the waits that operators end. Load the choices first: earlier events end no wait of this process. */
   get endedWaits(): Observable<EndedWait> {
     return this.#endedWaits
   }

@@ -14,8 +14,8 @@ interface Parts {
 }
 
 /**
- * What other processes report of accounts and models that take no jobs, for processes that submit none. It says what is
- * available, and decides nothing.
+ * The accounts and models that take no jobs, as other processes report them, for processes that submit none. It shows
+ * what is available, and decides nothing.
  */
 export class ReportedRests {
   readonly #parts: Parts
@@ -31,7 +31,7 @@ export class ReportedRests {
   async load() {
     const { views, clock } = this.#parts
     const reported = await readReports(views, clock.nowMs())
-    // A run goes to any of the processes.
+    // Any of the processes may take a run, so all must report the rest.
     this.#rests = [...reported.values()].flatMap(({ processes, rests }) =>
       rests.filter(rest => rest.processes === processes),
     )
@@ -55,7 +55,7 @@ export class ReportedRests {
     return longest && { kind: longest.kind, untilMs: clock.monotonicMs() + leftMs(longest) }
   }
 
-  /** Without the view store, the last that was known holds until its times are over. */
+  /** While the view store is unavailable, the last reports hold until their times are over. */
   #refresh() {
     if (this.#isReading) return
     this.#isReading = true

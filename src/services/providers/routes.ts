@@ -41,7 +41,7 @@ export interface Supply {
   available: boolean
   /** When the last of them turns its model off, if all have said so. */
   retiresAt?: string
-  /** Since when that is known. */
+  /** Since when the retirement is known. */
   deprecatedAt?: string
 }
 
@@ -71,7 +71,7 @@ export class Routes {
     return this.#hasSandbox(endpoint) || this.#bindings(endpoint).length > 0
   }
 
-  /** Whether a provider takes runs of the endpoint now, and how long they have it. */
+  /** Whether a provider takes runs of the endpoint now, and until when providers have it. */
   supplyOf(endpoint: string): Supply {
     const available = this.waitMs(endpoint) === undefined
     const bindings = this.#bindings(endpoint)
@@ -109,7 +109,7 @@ export class Routes {
     return this.#hasSandbox(endpoint) ? undefined : unmet
   }
 
-  /** Whether each provider that can honour an input can honour it with further parameters as well. */
+  /** Whether all bindings that can honour an input can honour it with further parameters too. */
   honoursAlso(endpoint: string, input: Record<string, unknown>, further: Record<string, unknown>): boolean {
     return this.#bindings(endpoint).every(
       binding =>

@@ -76,7 +76,7 @@ export class Routing {
     )
   }
 
-  /** One that is enabled also has its waits ended. */
+  /** Enabling a provider also ends its waits. */
   async setProvider(caller: Caller, provider: string, enabled: boolean, reason?: string): Promise<Answer<Chosen>> {
     if (provider === SANDBOX) return refuse('sandbox_not_optional')
     if (!(providerNames as readonly string[]).includes(provider))
@@ -85,7 +85,7 @@ export class Routing {
     return enabled ? this.#withEndedWait(caller, chosen, { provider }) : chosen
   }
 
-  /** Ends the wait of what works again in every process. It is no change if no process reports that it waits. */
+  /** Ends, in every process, the wait of an account or model that works again. No change if no process reports one. */
   async endWait(caller: Caller, wait: ProviderWaitEnded): Promise<Answer<Chosen>> {
     if (!(await this.#waits(wait))) return answer({ isChange: false })
     return this.#choose(caller, { type: 'EndWait', ...wait })
@@ -119,7 +119,7 @@ export class Routing {
     return 'refuse' in ended ? ended : answer({ isChange: chosen.value.isChange || ended.value.isChange })
   }
 
-  /** Whether a process reports such a wait. If that cannot be read, one may. */
+  /** Whether a process reports such a wait, or may, since the reports cannot be read. */
   async #waits({ provider, account, model }: ProviderWaitEnded): Promise<boolean> {
     try {
       const { rests = [] } = (await readReports(this.#views, this.#clock.nowMs())).get(provider) ?? {}
@@ -153,5 +153,5 @@ export class Routing {
   }
 }
 
-/** Whether something is the one that is named, if one is. */
+/** Whether a name matches. If none is named, all do. */
 const isOf = (named: string | undefined, name: string | undefined): boolean => named === undefined || named === name

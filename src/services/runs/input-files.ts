@@ -82,7 +82,7 @@ export class InputFiles {
   }
 }
 
-/** A result of a type that no name stands for is inspected by the run. */
+/** The run inspects files whose name shows no type. */
 const typeRefusal = (mimeType: string, kind: FileKind): FileRefusal | undefined =>
   mimeType.startsWith(`${kind}/`) || specificType(mimeType) === undefined
     ? undefined

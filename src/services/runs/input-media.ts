@@ -26,11 +26,11 @@ interface Sources {
   clock: Clock
 }
 
-/** Takes a few milliseconds to inspect. */
+/** Inspecting so much takes a few milliseconds. */
 const SLICE_BYTES = 1024 * 1024
 
 /**
- * Finds images and videos. Their types are those that their bytes show: servers and clients label them at will. Files
+ * Finds images and videos. Their bytes decide about their types, because servers and clients label them at will. Files
  * of this service are read from the store and not over the network.
  */
 export const createInputMediaFinder =

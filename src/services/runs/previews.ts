@@ -26,7 +26,7 @@ interface Parts {
   logger: Logger
 }
 
-/** Shows the pictures of runs small enough for the context of a model. */
+/** Scales the pictures of runs down, so that they fit the context of a model. */
 export class Previews {
   readonly #parts: Parts
   readonly #known = new LRUCache<string, Uint8Array>({
@@ -58,7 +58,7 @@ export class Previews {
       if (preview) this.#known.set(objectKey, preview)
       return preview
     } catch (error) {
-      // The result has the address of the picture, and is paid for.
+      // The result is paid for, and shows the address of the picture without a preview.
       if (!signal.aborted) logger.warn({ err: error, objectKey }, 'a picture could not be scaled down')
       return undefined
     }

@@ -94,8 +94,8 @@ export class Quotes {
   }
 
   /**
-   * The input of an accepted run. Where the client leaves the seed to chance, the run's ID gives one, so that the
-   * result can be made again; not where that would rule out a provider.
+   * The input of an accepted run. If the client leaves the seed to chance, the run's ID gives one, so that the result
+   * can be made again, unless a seed would rule out a provider.
    */
   withSeed({ endpoint, input, livemode }: PricedRequest, runId: RunId): Record<string, unknown> {
     const seed = drawSeed(endpoint.parametersSchema, runId)

@@ -182,7 +182,7 @@ export class Runs {
       const untilMs = clock.monotonicMs() + waitMs
       const ended = starter.begin({ ...run, ...mode, accountId, startedAt: row.startedAt as string, upstream: startAt })
       const inTime = withinTime(clock, ended, waitMs, () => undefined).catch(() => undefined)
-      // Fast models and slow ones answer alike a client that does not wait.
+      // A client that does not wait gets the same answer from fast and slow models.
       if (waitMs <= 0) return accepted(row, input)
       const events = await inTime
       // Without events the run ended in an append whose response was lost, or in another process. Only the views show
@@ -240,7 +240,7 @@ export class Runs {
     return answer(await this.#parts.shownInputs.of(caller, row))
   }
 
-  /** What the owner of a run is warned of; undefined for nothing. */
+  /** The warnings on a run; undefined if there are none. */
   async warnings(caller: AccountCaller, { endpoint, model }: RunRow): Promise<Answer<RunWarning[] | undefined>> {
     const { retirements, offers } = this.#parts
     return answer(await retirements.warningsOf(endpoint, model, () => offers.isTester(caller)))

@@ -16,7 +16,7 @@ export interface RunWithInput {
   input: Input | undefined
 }
 
-/** How long a run waits for its input, which is one read of the log. The rest of it is known without the log. */
+/** How long to wait for an input, which is one read of the log. The rest of a run is known without the log. */
 const MAX_WAIT_MS = 500
 
 /** Characters of the inputs of a page. A hundred of the largest have 25 million. */
@@ -66,7 +66,7 @@ export class ShownInputs {
   async #read(caller: AccountCaller, { accountId, runId, queuedRevision }: RunRow): Promise<Input | undefined> {
     if (queuedRevision === undefined) return undefined
     const input = await readRunInput(this.#parts.log, { accountId, runId, queuedRevision })
-    // The query of an address often signs it, and then gives access to a file.
+    // The query of an address is often a signature that gives access to the file.
     return caller.kind === 'key' && caller.scope === 'read' ? (withoutQueries(input) as Input) : input
   }
 }
@@ -79,7 +79,7 @@ const withoutQueries = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutQueries(each)]))
 }
 
-/** A text that is an address may hold blanks, unlike an address within a text. */
+/** An address that is the whole text may hold blanks, unlike one within a text. */
 const withoutQuery = (text: string): string =>
   isHttp(text) && URL.canParse(text) ? upToQuery(text) : text.replace(/\S+/g, upToQuery)
 

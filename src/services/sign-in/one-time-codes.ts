@@ -31,7 +31,7 @@ interface Parts {
   codesPerMinute: number
 }
 
-/** Where a request comes from. With an owner, a code only links its identity to their account. */
+/** The origin of a request. With an owner, a code only links its identity to their account. */
 interface CodeTry {
   caller: Caller
   /** The network of the client. */
@@ -39,7 +39,7 @@ interface CodeTry {
   owner?: SessionOwner
 }
 
-/** A code that was requested, and who it is for. */
+/** A code that was requested, and its identity. */
 interface CodeCandidate {
   identity: EmailIdentity
   codeId: string
@@ -91,8 +91,8 @@ export class OneTimeCodes {
   }
 
   /**
-   * Tries what somebody entered as each of the codes that their browser requested, and records the tries. If it is one
-   * of them, only that one is tried. Answers with the identity whose code is right; it is used up then.
+   * Tries the entered text as each of the codes that the browser requested, and records the tries. If it is one of
+   * them, only that one is tried. Answers with the identity whose code is right, which is then used up.
    */
   async tryCodes(
     { caller, network, owner }: CodeTry,
@@ -103,10 +103,10 @@ export class OneTimeCodes {
     if (!this.#tries.allows(network)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
     const hashed = codes.map(code => ({ ...code, hash: this.#hash(code.identity, code.codeId, entered) }))
     const known = await Promise.all(hashed.map(async code => (await this.#known(code))?.hash === code.hash))
-    const fitting = hashed.filter((_, index) => known[index])
+    const matches = hashed.filter((_, index) => known[index])
     const refused: Refused[] = []
     const triesLeft: number[] = []
-    for (const code of fitting.length > 0 ? fitting : hashed) {
+    for (const code of matches.length > 0 ? matches : hashed) {
       const { identity, codeId, hash } = code
       this.#tries.count(network)
       const command = { type: 'TryCode', atMs: clock.nowMs(), codeId, hash, linkTo: owner?.accountId } as const

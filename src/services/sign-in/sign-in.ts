@@ -33,10 +33,10 @@ export interface RequestedCode {
   codeId: string
 }
 
-/** What somebody entered in a browser, and the last code that it requested. */
+/** A code as it was entered in a browser, and the last one that the browser requested. */
 export interface CodeEntry extends CodeRequest, RequestedCode {
   code: string
-  /** The code that it requested before, which is valid too. */
+  /** The code that the browser requested before, which is valid too. */
   earlier?: RequestedCode | undefined
 }
 
@@ -111,7 +111,7 @@ export class SignIn {
   }
 }
 
-/** The codes that somebody may have entered, the newest first. */
+/** The codes that the entered one may be, the newest first. */
 export const codesOf = ({ email, codeId, earlier }: CodeEntry) => {
   const identity = emailIdentity(email)
   if (!identity) return refuse('email_invalid', { email })

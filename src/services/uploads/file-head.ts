@@ -42,7 +42,7 @@ export class FileHead {
   }
 }
 
-/** No browser looks for a page within a picture, so a description that mentions one is no sign of it. */
+/** Browsers look for no page within a picture, so the texts in its metadata may mention tags. */
 const pageMark = /<(!doctype html|html|head|body|script|iframe|svg)[\s>/]/i
 
 const marks: [RegExp, string][] = [

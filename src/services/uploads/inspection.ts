@@ -62,7 +62,7 @@ export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspecti
   return inspection.result()
 }
 
-/** Types whose structure leads to the end. */
+/** Types whose structure shows where the file ends. */
 const withEnd: ReadonlySet<string | undefined> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/avif'])
 
 /** A WebP file says how long it is. */

@@ -1,5 +1,5 @@
 /**
- * Looks for the end of a picture as it streams past, behind its size and pixels. It follows the structure of the file,
+ * Looks for the end of a picture as it streams past, after its size and pixels. It follows the structure of the file,
  * because end markers also occur in thumbnails and in films behind the picture.
  */
 export class PictureEnd {

@@ -1,6 +1,6 @@
 /**
- * The beginning of a picture without the texts in its metadata, which may mention anything: a prompt, or a description.
- * Where the picture is not as its format prescribes, the rest stays as it is.
+ * The beginning of a picture without the texts in its metadata, such as a prompt or a description, which may mention
+ * anything. From the first place where the picture breaks the rules of its format, it stays as it is.
  */
 export const withoutTexts = (head: Buffer): Buffer => {
   const rest = Buffer.from(head)
@@ -36,7 +36,7 @@ const JPEG_TEXTS = new Set([0xe1, 0xed, 0xfe])
 function* jpegTexts(head: Buffer): Generator<Place> {
   for (let at = 2; at + 4 <= head.length && head[at] === 0xff; ) {
     const marker = head[at + 1] as number
-    // From the scan on there are pixels.
+    // Pixels begin with the scan.
     if (marker === 0xda) return
     const to = at + 2 + head.readUInt16BE(at + 2)
     if (JPEG_TEXTS.has(marker)) yield [at + 4, to]

@@ -3,7 +3,7 @@ import { specificType } from '../../domain/media-types.ts'
 import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { InspectionResult } from './inspection.ts'
 
-/** The types of files that are accepted. */
+/** The accepted types of files. */
 export const acceptedTypes: readonly string[] = [
   ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
   ...['video/mp4', 'video/webm', 'video/quicktime'],
@@ -43,7 +43,7 @@ export const contentRefusal = (
   return alsoIs === undefined ? undefined : { code: 'file_ambiguous', mimeType, alsoIs }
 }
 
-/** Why a file cannot be the input that a parameter takes; undefined if it can. The label only names unknown bytes. */
+/** Why a file cannot be an input of this kind; undefined if it can. The label only counts for bytes of unknown type. */
 export const inputRefusal = (
   inspected: InspectionResult,
   kind: FileKind,
