@@ -8,7 +8,7 @@ import { type Config, ConfigError } from './config.ts'
 const FIXED = new Set(['nano-banana-2', 'sandbox'])
 
 /**
- * The shipped families at the operator's prices. Runs may go to any provider that has a key, so the dearest of them
+ * The shipped families at the operator's prices. Runs may go to any provider that has a key, so the most expensive one
  * counts. Throws ConfigError for a factor on a family that it cannot apply to.
  */
 export const applyMarkUp = ({

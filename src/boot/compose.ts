@@ -73,7 +73,7 @@ import { openIdentityProvider, openMailer, openObjects, openRateCounter } from '
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
 
-/** The addresses on which a service listens that only this machine can reach. */
+/** A service that listens on one of these can only be reached from this machine. */
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
@@ -211,17 +211,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const signIn = openSignIn(core, { tokens, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
-    ...authorize({
-      runs,
-      previews,
-      uploads,
-      files,
-      seals: new Seals({ log, seals }),
-      audit,
-      proofs,
-      callbacks,
-      webhookTests,
-    }),
+    ...authorize({ runs, previews, uploads, files, seals: new Seals({ log, seals }) }),
+    ...authorize({ audit, proofs, callbacks, webhookTests }),
     ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })

@@ -10,7 +10,7 @@ const caller = { kind: 'service' } as const
 /** The identity of the account that the first start opens. */
 const OWNER = 'owner@localhost'
 
-/** The welcome is spent after ten pictures. The log says what this is, so the books stay true. */
+/** The welcome credits pay for ten pictures only. The log gives the reason, so the books stay true. */
 const FIRST_GRANT = {
   amountMicros: toMicros(10_000),
   kind: 'courtesy',

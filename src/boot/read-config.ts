@@ -12,7 +12,7 @@ import { advice, readBytes, readDenied, readMarkUp, readMicros, readProxies, rea
 const check = compileConvertingCheck(Environment)
 
 interface ReadOptions {
-  /** Whether it is for a command, which seals nothing and so needs no seal key. */
+  /** A command seals nothing, so it needs no seal key. */
   isCommand?: boolean
 }
 
@@ -32,7 +32,7 @@ export const readConfig = (
   })
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   const config = toConfig(values as Environment)
-  // Each process would make a key of its own, and the log is sealed with one of them alone.
+  // Each process would make a key of its own, but the log is sealed with one key only.
   const mustSeal = !isCommand && config.eventStore.kind === 'eventstoredb' && config.roles.has('sealer')
   if (mustSeal && config.seals.key.kind === 'development') throw new ConfigError(SEAL_KEY_MISSING)
   return config
@@ -44,7 +44,7 @@ const SEAL_KEY_MISSING = [
   'key that it is sealed with, which may be DATA_DIR/seal-key.pem of one of its processes.',
 ].join(' ')
 
-/** The variables that many programs read in lowercase. */
+/** The variables that are often set in lowercase. */
 const fromLowercase = ({ https_proxy: HTTPS_PROXY, no_proxy: NO_PROXY }: Record<string, string | undefined>) => ({
   HTTPS_PROXY,
   NO_PROXY,

@@ -4,7 +4,7 @@ import { openMailer } from '../boot/stores.ts'
 import { invitationMessage } from '../services/sign-in/code-messages.ts'
 import { OperatorError } from './operator-error.ts'
 
-/** Mails a recorded invitation, and says where it went. Throws OperatorError if the mail server does not take it. */
+/** Mails a recorded invitation, and says where it went. Throws OperatorError if the mail server refuses it. */
 export const mailInvitation = async (config: Config, to: string): Promise<string> => {
   if (config.registration.mode === 'closed')
     return 'No mail was sent: REGISTRATION=closed lets nobody open an account, with or without an invitation.'

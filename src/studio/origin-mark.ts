@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib'
 import type { Made } from './work.ts'
 
 /**
- * Marks a file as made by a program, without a trained model: the digital source type of IPTC in XMP. Ogg files have no
- * place for XMP, and stay as they are. https://cv.iptc.org/newscodes/digitalsourcetype/
+ * Marks a file as made by a program without a trained model, with IPTC's digital source type in XMP. Ogg files have no
+ * place for XMP, so they stay as they are. https://cv.iptc.org/newscodes/digitalsourcetype/
  */
 export const withOrigin = ({ mimeType, bytes }: Made): Made => {
   const mark = marks[mimeType]
@@ -56,7 +56,7 @@ const PNG_HEADER_BYTES = 33
 
 const WEBP_HAS_XMP = 0x04
 
-/** Puts a length before a part, which differs from that of the part. */
+/** Puts a length before a part: its own, plus a difference. */
 const sized32 = (part: Buffer, difference: number) => Buffer.concat([uint32(part.length + difference), part])
 
 /** Chunks have even lengths. */
@@ -98,7 +98,7 @@ const uint32 = (value: number) => {
 /** Seven bits a byte, so that no length looks like the beginning of sound: https://id3.org/id3v2.3.0 */
 const syncSafe = (value: number) => Buffer.from([21, 14, 7, 0].map(shift => (value >> shift) & 0x7f))
 
-/** In memory of its own, which moves between threads. */
+/** Joins parts in memory of its own, which can move between threads. */
 const join = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
   let at = 0

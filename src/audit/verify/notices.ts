@@ -20,8 +20,8 @@ const WITH_DEBIT = ['RunQueued', 'RunStarted']
 
 /**
  * A debit that takes the balance under the owner's limit, or the use of a budget to a share, has a notice in its
- * append, and a key that expires has one a week before. Each crossing has one, and nothing else has but models that
- * retire. They count from 1.
+ * append, and a key that expires has one a week before. Each crossing has one. Models that retire may have some, and
+ * nothing else has one. They count from 1.
  */
 export class Notices implements Rule {
   #settings: Settings = { email: false, balanceUnderMicros: 0 }

@@ -4,10 +4,10 @@ import type { AuditedEvent } from './rule.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Whole days of use count, so a use may be almost 31 days ago. */
+/** Usage is counted in whole days, so the last use may be almost 31 days ago. */
 const USED_WITHIN_MS = 31 * DAY_MS
 
-/** The models of which the owner may be told that they retire: those that the account has used lately. */
+/** Notices of models that retire go only to accounts that have used them lately, and each step has one at most. */
 export class RetiringModels {
   /** When a run of each model was debited last. */
   readonly #usedAtMs = new Map<unknown, number>()

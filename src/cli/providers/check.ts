@@ -45,10 +45,10 @@ export const checkCommand = (): Command =>
       if (checked.some(({ fault }) => fault !== undefined)) process.exitCode = FAULTY
     })
 
-/** Before the first start of a service, there is none, and nothing waits. */
+/** Before the first start of a service, there is no log, and nothing waits. */
 const hasLog = ({ eventStore }: Config): boolean => eventStore.kind !== 'lmdb' || existsSync(eventStore.folder)
 
-/** Gives what works runs again at once, and returns what waited. A check has its result even without the stores. */
+/** Ends the waits of accounts that work, and returns those that waited. The check works without the stores too. */
 const endWaits = async (caller: Caller, working: CheckedAccount[]): Promise<CheckedAccount[]> => {
   const waited: CheckedAccount[] = []
   try {
@@ -89,7 +89,7 @@ const withoutSecrets = ({ fault, ...checked }: CheckedAccount, secrets: readonly
   return { ...checked, fault: clean.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ') }
 }
 
-/** `waited` says that processes gave it no runs until now, since it had not worked. */
+/** `waited` if processes gave the account no runs until now, because it had not worked. */
 type Checked = CheckedAccount & { waited: boolean }
 
 const shown = ({ provider, account, fault, waited }: Checked) => ({

@@ -1,6 +1,6 @@
 /**
  * An animated AVIF as its still picture, which every such file should have. The decoder would show the first frame
- * instead, whose size only the frame itself tells. It goes by the brands in the file's first box.
+ * instead, whose size is known only from the frame itself. It decides by the brands in the file's first box.
  */
 export function asStill(file: Buffer): Buffer {
   const brands = file.subarray(BRANDS_AT, Math.max(BRANDS_AT, file.readUInt32BE(0)))
