@@ -13,13 +13,9 @@ export const readerOf = <Shape extends TSchema>(shape: Shape, what: string): ((v
   const check = compileCheck(shape)
   const { properties = {} } = shape as { properties?: Record<string, TSchema> }
   const names = Object.keys(properties).filter(name => isNameShape(properties[name] as TSchema))
+  const isOptionalField = (name: string) => isOptionalIn(shape, name)
   return given => {
-    const value = isObject(given)
-      ? withNames(
-          names,
-          withoutNulls(given, name => isOptionalIn(shape, name)),
-        )
-      : given
+    const value = isObject(given) ? withNames(names, withoutNulls(given, isOptionalField)) : given
     const errors = check(value)
     const [first] = errors
     if (!first) return value as Static<Shape>
