@@ -12,14 +12,14 @@ export const style = /* css */ `
 :root {
   --paper: #faf9f7; --surface: #fff; --sunk: #f3f2ef; --line: #e6e4df; --line-strong: #8b877f;
   --ink: #17191b; --ink-2: #565b60; --ink-3: #63696e;
-  --accent: #0b6b5c; --accent-hover: #095a4d; --on-accent: #fff; --accent-soft: #e2f1ed;
+  --accent: #0b6b5c; --accent-hover: #095a4d; --on-accent: #fff;
   --red: #b3261e; --red-soft: #fbe9e7; --amber: #92500b; --amber-soft: #fbf0dd;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #0e1113; --surface: #15191c; --sunk: #0b0e10; --line: #252b30; --line-strong: #66717a;
     --ink: #eceeee; --ink-2: #a9b1b7; --ink-3: #8a939a;
-    --accent: #54c7b0; --accent-hover: #6fd6c1; --on-accent: #05231c; --accent-soft: #112e28;
+    --accent: #54c7b0; --accent-hover: #6fd6c1; --on-accent: #05231c;
     --red: #ff8a80; --red-soft: #3a1a18; --amber: #f0b35b; --amber-soft: #33250e;
   }
 }
@@ -29,7 +29,7 @@ body {
   font: 400 14px/20px Inter, system-ui, sans-serif; -webkit-font-smoothing: antialiased;
 }
 a { color: var(--accent); text-underline-offset: 2px; }
-h1, h2, h3 { font-weight: 600; letter-spacing: -.014em; margin: 0; }
+h1, h2 { font-weight: 600; letter-spacing: -.014em; margin: 0; }
 h1 { font-size: 28px; line-height: 36px; }
 h2 { font-size: 16px; line-height: 24px; }
 p { margin: 0; }
@@ -101,9 +101,6 @@ code, pre { font: 400 13px/20px ui-monospace, "JetBrains Mono", monospace; }
 .lines { padding: 12px 14px; overflow: auto; background: var(--sunk); border-radius: 8px; }
 pre { margin: 0; overflow-wrap: normal; }
 ul { padding-left: 18px; margin: 0; }
-dl { display: grid; grid-template-columns: auto 1fr; gap: 6px 16px; margin: 0; }
-dt { color: var(--ink-3); }
-dd { margin: 0; }
 .hero { max-width: 760px; padding: 24px 0; }
 .hero h1 { font-size: 48px; line-height: 54px; letter-spacing: -.028em; }
 .hero p { font-size: 18px; line-height: 28px; color: var(--ink-2); margin: 20px 0; }
