@@ -65,7 +65,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
         subject: `The model ${notice.model} retires soon`,
         lines: [
           'Your account has used this model in the last 30 days.',
-          `It retires at ${minuteText(notice.retiresAt)}. After that, runs are refused of`,
+          `It retires at ${minuteText(notice.retiresAt)}. After that, runs of these endpoints are refused:`,
           ...notice.endpoints,
           '',
           notice.replacedBy === undefined
