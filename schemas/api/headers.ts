@@ -114,13 +114,13 @@ export const ETag = about(
 export const Deprecation = Type.Optional(
   about(
     Type.String({ pattern: '^@[0-9]+$' }),
-    'Since when it is known that all of the model retires, in seconds since 1970 (RFC 9745).',
+    'Since when the retirement of the whole model is known, in seconds since 1970 (RFC 9745).',
     '@1795478400',
   ),
 )
 
 export const Sunset = Type.Optional(
-  about(Type.String(), 'When all of the model retires (RFC 8594).', 'Wed, 06 Jan 2027 00:00:00 GMT'),
+  about(Type.String(), 'When the whole model retires (RFC 8594).', 'Wed, 06 Jan 2027 00:00:00 GMT'),
 )
 
 export const ContentRange = about(

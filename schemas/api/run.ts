@@ -212,7 +212,7 @@ export const Run = Closed({
   warnings: Type.Optional(
     about(
       Type.Array(RunWarning),
-      'What to change in time: the endpoint retires. Lists, webhooks and event streams leave this out.',
+      'The retirement of the endpoint, if it is announced. Lists, webhooks and event streams leave this out.',
     ),
   ),
 })
