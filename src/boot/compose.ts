@@ -238,7 +238,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     : undefined
   const api = counter && openApi(counter)
   const turns = new Turns(clock)
-  const takesCallbacks = api !== undefined || config.roles.has('reactors')
+  const takesCallbacks = api !== undefined || hasReactors
   const app = createApp({
     ...{ logger, clock, clientAddress: config.connections.clientAddress, checks, api, turns },
     callbacks: takesCallbacks ? services.callbacks : undefined,
