@@ -23,7 +23,7 @@ interface Parts {
 
 /**
  * Raises the notices of models that retire, for accounts that have used them lately. It needs no lease: an account that
- * that several processes ask raises each notice once.
+ * several processes ask raises each notice once.
  */
 export class RetirementNoticesReactor {
   readonly #parts: Parts

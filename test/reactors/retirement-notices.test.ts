@@ -85,7 +85,10 @@ t.test('those who use a model are told 30, 7 and 1 days before it retires', asyn
   t.match(event, { type: 'model.retiring', data: { ...data, retires_at: retiresAt, replaced_by: replacedBy } })
   await until('the mails are there', () => mail.received.length === 4)
   t.match(mail.received[0]?.text, /Subject: The model lumen retires soon/)
-  t.match(mail.received[0]?.text, /It retires at 2027-03-01 00:00 UTC\. After that, runs of these endpoints are refused:/)
+  t.match(
+    mail.received[0]?.text,
+    /It retires at 2027-03-01 00:00 UTC\. After that, runs of these endpoints are refused:/,
+  )
   t.match(mail.received[0]?.text, /To go on, use beacon instead\./)
   t.same((await verified(await collect(core.log.readAll(-1)), { isDense: true })).faults, [])
 })
