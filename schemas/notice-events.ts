@@ -78,7 +78,7 @@ export const NoticeAttemptFailed = Closed({
 /** There are no further attempts. */
 export const NoticeAbandoned = Closed({ ...delivery, attempts: Attempt })
 
-/** The days before a model retires on which its users get a notice: one to plan, one to change, one as a last call. */
+/** How many days before a model retires its users get notices: in time to plan, to change, and as a last call. */
 export const RETIREMENT_NOTICE_DAYS = [1, 7, 30]
 
 /** A key that lives longer is told of this long before it expires. A shorter life is known to whoever just chose it. */

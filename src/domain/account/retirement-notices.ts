@@ -28,7 +28,7 @@ export const tellRetirement = (
 ): AccountState['retirementsTold'] =>
   retirementsTold.filter((_, name) => timeIn(name) > atMs).set(nameOf(retirement), days)
 
-/** The step that a retirement has reached, in days before it; undefined before the first step and after the last. */
+/** The step that a retirement has reached, in days before it; undefined before the first and after the end. */
 export const stepOf = ({ retiresAt }: Pick<Retirement, 'retiresAt'>, atMs: number): number | undefined => {
   const leftMs = Date.parse(retiresAt) - atMs
   return leftMs > 0 ? RETIREMENT_NOTICE_DAYS.find(days => leftMs <= days * DAY_MS) : undefined

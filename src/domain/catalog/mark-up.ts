@@ -49,7 +49,7 @@ const baseFor = (endpoint: Endpoint, terms: Terms): number | undefined => {
       priceOf({ ...pricing, baseMicros }, input, terms.usdPerCreditMicros).totalMicros
     const factor = (priceAt(MILLION) - priceAt(0)) / MILLION
     let least = Math.max(Math.ceil((targetMicros - priceAt(0)) / factor / STEP_MICROS), 1) * STEP_MICROS
-    // The division is rounded.
+    // The factor is inexact, because prices are rounded.
     while (priceAt(least) < targetMicros) least += STEP_MICROS
     base = Math.max(base ?? 0, least)
   }
