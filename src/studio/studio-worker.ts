@@ -21,5 +21,6 @@ const crafts: Record<Craft, (work: Work) => Promise<Made | Unusable>> = {
 export default async (work: Work) => {
   if (work.line) begin(work.line)
   const result = await crafts[work.craft](work)
-  return isUnusable(result) ? result : withOrigin(result)
+  // A thumbnail may show the result of a model.
+  return isUnusable(result) || work.craft === 'thumbnail' ? result : withOrigin(result)
 }

@@ -31,6 +31,14 @@ t.test('every file of the studio says in its XMP that a program made it', async 
   }
 })
 
+t.test('a thumbnail does not say that a program made it, since it may show the result of a model', async t => {
+  const studio = createStudio({ threads: 1 })
+  t.teardown(() => studio.close())
+  const made = await studio.make({ craft: 'thumbnail', seed: 0, input: {}, source: await picture('png') })
+  if ('unusable' in made) return t.fail(made.unusable)
+  t.notOk(Buffer.from(made.bytes).includes(TYPE))
+})
+
 t.test('a marked picture has the same pixels, and its structure holds', async t => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     const bytes = await picture(format)
