@@ -12,14 +12,25 @@ export const FileName = (maxLength: number) => Type.String({ minLength: 1, maxLe
 /** File names with slashes between them; it may be empty. */
 export const FolderPath = (maxLength: number) => Type.String({ maxLength, format: 'folder-path' })
 
-/** The form in which names are compared, sorted and counted, since one letter can be written in several ways. */
-export const normalized = (name: string): string => name.normalize('NFC')
+/** Four times the longest name that a schema allows: no letter is written with more characters. */
+const MAX_CHARACTERS = 1024
+
+/**
+ * The form in which names are compared, sorted and counted, since one letter can be written in several ways. A text that
+ * is too long for a name stays as it is: to sort its accents could take seconds.
+ */
+export const normalized = (name: string): string => (name.length > MAX_CHARACTERS ? name : name.normalize('NFC'))
 
 /** The signs that suppress vowels in Indic scripts: a joiner after one shapes the letter, also at the end of a word. */
 const VIRAMA = '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d\\u0dca]'
 
-/** Words in Persian, Bengali and other languages have joiners between their letters. */
-const JOINED_LETTERS = `(?<=${VIRAMA})[\\u200c\\u200d]|(?<=\\p{L}\\p{M}*)[\\u200c\\u200d](?=[\\p{L}\\p{M}])`
+const JOINER = '[\\u200c\\u200d]'
+
+/**
+ * Words in Persian, Bengali and other languages have joiners between their letters. The joiner comes first, so that no
+ * other character makes the expression look back, in a text that may be long.
+ */
+const JOINED_LETTERS = `${JOINER}(?:(?<=${VIRAMA}${JOINER})|(?<=\\p{L}\\p{M}*${JOINER})(?=[\\p{L}\\p{M}]))`
 
 /** A person with a laptop is one emoji of two (https://www.unicode.org/reports/tr51/#Emoji_ZWJ_Sequences). */
 const JOINED_EMOJI = '(?<=\\p{ExtPict}[\\ufe0f\\p{EMod}]?)\\u200d(?=\\p{ExtPict})'

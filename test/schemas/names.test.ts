@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isLine, nameFormats, toLine } from '../../schemas/names.ts'
+import { isLine, nameFormats, normalized, toLine } from '../../schemas/names.ts'
 
 const isFileName = (text: string) => nameFormats['file-name']?.(text)
 const isFolderPath = (text: string) => nameFormats['folder-path']?.(text)
@@ -102,4 +102,13 @@ t.test('the name that somebody else chose becomes a line', async t => {
   t.equal(toLine('e\u0301', 1), 'é')
   t.equal(toLine('👩\u200d💻', 2), '👩')
   t.equal(toLine('\u200d', 64), '')
+})
+
+t.test('a text far too long for a name is checked at once, and not normalized', async t => {
+  // To sort these accents would take minutes, and to look back from each of them for a letter, too.
+  const accents = `a${'\u0315\u0300'.repeat(250_000)}`
+  t.equal(normalized(accents), accents)
+  t.notOk(isLine(`${accents}\u200d`))
+  t.notOk(isFileName(`${accents}\u200d`))
+  t.equal(normalized('e\u0301'), 'é')
 })
