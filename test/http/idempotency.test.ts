@@ -102,13 +102,18 @@ t.test('two accounts can use the same key', async t => {
 
 t.test('a key is remembered across a restart', async t => {
   const folder = await temporaryFolder(t)
-  const providers = { sandbox: instantProvider }
-  const before = await startService(t, { folder, providers })
+  // Addresses of results hold the service's own.
+  const options = {
+    folder,
+    providers: { sandbox: instantProvider },
+    environment: { PUBLIC_URL: 'http://tollgate.test' },
+  }
+  const before = await startService(t, options)
   const customer = await openAccount(before)
   const first = await customer.run(picture, withKey('kept'))
   await before.stop()
 
-  const after = await startService(t, { folder, providers })
+  const after = await startService(t, options)
   const again = customer.at(after.url)
   const second = await again.run(picture, withKey('kept'))
   t.same(second.body, first.body)

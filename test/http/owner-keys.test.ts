@@ -62,7 +62,7 @@ t.test('a page of another site creates and revokes no key', async t => {
 
 t.test('a session opens only what owners may use, and nothing once it has ended', async t => {
   const browser = await signedIn('edsger@example.com')
-  t.equal((await browser.send('POST', '/v1/run', picture)).status, 401)
+  t.equal((await browser.send('POST', '/mcp', {})).status, 401)
   t.equal((await browser.send('GET', '/v1/key')).status, 401)
   await browser.post('/console/sign-out', {}, { Origin: service.url })
   t.equal((await browser.send('POST', '/v1/keys', newKey)).status, 401)

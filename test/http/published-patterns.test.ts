@@ -65,6 +65,7 @@ const names = [
     'x'.repeat(43),
     'x'.repeat(86),
     '[example]',
+    '@1793000000',
     `whsec_${'x'.repeat(43)}`,
   ],
 ]

@@ -5,6 +5,7 @@ import { tools } from '../../src/mcp/tools.ts'
 import type { ProviderOutcome } from '../../src/ports/provider.ts'
 import { request } from '../mcp/support.ts'
 import { picture } from '../support/client.ts'
+import { doneFor } from '../support/done.ts'
 import { auditFolder } from '../support/ledger.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -23,8 +24,8 @@ const service = await startService(t, {
   providers: {
     sandbox: {
       deduplicates: true,
-      submit: ({ input }) =>
-        input['prompt'] === 'slow' ? new Promise(resolve => working.push(resolve)) : Promise.resolve(DONE),
+      submit: job =>
+        job.input['prompt'] === 'slow' ? new Promise(resolve => working.push(resolve)) : Promise.resolve(doneFor(job)),
       close: async () => undefined,
     },
   },

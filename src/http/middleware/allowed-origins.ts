@@ -11,7 +11,7 @@ const REQUEST_HEADERS = [
 /** The headers of answers that browsers would hide from pages. */
 const ANSWER_HEADERS = [
   ...['X-Request-Id', TOLLGATE_POSITION, 'Idempotent-Replayed', 'Preference-Applied', 'Location', 'Retry-After'],
-  ...['ETag', 'WWW-Authenticate', 'Allow', TOLLGATE_SEAL, RATE_LIMIT, RATE_LIMIT_POLICY],
+  ...['ETag', 'WWW-Authenticate', 'Allow', TOLLGATE_SEAL, RATE_LIMIT, RATE_LIMIT_POLICY, 'Deprecation', 'Sunset'],
 ]
 
 /**

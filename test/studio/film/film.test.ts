@@ -54,7 +54,7 @@ t.test('portrait, another frame rate, and from a picture', async t => {
 
 t.test('a browser can play it while it loads', async t => {
   const { bytes } = await film()
-  t.same(topLevel(bytes), ['ftyp', 'moov', 'mdat'], 'the index comes first')
+  t.same(topLevel(bytes), ['ftyp', 'moov', 'mdat', 'uuid'], 'the index comes first, and XMP last')
   const file = createFile(true)
   const samples: Uint8Array[] = []
   file.onSamples = (_id, _user, found) => samples.push(...found.map(sample => sample.data as Uint8Array))
