@@ -8,7 +8,7 @@ import {
   InputMediaError,
   type UseInputMedia,
 } from '../ports/input-media.ts'
-import { ByteRoom } from './byte-room.ts'
+import { ByteRoom } from '../services/byte-room.ts'
 import type { RunSlots } from './run-slots.ts'
 import { Slots } from './slots.ts'
 import { adaptToHost } from './slow-hosts.ts'

@@ -6,6 +6,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { PictureScaler } from '../../ports/picture-scaler.ts'
 import { type Answer, answer } from '../answer.ts'
+import { ByteRoom } from '../byte-room.ts'
 import type { AccountCaller } from '../caller.ts'
 
 /** The longer side of a preview, in pixels. Models see pictures at about this size. */
@@ -16,6 +17,9 @@ const MAX_PREVIEWS = 8
 
 /** Decoding a larger file takes seconds. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024
+
+/** The pictures that are in memory at a time, as they wait for the scaler. */
+const ROOM_BYTES = 2 * MAX_FILE_BYTES
 
 /** About a hundred previews: agents ask for the same run several times. */
 const CACHE_BYTES = 8 * 1024 * 1024
@@ -29,6 +33,7 @@ interface Parts {
 /** Scales the pictures of runs down, so that they fit the context of a model. */
 export class Previews {
   readonly #parts: Parts
+  readonly #room = new ByteRoom(ROOM_BYTES)
   readonly #known = new LRUCache<string, Uint8Array>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ byteLength }) => byteLength,
@@ -47,16 +52,24 @@ export class Previews {
     return answer(shown.filter(preview => preview !== undefined)) satisfies Answer<Uint8Array[]>
   }
 
-  async #previewOf({ accountId }: AccountCaller, { objectKey }: Artifact, signal: AbortSignal) {
+  async #previewOf({ accountId }: AccountCaller, { objectKey, sizeBytes }: Artifact, signal: AbortSignal) {
+    const { objects, scaler, logger } = this.#parts
     const known = this.#known.get(objectKey)
     if (known) return known
-    const { objects, scaler, logger } = this.#parts
     try {
-      const object = await objects.get(objectKey)
-      const bytes = object && new Uint8Array(await buffer(object.body))
-      const preview = bytes && (await scaler.scale(bytes, MAX_SIDE, signal, accountId))
-      if (preview) this.#known.set(objectKey, preview)
-      return preview
+      const reserved = await this.#room.reserve(accountId, sizeBytes, signal)
+      try {
+        // Another call may have made it meanwhile.
+        const made = this.#known.get(objectKey)
+        if (made) return made
+        const object = await objects.get(objectKey)
+        const bytes = object && new Uint8Array(await buffer(object.body))
+        const preview = bytes && (await scaler.scale(bytes, MAX_SIDE, signal, accountId))
+        if (preview) this.#known.set(objectKey, preview)
+        return preview
+      } finally {
+        reserved.free()
+      }
     } catch (error) {
       // The result is paid for, and shows the address of the picture without a preview.
       if (!signal.aborted) logger.warn({ err: error, objectKey }, 'a picture could not be scaled down')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ByteRoom, type Reserved } from '../../src/reactors/byte-room.ts'
+import { ByteRoom, type Reserved } from '../../src/services/byte-room.ts'
 import { accountId } from '../support/account-samples.ts'
 
 const [ada, bob, eve] = [accountId(1), accountId(2), accountId(3)]
