@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Run, RunList } from '../../schemas/api/run.ts'
+import { Unavailable } from '../../src/ports/faults.ts'
 import { call, connect } from '../mcp/support.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { retiring, retiringBindings } from '../support/retiring.ts'
@@ -57,4 +58,15 @@ t.test('a run of what retires is answered with a warning', async t => {
   for (const each of (await customer.send<RunList>('/v1/runs')).body.data) t.notOk('warnings' in each)
   const client = await connect(t, customer, '2025-11-25')
   t.same((await call<Run>(client, 'get_run', { run_id: run.body.run_id })).body.warnings, [warning])
+})
+
+t.test('a run that is charged is answered without a warning while the log is unavailable', async t => {
+  t.intercept(service.core.offers, 'replacementOf', {
+    value: async () => {
+      throw new Unavailable('the log does not answer')
+    },
+  })
+  const run = await customer.run({ model: 'lumen', input: { prompt: 'hello' } })
+  t.equal(run.status, 200)
+  t.notOk('warnings' in run.body)
 })

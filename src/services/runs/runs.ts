@@ -240,10 +240,16 @@ export class Runs {
     return answer(await this.#parts.shownInputs.of(caller, row))
   }
 
-  /** The warnings on a run; undefined if there are none. */
+  /** The warnings on a run; undefined if there are none, or while the log is unavailable. */
   async warnings(caller: AccountCaller, { endpoint, model }: RunRow): Promise<Answer<RunWarning[] | undefined>> {
     const { retirements, offers } = this.#parts
-    return answer(await retirements.warningsOf(endpoint, model, () => offers.isTester(caller)))
+    try {
+      return answer(await retirements.warningsOf(endpoint, model, () => offers.isTester(caller)))
+    } catch (error) {
+      // The run is accepted and charged, so the client must learn its ID.
+      if (error instanceof Unavailable) return answer(undefined)
+      throw error
+    }
   }
 
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */
