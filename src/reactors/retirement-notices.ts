@@ -3,6 +3,7 @@ import type { Retirement } from '../domain/account/commands.ts'
 import { stepOf } from '../domain/account/retirement-notices.ts'
 import { DAY_MS, dayOf } from '../domain/days.ts'
 import type { Clock } from '../ports/clock.ts'
+import { Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
 import { BY_KEY } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
@@ -14,7 +15,7 @@ import { every } from '../time/every.ts'
 const LOOK_MS = 60 * 60 * 1000
 
 interface Parts {
-  accounts: AccountMailboxes
+  accounts: Pick<AccountMailboxes, 'execute'>
   retirements: Pick<Retirements, 'list'>
   reads: Reads
   clock: Clock
@@ -73,8 +74,10 @@ export class RetirementNoticesReactor {
         const untold = due.filter(({ name }) => !this.#asked.has(`${accountId} ${name}`))
         const used = untold.length > 0 ? await this.#modelsOf(accountId, nowMs) : new Set()
         for (const { retirement, name } of due) {
-          if (used.has(retirement.model)) await this.#raise(accountId, retirement)
-          if (used.has(retirement.model) || this.#asked.has(`${accountId} ${name}`)) asked.add(`${accountId} ${name}`)
+          const step = `${accountId} ${name}`
+          const isAsked =
+            this.#asked.has(step) || (used.has(retirement.model) && (await this.#raise(accountId, retirement)))
+          if (isAsked) asked.add(step)
         }
       }
     this.#asked = asked
@@ -89,10 +92,20 @@ export class RetirementNoticesReactor {
     return models
   }
 
-  /** A refusal means that the owner has had this notice, or wants none. */
-  async #raise(accountId: AccountId, retirement: Retirement) {
-    const { accounts, clock } = this.#parts
-    const command = { type: 'RaiseRetirement', retirement, atMs: clock.nowMs() } as const
-    await accounts.execute({ kind: 'reactor' }, accountId, command)
+  /**
+   * False if the account could not be asked; others are asked all the same. A refusal means that the owner has had this
+   * notice, or wants none. Rejects with Unavailable.
+   */
+  async #raise(accountId: AccountId, retirement: Retirement): Promise<boolean> {
+    const { accounts, clock, logger } = this.#parts
+    try {
+      const command = { type: 'RaiseRetirement', retirement, atMs: clock.nowMs() } as const
+      await accounts.execute({ kind: 'reactor' }, accountId, command)
+      return true
+    } catch (err) {
+      if (err instanceof Unavailable) throw err
+      logger.error({ err, accountId }, 'the notice of a model that retires could not be raised')
+      return false
+    }
   }
 }

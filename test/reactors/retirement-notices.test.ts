@@ -2,10 +2,12 @@ import t from 'tap'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import { accountStream } from '../../schemas/events.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
+import { Damaged } from '../../src/ports/faults.ts'
 import { RetirementNoticesReactor } from '../../src/reactors/retirement-notices.ts'
 import { Retirements } from '../../src/services/catalog/retirements.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { collect } from '../support/collect.ts'
+import { silentLogger } from '../support/engine.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -44,6 +46,16 @@ t.test('those who use a model are told 30, 7 and 1 days before it retires', asyn
   })
   const parts = { ...core, retirements, clock }
   const reactor = new RetirementNoticesReactor(parts)
+  const withDamaged = ({ accountId: damaged }: Customer) =>
+    new RetirementNoticesReactor({
+      ...{ ...parts, logger: silentLogger },
+      accounts: {
+        execute: (caller, accountId, ...rest) =>
+          accountId === damaged
+            ? Promise.reject(new Damaged('the account is damaged'))
+            : core.accounts.execute(caller, accountId, ...rest),
+      },
+    })
   /** Looks this many days before the end, also in a process that has asked nobody yet. */
   const lookAt = async (days: number) => {
     clock.advance(Date.parse(RETIRES_AT) - days * DAY_MS - clock.nowMs())
@@ -62,6 +74,10 @@ t.test('those who use a model are told 30, 7 and 1 days before it retires', asyn
   await run(other, 'beacon')
   await lookAt(30.1)
   t.same(await raisedOf(user), [])
+  clock.advance(Date.parse(RETIRES_AT) - 30 * DAY_MS - clock.nowMs())
+  await caughtUp(core)
+  await withDamaged(user).look()
+  t.same([(await raisedOf(user)).length, (await raisedOf(early)).length], [0, 1], 'a damaged account delays no other')
   await lookAt(30)
   await lookAt(20)
   await run(user, 'lumen-i2i')
@@ -87,7 +103,7 @@ t.test('those who use a model are told 30, 7 and 1 days before it retires', asyn
   t.match(mail.received[0]?.text, /Subject: The model lumen retires soon/)
   t.match(
     mail.received[0]?.text,
-    /It retires at 2027-03-01 00:00 UTC\. After that, runs of these endpoints are refused:/,
+    /It retires at 2027-03-01 00:00 UTC\. After that, runs of these endpoints are=?\s+refused:/,
   )
   t.match(mail.received[0]?.text, /To go on, use beacon instead\./)
   t.same((await verified(await collect(core.log.readAll(-1)), { isDense: true })).faults, [])
