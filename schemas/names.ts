@@ -16,8 +16,8 @@ export const FolderPath = (maxLength: number) => Type.String({ maxLength, format
 const MAX_CHARACTERS = 1024
 
 /**
- * The form in which names are compared, sorted and counted, since one letter can be written in several ways. A text that
- * is too long for a name stays as it is: to sort its accents could take seconds.
+ * The form in which names are compared, sorted and counted, since one letter can be written in several ways. A text too
+ * long for a name is left alone: sorting its accents could take seconds.
  */
 export const normalized = (name: string): string => (name.length > MAX_CHARACTERS ? name : name.normalize('NFC'))
 

@@ -106,7 +106,7 @@ t.test('a key is remembered across a restart', async t => {
   const options = {
     folder,
     providers: { sandbox: instantProvider },
-    environment: { PUBLIC_URL: 'http://tollgate.test' },
+    environment: { CDN_URL: 'https://files.test' },
   }
   const before = await startService(t, options)
   const customer = await openAccount(before)
