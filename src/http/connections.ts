@@ -47,10 +47,17 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
   const { total, perAddress, isTrusted, clientAddress, turns, keepAliveMs, idleMs = IDLE_MS } = limits
   const onRefused = limits.onRefused ?? (() => undefined)
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
+  /** Connections that wait for another request. One that is new is not among them: its first request is on its way. */
+  const kept = new Set<Socket>()
   const pipelines = new Pipelines((request, response) => {
     // Libraries for event streams promise to keep every connection alive.
     if (/\bclose\b/i.test(request.headers.connection ?? ''))
       onHeaders(response, () => response.setHeader('Connection', 'close'))
+    const { socket } = request
+    kept.delete(socket)
+    response.once('close', () => {
+      if (!socket.destroyed && !pipelines.current(socket)) kept.add(socket)
+    })
     handle(request, response)
   })
   // Node.js counts `headersTimeout` from the first byte of a request, so it does not end idle connections.
@@ -60,8 +67,9 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
   server.on('checkExpectation', (request, response) => pipelines.add(request, response))
   server.setTimeout(idleMs, socket => endIdle(socket, pipelines.current(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
+  // A full server makes room for new connections.
   server.on('drop', () => {
-    closeIdle(server)
+    for (const socket of kept) socket.destroy()
     onRefused()
   })
   const connections = new OpenCounts<string>(perAddress)
@@ -71,6 +79,7 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
       socket.destroy()
       onRefused()
     }
+    socket.once('close', () => kept.delete(socket))
     parseInSlices(socket, {
       request: () => pipelines.arriving(socket),
       admit: request => arriving.admit(request),
@@ -82,19 +91,6 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
   })
   return server
 }
-
-/** How often a full server may close its idle connections: finding them takes a look at all connections. */
-const CLOSE_IDLE_EVERY_MS = 1_000
-
-/** Closes the connections of a full server that wait for another request, to make room for new ones. */
-const closeIdle = (server: Server) => {
-  if (justClosedIdle.has(server)) return
-  justClosedIdle.add(server)
-  server.closeIdleConnections()
-  setTimeout(() => justClosedIdle.delete(server), CLOSE_IDLE_EVERY_MS).unref()
-}
-
-const justClosedIdle = new WeakSet<Server>()
 
 /** Ends an idle connection, unless the service still works on its request or has only begun to wait for the client. */
 const endIdle = (socket: Socket, request: IncomingMessage | undefined, responseMs: number) => {
