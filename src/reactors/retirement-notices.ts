@@ -14,6 +14,12 @@ import { every } from '../time/every.ts'
 /** How often to look. Notices are due days ahead. */
 const LOOK_MS = 60 * 60 * 1000
 
+/**
+ * When to look first. Until the catalog is published, a look would find none, and an empty catalog would be the last
+ * known one if the log failed.
+ */
+const FIRST_LOOK_MS = 60_000
+
 interface Parts {
   accounts: Pick<AccountMailboxes, 'execute'>
   retirements: Pick<Retirements, 'list'>
@@ -39,8 +45,13 @@ export class RetirementNoticesReactor {
   }
 
   start() {
-    this.#stopLooking = every(this.#parts.clock, LOOK_MS, () => this.look())
-    this.look()
+    const { clock } = this.#parts
+    const first = clock.timer(FIRST_LOOK_MS, () => this.look())
+    const stopLooking = every(clock, LOOK_MS, () => this.look())
+    this.#stopLooking = () => {
+      first.cancel()
+      stopLooking()
+    }
   }
 
   async stop() {
