@@ -1,6 +1,6 @@
 import { ApiError } from './api-error.ts'
 
-/** A path with its query, in the characters of RFC 3986. It has no fragment. */
+/** A path with its query, in visible ASCII characters. It has no fragment, so it has no `#`. */
 const PATH = String.raw`\/[!"$-~]*`
 
 /** Scheme and authority of an absolute URL. The service ignores both: it serves one site. */
