@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
 import { queues } from '../../projections/due.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
+import type { Position } from '../../schemas/recorded.ts'
 import type { DeliverTask, NoticeTask } from '../../schemas/views.ts'
 import type { RecordDelivery, RecordNotice } from '../domain/account/commands.ts'
 import { MAX_WAIT_MS } from '../domain/webhook-schedule.ts'
@@ -43,7 +44,7 @@ const RECORD_MS = 10_000
 /** How long a stop waits for attempts in progress. Those not recorded by then are repeated. */
 const STOP_GRACE_MS = 3_000
 
-type Task = DeliverTask | NoticeTask
+type Task = (DeliverTask | NoticeTask) & { position: Position }
 
 interface Parts extends NoticeParts {
   accounts: AccountMailboxes
@@ -59,8 +60,11 @@ export class WebhooksReactor {
   readonly #working = new Map<string, Promise<void>>()
   readonly #slots = new Slots({ each: SLOTS_PER_HOST, total: SLOTS })
   readonly #freePace: Pace
-  /** When the latest attempts were due that the accounts have recorded. */
-  readonly #recorded = new LRUCache<string, string>(upTo(MAX_RECORDED))
+  /**
+   * The positions of the rows whose attempts are recorded. A time would not do: by the clocks of two processes, a
+   * delivery can be sent again at the very time at which it was due.
+   */
+  readonly #recorded = new LRUCache<string, Position>(upTo(MAX_RECORDED))
   #stopped = false
 
   constructor(parts: Parts) {
@@ -72,7 +76,7 @@ export class WebhooksReactor {
       pollMs: POLL_MS,
       maxAheadMs: MAX_AHEAD_MS,
       // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
-      needsWork: row => !this.#working.has(idOf(row)) && this.#recorded.get(idOf(row)) !== row.dueAt,
+      needsWork: row => !this.#working.has(idOf(row)) && this.#recorded.get(idOf(row)) !== row.position,
       take: rows => this.#take(rows),
     })
   }
@@ -146,7 +150,7 @@ export class WebhooksReactor {
     let state = await accounts.recentState(accountId)
     if (!delivery.isDue(state)) state = await accounts.currentState(accountId)
     if (!delivery.isDue(state)) {
-      this.#recorded.set(idOf(task), task.dueAt)
+      this.#recorded.set(idOf(task), task.position)
       return false
     }
     const command = await adaptToHost({ slots: this.#slots, clock }, hostOf(queue), () => delivery.attempt(state))
@@ -155,7 +159,7 @@ export class WebhooksReactor {
     if (this.#stopped && !outcome.delivered) return true
     logger.debug({ ...facts, ...outcome }, isNotice ? 'notice' : 'webhook')
     await this.#record(accountId, command)
-    this.#recorded.set(idOf(task), task.dueAt)
+    this.#recorded.set(idOf(task), task.position)
     return true
   }
 

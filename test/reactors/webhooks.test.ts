@@ -109,6 +109,15 @@ t.test('a slow host gets fewer attempts at a time, and more again when it is qui
   t.ok(arrived.length < 9, 'later ones arrive together')
 })
 
+t.test('a delivery is sent again, even at the time at which it was due', async t => {
+  const { service, log, customer } = await start(t)
+  const receiver = await startReceiver(t)
+  const runId = await requestRun(customer, receiver.url)
+  await untilRecorded(log, 1, customer.accountId, runId)
+  unwrap(await service.core.services.webhooks.redeliver({ kind: 'operator', name: 'ada' }, customer.accountId, runId))
+  await receiver.until(2)
+})
+
 t.test('deliveries to a failing receiver are retried for three days and then abandoned', async t => {
   const { clock, service, log, customer } = await start(t)
   const waitsMs = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
