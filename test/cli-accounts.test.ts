@@ -19,7 +19,7 @@ t.test('an operator invites an address, which may then open an account', async t
   t.match((await browser.get('/console/sign-in')).text, /by invitation/)
   const invited = await operator.json(t, 'accounts', 'invite', 'Ada@Example.com', '--as', 'grace')
   t.same(invited, { email: 'Ada@Example.com', invited: true })
-  const again = await operator.run(t, 'accounts', 'invite', 'ada@example.com', '--json')
+  const again = await operator.run('accounts', 'invite', 'ada@example.com', '--json')
   t.match(again, { code: 0, stderr: 'ada@example.com was invited before.\n' })
   t.same(JSON.parse(again.stdout), { email: 'ada@example.com', invited: false })
   await browser.signIn(service, 'ada@example.com')
@@ -30,31 +30,28 @@ t.test('an operator invites an address, which may then open an account', async t
 t.test('an invitation is mailed, and again if it is repeated', async t => {
   const mail = await startMailServer(t)
   const mailing = operatorOf(folder, { ...mail.environment, PUBLIC_URL: 'https://api.example.com' })
-  t.match(await mailing.run(t, 'accounts', 'invite', 'Eve@Example.com'), {
+  t.match(await mailing.run('accounts', 'invite', 'Eve@Example.com'), {
     code: 0,
     stderr: 'The invitation was mailed to eve@example.com.',
   })
   t.match(mail.received, [{ from: 'tollgate@example.com', to: ['eve@example.com'] }])
   t.match(mail.received[0]?.text, /You may open an account at https:\/\/api\.example\.com\/console\/sign-in/)
   mail.isFull = true
-  const failed = await mailing.run(t, 'accounts', 'invite', 'eve@example.com')
+  const failed = await mailing.run('accounts', 'invite', 'eve@example.com')
   t.match(failed, { code: 1, stderr: /is recorded, but the mail server failed with \w+ 452\. Repeat the command/ })
   mail.isFull = false
   await mailing.json(t, 'accounts', 'invite', 'zoe@example.com')
   t.match(mail.received[1], { to: ['zoe@example.com'] })
-  t.equal((await mailing.run(t, 'accounts', 'invite', 'eve@example.com')).code, 0)
+  t.equal((await mailing.run('accounts', 'invite', 'eve@example.com')).code, 0)
   t.equal(mail.received.length, 3)
 })
 
 t.test('without a mail server, the invitation is a file, and with closed registration there is none', async t => {
   const outbox = async () => (await messagesIn(service)).filter(message => message.includes('To: bob@example.com\r\n'))
   const closed = operatorOf(folder, { REGISTRATION: 'closed' })
-  t.match(
-    (await closed.run(t, 'accounts', 'invite', 'bob@example.com')).stderr,
-    /No mail was sent: REGISTRATION=closed/,
-  )
+  t.match((await closed.run('accounts', 'invite', 'bob@example.com')).stderr, /No mail was sent: REGISTRATION=closed/)
   t.same(await outbox(), [])
-  t.match((await operator.run(t, 'accounts', 'invite', 'bob@example.com')).stderr, `newest file in ${folder}/outbox`)
+  t.match((await operator.run('accounts', 'invite', 'bob@example.com')).stderr, `newest file in ${folder}/outbox`)
   t.match(await outbox(), [/http:\/\/localhost:8080\/console\/sign-in/])
 })
 

@@ -72,10 +72,10 @@ t.test('audit export: prints the same of an exported log, and of one account onl
 })
 
 t.test('audit export: an account or a format that does not exist', async t => {
-  const { code, stdout, stderr } = await operator.run(t, 'audit', 'export', accountId())
+  const { code, stdout, stderr } = await operator.run('audit', 'export', accountId())
   t.same({ code, stdout }, { code: 2, stdout: '' })
   t.match(stderr, /has no account acct_/)
-  const unknown = await operator.run(t, 'audit', 'export', '--format', 'xml')
+  const unknown = await operator.run('audit', 'export', '--format', 'xml')
   t.equal(unknown.code, 2)
   t.match(unknown.stderr, /jsonl, csv, hledger, beancount/)
 })
@@ -105,8 +105,12 @@ t.test('audit export: a log that cannot be booked ends with its place', async t 
   for (const [name, text, told] of cases)
     for (const format of ['csv', 'hledger', 'beancount'] as const) {
       const { code, stderr } = await operator.run(
-        t,
-        ...['audit', 'export', '--format', format, '--file', await fileOf(t, text)],
+        'audit',
+        'export',
+        '--format',
+        format,
+        '--file',
+        await fileOf(t, text),
       )
       t.equal(code, 2, `${format}: ${name}`)
       t.match(stderr, told, `${format}: ${name}`)
@@ -124,7 +128,7 @@ t.test('audit export: books have no account without an id and no day that the ca
       [{ metadata: { ...(events[0]?.metadata as object), at } }, /revision 1: the calendar has no such time/],
     ] as const) {
       const path = await fileOf(t, linesOf([{ ...events[0], ...change }]))
-      const { code, stderr } = await operator.run(t, 'audit', 'export', '--format', format, '--file', path)
+      const { code, stderr } = await operator.run('audit', 'export', '--format', format, '--file', path)
       t.equal(code, 2)
       t.match(stderr, told)
       t.notMatch(stderr, /^ +at /m, 'has no stack')
@@ -133,7 +137,7 @@ t.test('audit export: books have no account without an id and no day that the ca
 
 t.test('audit export: text without a canonical form is told with its place', async t => {
   const path = await fileOf(t, linesOf([events[0]]).replace('"name":"', '"name":"\\ud800'))
-  const { code, stdout, stderr } = await operator.run(t, 'audit', 'export', '--file', path)
+  const { code, stdout, stderr } = await operator.run('audit', 'export', '--file', path)
   t.same({ code, stdout }, { code: 2, stdout: '' })
   t.match(stderr, /^catalog holds at revision 0 text that has no canonical form\n$/)
 })

@@ -63,7 +63,7 @@ t.test('a proof of each kind is made beside the service, and each program finds 
     ],
     [['--seals', '1', `${newest}`], RegExp(`^right: seal ${newest} extends seal 1$`)],
   ] as const) {
-    t.equal((await operator.run(t, 'audit', 'prove', ...args, '--output', paths.proof)).stdout, '')
+    t.equal((await operator.run('audit', 'prove', ...args, '--output', paths.proof)).stdout, '')
     const lines = (await operator.text(t, 'audit', 'check', paths.proof, '--key', paths.key)).trimEnd().split('\n')
     t.match(lines[0], first)
     if (second) t.equal(lines[1], second)
@@ -81,7 +81,7 @@ t.test('a proof of each kind is made beside the service, and each program finds 
       const hint = number === '999' ? CONSISTENCY : ''
       const stdout = `wrong: it is about seal ${seal}, and not about seal ${other}, which was kept${hint}\n`
       const options = [paths.proof, '--key', paths.key, '--seal', other]
-      t.match(await operator.run(t, 'audit', 'check', ...options), { code: 1, stdout })
+      t.match(await operator.run('audit', 'check', ...options), { code: 1, stdout })
       for (const [program, script] of scripts)
         t.same(await output(program, script, ...options), { code: 1, stdout, stderr: '' }, program)
     }
@@ -115,7 +115,7 @@ t.test('what cannot be proved is said', async t => {
     [['--seals', '2', '1'], /^Name the earlier seal first/],
     [['--run', run.run_id, '--output', folder], /^The proof cannot be written: EISDIR/],
   ] as const) {
-    const { code, stderr } = await operator.run(t, 'audit', 'prove', ...args)
+    const { code, stderr } = await operator.run('audit', 'prove', ...args)
     t.equal(code, 2, args.join(' '))
     t.match(stderr, message)
   }
@@ -124,14 +124,14 @@ t.test('what cannot be proved is said', async t => {
 t.test('a file without a public key is refused with the way to get one', needsPython, async t => {
   const secret = join(folder, 'secret.pem')
   await writeFile(secret, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
-  const withPrivate = await operator.run(t, 'audit', 'check', paths.proof, '--key', secret)
+  const withPrivate = await operator.run('audit', 'check', paths.proof, '--key', secret)
   t.match(withPrivate, { code: 2, stderr: /has a private key, and no public one: "openssl pkey -in .* -pubout"/ })
   for (const [program, script] of scripts) {
     const { code, stderr } = await output(program, script, paths.proof, '--key', secret)
     t.equal(code, 2, script)
     t.match(stderr, /no Ed25519 public key; "openssl pkey -in .* -pubout" prints that of a private one/, script)
   }
-  const withNone = await operator.run(t, 'audit', 'check', paths.proof, '--key', paths.proof)
+  const withNone = await operator.run('audit', 'check', paths.proof, '--key', paths.proof)
   t.match(withNone, { code: 2, stderr: /no Ed25519 public key: use one in PEM, or the JSON of GET/ })
 })
 
@@ -140,7 +140,7 @@ t.test('a wrong proof exits with 1, and what cannot be read with 2', needsPython
   await writeFile(wrong, JSON.stringify({ ...(await prove('--run', run.run_id)), kind: 'statement' }))
   const what = 'wrong: it is no tollgate-proof of version 1 in the documented form\n'
   const check = ['audit', 'check']
-  t.match(await operator.run(t, ...check, wrong, '--key', paths.key), { code: 1, stdout: what })
+  t.match(await operator.run(...check, wrong, '--key', paths.key), { code: 1, stdout: what })
   for (const [program, script] of scripts)
     t.match(await output(program, script, wrong, '--key', paths.key), { code: 1, stdout: what })
   for (const args of [
@@ -149,7 +149,7 @@ t.test('a wrong proof exits with 1, and what cannot be read with 2', needsPython
     [wrong, '--key', wrong],
     [wrong, '--key', paths.key, '--seal', '1'],
   ]) {
-    t.match(await operator.run(t, ...check, ...args), { code: 2, stdout: '' })
+    t.match(await operator.run(...check, ...args), { code: 2, stdout: '' })
     for (const [program, script] of scripts) t.match(await output(program, script, ...args), { code: 2, stdout: '' })
   }
 })

@@ -87,7 +87,7 @@ t.test('audit statement: a fault of the account ends with 1, and names the comma
   )
   const output = join(folder, 'none.csv')
   const args = [...ever, '--file', await fileOf(t, broken), '--format', 'csv', '--output', output]
-  const { code, stdout, stderr } = await operator.run(t, ...statement, ...args)
+  const { code, stdout, stderr } = await operator.run(...statement, ...args)
   t.same({ code, stdout }, { code: 1, stdout: '' })
   t.match(stderr, /revision 1: its link does not match what was written\.\nRun "tollgate audit verify"/)
   t.notMatch(stderr, /^ +at /m, 'has no stack')
@@ -115,7 +115,7 @@ t.test('audit statement: what cannot be made ends with 2 and says why', async t 
       /^The statement cannot be written: ENOENT/,
     ],
   ] as const) {
-    const { code, stdout, stderr } = await operator.run(t, 'audit', 'statement', ...args)
+    const { code, stdout, stderr } = await operator.run('audit', 'statement', ...args)
     t.same([code, stdout], [2, ''], args.join(' '))
     t.match(stderr, told)
     t.notMatch(stderr, /^ +at /m, 'has no stack')

@@ -63,7 +63,7 @@ t.test('audit verify and trial-balance: the documentation has the names of their
   const charged = join(await temporaryFolder(t), 'charged.jsonl')
   await writeFile(charged, (await withCosts()).map(event => `${JSON.stringify(event)}\n`).join(''))
   for (const [command, documents] of [
-    ['verify', [JSON.parse((await operator.run(t, ...verify)).stdout), sealed]],
+    ['verify', [JSON.parse((await operator.run(...verify)).stdout), sealed]],
     ['trial-balance', [await operator.json(t, 'audit', 'trial-balance', '--file', charged)]],
   ] as const) {
     const [, section = ''] = page.split(`## \`audit ${command}\`\n`)
@@ -86,7 +86,7 @@ t.test('audit verify: checks one account', async t => {
   const { events } = await operator.json<{ events: number }>(t, 'audit', 'verify', customer.accountId)
   const all = await operator.json<{ events: number }>(t, 'audit', 'verify')
   t.ok(events < all.events)
-  const { code, stderr } = await operator.run(t, 'audit', 'verify', 'acct_00000000000000000000000000')
+  const { code, stderr } = await operator.run('audit', 'verify', 'acct_00000000000000000000000000')
   t.equal(code, 2)
   t.match(stderr, /has no account acct_/)
 })
@@ -95,7 +95,7 @@ t.test('audit verify: an exported log has no fault, and a changed one names the 
   t.match(await operator.json(t, 'audit', 'verify', '--file', await exported()), { valid: true })
   const change = (lines: string[]) =>
     lines.map(line => line.replace('"amountMicros":100000000', '"amountMicros":900000000'))
-  const { code, stdout } = await operator.run(t, 'audit', 'verify', '--file', await exported(change), '--json')
+  const { code, stdout } = await operator.run('audit', 'verify', '--file', await exported(change), '--json')
   t.equal(code, 1)
   const place = {
     stream: `account-${customer.accountId}`,
@@ -118,25 +118,25 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
   t.match(await operator.json(t, ...verify), { valid: true, seal: { seal } })
   t.notMatch(await operator.text(t, ...verify, '--since', seal), /Keep this seal/)
   await write(events.toSpliced(3, 1))
-  const { stdout: atFault } = await operator.run(t, ...verify)
+  const { stdout: atFault } = await operator.run(...verify)
   t.match(atFault, /^Seal \d+:/m)
   t.notMatch(atFault, /Keep this seal/, 'a seal of a log that is at fault is not worth keeping')
   const sealed = events.findLast(({ type }) => type === 'LogSealed') as RawEvent
   await write(events.filter(({ position }) => position < sealed.position))
-  const { code, stdout } = await operator.run(t, ...verify, '--since', seal)
+  const { code, stdout } = await operator.run(...verify, '--since', seal)
   t.equal(code, 1)
   t.match(stdout, /the log does not hold seal \d+, which was kept/)
   for (const args of [
     ['--since', 'x'],
     ['--since', seal, customer.accountId],
   ])
-    t.equal((await operator.run(t, ...verify, ...args)).code, 2)
+    t.equal((await operator.run(...verify, ...args)).code, 2)
 })
 
 t.test('audit verify: several workers find the same as one', async t => {
   const both = async (...args: string[]) => {
     const [one, several] = await Promise.all(
-      ['1', '3'].map(workers => operator.run(t, 'audit', 'verify', ...args, '--json', '--workers', workers)),
+      ['1', '3'].map(workers => operator.run('audit', 'verify', ...args, '--json', '--workers', workers)),
     )
     t.same(several, one)
     return JSON.parse((one as { stdout: string }).stdout)
@@ -157,7 +157,7 @@ t.test('audit verify: workers that cannot look, or cannot be had, are no fault',
     [['--workers', '2', customer.accountId], /--workers needs the whole log: omit the account/],
     [['--workers', '2', '--file', cut], /line 1 is not JSON: the export was cut or changed/],
   ] as const) {
-    const { code, stderr } = await operator.run(t, 'audit', 'verify', ...args)
+    const { code, stderr } = await operator.run('audit', 'verify', ...args)
     t.equal(code, 2, args.join(' '))
     t.match(stderr, told)
     t.notMatch(stderr, /^ +at /m, 'has no stack')
@@ -182,7 +182,7 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
     sink,
     lines.map((line, at) => (at === 0 ? line : line.replace(/"link":"..../, '"link":"0000'))).join('\n'),
   )
-  const changed = await operator.run(t, ...verify)
+  const changed = await operator.run(...verify)
   t.equal(changed.code, 1)
   t.match(changed.stdout, `it is not seal ${second}:0000`)
   t.notMatch(changed.stdout, `it is not seal ${third}:`)
@@ -190,7 +190,7 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
   await writeFile(sink, `${lines.join('\n')}\n`)
   const cut = events.find(({ revision, type }) => type === 'LogSealed' && revision === second) as RawEvent
   await write(events.filter(({ position }) => position < cut.position))
-  const { code, stdout } = await operator.run(t, ...verify)
+  const { code, stdout } = await operator.run(...verify)
   t.equal(code, 1)
   t.match(stdout, `the log does not hold seal ${second}, which was kept`)
 
@@ -200,17 +200,17 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
     ['hello', /line 1 is no seal/],
   ] as const) {
     await writeFile(sink, content)
-    const { code, stderr } = await operator.run(t, ...verify)
+    const { code, stderr } = await operator.run(...verify)
     t.equal(code, 2)
     t.match(stderr, told)
   }
   for (const other of [join(sink, '..'), join(sink, '..', 'missing')]) {
-    const { code, stderr } = await operator.run(t, 'audit', 'verify', '--file', path, '--sink', other)
+    const { code, stderr } = await operator.run('audit', 'verify', '--file', path, '--sink', other)
     t.equal(code, 2)
     t.match(stderr, /^The seals cannot be read: /)
     t.notMatch(stderr, /^ +at /m, 'has no stack')
   }
-  t.equal((await operator.run(t, ...verify, customer.accountId)).code, 2)
+  t.equal((await operator.run(...verify, customer.accountId)).code, 2)
 })
 
 t.test('audit: a misused command could not look, and so does not exit as if it had found a fault', async t => {
@@ -222,16 +222,16 @@ t.test('audit: a misused command could not look, and so does not exit as if it h
     [['statement', customer.accountId, '--format', 'xml'], /Allowed choices are text, csv/],
     [['frobnicate'], /unknown command 'frobnicate'/],
   ] as const) {
-    const { code, stderr } = await operator.run(t, 'audit', ...args)
+    const { code, stderr } = await operator.run('audit', ...args)
     t.equal(code, 2, args.join(' '))
     t.match(stderr, told)
   }
-  t.equal((await operator.run(t, 'audit', 'verify', '--help')).code, 0)
-  t.equal((await operator.run(t, 'accounts', 'frobnicate')).code, 1, 'other commands are as before')
+  t.equal((await operator.run('audit', 'verify', '--help')).code, 0)
+  t.equal((await operator.run('accounts', 'frobnicate')).code, 1, 'other commands are as before')
 })
 
 t.test('audit verify: an empty log is no fault, and is said to be empty', async t => {
-  const { code, stdout } = await operator.run(t, 'audit', 'verify', '--file', await exported(() => []))
+  const { code, stdout } = await operator.run('audit', 'verify', '--file', await exported(() => []))
   t.equal(code, 0)
   t.match(stdout, /^The log is empty: check that it is the one that you meant\.$/m)
 })
@@ -244,13 +244,13 @@ t.test('audit verify: what cannot be read is no fault', async t => {
     [await exported(lines => ['not JSON', ...lines]), /line 1 is not JSON: the export was cut or changed/],
     [await exported(lines => [...lines, '{"stream":"x"}']), /line \d+ is no event/],
   ] as const) {
-    const { code, stderr } = await operator.run(t, 'audit', 'verify', '--file', path)
+    const { code, stderr } = await operator.run('audit', 'verify', '--file', path)
     t.equal(code, 2)
     t.match(stderr, told)
     t.notMatch(stderr, /^ +at /m, 'has no stack')
   }
   await t.rejects(readFile(missing), { code: 'ENOENT' })
-  const elsewhere = await operatorOf(join(folder, 'elsewhere')).run(t, 'audit', 'verify')
+  const elsewhere = await operatorOf(join(folder, 'elsewhere')).run('audit', 'verify')
   t.equal(elsewhere.code, 2)
   t.match(elsewhere.stderr, /holds no LMDB file\. Set DATA_DIR or EVENT_STORE_URL as the service has it, or name an/)
 })
@@ -308,12 +308,12 @@ t.test('audit replay: what cannot be shown ends with 2 and says why', async t =>
     [[accountId, '--file', await exported(hide)], /unreadable CreditsGranted at revision 1/],
     [[accountId, '--file', await exported(forge)], /does not add up; see what tollgate audit verify finds/],
   ] as const) {
-    const { code, stderr } = await operator.run(t, 'audit', 'replay', ...args)
+    const { code, stderr } = await operator.run('audit', 'replay', ...args)
     t.equal(code, 2)
     t.match(stderr, told)
     t.notMatch(stderr, /^ +at /m, 'has no stack')
   }
-  const { code, stderr } = await operator.run(t, 'audit', 'replay', accountId, '--at', 'yesterday')
+  const { code, stderr } = await operator.run('audit', 'replay', accountId, '--at', 'yesterday')
   t.equal(code, 2)
   t.match(stderr, /must be a date/)
 })
@@ -377,7 +377,7 @@ t.test('audit explain: an unknown run, or a log that cannot be read, ends with 2
     [[run.run_id, '--file', join(folder, 'missing.jsonl')], /no such file/],
     [[run.run_id, '--file', await exported(hide)], /unreadable CreditsGranted at revision 1/],
   ] as const) {
-    const { code, stdout, stderr } = await operator.run(t, 'audit', 'explain', ...args)
+    const { code, stdout, stderr } = await operator.run('audit', 'explain', ...args)
     t.same([code, stdout], [2, ''])
     t.match(stderr, told)
     t.notMatch(stderr, /^ +at /m, 'has no stack')

@@ -15,9 +15,6 @@ import { instantProvider, openAccount, type Service, startService } from './supp
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { until } from './support/until.ts'
 
-// In the long form, each command starts a process, which takes about a second.
-t.setTimeout(180_000)
-
 /** A service, its command line, and a function that writes catalog files. */
 const start = async (t: Test, provider: Provider = instantProvider) => {
   const folder = await temporaryFolder(t)

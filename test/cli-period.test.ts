@@ -78,7 +78,7 @@ t.test('period close: closes a month in a running service, and its statement nev
   t.same(await statements('--from', `${month}-01`, '--to', `${present}-01`), files)
   const next = await operator.text(t, 'audit', 'statement', customer.accountId, '--period', present)
   t.match(next, new RegExp(`time of ${month}, booked in\\s+${present}`))
-  const { stdout } = await operator.run(t, 'audit', 'verify')
+  const { stdout } = await operator.run('audit', 'verify')
   t.match(stdout, /nothing is wrong/)
   const events = await collect(service.core.log.readAll(BEFORE_FIRST))
   t.match(events.findLast(({ type }) => type === 'PeriodClosed')?.metadata, { actor: { name: 'Ada' } })
@@ -108,11 +108,11 @@ t.test('audit statement: --period is a month, and takes the place of --from and 
     [['--period', '2026-1'], /^--period must be a month/],
     [['--period', '9999-12'], /^--period must be a month/],
   ] as const) {
-    const { code, stderr } = await operator.run(t, 'audit', 'statement', customer.accountId, ...args)
+    const { code, stderr } = await operator.run('audit', 'statement', customer.accountId, ...args)
     t.equal(code, 2)
     t.match(stderr, told)
   }
   const late = await openAccount(service)
-  const { code, stderr } = await operator.run(t, 'audit', 'statement', late.accountId, '--period', month)
+  const { code, stderr } = await operator.run('audit', 'statement', late.accountId, '--period', month)
   t.same([code, stderr.trim()], [2, `${late.accountId} was opened after the period was closed.`])
 })

@@ -10,7 +10,7 @@ const operator = operatorOf(folder)
 
 /** Runs a command that cannot look, and returns its error message. */
 const unable = async (t: Test, ...args: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await operator.run(t, ...args)
+  const { code, stdout, stderr } = await operator.run(...args)
   t.same({ code, stdout }, { code: 2, stdout: '' }, args.join(' '))
   return stderr
 }

@@ -9,9 +9,6 @@ import { REPLICATE_KEY, startReplicate } from './support/vendors/replicate.ts'
 import { deadAddress } from './support/vendors/vendor-parts.ts'
 import { reply } from './support/vendors/vendor-server.ts'
 
-// In the long form, each command starts a process, which takes about a second.
-t.setTimeout(180_000)
-
 const openAi = await startOpenAi(t)
 const fal = await startFal(t)
 const replicate = await startReplicate(t)
@@ -25,7 +22,7 @@ const stubs = {
 /** Runs the check in a new folder. Checks that its output shows no key. */
 const check = async (t: Test, environment: Record<string, string>, ...args: string[]) => {
   const folder = await temporaryFolder(t)
-  const end = await operatorOf(folder, environment).run(t, 'providers', 'check', ...args)
+  const end = await operatorOf(folder, environment).run('providers', 'check', ...args)
   for (const key of [KEY, WRONG, FAL_KEY, FAL_KEY.split(':')[1] as string, REPLICATE_KEY])
     t.notOk(`${end.stdout}${end.stderr}`.includes(key), 'no key is shown')
   await t.rejects(access(join(folder, 'log')), { code: 'ENOENT' }, 'no log is opened')

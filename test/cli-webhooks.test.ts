@@ -18,9 +18,6 @@ import { type Customer, instantProvider, openAccount, startService } from './sup
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { until } from './support/until.ts'
 
-// In the long form, each command starts a process, which takes about a second.
-t.setTimeout(120_000)
-
 /** Completes pictures at once; videos never finish. */
 const provider: Provider = {
   ...instantProvider,

@@ -8,9 +8,6 @@ import { ScriptProcess } from './support/service-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { until } from './support/until.ts'
 
-// In the long form, each command starts a process, which takes about a second.
-t.setTimeout(120_000)
-
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
 const { run: tollgate, text, refused } = operatorOf(folder)
@@ -135,7 +132,7 @@ t.test('credits grant: a purchase records what was paid, and for which invoice',
     [['purchase', '--paid', '25.00 EUR'], /needs its invoice, as --invoice or --reference/],
     [['courtesy', '--paid', '25.00 EUR'], /Only a purchase has a payment/],
   ] as const) {
-    const { code, stderr } = await tollgate(t, ...grant, ...options)
+    const { code, stderr } = await tollgate(...grant, ...options)
     t.equal(code, 1)
     t.match(stderr, told)
   }
@@ -179,7 +176,7 @@ t.test(
     const [revoked, shown, again] = await Promise.all([
       json(t, 'keys', 'list', accountId),
       text(t, 'keys', 'list', accountId),
-      tollgate(t, 'keys', 'revoke', accountId, created.key_id),
+      tollgate('keys', 'revoke', accountId, created.key_id),
     ])
     t.type(revoked[1].revoked_at, 'string')
     t.match(shown, /laptop/)
@@ -195,7 +192,7 @@ t.test('keys create --test: the key is a test key, and takes no budget', async t
   t.match((await service.client(created.api_key).run(picture)).body, { livemode: false, credits_charged: 0 })
   t.match(await json(t, 'keys', 'list', accountId), [{ livemode: true }, { livemode: false }])
   t.match(await text(t, 'keys', 'list', accountId), /full, test/)
-  const budgeted = await tollgate(t, 'keys', 'create', accountId, '--test', '--budget', '5/day')
+  const budgeted = await tollgate('keys', 'create', accountId, '--test', '--budget', '5/day')
   t.match(budgeted, { code: 1, stderr: /takes no budget/ })
 })
 
@@ -208,7 +205,7 @@ t.test('keys create --scope: the key has the scope', async t => {
   t.match(await reader.run(picture), { status: 403, body: { error: { code: 'forbidden' } } })
   t.match(await json(t, 'keys', 'list', accountId), [{ scope: 'full' }, { scope: 'read' }])
   t.match(
-    (await tollgate(t, 'keys', 'create', accountId, '--scope', 'admin')).stderr,
+    (await tollgate('keys', 'create', accountId, '--scope', 'admin')).stderr,
     /Allowed choices are full, read, keys/,
   )
 })
@@ -260,10 +257,7 @@ t.test('views verify and rebuild: a changed row is found and repaired while the 
   const forged = { balanceMicros: 1, grantedMicros: 1, debitedMicros: 0, refundedMicros: 0 }
   await views.replaceCells([{ address, value: JSON.stringify(forged) }], checkpoint, checkpoint)
 
-  const [found, foundText] = await Promise.all([
-    tollgate(t, 'views', 'verify', '--json'),
-    tollgate(t, 'views', 'verify'),
-  ])
+  const [found, foundText] = await Promise.all([tollgate('views', 'verify', '--json'), tollgate('views', 'verify')])
   t.equal(found.code, 1)
   t.same(JSON.parse(found.stdout), { equal: false, differences: 1, places: [address] })
   t.equal(foundText.code, 1)
@@ -321,7 +315,7 @@ t.test('invalid commands fail with a message, exit code 1 and no stack', async t
     [['nonsense'], /unknown command/],
   ]
   const refuse = async (args: string[], message: RegExp) => {
-    const { code, stdout, stderr } = await tollgate(t, ...args)
+    const { code, stdout, stderr } = await tollgate(...args)
     t.equal(code, 1, args.join(' '))
     t.equal(stdout, '')
     t.match(stderr, message)
@@ -345,7 +339,7 @@ t.test('invalid configuration is reported as at the start of the service', async
 
 t.test('accounts open: a repetition returns the account without credits or a key', async t => {
   const open = ['accounts', 'open', '--email', 'once@example.com', '--json']
-  const [first, second] = [await tollgate(t, ...open), await tollgate(t, ...open)]
+  const [first, second] = [await tollgate(...open), await tollgate(...open)]
   const opened = JSON.parse(first.stdout)
   t.match(opened, { account_id: /^acct_/, opened: true, api_key: /^tg_sk_live_/ })
   t.same(JSON.parse(second.stdout), { account_id: opened.account_id, opened: false, api_key: null })
@@ -365,10 +359,10 @@ t.test('credits withdraw: withdraws a grant once and never more than the balance
   t.same(await json(t, ...withdraw), { ...withdrawn, repeated: true })
   const purchase = ['--kind', 'purchase', '--reason', 'invoice 17 was too high', '--reference', 'mistake 2']
   t.match(await json(t, 'credits', 'withdraw', accountId, '10', ...purchase), { credits_balance: 50 })
-  const { code, stderr } = await tollgate(t, 'credits', 'withdraw', accountId, '51', '--reason', 'all of it')
+  const { code, stderr } = await tollgate('credits', 'withdraw', accountId, '51', '--reason', 'all of it')
   t.match({ code, stderr }, { code: 1, stderr: 'The balance is 50 credits, so at most 50 can be withdrawn.' })
   const other = ['credits', 'grant', accountId, '1', '--reason', 'x', '--reference', 'mistake 1']
-  t.match((await tollgate(t, ...other)).stderr, /was used for a withdrawal of 40 credits/)
+  t.match((await tollgate(...other)).stderr, /was used for a withdrawal of 40 credits/)
   t.match(await json(t, 'accounts', 'show', accountId), { credits_balance: 50, credits_withdrawn: 50 })
 })
 
@@ -378,13 +372,13 @@ t.test('runs refund: refunds a completed run in parts, never more than its price
   const refund = ['runs', 'refund', run_id, '--reason', 'the picture was black']
   const refunded = { account_id: customer.accountId, run_id }
   t.same(await json(t, ...refund, '--credits', '4'), { ...refunded, credits_refunded: 4, credits_balance: 94 })
-  t.match((await tollgate(t, ...refund, '--credits', '7')).stderr, /At most 6 credits of this run can be refunded/)
+  t.match((await tollgate(...refund, '--credits', '7')).stderr, /At most 6 credits of this run can be refunded/)
   t.same(await json(t, ...refund), { ...refunded, credits_refunded: 6, credits_balance: 100 })
-  t.match((await tollgate(t, ...refund)).stderr, /This run has already been refunded in full\./)
+  t.match((await tollgate(...refund)).stderr, /This run has already been refunded in full\./)
   const { body } = await customer.send(`/v1/runs/${run_id}`)
   t.match(body, { status: 'completed', credits_charged: 10, credits_refunded: 10 })
   t.match(
-    (await tollgate(t, 'runs', 'refund', 'run_01m7z4hp40enbs019v3tcadvdx', '--reason', 'x')).stderr,
+    (await tollgate('runs', 'refund', 'run_01m7z4hp40enbs019v3tcadvdx', '--reason', 'x')).stderr,
     /There is no such run\./,
   )
 })

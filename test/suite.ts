@@ -2,13 +2,13 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { node } from './support/program.ts'
-import { isLong, PROCESS_TIMEOUT_MS } from './support/test-length.ts'
+import { PROCESS_TIMEOUT_MS } from './support/test-length.ts'
 
 // Runs the test files in processes without the coverage hooks of the runner, which take longer to load than the service.
 
 t.setTimeout(0)
-// More than the processors of a small machine, since tests often wait for a disk or a timer. The long tests load it.
-t.jobs = isLong ? 3 : 4
+// More than the processors of a small machine, since tests often wait for a disk or a timer.
+t.jobs = 4
 
 /** Folders and files with the longest tests. They begin, so that none of them is left alone at the end. */
 const first = ['simulation', 'types.test.js', 'adapters']
@@ -20,7 +20,7 @@ const waiting = ['engine', 'mcp', 'reactors']
 const sharing = ['audit', 'cli', 'domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']
 
 /** So few that these processes take no longer than the longest tests. */
-const FILES_PER_PROCESS = isLong ? 2 : 8
+const FILES_PER_PROCESS = 8
 
 /** The folder of a test file. The command line has some beside its folder. */
 const folderOf = (name: string) => (name.startsWith('cli') ? 'cli' : (name.split('/')[0] ?? ''))

@@ -3,11 +3,11 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
-// Compiles the tests and the programs they run into dist/short, for `npm test`. A service has more than a thousand
-// modules, and loading them takes most of its start. In the bundle, modules that the same programs use share a file.
+// Compiles the tests and the programs they run into dist/bundle. A service has more than a thousand modules, and loading
+// them takes most of its start. In the bundle, modules that the same programs use share a file.
 
 const root = resolve('')
-const folder = join(root, 'dist', 'short')
+const folder = join(root, 'dist', 'bundle')
 
 /** Programs that tests run in other processes, and modules that the code finds by their path. */
 const programs = [

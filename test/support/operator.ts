@@ -1,11 +1,9 @@
 import type { Test } from 'tap'
 import { type CommandEnd, runCommand } from './command-runner.ts'
-import { ScriptProcess } from './service-process.ts'
-import { isLong } from './test-length.ts'
 
 /** Runs commands of the command line on the stores in a folder, in another process than the test. */
 export interface Operator {
-  run(t: Test, ...args: string[]): Promise<CommandEnd>
+  run(...args: string[]): Promise<CommandEnd>
   /** Runs a command that must succeed, and parses the JSON that it prints. */
   json<Printed>(t: Test, ...args: string[]): Promise<Printed>
   /** Runs a command that must succeed, and returns its output. */
@@ -16,10 +14,9 @@ export interface Operator {
 
 export const operatorOf = (folder: string, environment: Record<string, string> = {}): Operator => {
   const env = { DATA_DIR: folder, ...environment }
-  // A process of its own takes most of a second to start.
-  const run = (t: Test, ...args: string[]) => (isLong ? runSeparately(t, args, env) : runCommand({ args, env }))
+  const run = (...args: string[]) => runCommand({ args, env })
   const succeed = async (t: Test, ...args: string[]) => {
-    const { code, stdout, stderr } = await run(t, ...args)
+    const { code, stdout, stderr } = await run(...args)
     t.same({ code, stderr }, { code: 0, stderr: '' }, args.join(' '))
     return stdout
   }
@@ -28,17 +25,10 @@ export const operatorOf = (folder: string, environment: Record<string, string> =
     json: async (t, ...args) => JSON.parse(await succeed(t, ...args, '--json')),
     text: succeed,
     refused: async (t, ...args) => {
-      const { code, stdout, stderr } = await run(t, ...args)
+      const { code, stdout, stderr } = await run(...args)
       t.same({ code, stdout }, { code: 1, stdout: '' }, args.join(' '))
       t.notMatch(stderr, /^ +at /m, 'has no stack')
       return stderr
     },
   }
-}
-
-/** Runs each command in a process of its own, as an operator does. */
-const runSeparately = (t: Test, args: string[], env: Record<string, string>): Promise<CommandEnd> => {
-  const command = new ScriptProcess('src/cli.ts', args, env)
-  t.teardown(() => command.end('SIGKILL'))
-  return command.ended
 }
