@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
 import t from 'tap'
-import type { ConsistencyProof, InclusionProof, StatementProof } from '../../schemas/proof.ts'
+import type { ConsistencyProof, InclusionProof, ProvenLeaf, ProvenSeal, StatementProof } from '../../schemas/proof.ts'
 import { readEvent as readInService } from '../../src/audit/proofs/check/event.ts'
 import { proveInclusion } from '../../src/audit/proofs/make/inclusion.ts'
 import { proveStatement } from '../../src/audit/proofs/make/statement.ts'
 import { checkers, needsPython, python, script } from '../support/checkers.ts'
-import type { LinkedEvent } from '../support/links.ts'
+import { type LinkedEvent, makeLink } from '../support/links.ts'
 import { vectorAccount, vectorKey, vectorLog, vectorProofs } from '../support/proof-vectors.ts'
 
 // The owner of the log lies: the events are wrong, and yet linked, sealed and signed; or the proof is of something else.
@@ -171,6 +173,52 @@ t.test('each checker notices what a proof leaves out or swaps', needsPython, asy
   ]
   for (const [name, proof, fault, short = fault] of lies) t.same(await outcomesOf(proof), [fault, short, short], name)
 })
+
+t.test('each checker refuses a path whose bits do not fall, though it leads to the root', needsPython, async t => {
+  const proof = (await vectorProofs())['inclusion'] as InclusionProof
+  const refusal = `seal 3 does not cover account-${vectorAccount} as its leaf says`
+  for (const [bits, outcome] of [
+    [[4, 0], 'right'],
+    [[4, 4], refusal],
+    [[0, 4], refusal],
+  ] as const) {
+    const leaf = { ...proof.leaf, path: bits.map(bit => ({ bit, sibling: '0'.repeat(64) })) }
+    const outcomes = await outcomesOf({ ...proof, leaf, seal: sealWith({ root: rootOver(leaf) }, proof.seal) })
+    t.same(outcomes, [outcome, outcome, outcome], bits.join())
+  }
+})
+
+/** The root to which the path of a leaf leads, wherever its branches stand. */
+const rootOver = ({ path, ...leaf }: ProvenLeaf): string => {
+  const key = createHash('sha256').update(leaf.stream).digest()
+  const bitOf = (bit: number) => ((key[bit >> 3] as number) >> (7 - (bit & 7))) & 1
+  let hash = createHash('sha256')
+    .update(`\0${canonicalize(leaf)}`)
+    .digest('hex')
+  for (const { bit, sibling } of path) {
+    const prefix = Buffer.alloc(32)
+    for (let index = 0; index < bit; index++) if (bitOf(index)) (prefix[index >> 3] as number) |= 128 >> (index & 7)
+    const children = bitOf(bit) === 0 ? hash + sibling : sibling + hash
+    hash = createHash('sha256').update(Buffer.of(1, bit)).update(prefix).update(children, 'hex').digest('hex')
+  }
+  return hash
+}
+
+/** A seal with other data, signed and linked again. */
+const sealWith = (change: object, { previous, dataText, metadataText, linkText }: ProvenSeal): ProvenSeal => {
+  const { signature: _, ...before } = JSON.parse(dataText)
+  const data = { ...before, ...change }
+  const event = { ...JSON.parse(linkText), data: { ...data, signature: vectorKey.sign(data) } }
+  const {
+    dataDigest: __,
+    metadataDigest: ___,
+    ...texts
+  } = makeLink(previous, {
+    ...event,
+    metadata: JSON.parse(metadataText),
+  })
+  return texts as ProvenSeal
+}
 
 t.test(
   'each checker refuses a document that could be read in two ways, and no other way to write it',

@@ -155,6 +155,25 @@ t.test('forged callbacks of a network are refused unread after a while, and good
   t.equal(await report(service.url, runId), 429)
 })
 
+for (const [length, body] of [
+  [`Content-Length: ${MAX_CALLBACK_BYTES}`, Buffer.alloc(MAX_CALLBACK_BYTES)],
+  ['Transfer-Encoding: chunked', '0\r\n\r\n'],
+] as const)
+  t.test(`of twelve callbacks of a network that arrive at once, eight are refused: ${length}`, async t => {
+    const { service } = await start(t)
+    const statuses: string[] = []
+    const sockets = Array.from({ length: 12 }, () => connect(service.port, '127.0.0.1'))
+    for (const socket of sockets) {
+      t.teardown(() => socket.destroy())
+      socket.once('data', answer => statuses.push(String(answer).slice(9, 12)))
+      socket.write(`POST /callbacks/vendor HTTP/1.1\r\nHost: a\r\nX-Signature: good\r\n${length}\r\n\r\n`)
+    }
+    await until('eight are answered', () => statuses.length >= 8)
+    for (const socket of sockets) socket.write(body)
+    await until('all are answered', () => statuses.length === 12)
+    t.same(statuses, [...Array(8).fill('429'), ...Array(4).fill('204')])
+  })
+
 t.test('a process that does not follow the job polls it once', async t => {
   const stores = await openStores(t)
   const one = await start(t, { stores })

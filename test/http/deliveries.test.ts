@@ -4,7 +4,8 @@ import type { RunId } from '../../schemas/primitives.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { type Client, picture } from '../support/client.ts'
 import { startReceiver, status, untilRecorded, webhookEvents } from '../support/receiver.ts'
-import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { instantProvider, openAccount, openKey, startService } from '../support/service.ts'
+import { until as waitUntil } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
 
 const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
@@ -19,6 +20,7 @@ const service = await startService(t, {
   },
 })
 const { log } = service.core
+const operator = { kind: 'operator', name: 'ada' } as const
 const customer = await openAccount(service, { credits: 1000 })
 const stranger = await openAccount(service)
 const receiver = await startReceiver(t)
@@ -153,6 +155,23 @@ t.test('of many requests at once, one is accepted', async t => {
   t.equal(replies.filter(reply => reply.status === 409).length, 19)
 })
 
+t.test('a key that was revoked, or has expired, since its request was authenticated sends nothing again', async t => {
+  const { services, clock } = service.core
+  const expiresAt = new Date(clock.nowMs() + 200).toISOString()
+  const [revoked, expired] = [await openKey(service, customer), await openKey(service, customer, { expiresAt })]
+  unwrap(await services.keys.revoke(operator, customer.accountId, revoked.keyId))
+  await waitUntil('the key has expired', () => clock.nowMs() >= Date.parse(expiresAt))
+  const head = await log.head()
+  for (const [code, { accountId, keyId }] of [
+    ['key_revoked', revoked],
+    ['key_expired', expired],
+  ] as const) {
+    const answer = await services.deliveries.resend({ kind: 'key', scope: 'full', accountId, keyId }, delivered)
+    t.match(answer, { refuse: { code } })
+  }
+  t.equal(await log.head(), head)
+})
+
 t.test('beyond a hundred in an hour, the owner is told to wait', async t => {
   // The service attempts some of these deliveries as well, each once.
   receiver.answer = status(410)
@@ -178,6 +197,5 @@ t.test('beyond a hundred in an hour, the owner is told to wait', async t => {
   t.equal(reply.status, 429)
   t.match(reply.body.error, { code: 'rate_limited', message: /had 100 webhooks sent again within an hour/ })
   t.ok(Number(reply.headers.get('Retry-After')) > 3000)
-  const operator = { kind: 'operator', name: 'ada' } as const
   unwrap(await service.core.services.webhooks.redeliver(operator, customer.accountId, delivered))
 })

@@ -416,6 +416,28 @@ t.test('recent states share reads, and take none while they are recent enough', 
   t.equal(await mailbox.recentBalance(), toMicros(101))
 })
 
+for (const [name, ...earlier] of [['a first read'], ['a later read', sound]] as const)
+  t.test(`a state is as old as the start of ${name}, however slow`, async t => {
+    const base = await openFunded(t, 100)
+    let grant = () => {}
+    const granted = new Promise<void>(resolve => {
+      grant = resolve
+    })
+    const slowly: ReadFate = async function* (pages) {
+      const read = await collect(pages)
+      await granted
+      yield read
+    }
+    const mailbox = openMailbox(faultyReads(base, ...earlier, slowly))
+    for (const _ of earlier) await mailbox.balance()
+    const stale = mailbox.currentBalance()
+    await openMailbox(base).execute(grantCredits(1))
+    const grantedAtMs = performance.now()
+    grant()
+    t.equal(await stale, toMicros(100))
+    t.equal(await mailbox.recentBalance(performance.now() - grantedAtMs), toMicros(101))
+  })
+
 t.test('while the log is unavailable, the last state is recent', async t => {
   const mailbox = openMailbox(faultyReads(await openFunded(t, 100), sound, unreadable))
   await mailbox.balance()

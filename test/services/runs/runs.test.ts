@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap'
+import { toMicros } from '../../../src/domain/money.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { openLog } from '../../support/engine.ts'
 import { type AccountOptions, openAccount } from '../../support/service.ts'
+import { unwrap } from '../../support/unwrap.ts'
 import { order, syncOrder } from '../../support/vendor-families.ts'
 import { startVendorService } from '../../support/vendor-service.ts'
 
@@ -24,11 +26,12 @@ const start = async (t: Test, options?: AccountOptions) => {
   const parts = { log: { ...log, append }, limits: { slotsPerProvider: 2 * SLOTS } }
   const { vendor, service } = await startVendorService(t, parts)
   const customer = await openAccount(service, options)
-  /** Fails by the test's time limit if the provider cannot work on as many runs as an account has slots. */
+  /** Fails by the test's time limit if the customer cannot have as many runs in progress as an account has slots. */
   const fillSlots = async () => {
-    const other = await openAccount(service)
+    const grant = { amountMicros: toMicros(100), kind: 'courtesy', reason: 'for the runs' } as const
+    unwrap(await service.core.services.accounts.grant({ kind: 'operator', name: 'ada' }, customer.accountId, grant))
     const request = syncOrder({ faults: [{ step: 'asked', act: 'hold' }] })
-    const runs = Array.from({ length: SLOTS }, () => other.run(request))
+    const runs = Array.from({ length: SLOTS }, () => customer.run(request))
     await vendor.holds(SLOTS)
     vendor.release()
     for (const { body } of await Promise.all(runs)) t.equal(body.status, 'completed')

@@ -158,6 +158,16 @@ t.test('the log is sealed at once where an operator waits to close a month', asy
   )
 })
 
+t.test('a request to close a month that is read again after a restart causes one seal', async t => {
+  const { log, views } = await open(t)
+  await append(log, PERIODS_STREAM, 1, 'PeriodCloseRequested')
+  const { sealer, read } = await start(log, views)
+  await read()
+  await sealer.sealWhatIsDue()
+  await sealer.sealWhatIsDue()
+  t.match(await checkSeals(t, log), [{ events: 1 }])
+})
+
 t.test('what auditors read causes no seal, whenever it was, and the next seal covers it', async t => {
   const { log, views } = await open(t)
   const { sealer, read } = await start(log, views)

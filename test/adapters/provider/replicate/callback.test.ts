@@ -36,6 +36,8 @@ t.test('anything else is refused', async t => {
     headers: { ...good.headers, [name]: value },
     body: good.body,
   })
+  const cut = (length: number) =>
+    changed('webhook-signature', String(good.headers['webhook-signature']).slice(0, length))
   const without = (name: string) => {
     const { [name]: _, ...headers } = good.headers
     return { headers, body: good.body }
@@ -50,6 +52,7 @@ t.test('anything else is refused', async t => {
     ['another message', changed('webhook-id', 'msg_2')],
     ['another scheme', changed('webhook-signature', String(good.headers['webhook-signature']).replace('v1', 'v0'))],
     ['too many signatures', changed('webhook-signature', `${'v1,a '.repeat(16)}${good.headers['webhook-signature']}`)],
+    ...[3, 4, 8].map(length => [`a signature cut to ${length} characters`, cut(length)] as [string, typeof good]),
     ['a list', changed('webhook-signature', [String(good.headers['webhook-signature'])])],
     ...Object.keys(good.headers).map(name => [`without ${name}`, without(name)] as [string, typeof good]),
     ['a body that is no JSON', callback({ body: 'hello' })],
