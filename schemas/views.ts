@@ -37,6 +37,7 @@ export interface KeyRow extends KeyLimits, Moded {
   /** Missing from old keys, which are `full`. */
   scope?: KeyScope
   createdAt: string
+  createdBy: string
   lastUsedAt?: string
   revokedAt?: string
 }

@@ -469,6 +469,7 @@ export const apiKey: ApiKey = {
   scope: 'full',
   last_four: '9f3c',
   created_at: '2026-11-21T13:20:07.113Z',
+  created_by: 'owner',
   expires_at: '2027-01-01T00:00:00.000Z',
   last_used_at: '2026-11-21T13:25:49.312Z',
   budget: {
@@ -514,6 +515,7 @@ export const createdTestKey: CreatedKey = {
   scope: 'full',
   last_four: '71d0',
   created_at: '2026-11-21T13:21:30.482Z',
+  created_by: 'owner',
   api_key: 'tg_sk_test_b81f4e06c29d4a7780e35d1c6fa271d0',
 }
 

@@ -67,7 +67,7 @@ export const NewKey = Closed({
     ),
   ),
   scope: Type.Optional(about(Scope, 'What the key may do: `full` by default. A key cannot create a `keys` key.')),
-  expires_at: Type.Optional(Moment('the key is refused from then on.')),
+  expires_at: Type.Optional(Moment('the key is refused from then on. A key creates only keys that expire with it.')),
   budget: Type.Optional(about(Closed(budget), 'What the key may spend. Without it, as much as the account has.')),
   models: Type.Optional(
     about(
@@ -103,6 +103,11 @@ const key = {
   scope: Scope,
   last_four: about(Type.String(), 'The last four characters of the key.', '9f3c'),
   created_at: Timestamp,
+  created_by: about(
+    Type.String(),
+    'Who created the key: the ID of another key, `owner` for somebody who was signed in, `operator`, or `service`.',
+    'owner',
+  ),
   expires_at: Type.Optional(about(Timestamp, 'The key is refused from then on.')),
   last_used_at: Type.Optional(
     about(

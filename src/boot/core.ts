@@ -213,7 +213,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     catalog: new Catalog({ offers, publishedCatalog, shipped: applyMarkUp(config) }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, clock }),
-    notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),
+    notices: new Notices({ accounts, clock, refusesUrl: url => allowed.refusesUrl(url) }),
     views: new ViewMaintenance(parts),
     routing: new Routing({ choices: parts.choices, bindings, views: parts.views, clock }),
     periods: new Periods({ log, clock, random, logger }),

@@ -164,6 +164,8 @@ export interface Refusals {
   too_many_resends: { limit: number; retryAfterMs: number }
   /** The secret before the last rotation still signs. */
   webhook_secret_rotated: { retryAfterMs: number }
+  /** The owner has changed settings and keys, and asked for tests and deliveries, too often. */
+  too_many_changes: { retryAfterMs: number }
   /** Of an account within an hour. */
   too_many_webhook_tests: { limit: number; retryAfterMs: number }
 

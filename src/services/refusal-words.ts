@@ -193,6 +193,11 @@ export const sharedWords = {
       'The webhook secret was already rotated within the last day.',
       `It can be rotated again in ${duration(retryAfterMs)}, when the previous one no longer signs.`,
     ].join(' '),
+  too_many_changes: ({ retryAfterMs }) =>
+    [
+      'The account has changed its keys and settings too often within an hour.',
+      `Try again in ${duration(retryAfterMs)}. Keys can be revoked at any time.`,
+    ].join(' '),
   too_many_webhook_tests: ({ limit, retryAfterMs }) =>
     `The account may send ${limit} webhook tests an hour. Try again in ${duration(retryAfterMs)}.`,
 

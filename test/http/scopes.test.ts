@@ -192,12 +192,12 @@ t.test('a key created before scopes existed is a full key', async t => {
   const { core } = service
   const { accountId } = customers.keys
   const apiKey = 'tg_sk_live_before_scopes'
-  const { type, key } = createKey(1)
-  const command = { type, key: { ...key, hash: sha256(apiKey), scope: undefined as unknown as KeyScope } }
+  const created = createKey(1)
+  const command = { ...created, key: { ...created.key, hash: sha256(apiKey), scope: undefined as unknown as KeyScope } }
   await core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, command)
   await caughtUp(core)
-  const created = (await collect(core.log.readStream(accountStream(accountId), 0))).at(-1)
-  t.notOk(Object.keys(created?.data ?? {}).includes('scope'), 'the event has no scope')
+  const recorded = (await collect(core.log.readStream(accountStream(accountId), 0))).at(-1)
+  t.notOk(Object.keys(recorded?.data ?? {}).includes('scope'), 'the event has no scope')
 
   const old = service.client(apiKey)
   t.equal((await old.run(picture)).status, 200)

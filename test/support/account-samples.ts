@@ -177,7 +177,7 @@ export const withdrawCredits = (credits: number, reference: string) =>
 
 export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits & TestMode = {}) =>
   ({
-    type: 'CreateApiKey',
+    ...{ type: 'CreateApiKey' as const, atMs: THEN_MS },
     key: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
   }) satisfies AccountCommand
 

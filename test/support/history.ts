@@ -60,8 +60,8 @@ export const refundInHistory = async (log: EventLog, account = 1, credits = 4): 
 const lifeOf = (account: number): AccountCommand[] => {
   const own = (number: number) => account * 1000 + number
   const key = (number: number) => {
-    const { type, key } = createKey(own(number))
-    return { type, key: { ...key, hash: digestOf(own(number)) } }
+    const command = createKey(own(number))
+    return { ...command, key: { ...command.key, hash: digestOf(own(number)) } }
   }
   const run = (number: number) =>
     queueRun({ run: own(number), key: `request-${number}`, metadata: { order: number }, webhook: number > 5 })

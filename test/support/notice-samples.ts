@@ -10,7 +10,7 @@ export const mailTo = { email: true }
 
 export const setNotices = (settings: Partial<NoticeSettings> = {}, askedWith?: number) =>
   ({
-    type: 'SetNotices',
+    ...{ type: 'SetNotices' as const, atMs: THEN_MS },
     ...(askedWith !== undefined && { keyId: keyId(askedWith) }),
     settings: { ...DEFAULT_NOTICES, ...settings },
   }) satisfies AccountCommand

@@ -34,6 +34,7 @@ const show = (key: KeyInfo) => ({
   livemode: key.livemode !== false,
   last_four: key.lastFour,
   created_at: key.createdAt,
+  created_by: key.createdBy,
   expires_at: key.expiresAt ?? null,
   last_used_at: key.lastUsedAt ?? null,
   revoked_at: key.revokedAt ?? null,
@@ -62,6 +63,7 @@ const rowOf = ({
   scope,
   livemode,
   created_at,
+  created_by,
   last_used_at,
   revoked_at,
   ...limits
@@ -70,6 +72,7 @@ const rowOf = ({
   [
     livemode ? scope : `${scope}, test`,
     `created ${dayOf(created_at)}`,
+    `by ${created_by}`,
     ...(last_used_at === null ? [] : [`used ${dayOf(last_used_at)}`]),
     ...(revoked_at === null ? [] : [`revoked ${dayOf(revoked_at)}`]),
   ].join('\n'),

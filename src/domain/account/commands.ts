@@ -46,7 +46,7 @@ export type AccountCommand = (
   | ({ type: 'RotateWebhookSecret' } & TimedRequest)
   | RequestWebhookTest
   | { type: 'RecordWebhookTest'; result: WebhookTested }
-  | ({ type: 'SetNotices'; settings: NoticeSettings } & Asked)
+  | ({ type: 'SetNotices'; settings: NoticeSettings } & TimedRequest)
   | ({ type: 'RaiseKeyExpiry'; keyId: KeyId } & Timed)
   | ({ type: 'RaiseRetirement'; retirement: Retirement } & Timed)
   | RecordNotice
@@ -107,7 +107,7 @@ export interface SetLimits {
   limits: AccountLimits | 'default'
 }
 
-export interface CreateApiKey {
+export interface CreateApiKey extends Timed {
   type: 'CreateApiKey'
   key: NewKey
   /** The caller's key, which must still be active, and may only create what its mode allows. */

@@ -19,6 +19,10 @@ export const debitFacts = (debit: Pick<Debit, 'data'> & Caused): DebitFacts => {
   }
 }
 
+/** Whether the owner of the account caused an event, with a key or signed in. */
+export const isByOwner = ({ metadata: { actor } }: Caused): boolean =>
+  actor !== undefined && ('keyId' in actor || 'sessionId' in actor)
+
 /** The key that caused an event, if one did. */
 export const keyOf = ({ metadata: { actor } }: Caused): KeyId | undefined =>
   actor && 'keyId' in actor ? (actor.keyId as KeyId) : undefined

@@ -2,6 +2,7 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { Identity } from '../../../schemas/identity.ts'
 import { accept, unreachable } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
+import { withinBudget } from './changes.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
 import * as credits from './credits.ts'
 import * as keys from './keys.ts'
@@ -31,6 +32,14 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
   const isForOwner = (command.isByOwner && !endsSession) || command.type === 'OpenSession'
   const suspended = isForOwner ? suspension.suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
+  const decided = decideByNoun(command, state)
+  return command.isByOwner && 'atMs' in command ? withinBudget(decided, command, state) : decided
+}
+
+const decideByNoun = (
+  command: Exclude<AccountCommand, { type: 'OpenAccount' }>,
+  state: AccountState,
+): Decided<AccountEvent> => {
   switch (command.type) {
     case 'SuspendAccount':
       return suspension.suspend(command, state)

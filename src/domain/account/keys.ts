@@ -14,7 +14,7 @@ export const create = ({ askedWith, key }: Omit<CreateApiKey, 'type'>, state: Ac
   if (!mayManage(askedWith, key, state)) return refuse('live_key_not_grantable')
   if (key.livemode === false && key.budget) return refuse('test_key_budget')
   if (state.activeKeys.size >= MAX_ACTIVE_KEYS) return refuse('too_many_keys', { limit: MAX_ACTIVE_KEYS })
-  return accept([{ type: 'ApiKeyCreated', data: key }])
+  return accept([{ type: 'ApiKeyCreated', data: { ...key, ...expiryWithin(askedWith, key, state) } }])
 }
 
 export const revoke = (
@@ -25,6 +25,16 @@ export const revoke = (
   const key = state.activeKeys.get(keyId)
   if (!key || !mayManage(askedWith, key, state)) return refuse('key_not_found')
   return accept([{ type: 'ApiKeyRevoked', data: { keyId, hash: key.hash } }])
+}
+
+/** A key that expires creates only keys that expire with it, or a leaked one would outlive its time. */
+const expiryWithin = (
+  askedWith: KeyId | undefined,
+  { expiresAt }: { expiresAt?: string },
+  { activeKeys }: AccountState,
+) => {
+  const latest = askedWith && activeKeys.get(askedWith)?.expiresAt
+  return latest !== undefined && (expiresAt === undefined || expiresAt > latest) ? { expiresAt: latest } : {}
 }
 
 /** Whether a caller's key was revoked since the request began. A key that is gone has no mode that could be checked. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AccountEvent, AccountLimits } from '../../../schemas/account-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
@@ -15,8 +16,10 @@ export type DefaultLimits = Record<keyof AccountLimits, LimitPair>
 
 export const NO_LIMIT: LimitPair = { perKey: Number.POSITIVE_INFINITY, perAccount: Number.POSITIVE_INFINITY }
 
-export const set = ({ limits }: { limits: AccountLimits | 'default' }, state: AccountState): Decided<AccountEvent> =>
-  accept([{ type: 'LimitsSet', data: limits === 'default' ? {} : { ...state.limits, ...limits } }])
+export const set = ({ limits }: { limits: AccountLimits | 'default' }, state: AccountState): Decided<AccountEvent> => {
+  const data = limits === 'default' ? {} : { ...state.limits, ...limits }
+  return accept(isDeepStrictEqual(data, state.limits) ? [] : [{ type: 'LimitsSet', data }])
+}
 
 /** A limit of an account. An exception replaces the limits of its keys too, which share it. */
 export const limitOf = (name: keyof AccountLimits, { limits }: AccountState, byDefault: LimitPair): LimitPair => {

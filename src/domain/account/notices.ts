@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { Notice, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
@@ -5,7 +6,7 @@ import { accept } from '../decider.ts'
 import { loginOf } from '../login/identity.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import { reachedShare } from './budgets.ts'
-import type { RecordNotice } from './commands.ts'
+import type { RecordNotice, TimedRequest } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
 
@@ -22,14 +23,14 @@ export const BALANCE_QUIET_MS = 60 * 60 * 1000
 export const MAX_PENDING_NOTICES = 200
 
 export const set = (
-  { keyId, settings }: { keyId?: KeyId | undefined; settings: NoticeSettings },
+  { keyId, settings, atMs }: TimedRequest & { settings: NoticeSettings },
   state: AccountState,
 ): Decided<AccountEvent> => {
-  const refusal = writeRefusal(keyId, state)
+  const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
   if (settings.login !== undefined && mailAddress({ ...state, notices: settings }) === undefined)
     return refuse('notice_address_unlinked')
-  return accept([{ type: 'NoticesSet', data: settings }])
+  return accept(isDeepStrictEqual(settings, state.notices) ? [] : [{ type: 'NoticesSet', data: settings }])
 }
 
 /** The address that mail goes to; undefined if the account has no e-mail identity. */

@@ -43,6 +43,8 @@ export interface AccountState {
   openRunBytes: number
   /** The failures that the account caused, as they counted at `atMs`, in ms since 1970; see `run-limits.ts`. */
   ownFailures: { count: number; atMs: number }
+  /** The bytes of what the owner has changed, as they counted at `atMs`, in ms since 1970; see `changes.ts`. */
+  changes: { bytes: number; atMs: number }
   /** How many test runs the account has asked for on the last UTC day that had some; see `test-runs.ts`. */
   testRuns: { day: string; count: number }
   /** The number of attempts for each run whose webhook is pending. */
@@ -182,6 +184,7 @@ export const initialAccount: AccountState = {
   openRunsOf: ImmutableMap(),
   openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
+  changes: { bytes: 0, atMs: 0 },
   testRuns: { day: '', count: 0 },
   deliveries: ImmutableMap(),
   notices: NO_NOTICES,

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../refusal.ts'
+import { isByOwner } from './debit-facts.ts'
 import { hourlyWaitMs } from './hourly.ts'
 import type { AccountState } from './state.ts'
 
@@ -17,10 +18,7 @@ export const resendRefusal = (atMs: number, state: AccountState): { refuse: Refu
 /** The state after a webhook was to be sent again. */
 export const countResend = (
   state: AccountState,
-  { metadata: { actor } }: { metadata: { actor?: object } },
+  event: { metadata: { actor?: object } },
   atMs: number,
-): AccountState => {
-  const isByOwner = actor && 'kind' in actor && (actor.kind === 'key' || actor.kind === 'session')
-  if (!isByOwner) return state
-  return { ...state, webhookResends: [...state.webhookResends, atMs].slice(-MAX_RESENDS) }
-}
+): AccountState =>
+  isByOwner(event) ? { ...state, webhookResends: [...state.webhookResends, atMs].slice(-MAX_RESENDS) } : state

@@ -83,7 +83,9 @@ export class ApiKeys {
     const checked = await checkLimits(limits, circumstances)
     if ('refuse' in checked) return checked
     const { key, apiKey } = generateKey(this.#parts, { name, scope, livemode, ...checked.value })
-    const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', askedWith: keyIdOf(caller), key })
+    const outcome = await accounts.execute(caller, id.value, {
+      ...{ type: 'CreateApiKey', askedWith: keyIdOf(caller), atMs: clock.nowMs(), key },
+    })
     if ('refuse' in outcome) return outcome
     // Every process finds the holder of a key in the views. Without them, the caller still needs the text.
     await reads.ownWrites(id.value)?.catch(() => undefined)

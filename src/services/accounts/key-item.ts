@@ -16,6 +16,7 @@ export const keyItem = (row: KeyInfo): ApiKey => {
     scope: scopeOf(row),
     last_four: row.lastFour,
     created_at: row.createdAt,
+    created_by: row.createdBy,
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }),
     ...(revokedAt !== undefined && { revoked_at: revokedAt }),

@@ -9,6 +9,7 @@ import {
   granted,
   grantUpload,
   keyCreated,
+  keyId,
   keyRevoked,
   oldKeyCreated,
   opened,
@@ -31,6 +32,17 @@ t.test('an unknown or revoked key cannot be revoked', async () => {
   given(account, opened()).when(revokeKey()).refused('key_not_found')
   given(account, opened(), keyCreated(1)).when(revokeKey(2)).refused('key_not_found')
   given(account, opened(), keyCreated(), keyRevoked()).when(revokeKey()).refused('key_not_found')
+})
+
+t.test('a key that expires creates only keys that expire with it', async () => {
+  const [soon, later] = ['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z']
+  const manager = given(account, opened(), keyCreated(1, 'keys', { expiresAt: soon }), keyCreated(2, 'keys'))
+  const create = (askedWith: number, limits = {}) => ({ ...createKey(3, 'full', limits), askedWith: keyId(askedWith) })
+  for (const limits of [{}, { expiresAt: later }])
+    manager.when(create(1, limits)).then(keyCreated(3, 'full', { expiresAt: soon }))
+  const sooner = { expiresAt: '2026-11-30T00:00:00.000Z' }
+  manager.when(create(1, sooner)).then(keyCreated(3, 'full', sooner))
+  manager.when(create(2)).then(keyCreated(3, 'full'))
 })
 
 t.test('an account has at most 100 active keys', async () => {

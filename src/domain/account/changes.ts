@@ -1,0 +1,45 @@
+import type { AccountEvent } from '../../../schemas/account-events.ts'
+import { clockOf } from '../../../schemas/recorded.ts'
+import type { PastEvent } from '../decider.ts'
+import { type Decided, refuse } from '../refusal.ts'
+import { isByOwner } from './debit-facts.ts'
+import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
+
+/**
+ * Changes cost their owner nothing, and the log keeps each for ever. An account may write this many bytes of them at
+ * once, and as many again in each hour: about a thousand keys.
+ */
+export const MAX_CHANGE_BYTES = 1_000_000
+const BYTES_PER_MS = MAX_CHANGE_BYTES / (60 * 60 * 1000)
+
+/** The bytes of an event beside its data. */
+const ENVELOPE_BYTES = 400
+
+const changes = new Set<AccountEvent['type']>([
+  ...(['NoticesSet', 'ApiKeyCreated', 'ApiKeyRevoked'] as const),
+  ...(['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookRedeliveryRequested'] as const),
+])
+
+/** Refuses what the owner changes beyond the budget. A key can be revoked at any time. */
+export const withinBudget = (
+  decided: Decided<AccountEvent>,
+  { atMs }: { atMs: number },
+  state: AccountState,
+): Decided<AccountEvent> => {
+  if ('refuse' in decided) return decided
+  const counts = decided.accept.some(({ type }) => changes.has(type) && type !== 'ApiKeyRevoked')
+  const excess = counts ? bytesAt(state, atMs) - MAX_CHANGE_BYTES : 0
+  return excess > 0 ? refuse('too_many_changes', { retryAfterMs: Math.ceil(excess / BYTES_PER_MS) }) : decided
+}
+
+/** The state after an event, if that is a change by the owner. */
+export const countChange = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
+  if (!changes.has(event.type) || !isByOwner(event)) return state
+  const nowMs = Date.parse(clockOf(event))
+  const bytes = bytesAt(state, nowMs) + Buffer.byteLength(JSON.stringify(event.data)) + ENVELOPE_BYTES
+  return { ...state, changes: { bytes, atMs: nowMs } }
+}
+
+/** The bytes that still count. Those of a clock that was far ahead are void, since they would count for too long. */
+const bytesAt = ({ changes: { bytes, atMs } }: AccountState, nowMs: number): number =>
+  nowMs < atMs - CLOCK_TOLERANCE_MS ? 0 : Math.max(0, bytes - Math.max(0, nowMs - atMs) * BYTES_PER_MS)
