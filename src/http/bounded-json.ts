@@ -74,8 +74,16 @@ const endOfNumber = (text: string, start: number): number => {
 
 const NUMBER = /\d+(?:\.\d*)?(?:[eE][+-]?\d*)?/y
 
-/** Whether a number without its sign has so many digits before the point that some are lost. */
-const isRounded = (number: string): boolean => /^\d{16}/.test(number) && Number(number) > Number.MAX_SAFE_INTEGER
+/** Whether a number without its sign begins with an integer beyond those that are exact. 1e300 keeps its digits. */
+const isRounded = (number: string): boolean =>
+  number.length >= 16 &&
+  Number(number) > Number.MAX_SAFE_INTEGER &&
+  (/^\d{16}/.test(number) || !isSame(digitsOf(number), digitsOf(String(Number(number)))))
+
+const digitsOf = (number: string): string => number.replace(/e.*/i, '').replace('.', '').replace(/^0+/, '')
+
+/** Compares digits whatever zeros follow them. */
+const isSame = (a: string, b: string): boolean => a.padEnd(b.length, '0') === b.padEnd(a.length, '0')
 
 /**
  * The place of a number in a valid text. Older versions of Node.js cannot say where they found a value, so a mark
