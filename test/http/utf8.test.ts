@@ -86,11 +86,13 @@ t.test('a form of a page is UTF-8', async t => {
       ...{ method: 'POST', redirect: 'manual', body },
       headers: { 'Content-Type': `${type}${charset}`, Accept: 'application/json' },
     })
-  for (const answer of [
-    await signIn('email=m%FCller@example.com'),
-    await signIn(latin1('email=müller@example.com')),
-    await signIn('email=ada@example.com', '; charset=iso-8859-1'),
-  ])
+  for (const [answer, message] of [
+    [await signIn('email=m%FCller@example.com'), /"The form is not in UTF-8\."/],
+    [await signIn(latin1('email=müller@example.com')), /"The form is not in UTF-8\."/],
+    [await signIn('email=ada@example.com', '; charset=iso-8859-1'), /not in iso-8859-1/],
+  ] as const) {
     t.equal(answer.status, 400)
+    t.match(await answer.text(), message)
+  }
   t.equal((await signIn('email=ada%40example.com', '; charset=UTF-8')).status, 303)
 })
