@@ -144,3 +144,24 @@ t.test(
     t.ok(priced.size > 25 && metered.size > 5)
   },
 )
+
+t.test('videos and last frames go to the parameters that their providers have for them, as files', async t => {
+  const found = bindings.flatMap(({ endpoint, model, parameters }) =>
+    parameters
+      .filter(({ from }) => from === 'video_url' || (from === 'end_image_url' && endpoint.endsWith('-i2v')))
+      .map(({ to, as }) => `${endpoint} ${model} ${to} ${as}`),
+  )
+  t.same(found, [
+    'veo-3-1-v2v fal-ai/veo3.1/extend-video video_url file',
+    'veo-3-1-fast-v2v fal-ai/veo3.1/fast/extend-video video_url file',
+    'kling-3-pro-i2v fal-ai/kling-video/v3/pro/image-to-video end_image_url file',
+    'kling-2-6-i2v fal-ai/kling-video/v2.6/pro/image-to-video end_image_url file',
+    'ltx-2-3-pro-i2v fal-ai/ltx-2.3/image-to-video end_image_url file',
+  ])
+})
+
+t.test('tokens that OpenAI reads from its cache are cheaper', async t => {
+  const [binding] = bindingsOf('gpt-6-1-terra-t2t')
+  const units = { prompt_tokens: 1000, 'prompt_tokens_details.cached_tokens': 800, completion_tokens: 100 }
+  t.equal(binding?.price && listPrice(binding.price, units, {}), 200 + 800 * 0.05 + 100 * 5)
+})
