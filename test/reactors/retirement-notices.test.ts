@@ -2,6 +2,8 @@ import t from 'tap'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import { accountStream } from '../../schemas/events.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import { Damaged } from '../../src/ports/faults.ts'
 import { RetirementNoticesReactor } from '../../src/reactors/retirement-notices.ts'
 import { Retirements } from '../../src/services/catalog/retirements.ts'
@@ -107,4 +109,26 @@ t.test('those who use a model are told 30, 7 and 1 days before it retires', asyn
   )
   t.match(mail.received[0]?.text, /To go on, use beacon instead\./)
   t.same((await verified(await collect(core.log.readAll(-1)), { isDense: true })).faults, [])
+})
+
+t.test('a service looks a minute after its start', async t => {
+  const inMinute: (() => void)[] = []
+  const timer: Clock['timer'] = (ms, action) => {
+    if (ms === 60_000) inMinute.push(action)
+    return systemClock.timer(ms, action)
+  }
+  const clock = Object.assign(new ManualClock(Date.parse(RETIRES_AT) - 5 * DAY_MS), { timer })
+  const bindingsOf = retiringBindings('vendor', RETIRES_AT.slice(0, 10))
+  const service = await startService(t, { clock, providers: { vendor: instantProvider }, bindingsOf })
+  await offer(service.core, ...retiring)
+  const customer = await openAccount(service)
+  const headers = { 'Content-Type': 'application/json' }
+  await customer.send('/v1/notices', { method: 'PUT', headers, body: '{}' })
+  await customer.run({ model: 'lumen', input: { prompt: 'hello' } })
+  await caughtUp(service.core)
+  for (const action of inMinute) action()
+  await until('the notice', async () => {
+    const events = await collect(service.core.log.readStream(accountStream(customer.accountId), 0))
+    return events.some(({ type }) => type === 'NoticeRaised')
+  })
 })
