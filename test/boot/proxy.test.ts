@@ -27,7 +27,7 @@ t.test('the proxy of the environment is read in either case', async t => {
 })
 
 t.test(
-  'a service sends webhooks through the proxy, and commands check providers',
+  'a service reaches receivers and providers through the proxy, and commands check providers',
   needsPrograms('openssl'),
   async t => {
     const server = await startTlsServer(t, ['IP:93.184.216.34', 'DNS:vendor.example'])
@@ -35,16 +35,19 @@ t.test(
     const environment = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: server.certificate }
     const folder = await temporaryFolder(t)
     const [customer] = await openAccounts(folder, {})
-    const { url } = await startServiceProcess(t, folder, environment)
-    const answer = await fetch(`${url}/v1/webhooks/test`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ url: 'https://93.184.216.34:8443/hook' }),
-    })
-    t.match(await answer.json(), { delivered: true })
-    t.same(proxy.seen, [{ authority: '93.184.216.34:8443', authorization: undefined }])
-
     const vendor = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'https://vendor.example/v1' }
+    const { url } = await startServiceProcess(t, folder, { ...environment, ...vendor })
+    const post = async (path: string, body: object) => {
+      const headers = { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json' }
+      return (await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+    }
+    const sent = await post('/v1/webhooks/test', { url: 'https://93.184.216.34:8443/hook' })
+    t.match(sent, { delivered: true })
+    t.same(proxy.seen, [{ authority: '93.184.216.34:8443', authorization: undefined }])
+    await post('/v1/run', { model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
+    t.equal(proxy.seen.at(-1)?.authority, 'vendor.example:443')
+
+    proxy.seen.length = 0
     const command = new ScriptProcess('src/cli.ts', ['providers', 'check'], {
       DATA_DIR: folder,
       ...environment,
