@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Client } from '../support/client.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { completion, errorBody, startOpenAi } from '../support/vendors/openai.ts'
@@ -71,11 +72,15 @@ t.test('without a key that works, clients learn nothing of the vendor and lose n
 })
 
 t.test('while a model waits, it is not available, and the log says so once', async t => {
-  const available = async () => {
-    const { body } = await customer.send<{ endpoints: { available: boolean }[] }>('/v1/models/gpt-6-1-terra')
+  const available = async (by: Pick<Client, 'send'> = customer) => {
+    const { body } = await by.send<{ endpoints: { available: boolean }[] }>('/v1/models/gpt-6-1-terra')
     return body.endpoints.map(endpoint => endpoint.available)
   }
   t.same(await available(), [false])
+  const folder = service.core.config.dataDir
+  const other = await startService(t, { folder, environment: { ...environment, ROLES: 'api' } })
+  const reader = other.client(customer.apiKey)
+  await until('a process that takes no runs knows', async () => !(await available(reader))[0], { pollMs: 50 })
   const [began, ...others] = warnings.filter(
     facts => 'until' in facts && !('kind' in facts && facts.kind !== 'rate_limited'),
   )
@@ -90,4 +95,5 @@ t.test('while a model waits, it is not available, and the log says so once', asy
   await service.core.services.routing.endWait(operator, { provider: 'openai', account })
   await until('a run is taken', async () => (await run()).status === 200)
   t.same(await available(), [true])
+  await until('the other process knows too', async () => (await available(reader))[0], { pollMs: 50 })
 })
