@@ -81,6 +81,8 @@ t.test('a changed factor revises the catalog with events, and its absence restor
   const folder = await temporaryFolder(t)
   const start = async (environment: Record<string, string>) => {
     const service = await startService(t, { folder, environment })
+    const restored = await service.core.services.catalog.publish({ kind: 'operator', name: 'Ada' })
+    t.same(restored, { value: [] }, 'the command that restores the shipped catalog knows the factor')
     const events = await collect(service.core.log.readStream('catalog', 0))
     const { families } = await service.core.publishedCatalog.state()
     await service.stop()
