@@ -2,6 +2,8 @@ import t from 'tap'
 import { runErrorCodes } from '../../schemas/account-events.ts'
 import { quote as quoteExample } from '../../schemas/api/examples.ts'
 import { Quote, Run } from '../../schemas/api/run.ts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, sandbox } from '../support/client.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
@@ -169,6 +171,13 @@ t.test('a client that prefers not to wait gets 202 at once from every model', as
       t.equal(headers.get('Preference-Applied'), applied)
       t.equal(headers.get('Location'), `/v1/runs/${body.run_id}`)
     }
+})
+
+t.test('a client that prefers not to wait gets 202 although the run ends before a timer could', async t => {
+  const late: Clock['timer'] = (ms, action) => systemClock.timer(ms || 2000, action)
+  const clock = { ...systemClock, timer: late }
+  const customer = await openAccount(await startService(t, { clock, providers: { sandbox: instantProvider } }))
+  t.equal((await customer.run(picture, { Prefer: 'wait=0' })).status, 202)
 })
 
 t.test('a client may wait for a while before it is answered without the end', async t => {
