@@ -255,6 +255,16 @@ t.test('the domain and the projections are pure', async t => {
   t.same(found, [], 'no clock, no randomness and no asynchrony')
 })
 
+t.test('npm checks each package that it installs', async t => {
+  for (const lock of ['package-lock.json', 'test/outside/package-lock.json']) {
+    const { packages } = JSON.parse(await readFile(lock, 'utf8')) as {
+      packages: Record<string, { integrity?: string }>
+    }
+    const unchecked = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !integrity)
+    t.same(unchecked, [], lock)
+  }
+})
+
 t.test('replaceable vendors are imported by one file', async t => {
   for (const vendor of importedByOneFile) {
     const importers = new Set(vendors.filter(({ target }) => target === vendor).map(({ file }) => file))

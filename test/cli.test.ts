@@ -28,6 +28,10 @@ t.test('accounts open: the key works at once', async t => {
   t.equal(await service.client(key).balance(), 100)
 })
 
+t.test('no command prints characters that control a terminal', async t => {
+  t.match(await refused(t, 'bindings', 'list', '\u001b[2J\u009b'), '\\u001b[2J\\u009b')
+})
+
 t.test('accounts list and show: show the accounts and their credits', async t => {
   const customer = await openAccount(service)
   await customer.run(picture)

@@ -15,6 +15,7 @@ import { providersCommand } from './providers.ts'
 import { runsCommand } from './runs.ts'
 import { viewsCommand } from './views.ts'
 import { webhooksCommand } from './webhooks.ts'
+import './console.ts'
 
 /** Runs a command, and resolves to the exit code of the process. */
 export const runProgram = async (args: string[]): Promise<number> => {

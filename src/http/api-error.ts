@@ -1,4 +1,5 @@
 import { type ErrorBody, type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
+import { visible } from '../domain/visible.ts'
 import { Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
 
@@ -19,7 +20,7 @@ export class ApiError extends Error {
     details: ErrorDetails = {},
     { cause, retryAfterSeconds }: { cause?: unknown; retryAfterSeconds?: number | undefined } = {},
   ) {
-    super(message, { cause })
+    super(visible(message), { cause })
     this.code = code
     this.details = details
     this.retryAfterSeconds = retryAfterSeconds

@@ -1,4 +1,5 @@
 import { isLegacyRequest, type McpHttpHandler, ProtocolErrorCode, specTypeSchemas } from '@modelcontextprotocol/server'
+import { visible } from '../domain/visible.ts'
 import { toPointerPart } from '../services/schema-check.ts'
 
 type Fetch = McpHttpHandler['fetch']
@@ -30,10 +31,12 @@ const isRead = (method: unknown): method is keyof typeof read =>
 
 const invalidParams = (path: PropertyKey[], fault: string) => {
   const place = path
-    .map(part => `/${toPointerPart(String(part))}`)
+    .map(part => visible(`/${toPointerPart(String(part))}`))
     .join('')
     .slice(0, MAX_PLACE)
-  const message = fault.replace(/^Invalid input: /, '').slice(0, MAX_FAULT)
+  const message = visible(fault)
+    .replace(/^Invalid input: /, '')
+    .slice(0, MAX_FAULT)
   return {
     code: ProtocolErrorCode.InvalidParams,
     message: `Invalid params: ${place === '' ? 'they are wrong' : `${place} is wrong`}: ${message}.`,

@@ -2,6 +2,7 @@ import type { AccountEvent, Upstream, WorkedUpstream } from '../../schemas/accou
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand, Worked } from '../domain/account/commands.ts'
+import { visible } from '../domain/visible.ts'
 import type { Clock } from '../ports/clock.ts'
 import { OutboundError } from '../ports/outbound.ts'
 import type { Failed, ProviderOutcome } from '../ports/provider.ts'
@@ -116,5 +117,5 @@ const worked = (upstream: Upstream, { work }: ProviderOutcome): WorkedUpstream =
 /** A message may be empty or too long, and the cut may split a character. */
 const toRunError = ({ code, message }: Failed) => ({
   code,
-  message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() || 'The provider gave no reason.',
+  message: visible(message).slice(0, MAX_MESSAGE_LENGTH).toWellFormed() || 'The provider gave no reason.',
 })

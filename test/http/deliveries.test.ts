@@ -155,6 +155,20 @@ t.test('of many requests at once, one is accepted', async t => {
   t.equal(replies.filter(reply => reply.status === 409).length, 19)
 })
 
+t.test('a read key sees no query of an address', async t => {
+  const run = (await customer.run({ ...picture, webhook_url: `${url}?secret=1` })).body.run_id
+  await until(1, run)
+  await caughtUp(service.core)
+  const reader = await openKey(service, customer, { scope: 'read' })
+  for (const [client, query] of [
+    [customer, '?secret=1'],
+    [reader, ''],
+  ] as const) {
+    t.match((await ofRun(run, client)).body.data, [{ url: `${url}${query}` }])
+    t.match((await list('?limit=1', client)).data, [{ url: `${url}${query}` }])
+  }
+})
+
 t.test('a key that was revoked, or has expired, since its request was authenticated sends nothing again', async t => {
   const { services, clock } = service.core
   const expiresAt = new Date(clock.nowMs() + 200).toISOString()

@@ -208,6 +208,13 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
 for (const [name, [code, paths, ask]] of Object.entries(bodies))
   t.test(`${name}: ${code}`, t => refuses(t, code, paths, ask))
 
+t.test('no message holds characters that control a terminal', async t => {
+  const name = '\u001b[2J\u009b\u202e'
+  const { body } = await customer.run({ ...picture, model: name })
+  t.match(body.error.message, '\\u001b[2J\\u009b\\u202e')
+  t.notMatch(body.error.message, /[\p{Cc}\u202e]/u)
+})
+
 t.test('an unreadable body is explained, and each fault is a phrase about its path', async t => {
   const explained: [string, RegExp, string][] = [
     ['{"model":', /^The body is not valid JSON: /, 'is not valid JSON'],

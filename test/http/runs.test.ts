@@ -223,6 +223,14 @@ t.test('a provider that throws synchronously fails the run', async t => {
   t.equal(await customer.balance(), 100)
 })
 
+t.test('the words of a provider hold no characters that control a terminal', async t => {
+  const refuses = async () =>
+    ({ kind: 'failed', code: 'content_rejected', message: 'no \u001b[2J\u009b\u202e' }) as const
+  const service = await startService(t, { providers: { sandbox: { ...instantProvider, submit: refuses } } })
+  const { body } = await (await openAccount(service)).run(picture, { Prefer: 'wait=10' })
+  t.equal(body.error?.message, 'no \\u001b[2J\\u009b\\u202e')
+})
+
 t.test('a model without a provider that is configured is unavailable and costs nothing', async t => {
   const service = await startService(t, { providers: {} })
   const customer = await openAccount(service)

@@ -22,6 +22,7 @@ t.test('somebody who is signed in reads the reference, runs models and sees them
     const { status, headers } = await browser.get(path)
     t.equal(status, 200, path)
     t.match(headers.get('Vary'), /Authorization, Cookie/, 'no cache shows it after signing out')
+    t.equal(headers.get('Cache-Control'), 'private, no-store', path)
     t.equal((await stranger.get(path)).status, 401)
   }
   t.ok((await browser.send<ModelList>('GET', '/v1/models')).body.data.length > 30)

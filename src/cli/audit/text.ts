@@ -1,6 +1,7 @@
 import type { Split } from '../../audit/books/lots.ts'
 import { count } from '../../audit/count.ts'
 import { millionths, shown } from '../../audit/decimal.ts'
+import { escapedByCode } from '../../domain/visible.ts'
 import type { SealPlace } from '../../ports/seal-sink.ts'
 
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
@@ -10,12 +11,6 @@ export const printable = (text: string): string =>
     // JSON leaves most characters of these kinds as they are.
     return escaped === found ? escapedByCode(found) : escaped
   })
-
-/** A character by its code, such as `\u5c71` or `\u{1f600}`. */
-export const escapedByCode = (character: string): string => {
-  const code = (character.codePointAt(0) as number).toString(16)
-  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
-}
 
 export { millionths, shown }
 

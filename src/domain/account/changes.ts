@@ -1,3 +1,4 @@
+import { Map as ImmutableMap, is } from 'immutable'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import type { PastEvent } from '../decider.ts'
@@ -39,6 +40,9 @@ export const countChange = (state: AccountState, event: PastEvent<AccountEvent>)
   const bytes = bytesAt(state, nowMs) + Buffer.byteLength(JSON.stringify(event.data)) + ENVELOPE_BYTES
   return { ...state, changes: { bytes, atMs: nowMs } }
 }
+
+/** Whether settings, none of which has parts, are the same: to set them again is no change. */
+export const areSame = (one: object, other: object): boolean => is(ImmutableMap(one), ImmutableMap(other))
 
 /** The bytes that still count. Those of a clock that was far ahead are void, since they would count for too long. */
 const bytesAt = ({ changes: { bytes, atMs } }: AccountState, nowMs: number): number =>

@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { AccountEvent, AccountLimits } from '../../../schemas/account-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import { areSame } from './changes.ts'
 import type { AccountState } from './state.ts'
 
 /** A limit for each key of an account, and one for all of its requests. Infinity means none. */
@@ -18,7 +18,7 @@ export const NO_LIMIT: LimitPair = { perKey: Number.POSITIVE_INFINITY, perAccoun
 
 export const set = ({ limits }: { limits: AccountLimits | 'default' }, state: AccountState): Decided<AccountEvent> => {
   const data = limits === 'default' ? {} : { ...state.limits, ...limits }
-  return accept(isDeepStrictEqual(data, state.limits) ? [] : [{ type: 'LimitsSet', data }])
+  return accept(areSame(data, state.limits) ? [] : [{ type: 'LimitsSet', data }])
 }
 
 /** A limit of an account. An exception replaces the limits of its keys too, which share it. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { Notice, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
@@ -6,6 +5,7 @@ import { accept } from '../decider.ts'
 import { loginOf } from '../login/identity.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import { reachedShare } from './budgets.ts'
+import { areSame } from './changes.ts'
 import type { RecordNotice, TimedRequest } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
@@ -30,7 +30,7 @@ export const set = (
   if (refusal) return refusal
   if (settings.login !== undefined && mailAddress({ ...state, notices: settings }) === undefined)
     return refuse('notice_address_unlinked')
-  return accept(isDeepStrictEqual(settings, state.notices) ? [] : [{ type: 'NoticesSet', data: settings }])
+  return accept(areSame(settings, state.notices) ? [] : [{ type: 'NoticesSet', data: settings }])
 }
 
 /** The address that mail goes to; undefined if the account has no e-mail identity. */

@@ -17,6 +17,8 @@ export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
   } catch (error) {
     answer(ctx, toApiError(error, logger, { requestId: ctx.state.requestId }))
   }
+  // Nothing of an account stays in a browser after its owner has signed out.
+  if (ctx.state.caller?.kind === 'session') ctx.set('Cache-Control', 'private, no-store')
 }
 
 /** Answers requests that no route handled. */

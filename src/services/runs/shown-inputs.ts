@@ -1,12 +1,12 @@
 import type { RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
-import { isHttp } from '../../domain/http-url.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { withinTime } from '../../time/within-time.ts'
 import type { AccountCaller } from '../caller.ts'
 import type { Page, WaitingClient } from '../newest-first.ts'
+import { seenBy } from '../seen-by.ts'
 import { readRunInput } from './run-input.ts'
 
 type Input = Record<string, unknown>
@@ -66,25 +66,6 @@ export class ShownInputs {
   async #read(caller: AccountCaller, { accountId, runId, queuedRevision }: RunRow): Promise<Input | undefined> {
     if (queuedRevision === undefined) return undefined
     const input = await readRunInput(this.#parts.log, { accountId, runId, queuedRevision })
-    // The query of an address is often a signature that gives access to the file.
-    return caller.kind === 'key' && caller.scope === 'read' ? (withoutQueries(input) as Input) : input
+    return seenBy(caller, input)
   }
-}
-
-/** A value in which no address has a query or a fragment. */
-const withoutQueries = (value: unknown): unknown => {
-  if (typeof value === 'string') return withoutQuery(value)
-  if (Array.isArray(value)) return value.map(withoutQueries)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutQueries(each)]))
-}
-
-/** An address that is the whole text may hold blanks, unlike one within a text. */
-const withoutQuery = (text: string): string =>
-  isHttp(text) && URL.canParse(text) ? upToQuery(text) : text.replace(/\S+/g, upToQuery)
-
-const upToQuery = (text: string): string => {
-  const start = text.search(/https?:/i)
-  const length = start < 0 ? -1 : text.slice(start).search(/[?#]/)
-  return length < 0 ? text : text.slice(0, start + length)
 }

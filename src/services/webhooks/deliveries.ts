@@ -12,6 +12,7 @@ import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
+import { seenBy } from '../seen-by.ts'
 
 interface Parts {
   accounts: AccountMailboxes
@@ -37,7 +38,8 @@ export class Deliveries {
   ): Promise<Answer<Page<WebhookRow, RunId>>> {
     const matches = (row: WebhookRow) => isSeenBy(caller, row) && (!status || row.status === status)
     const query = { limit, cursor, matches, ...indexFor(caller) }
-    return answer(await this.#newestFirst.page('webhooks', caller.accountId, query, client))
+    const page = await this.#newestFirst.page('webhooks', caller.accountId, query, client)
+    return answer({ ...page, found: seenBy(caller, page.found) })
   }
 
   /** The delivery of a run, by either form of the run's id; none if the run has no webhook. */
@@ -48,7 +50,7 @@ export class Deliveries {
     const found = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
     if (!found || !isSeenBy(caller, found)) return refuse('run_not_found')
     const row = await reads.getOwn(accountId, 'webhooks', runKey(accountId, runId))
-    return answer(row ? [row] : [])
+    return answer(row ? [seenBy(caller, row)] : [])
   }
 
   /** Starts a delivery again that has succeeded or was abandoned: with the same id, and to the URL of the last one. */
