@@ -6,7 +6,7 @@ import { clusterCrash } from './cluster-crash.ts'
 
 t.setTimeout(280_000)
 
-const size = isLong ? { kills: 20, accounts: 4 } : { kills: 3, accounts: 1 }
+const size = isLong ? { kills: 12, accounts: 4 } : { kills: 3, accounts: 1 }
 const seed = testSeed()
 
 // Run manually: node --import=tsx test/simulation/cluster-crash.ts --kills 20 --seed SEED

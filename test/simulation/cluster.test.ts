@@ -17,7 +17,7 @@ import { auditCluster } from './cluster-audit.ts'
 t.setTimeout(240_000)
 
 /** How many requests three processes get at once, with credits for ten. */
-const REQUESTS = isLong ? 1000 : 100
+const REQUESTS = isLong ? 400 : 100
 
 /** As long as a 503 answer asks clients to wait. */
 const RETRY_AFTER_MS = 1000

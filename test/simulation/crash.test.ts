@@ -5,7 +5,7 @@ import { crash } from './crash.ts'
 
 t.setTimeout(280_000)
 
-const kills = isLong ? 25 : 3
+const kills = isLong ? 10 : 3
 const seed = testSeed()
 
 // Run manually: node --import=tsx test/simulation/crash.ts --kills 25 --seed SEED

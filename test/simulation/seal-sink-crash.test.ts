@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 
 t.setTimeout(280_000)
 
-const kills = isLong ? 25 : 2
+const kills = isLong ? 6 : 2
 const seed = testSeed()
 
 /** A life ends after at most so many runs: enough for some seals and copies, whatever else the machine does. */

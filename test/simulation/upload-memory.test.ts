@@ -15,7 +15,7 @@ import { isLong } from '../support/test-length.ts'
 
 t.setTimeout(240_000)
 
-const UPLOADS = isLong ? 100 : 10
+const UPLOADS = isLong ? 40 : 10
 const FILE_BYTES = 20_000_000
 const WARM_UPS = isLong ? 5 : 2
 

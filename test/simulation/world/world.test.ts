@@ -1,5 +1,4 @@
 import t from 'tap'
-import { isLong } from '../../support/test-length.ts'
 import { type Report, World } from './world.ts'
 
 /**
@@ -61,7 +60,7 @@ t.test('no world breaks a promise', async t => {
     const { violations, counts } = await worldOf(seed)
     t.same(violations, [], `seed ${seed}`)
     for (const what of counts.keys()) occurred.add(what)
-    if (!isLong && OCCURRENCES.every(what => occurred.has(what))) break
+    if (OCCURRENCES.every(what => occurred.has(what))) break
   }
   t.same(
     OCCURRENCES.filter(what => !occurred.has(what)),
