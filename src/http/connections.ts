@@ -49,17 +49,14 @@ export const createLimitedServer = (handle: RequestListener, limits: ConnectionL
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
   /** Connections that wait for another request. One that is new is not among them: its first request is on its way. */
   const kept = new Set<Socket>()
-  const pipelines = new Pipelines((request, response) => {
+  const handleNext: RequestListener = (request, response) => {
     // Libraries for event streams promise to keep every connection alive.
     if (/\bclose\b/i.test(request.headers.connection ?? ''))
       onHeaders(response, () => response.setHeader('Connection', 'close'))
-    const { socket } = request
-    kept.delete(socket)
-    response.once('close', () => {
-      if (!socket.destroyed && !pipelines.current(socket)) kept.add(socket)
-    })
+    kept.delete(request.socket)
     handle(request, response)
-  })
+  }
+  const pipelines = new Pipelines(handleNext, socket => kept.add(socket))
   // Node.js counts `headersTimeout` from the first byte of a request, so it does not end idle connections.
   const timeouts = { headersTimeout: idleMs, keepAliveTimeout: keepAliveMs, connectionsCheckingInterval }
   const server = createServer(timeouts, (request, response) => pipelines.add(request, response))

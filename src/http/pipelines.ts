@@ -12,11 +12,14 @@ type Exchange = [IncomingMessage, ServerResponse]
  */
 export class Pipelines {
   readonly #handle: RequestListener
+  readonly #idle: (socket: Socket) => void
   /** The exchange that is handled, and those that were sent ahead. */
   readonly #exchanges = new WeakMap<Socket, Exchange[]>()
 
-  constructor(handle: RequestListener) {
+  /** `idle` is called with each connection that has no further request after a response. */
+  constructor(handle: RequestListener, idle: (socket: Socket) => void) {
     this.#handle = handle
+    this.#idle = idle
   }
 
   /** The request that is handled; undefined between two requests. */
@@ -43,6 +46,7 @@ export class Pipelines {
     const [exchange] = exchanges
     if (!exchange || socket.destroyed) {
       this.#exchanges.delete(socket)
+      if (!socket.destroyed) this.#idle(socket)
       return
     }
     this.#exchanges.set(socket, exchanges)

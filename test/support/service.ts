@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { AccountId, KeyId } from '../../schemas/primitives.ts'
@@ -32,6 +33,11 @@ export interface AccountOptions {
   tester?: boolean
   scope?: KeyScope
 }
+
+/** Node.js warns on stderr of each response that more than ten parties listen to. */
+process.on('warning', (warning: Error & { emitter?: unknown }) => {
+  if (warning.emitter instanceof ServerResponse) throw warning
+})
 
 const silent = createLogger('silent')
 
