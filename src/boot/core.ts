@@ -108,6 +108,7 @@ export interface Core {
   auditorKeys: AuditorKeys
   projections: ProjectionSet
   openScratch: OpenScratch
+  repairs: Pick<Repairs, 'rebuilt'>
   progress: ViewProgress
   reads: Reads
   publishedCatalog: PublishedCatalog
@@ -186,6 +187,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     logins,
     snapshotsOf,
     auditorKeys,
+    repairs,
     progress,
     reads,
     publishedCatalog,
@@ -196,7 +198,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   }
 }
 
-type ServicesParts = Omit<Core, 'progress' | 'services' | 'close'>
+type ServicesParts = Omit<Core, 'repairs' | 'progress' | 'services' | 'close'>
 
 const openServices = (parts: ServicesParts): CoreServices => {
   const { config, logger, masterSecret, log, clock, random, accounts, logins, reads, publishedCatalog } = parts

@@ -18,6 +18,8 @@ export class Repairs {
   readonly #parts: RepairsParts
   readonly #stop = new AbortController()
   #isRequested = false
+  #onRebuilt: () => void = () => undefined
+  #rebuilt: Promise<void> | undefined
   #running: Promise<void> | undefined
 
   constructor(parts: RepairsParts) {
@@ -28,8 +30,16 @@ export class Repairs {
   readonly request = ({ view, key }: RowAddress) => {
     if (this.#isRequested || this.#stop.signal.aborted) return
     this.#isRequested = true
+    this.#rebuilt = new Promise(resolve => {
+      this.#onRebuilt = resolve
+    })
     this.#parts.logger.warn({ view, key }, 'ignoring a row that this service did not write; rebuilding the views')
     this.#running ??= this.#run()
+  }
+
+  /** Resolves once the views are rebuilt; undefined if this was not requested. */
+  get rebuilt(): Promise<void> | undefined {
+    return this.#isRequested ? this.#rebuilt : undefined
   }
 
   async stop(): Promise<void> {
@@ -44,6 +54,7 @@ export class Repairs {
       try {
         const changes = await rebuildViews(this.#parts)
         this.#isRequested = false
+        this.#onRebuilt()
         logger.warn({ cells: changes.length }, 'the views were rebuilt')
       } catch (error) {
         logger.error({ err: error }, 'the views could not be rebuilt; retrying')
