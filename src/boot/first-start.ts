@@ -1,4 +1,5 @@
 import { accountIn } from '../../schemas/events.ts'
+import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
 import { curlRun, FIRST_MODELS, firstModel, firstRun } from '../services/first-request.ts'
@@ -30,7 +31,7 @@ export const welcome = async (
   if (await hasAccount(log)) return
   const { welcomeMicros, mail } = config
   const key = { name: 'first' }
-  const opening = { email: OWNER, tester: false, welcomeMicros, firstGrant: FIRST_GRANT, key }
+  const opening = { email: OWNER, tester: false, welcomeMicros, firstGrant: FIRST_GRANT, notices: DEFAULT_NOTICES, key }
   const opened = await services.accounts.open(caller, opening)
   // Another process may make its first start on these stores at the same time; it then prints the key.
   if ('refuse' in opened || opened.value.apiKey === undefined) return

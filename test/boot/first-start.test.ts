@@ -56,6 +56,7 @@ t.test('an account is opened with its key in one append', async t => {
     events.map(({ type }) => type),
     ['AccountOpened', 'CreditsGranted', 'CreditsGranted', 'ApiKeyCreated'],
   )
+  t.match(events[0], { data: { notices: { email: true, balanceUnderMicros: 10_000_000 } } })
   t.match(
     events.slice(1, 3).map(({ data }) => data),
     [
