@@ -23,7 +23,7 @@ export const FrontPage = ({ registration, families, sample }: FrontProps) => (
       </h1>
       <p>
         Images, video, audio and text from {families} model families over one API and MCP. Each credit that you spend
-        has a receipt, and anybody can check the whole ledger.
+        has a receipt. You can check your own ledger, and an auditor with a key can check the whole one.
       </p>
       <div class="row">
         <a class="button" href="/console/sign-in">
