@@ -1,14 +1,14 @@
 import { Code, Layout } from './layout.tsx'
 import type { RegistrationNote } from './sign-in-page.tsx'
 
-/** A picture by the sandbox, made with the request that is shown beside it. */
+/** A picture by the sandbox, made with the first run of `nano-banana-2`. */
 export const PICTURE_PATH = '/console/first-picture.jpg'
 
 interface FrontProps {
   registration: RegistrationNote
   /** The number of public families. */
   families: number
-  /** The run that made the picture, and its price; undefined if the model is not on offer. */
+  /** A run for such a picture, and its price; undefined if no model for pictures is on offer. */
   sample: { model: string; credits: number; request: readonly string[] } | undefined
 }
 
@@ -44,7 +44,7 @@ export const FrontPage = ({ registration, families, sample }: FrontProps) => (
           </div>
           <Code label="The request" lines={sample.request} />
           <p class="soft">
-            A sample by the built-in sandbox, the request for it, and what such a run costs. In the place of{' '}
+            A sample by the built-in sandbox, a request for such a picture, and what it costs. In the place of{' '}
             <code>$TOLLGATE_KEY</code> goes your key.
           </p>
         </div>

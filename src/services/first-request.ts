@@ -5,9 +5,11 @@ export const FIRST_MODELS = ['nano-banana-2', 'gpt-image-2-6', 'z-image-turbo', 
 export const firstModel = (models: readonly string[]): string =>
   FIRST_MODELS.find(each => models.includes(each)) ?? models[0] ?? (FIRST_MODELS[0] as string)
 
-/** The body of a first run. */
-export const firstRun = (model: string): string =>
-  `{"model": "${model}", "input": {"prompt": "a quiet mountain lake at sunrise"}}`
+/** The body of a first run. The best model has more parameters, with which the sandbox makes docs/first-picture.jpg. */
+export const firstRun = (model: string): string => {
+  const more = model === FIRST_MODELS[0] ? ', "aspect_ratio": "16:9", "output_format": "jpeg", "seed": 7' : ''
+  return `{"model": "${model}", "input": {"prompt": "A quiet mountain lake at sunrise"${more}}}`
+}
 
 /** The lines of a `curl` command that runs a model. The key may be a variable of the shell. */
 export const curlRun = (url: string, apiKey: string, run: string, ...headers: string[]): string[] => [

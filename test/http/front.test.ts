@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { BrowserClient } from '../support/browser-client.ts'
+import { pixelsOf } from '../support/pixels.ts'
 import { openAccount, startService } from '../support/service.ts'
 
 const service = await startService(t)
@@ -29,7 +31,16 @@ t.test('a stranger with a browser finds a picture, its price and its request', a
   t.match(text, 'from 10 credits')
   const customer = await openAccount(service)
   const [command = ''] = commandsOn(text)
-  t.match(await runShell(command, customer.apiKey), { object: 'run', status: 'completed', credits_charged: 10 })
+  const run = await runShell(command, customer.apiKey)
+  t.match(run, { object: 'run', status: 'completed', credits_charged: 10 })
+  t.match(await readFile('README.md', 'utf8'), command.split(' -d ').at(-1), 'README has the same request')
+  const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+  // The sandbox also writes into its files how they were made.
+  const [made, shown] = [
+    await pixelsOf(await bytesAt(run.output.url)),
+    await pixelsOf(await bytesAt(service.url + src)),
+  ]
+  t.ok(made.equals(shown), 'the request makes this picture')
 })
 
 t.test('it leads to sign-in, the reference and the documentation', async t => {

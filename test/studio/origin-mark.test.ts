@@ -1,10 +1,10 @@
-import { createCanvas, loadImage } from '@napi-rs/canvas'
 import { fileTypeFromBuffer } from 'file-type'
 import t from 'tap'
 import { Inspection } from '../../src/services/uploads/inspection.ts'
 import { withOrigin } from '../../src/studio/origin-mark.ts'
 import { createStudio } from '../../src/studio/studio.ts'
 import type { Work } from '../../src/studio/work.ts'
+import { pixelsOf } from '../support/pixels.ts'
 import { picture, tinySound } from '../support/sample-files.ts'
 
 const TYPE = 'http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia'
@@ -60,10 +60,3 @@ t.test('a marked sound states its length, and a file without a place for the mar
   t.equal(withOrigin({ mimeType: 'audio/ogg', bytes }).bytes, bytes)
   t.end()
 })
-
-const pixelsOf = async (file: Buffer): Promise<Buffer> => {
-  const image = await loadImage(file)
-  const canvas = createCanvas(image.width, image.height)
-  canvas.getContext('2d').drawImage(image, 0, 0)
-  return Buffer.from(canvas.data())
-}
