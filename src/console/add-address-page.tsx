@@ -9,7 +9,7 @@ interface AddAddressProps {
 
 /** Asks for a further address that signs in to the account, or leads to Telegram. */
 export const AddAddressPage = ({ email, fault, hasTelegram }: AddAddressProps) => (
-  <Layout title={fault === undefined ? 'Add a way to sign in' : 'Error: add a way to sign in'}>
+  <Layout title={fault === undefined ? 'Add a way to sign in' : 'Error: add a way to sign in'} account="Your account">
     <h1>Add a way to sign in</h1>
     <Fault text={fault} />
     <AddressForm action="/console/identities" button="Send a code" email={email} fault={fault} />

@@ -2,6 +2,8 @@ import { Fault, faulty, Layout } from './layout.tsx'
 
 interface CodeProps {
   email: string
+  /** Whether the code before it is valid too. */
+  hasEarlier: boolean
   minutes: number
   fault?: string | undefined
   /** The folder that mail is written to, if it goes no further. */
@@ -9,17 +11,18 @@ interface CodeProps {
   /** Where the code is sent, and where another one is requested. */
   action: string
   back: string
+  account: 'Your account' | 'Sign in'
   button: string
 }
 
 /** Asks for the code that was sent. It shows nothing about the address, which may have no account. */
-export const CodePage = ({ email, minutes, fault, folder, action, back, button }: CodeProps) => (
-  <Layout title={fault === undefined ? 'Enter the code' : 'Error: enter the code'}>
+export const CodePage = ({ email, hasEarlier, minutes, fault, folder, action, back, account, button }: CodeProps) => (
+  <Layout title={fault === undefined ? 'Enter the code' : 'Error: enter the code'} account={account}>
     <h1>Enter the code</h1>
     <Fault text={fault} />
     <p>
-      If <strong>{email}</strong> can be used to sign in here, a code is on its way. It is valid for {minutes} minutes,
-      as is the one that you requested before.
+      If <strong>{email}</strong> can be used to sign in here, a code is on its way. It is valid for {minutes} minutes
+      {hasEarlier && ', as is the one that you requested before'}.
     </p>
     {folder !== undefined && (
       <p>

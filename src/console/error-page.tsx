@@ -1,8 +1,14 @@
 import { Layout } from './layout.tsx'
 
+interface ErrorProps {
+  message: string
+  requestId: string
+  isSignedIn: boolean
+}
+
 /** An error, and the way back. */
-export const ErrorPage = ({ message, requestId }: { message: string; requestId: string }) => (
-  <Layout title="Error">
+export const ErrorPage = ({ message, requestId, isSignedIn }: ErrorProps) => (
+  <Layout title="Error" account={isSignedIn ? 'Your account' : 'Sign in'}>
     <h1>That did not work</h1>
     <p role="alert">{message}</p>
     <p>

@@ -5,6 +5,7 @@ import type { RegistrationNote } from './sign-in-page.tsx'
 export const PICTURE_PATH = '/console/first-picture.jpg'
 
 interface FrontProps {
+  isSignedIn: boolean
   registration: RegistrationNote
   /** The number of public families. */
   families: number
@@ -13,8 +14,8 @@ interface FrontProps {
 }
 
 /** Introduces the service to people in a browser. */
-export const FrontPage = ({ registration, families, sample }: FrontProps) => (
-  <Layout title="Every model, one key" width="page">
+export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontProps) => (
+  <Layout title="Every model, one key" width="page" account={isSignedIn ? 'Your account' : 'Sign in'}>
     <div class="hero">
       <h1>
         Every model.
@@ -26,8 +27,8 @@ export const FrontPage = ({ registration, families, sample }: FrontProps) => (
         has a receipt. You can check your own ledger, and an auditor with a key can check the whole one.
       </p>
       <div class="row">
-        <a class="button" href="/console/sign-in">
-          {actionOf(registration)}
+        <a class="button" href={isSignedIn ? '/console' : '/console/sign-in'}>
+          {isSignedIn ? 'Your account' : actionOf(registration)}
         </a>
         <a class="button quiet" href="/guide">
           Read the documentation

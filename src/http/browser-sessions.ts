@@ -43,6 +43,14 @@ export class BrowserSessions {
     return { ...owner, requestId: ctx.state.requestId }
   }
 
+  /** Whether to show a page as to somebody who has signed in. It neither fails nor ends a session. */
+  async isSignedIn(ctx: Context): Promise<boolean> {
+    const token = this.tokenOf(ctx)
+    const found = token === undefined ? undefined : this.#parts.sessionHolders.ownerOf(token)
+    const owner = await found?.catch(() => undefined)
+    return owner !== undefined && !('refuse' in owner)
+  }
+
   /** Who signs out with the request: the owner of its open session, whether the account is suspended or not. */
   async ownerToSignOut(ctx: Context): Promise<SessionOwner | undefined> {
     this.refuseOtherSites(ctx)

@@ -26,6 +26,7 @@ t.test('a stranger registers with the code in the outbox', async t => {
   t.match(asked, { status: 303, location: '/console/sign-in/code' })
   const page = await browser.get('/console/sign-in/code')
   t.match(page.text, 'Ada@Example.com')
+  t.match(page.text, /valid for 10 minutes\s*\./)
   t.match(page.text, `<code>${folder}/outbox</code>`, 'the page says where the message is')
   const code = await until('the code arrives', async () => codeIn((await messagesIn(service))[0]))
   t.match(await browser.post('/console/sign-in/code', { code }), { status: 303, location: '/console' })

@@ -50,6 +50,19 @@ t.test('it leads to sign-in, the reference and the documentation', async t => {
   for (const path of links) t.ok([200, 303].includes((await stranger.get(path)).status), path)
 })
 
+t.test('somebody who has signed in finds their account, also where there is no page', async t => {
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, 'grace@example.com')
+  for (const path of ['/', '/guide', '/console/unknown', '/console/identities']) {
+    const { text } = await browser.get(path)
+    t.match(text, />Your account</, path)
+    t.notMatch(text, />Sign in<|free credits/, path)
+  }
+  await browser.post('/console/identities', { email: 'hopper@example.com' })
+  t.match((await browser.get('/console/identities/code')).text, />Your account</)
+  t.match((await stranger.get('/console/unknown')).text, />Sign in</)
+})
+
 t.test('every command of the documentation works', async t => {
   const customer = await openAccount(service)
   const commands = commandsOn((await stranger.get('/guide')).text)

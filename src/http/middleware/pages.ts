@@ -3,6 +3,7 @@ import { koaBody } from 'koa-body'
 import { ErrorPage } from '../../console/error-page.tsx'
 import type { Logger } from '../../ports/logger.ts'
 import { ApiError, toApiError } from '../api-error.ts'
+import type { BrowserSessions } from '../browser-sessions.ts'
 import type { Context } from '../context.ts'
 import { showError } from '../page-answers.ts'
 import { bodyText, checkCharset, isUtf8Encoded } from '../utf8.ts'
@@ -23,7 +24,7 @@ const CONTENT_SECURITY_POLICY = [
 const MAX_FORM_BYTES = 4096
 
 /** Answers with pages, also for errors, which are JSON for clients that ask for it. */
-export const pages = (logger: Logger) => async (ctx: Context, next: Next) => {
+export const pages = (logger: Logger, sessions: BrowserSessions) => async (ctx: Context, next: Next) => {
   ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   ctx.set('X-Content-Type-Options', 'nosniff')
   // Without any referrer, browsers would not say where a form comes from either.
@@ -33,7 +34,8 @@ export const pages = (logger: Logger) => async (ctx: Context, next: Next) => {
     await next()
   } catch (error) {
     const { requestId } = ctx.state
-    showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId }))
+    const isSignedIn = await sessions.isSignedIn(ctx)
+    showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId, isSignedIn }))
   }
 }
 

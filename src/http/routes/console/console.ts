@@ -18,7 +18,7 @@ import { StaticBody } from '../../static-body.ts'
 import { accountPages } from './account.ts'
 import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
-import { noCodeRequested, PendingCode } from './pending-code.ts'
+import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
 import { telegramRoutes } from './telegram.ts'
 
 export interface ConsoleParts {
@@ -48,13 +48,13 @@ export const consoleRouter = (parts: ConsoleParts) => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const pending = new PendingCode(sessions.cookies, 'sign-in')
   const networkIn = (ctx: Context) => networkOf(clientAddress(ctx.req))
-  const codePage = (email: string, fault?: string) =>
+  const codePage = ({ email, earlier }: PendingCodes, fault?: string) =>
     CodePage({
-      ...{ email, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
-      ...{ action: ENTER_CODE, back: SIGN_IN, button: 'Sign in' },
+      ...{ email, hasEarlier: earlier !== undefined, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
+      ...{ action: ENTER_CODE, back: SIGN_IN, account: 'Sign in', button: 'Sign in' },
     })
 
-  router.use(pages(logger))
+  router.use(pages(logger, sessions))
 
   router.get(STYLE_PATH, ctx => {
     ctx.set('Cache-Control', 'no-cache')
@@ -78,7 +78,7 @@ export const consoleRouter = (parts: ConsoleParts) => {
 
   router.get(ENTER_CODE, ctx => {
     const code = pending.read(ctx)
-    if (code) showPage(ctx, codePage(code.email))
+    if (code) showPage(ctx, codePage(code))
     else redirect(ctx, SIGN_IN)
   })
 
@@ -90,7 +90,7 @@ export const consoleRouter = (parts: ConsoleParts) => {
     const earlierToken = sessions.tokenOf(ctx)
     const entry = { ...requested, code, network: networkIn(ctx), earlierToken }
     const entered = await services.signIn.enterCode(anonymousCaller(ctx), entry)
-    if ('refuse' in entered) return showRefusal(ctx, entered.refuse, fault => codePage(requested.email, fault))
+    if ('refuse' in entered) return showRefusal(ctx, entered.refuse, fault => codePage(requested, fault))
     pending.remove(ctx)
     sessions.begin(ctx, entered.value.token)
     redirect(ctx, '/console')

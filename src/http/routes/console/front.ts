@@ -33,7 +33,8 @@ export const frontPages = (router: Router<RequestState>, parts: Parts) => {
       credits: shown.credits_range.min,
       request: curlRun(`${publicUrl()}/v1/run`, KEY, firstRun(model)),
     }
-    showPage(ctx, FrontPage({ registration, families: families.length, sample }))
+    const isSignedIn = await sessions.isSignedIn(ctx)
+    showPage(ctx, FrontPage({ isSignedIn, registration, families: families.length, sample }))
   })
 
   router.get('/guide', async ctx => {

@@ -8,7 +8,7 @@ import type { Context, RequestState } from '../../context.ts'
 import { formField } from '../../middleware/pages.ts'
 import { redirect, showError, showPage, showRefusal } from '../../page-answers.ts'
 import { ownerOnly } from './owner-only.ts'
-import { noCodeRequested, PendingCode } from './pending-code.ts'
+import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
 
 interface Parts {
   services: Services
@@ -28,10 +28,10 @@ export const identityPages = (
 ) => {
   const { identities } = services
   const pending = new PendingCode(sessions.cookies, 'identity')
-  const codePage = (email: string, fault?: string) =>
+  const codePage = ({ email, earlier }: PendingCodes, fault?: string) =>
     CodePage({
-      ...{ email, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
-      ...{ action: ENTER_CODE, back: ADD, button: 'Add the address' },
+      ...{ email, hasEarlier: earlier !== undefined, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
+      ...{ action: ENTER_CODE, back: ADD, account: 'Your account', button: 'Add the address' },
     })
   const forOwner = ownerOnly(sessions)
 
@@ -56,7 +56,7 @@ export const identityPages = (
     ENTER_CODE,
     forOwner(ctx => {
       const requested = pending.read(ctx)
-      if (requested) showPage(ctx, codePage(requested.email))
+      if (requested) showPage(ctx, codePage(requested))
       else redirect(ctx, ADD)
     }),
   )
@@ -68,7 +68,7 @@ export const identityPages = (
       const requested = pending.read(ctx)
       if (!requested) return showError(ctx, noCodeRequested(), fault => AddAddressPage({ fault, hasTelegram }))
       const linked = await identities.enterCode(owner, { ...requested, code, network: networkIn(ctx) })
-      if ('refuse' in linked) return showRefusal(ctx, linked.refuse, fault => codePage(requested.email, fault))
+      if ('refuse' in linked) return showRefusal(ctx, linked.refuse, fault => codePage(requested, fault))
       pending.remove(ctx)
       redirect(ctx, '/console')
     }),

@@ -9,7 +9,7 @@ export const noCodeRequested = () =>
   new ApiError('invalid_request', 'This browser has requested no code in the last ten minutes. Request one first.')
 
 /** The codes that only this browser may enter: the last one that it requested, and the one before. */
-type PendingCodes = Pick<CodeEntry, 'email' | 'codeId' | 'earlier'>
+export type PendingCodes = Pick<CodeEntry, 'email' | 'codeId' | 'earlier'>
 
 /**
  * Remembers the last two codes that a browser has requested. The cookie is no secret to its owner, and is not trusted.

@@ -42,8 +42,9 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
     cookies.remove(ctx, COOKIE)
     const returned = { query: ctx.search, attempt: { state, nonce, verifier }, network: networkIn(ctx) }
     const refused = await (purpose === 'link' ? link(ctx, returned) : signIn(ctx, returned))
-    if (refused) showRefusal(ctx, refused, message => ErrorPage({ message, requestId: ctx.state.requestId }))
-    else redirect(ctx, '/console')
+    if (!refused) return redirect(ctx, '/console')
+    const shown = { requestId: ctx.state.requestId, isSignedIn: await sessions.isSignedIn(ctx) }
+    showRefusal(ctx, refused, message => ErrorPage({ message, ...shown }))
   })
 
   const signIn = async (ctx: Context, returned: TelegramReturn) => {
