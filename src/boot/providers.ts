@@ -2,6 +2,7 @@ import type { ProviderName } from '../../schemas/binding.ts'
 import { SANDBOX } from '../../schemas/primitives.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { AllowedAddresses } from '../adapters/outbound/allowed-address.ts'
+import { proxyFault } from '../adapters/outbound/proxy.ts'
 import { openVendorFetch } from '../adapters/outbound/vendor-fetch.ts'
 import { createAnthropicProvider } from '../adapters/provider/anthropic/provider.ts'
 import { createElevenLabsProvider } from '../adapters/provider/elevenlabs/provider.ts'
@@ -68,12 +69,30 @@ export const originsOf = (providers: Config['providers']): ReadonlyMap<string | 
 
 /** Checks the accounts at vendors that are configured, without opening a store. */
 export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
-  const { fetch, close } = openVendorFetch(parts.config.proxy)
-  const accounts = openAccounts({ ...parts, clock: systemClock, useInputMedia: noInputMedia }, fetch)
-  try {
-    return await checkAccounts(systemClock, accounts)
-  } finally {
+  const { config } = parts
+  const { fetch, close } = openVendorFetch(config.proxy)
+  const check = async (chosen: Config['providers'][number]) => {
+    // Adapters know nothing of a proxy, and would advise to look for the fault elsewhere.
+    let fault: string | undefined
+    const fetchOrNote: VendorParts['fetch'] = (input, init) =>
+      fetch(input, init).catch(async error => {
+        fault = await proxyFault(config.proxy, input instanceof Request ? input.url : String(input))
+        throw error
+      })
+    const own = {
+      ...parts,
+      config: { ...config, providers: [chosen] },
+      clock: systemClock,
+      useInputMedia: noInputMedia,
+    }
+    const accounts = openAccounts(own, fetchOrNote)
+    const checked = await checkAccounts(systemClock, accounts)
     await Promise.all(accounts.map(({ client }) => client.close()))
+    return checked.map(each => (each.fault && fault ? { ...each, fault } : each))
+  }
+  try {
+    return (await Promise.all(config.providers.map(check))).flat()
+  } finally {
     await close()
   }
 }

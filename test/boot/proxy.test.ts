@@ -4,9 +4,11 @@ import { readConfig } from '../../src/boot/read-config.ts'
 import { startConnectProxy, startTlsServer } from '../support/connect-proxy.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { needsPrograms } from '../support/needs.ts'
+import { operatorOf } from '../support/operator.ts'
 import { openAccounts } from '../support/service.ts'
 import { ScriptProcess, startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { deadAddress } from '../support/vendors/vendor-parts.ts'
 
 t.test('the proxy of the environment is read in either case', async t => {
   const url = 'http://ada:hush@proxy.example:3128'
@@ -58,6 +60,28 @@ t.test(
     t.match(server.seen.at(-1), { sni: 'vendor.example', host: 'vendor.example' })
   },
 )
+
+t.test('a check of providers names the proxy that refuses or is down', async t => {
+  const proxy = await startConnectProxy(t, 9)
+  proxy.status = 403
+  const vendors = {
+    ...{ OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'https://vendor.example/v1' },
+    ...{ FAL_KEY: 'a:b', FAL_BASE_URL: 'https://vendor.example' },
+  }
+  const folder = await temporaryFolder(t)
+  const dead = new URL(await deadAddress()).host
+  for (const [host, why] of [
+    [new URL(proxy.url).host, 'the proxy answered with 403'],
+    [dead, `connect ECONNREFUSED ${dead}`],
+  ]) {
+    const operator = operatorOf(folder, { ...vendors, HTTPS_PROXY: `http://ada:hush@${host}` })
+    const { code, stdout } = await operator.run('providers', 'check')
+    t.equal(code, 1)
+    const fault = `does not work: ${host} opens no connection to vendor.example (${why}); check HTTPS_PROXY and NO_PROXY\n`
+    t.equal(stdout.split(fault).length, 3, stdout)
+    t.notMatch(stdout, /hush|BASE_URL/)
+  }
+})
 
 t.test('mail goes through the proxy unless NO_PROXY names its server', async t => {
   const mail = await startMailServer(t)

@@ -11,6 +11,9 @@ export interface ProxySettings {
   noProxy: string
 }
 
+/** Much longer than a proxy that works takes, and short enough for a command that waits. */
+const TRIAL_MS = 5000
+
 /** The URL of the proxy to a host; undefined for a host that needs none. An IPv6 address is in brackets. */
 export const proxyFor = (proxy: ProxySettings | undefined, host: string, port: number): string | undefined =>
   proxy && !isExempt(host.toLowerCase(), port, proxy.noProxy) ? proxy.url : undefined
@@ -39,6 +42,22 @@ export const proxyFetch = (proxy: ProxySettings): typeof fetch => {
     agent ??= openProxyAgent(proxy, {})
     const dispatcher = (await agent) as unknown as NonNullable<RequestInit['dispatcher']>
     return fetch(input, { ...init, dispatcher })
+  }
+}
+
+/** Why the proxy opens no tunnel to an address, without credentials; undefined if it does or the address needs none. */
+export const proxyFault = async (settings: ProxySettings | undefined, address: string): Promise<string | undefined> => {
+  const { protocol, hostname, port } = new URL(address)
+  const targetPort = Number(port) || 443
+  const proxy = protocol === 'https:' ? proxyFor(settings, hostname, targetPort) : undefined
+  if (proxy === undefined) return undefined
+  try {
+    const tunnel = await openTunnel(proxy, `${hostname}:${targetPort}`, TRIAL_MS)
+    tunnel.destroy()
+    return undefined
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException
+    return `${new URL(proxy).host} opens no connection to ${hostname} (${message || code}); check HTTPS_PROXY and NO_PROXY`
   }
 }
 
