@@ -32,7 +32,7 @@ t.test('an invitation is mailed, and again if it is repeated', async t => {
   const mailing = operatorOf(folder, { ...mail.environment, PUBLIC_URL: 'https://api.example.com' })
   t.match(await mailing.run('accounts', 'invite', 'Eve@Example.com'), {
     code: 0,
-    stderr: 'The invitation was mailed to eve@example.com.',
+    stderr: 'The invitation was mailed to eve@example.com. Its link is https://api.example.com/console/sign-in;',
   })
   t.match(mail.received, [{ from: 'tollgate@example.com', to: ['eve@example.com'] }])
   t.match(mail.received[0]?.text, /You may open an account at https:\/\/api\.example\.com\/console\/sign-in/)

@@ -9,15 +9,18 @@ export const mailInvitation = async (config: Config, to: string): Promise<string
   if (config.registration.mode === 'closed')
     return 'No mail was sent: REGISTRATION=closed lets nobody open an account, with or without an invitation.'
   const mailer = await openMailer(config)
+  const publicUrl = publicUrlOf(config, config.port)
   try {
-    await mailer.send(invitationMessage({ to, publicUrl: publicUrlOf(config, config.port) }))
+    await mailer.send(invitationMessage({ to, publicUrl }))
   } catch (error) {
     const { message } = error as Error
     throw new OperatorError(`The invitation is recorded, but ${message}. Repeat the command to send the mail.`)
   } finally {
     mailer.close()
   }
-  return mailer.folder === undefined
-    ? `The invitation was mailed to ${to}.`
-    : `SMTP_URL is not set, so the mail to ${to} is the newest file in ${mailer.folder}.`
+  const where =
+    mailer.folder === undefined
+      ? `The invitation was mailed to ${to}.`
+      : `SMTP_URL is not set, so the mail to ${to} is the newest file in ${mailer.folder}.`
+  return `${where} Its link is ${publicUrl}/console/sign-in; PUBLIC_URL sets another.`
 }
