@@ -346,7 +346,8 @@ export const Environment = Type.Object({
     minimum: 0,
     maximum: 100_000,
     default: 1_000,
-    description: 'The number of accounts that people may open in a day in UTC',
+    description:
+      'The number of accounts that people may open in a day in UTC, a tenth of what is left from one network',
   }),
   WELCOME_CREDITS_PER_DAY: Type.Number({
     minimum: 0,
@@ -358,7 +359,10 @@ export const Environment = Type.Object({
     minimum: 1,
     maximum: 100_000,
     default: 60,
-    description: 'The number of sign-in codes that a process makes in a minute',
+    description: [
+      'The number of sign-in codes that a process makes in a minute for strangers, for people with an account, and for',
+      "browsers that have signed in: so many for each, and ten minutes' codes at once",
+    ].join(' '),
   }),
   SMTP_URL: Type.Optional(
     Type.String({

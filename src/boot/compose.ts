@@ -53,6 +53,7 @@ import { SealStream } from '../services/seals/seal-stream.ts'
 import { Seals } from '../services/seals/seals.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
+import { KnownBrowsers } from '../services/sign-in/known-browsers.ts'
 import { SessionHolders } from '../services/sign-in/session-holders.ts'
 import { SessionTokens } from '../services/sign-in/session-tokens.ts'
 import { TelegramProofs } from '../services/sign-in/telegram-proofs.ts'
@@ -205,10 +206,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const webhookTests = new WebhookTests({ accounts, outbound, clock, random, secretsOf, stopping: stopping.signal })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const tokens = new SessionTokens(masterSecret)
+  const browsers = new KnownBrowsers(masterSecret, clock)
   const mail = new MailQueue({ mailer, clock, logger })
   const provider = await openIdentityProvider(config)
-  const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, publicUrl })
-  const signIn = openSignIn(core, { tokens, mail, telegram, publicUrl })
+  const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, browsers, publicUrl })
+  const signIn = openSignIn(core, { tokens, browsers, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
     ...authorize({ runs, previews, uploads, files, seals: new Seals({ log, seals }) }),

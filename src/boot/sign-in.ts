@@ -1,6 +1,7 @@
 import type { MailQueue } from '../services/mail/mail-queue.ts'
 import { Admissions, registrationSnapshots } from '../services/sign-in/admissions.ts'
 import { Identities } from '../services/sign-in/identities.ts'
+import type { KnownBrowsers } from '../services/sign-in/known-browsers.ts'
 import { OneTimeCodes } from '../services/sign-in/one-time-codes.ts'
 import type { SessionTokens } from '../services/sign-in/session-tokens.ts'
 import { Sessions } from '../services/sign-in/sessions.ts'
@@ -10,19 +11,20 @@ import type { Core } from './core.ts'
 
 interface SignInParts {
   tokens: SessionTokens
+  browsers: KnownBrowsers
   mail: MailQueue
   telegram: TelegramProofs | undefined
   publicUrl: () => string
 }
 
 /** The services with which people open accounts and sign in to them. */
-export const openSignIn = (core: Core, { tokens, mail, telegram, publicUrl }: SignInParts) => {
+export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publicUrl }: SignInParts) => {
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
   const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
   const snapshots = snapshotsOf(registrationSnapshots)
-  const admissions = new Admissions({ log, snapshots, clock, random, logger, rules, welcomeMicros })
-  const codes = new OneTimeCodes({ logins, mail, clock, random, masterSecret, codesPerMinute })
-  const parts = { accounts, logins, codes, telegram, clock, random, publicUrl }
+  const admissions = new Admissions({ log, snapshots, clock, random, logger, rules, welcomeMicros, masterSecret })
+  const codes = new OneTimeCodes({ logins, mail, clock, random, logger, masterSecret, browsers, codesPerMinute })
+  const parts = { accounts, logins, codes, browsers, telegram, clock, random, publicUrl }
   return {
     signIn: new SignIn({ ...parts, tokens, admissions, welcomeMicros }),
     identities: new Identities(parts),

@@ -50,7 +50,7 @@ export interface Refusals {
   /** Nobody may open an account with the identity. */
   registration_closed: { mode: 'open' | 'invite' | 'closed' }
   /** Too many accounts were opened today. */
-  registrations_full: { retryAfterMs: number }
+  registrations_full: { retryAfterMs: number; network?: true }
 
   key_exists: object
   key_not_found: object

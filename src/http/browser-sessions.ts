@@ -1,6 +1,7 @@
 import type { Next } from 'koa'
 import type { SessionOwner } from '../services/caller.ts'
-import { SESSION_MS } from '../services/sign-in/open-session.ts'
+import { KNOWN_MS } from '../services/sign-in/known-browsers.ts'
+import { type OpenedSession, SESSION_MS } from '../services/sign-in/open-session.ts'
 import type { SessionHolders } from '../services/sign-in/session-holders.ts'
 import { ApiError } from './api-error.ts'
 import type { Context, Middleware } from './context.ts'
@@ -8,6 +9,9 @@ import { Cookies } from './cookies.ts'
 import { unwrap } from './refusals.ts'
 
 const SESSION = 'session'
+
+/** The cookie by which a browser is known that has signed in before. It outlasts its session. */
+const BROWSER = 'browser'
 
 interface Parts {
   sessionHolders: Pick<SessionHolders, 'ownerOf' | 'ownerToSignOut'>
@@ -64,8 +68,14 @@ export class BrowserSessions {
     return this.cookies.read(ctx, SESSION)
   }
 
-  begin(ctx: Context, token: string) {
+  /** By what the request's browser is known. */
+  browserOf(ctx: Context): string | undefined {
+    return this.cookies.read(ctx, BROWSER)
+  }
+
+  begin(ctx: Context, { token, browser }: OpenedSession) {
     this.cookies.write(ctx, SESSION, token, SESSION_MS)
+    this.cookies.write(ctx, BROWSER, browser, KNOWN_MS)
   }
 
   end(ctx: Context) {

@@ -17,7 +17,7 @@ export class BrowserClient {
   readonly cookies = new Map<string, string>()
   readonly #url: string
   /** Services that trust this machine as a proxy see each client in a network of its own. */
-  readonly #forwarded = { 'X-Forwarded-For': `10.${++clients >> 16}.${(clients >> 8) & 255}.${clients & 255}` }
+  readonly #forwarded = { 'X-Forwarded-For': `10.${++clients >> 8}.${clients & 255}.1` }
 
   constructor(url: string) {
     this.#url = url.replace('//localhost', '//127.0.0.1')

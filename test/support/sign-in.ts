@@ -5,6 +5,7 @@ import type { AccountMailboxes } from '../../src/services/accounts/account-mailb
 import { MailQueue } from '../../src/services/mail/mail-queue.ts'
 import { Admissions, type RegistrationRules } from '../../src/services/sign-in/admissions.ts'
 import { Identities } from '../../src/services/sign-in/identities.ts'
+import { KnownBrowsers } from '../../src/services/sign-in/known-browsers.ts'
 import type { Logins } from '../../src/services/sign-in/logins.ts'
 import { OneTimeCodes } from '../../src/services/sign-in/one-time-codes.ts'
 import { SessionHolders } from '../../src/services/sign-in/session-holders.ts'
@@ -44,6 +45,9 @@ interface Options {
   logins?: Logins
 }
 
+/** The networks of all tests in this process. */
+let networks = 0
+
 /** The services that sign people in, as in one process. Several processes may share a log. */
 export const signInOn = (
   log: EventLog,
@@ -55,21 +59,30 @@ export const signInOn = (
   const tokens = new SessionTokens(masterSecret)
   const mailer = new KeptMail()
   const admissions = new Admissions({
-    ...{ log, snapshots: noSnapshots, ...parts, welcomeMicros: WELCOME_MICROS },
+    ...{ log, snapshots: noSnapshots, ...parts, welcomeMicros: WELCOME_MICROS, masterSecret },
     rules: { mode: 'open', domains: undefined, maxPerDay: 1000, maxWelcomeMicrosPerDay: 1e15, ...rules },
   })
   const mail = new MailQueue({ mailer, ...parts })
-  const codes = new OneTimeCodes({ ...parts, logins, mail, masterSecret, codesPerMinute })
-  const common = { ...parts, accounts, logins, codes, telegram: undefined, publicUrl: () => 'http://localhost' }
+  const browsers = new KnownBrowsers(masterSecret, clock)
+  const codes = new OneTimeCodes({ ...parts, logins, mail, masterSecret, browsers, codesPerMinute })
+  const common = {
+    ...parts,
+    accounts,
+    logins,
+    codes,
+    browsers,
+    telegram: undefined,
+    publicUrl: () => 'http://localhost',
+  }
   const signIn = new SignIn({ ...common, admissions, tokens, welcomeMicros: WELCOME_MICROS })
-  let networks = 0
   /** Each request comes from a network of its own, so that only other limits hold. */
   const network = () => `network ${++networks}`
   /** Returns a function that waits for a message that is sent from now on, and takes the code from it. */
   const newMail = (email: string) => {
-    const before = mailer.sent.length
+    const count = () => mailer.sent.filter(({ to }) => to === email).length
+    const before = count()
     return async () => {
-      await until('the mail is sent', () => mailer.sent.length > before)
+      await until('the mail is sent', () => count() > before)
       return mailer.codeFor(email)
     }
   }

@@ -4,18 +4,24 @@ import { clockOf } from '../../../schemas/recorded.ts'
 import { accept, type Decider, type PastEvent, repeat, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 
-/** Codes in a window: enough for somebody whose mail is slow, and a bound on what strangers can send to an address. */
+/**
+ * Codes in a window: enough for somebody whose mail is slow, and a bound on what strangers can send to an address. The
+ * browsers of its owner have as many of their own, which strangers cannot use up.
+ */
 export const MAX_CODES = 5
 export const CODE_WINDOW_MS = 60 * 60 * 1000
 
 /** Enough for typing errors. A code has far too many values to be guessed in so few tries. */
 export const MAX_TRIES = 5
 
-/** Times are in ms since 1970. `hash` is the keyed hash of what was entered for that code. */
+/**
+ * Times are in ms since 1970. `hash` is the keyed hash of what was entered for that code, and `browserOf` the account that
+ * the browser had signed in to.
+ */
 export type LoginCommand =
   | ({ type: 'LinkLogin' } & LoginLinked)
   | { type: 'InviteLogin' }
-  | ({ type: 'RequestCode'; atMs: number } & LoginCodeRequested)
+  | ({ type: 'RequestCode'; atMs: number; browserOf?: AccountId | undefined } & Omit<LoginCodeRequested, 'known'>)
   | { type: 'TryCode'; atMs: number; codeId: string; hash: string; linkTo?: AccountId | undefined }
 
 /** One identity. An identity has at most one account, so it gets the welcome credits once. */
@@ -45,11 +51,12 @@ const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> =
       if (state.accountId !== undefined) return refuse('account_exists')
       return state.isInvited ? repeat('invitation') : accept([{ type: 'LoginInvited', data: {} }])
     case 'RequestCode': {
-      const { type, atMs, ...data } = command
-      const [oldest, ...others] = recent(state, atMs)
+      const { type, atMs, browserOf, ...data } = command
+      const known = browserOf !== undefined && browserOf === state.accountId
+      const [oldest, ...others] = recent(state, atMs).filter(code => (code.known ?? false) === known)
       if (oldest && others.length + 1 >= MAX_CODES)
         return refuse('too_many_codes', { retryAfterMs: oldest.requestedAtMs + CODE_WINDOW_MS - atMs })
-      return accept([{ type: 'LoginCodeRequested', data }])
+      return accept([{ type: 'LoginCodeRequested', data: { ...data, ...(known && { known }) } }])
     }
     case 'TryCode': {
       const { atMs, codeId, hash, linkTo } = command
@@ -73,7 +80,7 @@ const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => 
       const { expiresAt, ...data } = event.data
       const requestedAtMs = Date.parse(clockOf(event))
       const code = { ...data, requestedAtMs, expiresAtMs: Date.parse(expiresAt), tries: 0, isUsed: false }
-      return { ...state, codes: [...recent(state, requestedAtMs), code].slice(-MAX_CODES) }
+      return { ...state, codes: [...recent(state, requestedAtMs), code].slice(-2 * MAX_CODES) }
     }
     case 'LoginCodeTried': {
       const { codeId, correct } = event.data

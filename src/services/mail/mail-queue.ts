@@ -3,8 +3,12 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Mailer, MailMessage } from '../../ports/mailer.ts'
 import { withinTime } from '../../time/within-time.ts'
 
-/** Messages in memory: minutes of work for a mail server. Further ones are dropped; people can request them again. */
+/**
+ * Messages in memory: minutes of work for a mail server. Further ones are dropped; people can request them again. There
+ * is room of its own for those that go first.
+ */
 const MAX_HELD = 1_000
+const MAX_HELD_FIRST = 2_000
 const MAX_AT_ONCE = 4
 
 /** By then, the request has been answered. */
@@ -31,6 +35,7 @@ export class MailQueue {
   /** Messages that are neither sent nor dropped yet. */
   #held = 0
   readonly #due: Attempt[] = []
+  readonly #dueFirst: Attempt[] = []
   readonly #sending = new Set<Promise<void>>()
   readonly #delays = new Set<Timer>()
   #isStopped = false
@@ -39,17 +44,20 @@ export class MailQueue {
     this.#parts = parts
   }
 
-  add(message: MailMessage) {
+  /** A message that is `isFirst` overtakes the others. */
+  add(message: MailMessage, { isFirst = false } = {}) {
     const { logger } = this.#parts
     if (this.#isStopped) return
-    if (this.#held >= MAX_HELD) return logger.error({}, 'too much mail is waiting, so a message was dropped')
+    if (this.#held >= (isFirst ? MAX_HELD_FIRST : MAX_HELD))
+      return logger.error({}, 'too much mail is waiting, so a message was dropped')
     this.#held++
-    this.#sendAfter(SEND_AFTER_MS, { message, retryDelaysMs: RETRY_DELAYS_MS })
+    this.#sendAfter(SEND_AFTER_MS, { message, isFirst, retryDelaysMs: RETRY_DELAYS_MS })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#due.length = 0
+    this.#dueFirst.length = 0
     for (const timer of this.#delays) timer.cancel()
     await withinTime(this.#parts.clock, Promise.all(this.#sending), LAST_MESSAGES_MS, () => [])
   }
@@ -58,7 +66,8 @@ export class MailQueue {
   #sendAfter(delayMs: number, attempt: Attempt) {
     const timer = this.#parts.clock.timer(delayMs, () => {
       this.#delays.delete(timer)
-      this.#due.push(attempt)
+      const due = attempt.isFirst ? this.#dueFirst : this.#due
+      due.push(attempt)
       this.#work()
     })
     this.#delays.add(timer)
@@ -66,7 +75,7 @@ export class MailQueue {
 
   #work() {
     while (this.#sending.size < MAX_AT_ONCE) {
-      const attempt = this.#due.shift()
+      const attempt = this.#dueFirst.shift() ?? this.#due.shift()
       if (!attempt) return
       const sent = this.#send(attempt).finally(() => {
         this.#sending.delete(sent)
@@ -76,13 +85,13 @@ export class MailQueue {
     }
   }
 
-  async #send({ message, retryDelaysMs: [delayMs, ...retryDelaysMs] }: Attempt) {
+  async #send({ message, isFirst, retryDelaysMs: [delayMs, ...retryDelaysMs] }: Attempt) {
     const { mailer, logger } = this.#parts
     try {
       await mailer.send(message)
     } catch (err) {
       if (delayMs !== undefined && !this.#isStopped) {
-        this.#sendAfter(delayMs, { message, retryDelaysMs })
+        this.#sendAfter(delayMs, { message, isFirst, retryDelaysMs })
         return
       }
       // Neither the address nor the text, which may be a secret, belongs in the log.
@@ -95,5 +104,6 @@ export class MailQueue {
 /** A message, and how long to wait after each failure before it is sent again. */
 interface Attempt {
   message: MailMessage
+  isFirst: boolean
   retryDelaysMs: readonly number[]
 }

@@ -44,9 +44,10 @@ export class Identities {
     if (!identity) return refuse('email_invalid', { email })
     const refused = await this.#refusalOf(caller)
     if (refused) return refused
-    return codes.request({ caller, identity, network, owner: caller }, code =>
-      linkMessage({ to: identity.address, code, publicUrl: publicUrl() }),
-    )
+    return codes.request({
+      ...{ caller, identity, network, owner: caller },
+      messageOf: code => linkMessage({ to: identity.address, code, publicUrl: publicUrl() }),
+    })
   }
 
   /** Links the address whose code is right to the caller's account. It brings no credits. */

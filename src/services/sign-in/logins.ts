@@ -23,7 +23,7 @@ const MAX_IN_MEMORY = 2_000
 const MIN_TAIL = 200
 
 export const loginSnapshots: SnapshotForm<LoginState> = {
-  version: 1,
+  version: 2,
   worthAfter: () => MIN_TAIL,
   freeze: state => state,
   thaw: frozen => frozen as LoginState,

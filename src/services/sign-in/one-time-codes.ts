@@ -1,42 +1,67 @@
 import type { EmailIdentity } from '../../../schemas/identity.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
 import { type LoginState, MAX_TRIES } from '../../domain/login/login.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type { MailMessage } from '../../ports/mailer.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type Caller, type SessionOwner, serviceFor } from '../caller.ts'
 import type { MailQueue } from '../mail/mail-queue.ts'
+import { OpenCounts } from '../open-counts.ts'
 import { Pace } from '../pace.ts'
+import { Shares } from '../shares.ts'
 import { codeHasher, newCode } from './codes.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import type { Logins } from './logins.ts'
+import { wideNetworkOf } from './wide-network.ts'
 
 /** Long enough for slow mail. */
 export const CODE_MS = 10 * 60 * 1000
 
 /** A network may be an office where everybody signs in at the same time. */
-const CODES_PER_NETWORK = { burst: 20, perSecond: 1 / 20 }
 const TRIES_PER_NETWORK = { burst: 60, perSecond: 1 / 5 }
 const RETRY_MS = 60_000
 
-/** The only name that this pace counts: it is for all clients together. */
-const ALL = 'all'
+/** Identities that are looked up at a time after their requests were answered, of a network and in all. */
+const [MAX_LOOKUPS, MAX_LOOKUPS_IN_ALL] = [16, 512]
 
 interface Parts {
   logins: Logins
   mail: MailQueue
   clock: Clock
   random: Random
+  logger: Logger
   masterSecret: string
+  browsers: KnownBrowsers
+  /** The codes for strangers, for people with an account, and for known browsers: so many for each of them. */
   codesPerMinute: number
 }
 
-/** The origin of a request. With an owner, a code only links its identity to their account. */
-interface CodeTry {
-  caller: Caller
-  /** The network of the client. */
+/** A browser that wants to sign in. */
+export interface Client {
+  /** An IPv4 address, or the /64 of an IPv6 address. */
   network: string
+  /** The token that it got when it signed in before. */
+  browser?: string | undefined
+}
+
+/** The origin of a request. With an owner, a code only links its identity to their account. */
+interface CodeTry extends Client {
+  caller: Caller
   owner?: SessionOwner
+}
+
+interface CodeOrder extends CodeTry, Pick<CodeCandidate, 'identity'> {
+  /** The message with the code, if the identity gets one. */
+  messageOf(code: string, state: LoginState): MailMessage | undefined
+}
+
+/** A code that a browser may enter when it arrives. If `isBusy`, it arrives only if the address has an account. */
+export interface CodeAnswer {
+  codeId: string
+  isBusy: boolean
 }
 
 /** A code that was requested, and its identity. */
@@ -49,71 +74,99 @@ interface CodeCandidate {
 export class OneTimeCodes {
   readonly #parts: Parts
   readonly #hash: ReturnType<typeof codeHasher>
-  readonly #codes: Pace
-  readonly #codesInAll: Pace
+  /** The shares of networks, of networks that name an identity with an account, and of accounts in known browsers. */
+  readonly #strangers: Shares
+  readonly #owners: Shares
+  readonly #known: Shares
+  readonly #lookups = new OpenCounts<string>(MAX_LOOKUPS, MAX_LOOKUPS_IN_ALL)
   readonly #tries: Pace
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { clock, masterSecret, codesPerMinute } = parts
+    const { clock, masterSecret, codesPerMinute: perMinute } = parts
     this.#hash = codeHasher(masterSecret)
-    this.#codes = new Pace({ clock, ...CODES_PER_NETWORK })
-    this.#codesInAll = new Pace({ clock, burst: codesPerMinute, perSecond: codesPerMinute / 60 })
+    this.#strangers = new Shares({ clock, perMinute })
+    this.#owners = new Shares({ clock, perMinute })
+    this.#known = new Shares({ clock, perMinute })
     this.#tries = new Pace({ clock, ...TRIES_PER_NETWORK })
   }
 
   /**
    * Makes a code. The message for it, if there is one, is sent after the answer. So neither the answer nor its time
-   * tells whether an address has an account. Whoever enters the code must know the id in the answer too: strangers
-   * cannot use up the tries of a code that they did not request.
+   * tells whether an address has an account, also where only those that have one still get codes. Whoever enters the
+   * code must know the id in the answer too: strangers cannot use up the tries of a code that they did not request.
    */
-  async request(
-    { caller, identity, network, owner }: CodeTry & Pick<CodeCandidate, 'identity'>,
-    messageOf: (code: string, state: LoginState) => MailMessage | undefined,
-  ): Promise<Answer<{ codeId: string }>> {
+  async request(order: CodeOrder): Promise<Answer<CodeAnswer>> {
+    const codeId = this.#parts.random.uuid()
+    const account = this.#accountOf(order)
+    const network = wideNetworkOf(order.network)
+    if ((account && this.#known.take(account)) || this.#strangers.take(network)) {
+      const refused = await this.#make(order, codeId)
+      return refused ?? answer({ codeId, isBusy: false })
+    }
+    if (order.owner) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
+    this.#makeForOwner(order, codeId, network)
+    return answer({ codeId, isBusy: true })
+  }
+
+  /** Makes a code after the answer, if the identity has an account. */
+  #makeForOwner(order: CodeOrder, codeId: string, network: string) {
+    const close = this.#lookups.open(network)
+    if (!close) return
+    const make = async () => {
+      const { accountId } = await this.#parts.logins.currentState(order.identity)
+      if (accountId !== undefined && this.#owners.take(network)) await this.#make(order, codeId)
+    }
+    make()
+      .catch(err => this.#parts.logger.warn({ err }, 'a sign-in code could not be made'))
+      .finally(close)
+  }
+
+  async #make(order: CodeOrder, codeId: string): Promise<Refused | undefined> {
     const { logins, mail, clock, random } = this.#parts
-    if (!this.#codes.allows(network) || !this.#codesInAll.allows(ALL))
-      return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
-    this.#codes.count(network)
-    this.#codesInAll.count(ALL)
-    const [codeId, code, atMs] = [random.uuid(), newCode(random), clock.nowMs()]
+    const { caller, identity, owner, messageOf } = order
+    const [code, atMs] = [newCode(random), clock.nowMs()]
     const command = {
       ...({ type: 'RequestCode', atMs, codeId } as const),
       hash: this.#hash(identity, codeId, code),
       expiresAt: new Date(atMs + CODE_MS).toISOString(),
-      ...(owner && { linkTo: owner.accountId }),
+      ...(owner ? { linkTo: owner.accountId } : { browserOf: this.#accountOf(order) }),
     }
     const requested = await logins.execute(owner ?? serviceFor(caller), identity, command)
     if ('refuse' in requested) return requested
-    const message = messageOf(code, await logins.state(identity))
-    if (message) mail.add(message)
-    return answer({ codeId })
+    const state = await logins.state(identity)
+    const message = messageOf(code, state)
+    if (message) mail.add(message, { isFirst: state.accountId !== undefined })
+    return undefined
+  }
+
+  /** The account that the client is known by. */
+  #accountOf({ owner, browser }: CodeTry): AccountId | undefined {
+    return owner?.accountId ?? this.#parts.browsers.accountOf(browser)
   }
 
   /**
    * Tries the entered text as each of the codes that the browser requested, and records the tries. If it is one of
    * them, only that one is tried. Answers with the identity whose code is right, which is then used up.
    */
-  async tryCodes(
-    { caller, network, owner }: CodeTry,
-    codes: readonly CodeCandidate[],
-    entered: string,
-  ): Promise<Answer<EmailIdentity>> {
+  async tryCodes(from: CodeTry, codes: readonly CodeCandidate[], entered: string): Promise<Answer<EmailIdentity>> {
     const { logins, clock } = this.#parts
-    if (!this.#tries.allows(network)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
+    const { caller, owner } = from
+    const client = this.#accountOf(from) ?? from.network
+    if (!this.#tries.allows(client)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
     const hashed = codes.map(code => ({ ...code, hash: this.#hash(code.identity, code.codeId, entered) }))
-    const known = await Promise.all(hashed.map(async code => (await this.#known(code))?.hash === code.hash))
+    const known = await Promise.all(hashed.map(async code => (await this.#codeOf(code))?.hash === code.hash))
     const matches = hashed.filter((_, index) => known[index])
     const refused: Refused[] = []
     const triesLeft: number[] = []
     for (const code of matches.length > 0 ? matches : hashed) {
       const { identity, codeId, hash } = code
-      this.#tries.count(network)
+      this.#tries.count(client)
       const command = { type: 'TryCode', atMs: clock.nowMs(), codeId, hash, linkTo: owner?.accountId } as const
       const tried = await logins.execute(owner ?? serviceFor(caller), identity, command)
       if ('refuse' in tried) refused.push(tried)
       else if (tried.accept.some(({ type, data }) => type === 'LoginCodeTried' && data.correct)) return answer(identity)
-      else triesLeft.push(Math.max(0, MAX_TRIES - ((await this.#known(code))?.tries ?? MAX_TRIES)))
+      else triesLeft.push(Math.max(0, MAX_TRIES - ((await this.#codeOf(code))?.tries ?? MAX_TRIES)))
     }
     const [first] = refused
     if (first && triesLeft.length === 0) return first
@@ -121,7 +174,7 @@ export class OneTimeCodes {
   }
 
   /** The code as this process knows it. */
-  async #known({ identity, codeId }: CodeCandidate) {
+  async #codeOf({ identity, codeId }: CodeCandidate) {
     return (await this.#parts.logins.state(identity)).codes.find(each => each.codeId === codeId)
   }
 }

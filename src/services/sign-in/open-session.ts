@@ -5,6 +5,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { newSessionId } from '../ids.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import type { SessionTokens } from './session-tokens.ts'
 
 /** Afterwards, the owner signs in again. */
@@ -13,6 +14,7 @@ export const SESSION_MS = 30 * 24 * 60 * 60 * 1000
 export interface SessionParts {
   accounts: AccountMailboxes
   tokens: SessionTokens
+  browsers: KnownBrowsers
   clock: Clock
   random: Random
 }
@@ -21,6 +23,8 @@ export interface SessionParts {
 export interface OpenedSession {
   accountId: AccountId
   token: string
+  /** By which the browser is known from now on, also after the session. */
+  browser: string
 }
 
 /**
@@ -28,7 +32,7 @@ export interface OpenedSession {
  * if it was that of another account.
  */
 export const openSession = async (
-  { accounts, tokens, clock, random }: SessionParts,
+  { accounts, tokens, browsers, clock, random }: SessionParts,
   caller: Caller,
   accountId: AccountId,
   earlierToken: string | undefined,
@@ -41,5 +45,5 @@ export const openSession = async (
   if ('refuse' in opened) return opened
   if (earlier && earlier.accountId !== accountId)
     await accounts.execute(caller, earlier.accountId, { type: 'CloseSession', sessionId: earlier.sessionId })
-  return answer({ accountId, token: tokens.make({ accountId, sessionId }) })
+  return answer({ accountId, token: tokens.make({ accountId, sessionId }), browser: browsers.make(accountId) })
 }

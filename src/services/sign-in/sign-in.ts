@@ -8,7 +8,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type Caller, serviceFor } from '../caller.ts'
 import type { Admissions } from './admissions.ts'
 import { signInMessage } from './code-messages.ts'
-import type { OneTimeCodes } from './one-time-codes.ts'
+import type { Client, CodeAnswer, OneTimeCodes } from './one-time-codes.ts'
 import { type OpenedSession, openSession, type SessionParts } from './open-session.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
@@ -21,10 +21,8 @@ export interface SignInParts extends RegistrationParts, SessionParts {
   publicUrl: () => string
 }
 
-export interface CodeRequest {
+export interface CodeRequest extends Client {
   email: string
-  /** The network of the client. */
-  network: string
 }
 
 /** A code that a browser requested. `codeId` is what `requestCode` answered. */
@@ -54,15 +52,17 @@ export class SignIn {
   }
 
   /** Makes a code, which goes to those who have an account or may open one. */
-  async requestCode(caller: Caller, { email, network }: CodeRequest): Promise<Answer<{ codeId: string }>> {
+  async requestCode(caller: Caller, { email, ...client }: CodeRequest): Promise<Answer<CodeAnswer>> {
     const { codes, admissions, publicUrl } = this.#parts
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
-    return codes.request({ caller, identity, network }, (code, state) =>
-      admissions.maySignIn(identity, state)
-        ? signInMessage({ to: identity.address, code, publicUrl: publicUrl() })
-        : undefined,
-    )
+    return codes.request({
+      ...{ caller, identity, ...client },
+      messageOf: (code, state) =>
+        admissions.maySignIn(identity, state)
+          ? signInMessage({ to: identity.address, code, publicUrl: publicUrl() })
+          : undefined,
+    })
   }
 
   /**
@@ -75,8 +75,9 @@ export class SignIn {
   ): Promise<Answer<SignedIn>> {
     const codes = codesOf(entry)
     if ('refuse' in codes) return codes
-    const tried = await this.#parts.codes.tryCodes({ caller, network: entry.network }, codes.value, entry.code)
-    return 'refuse' in tried ? tried : this.#enter(caller, tried.value, earlierToken)
+    const { network, browser, code } = entry
+    const tried = await this.#parts.codes.tryCodes({ caller, network, browser }, codes.value, code)
+    return 'refuse' in tried ? tried : this.#enter(caller, tried.value, network, earlierToken)
   }
 
   /** Where to send a browser that wants to sign in with Telegram, and what it must bring back. */
@@ -93,16 +94,21 @@ export class SignIn {
     const { telegram } = this.#parts
     if (!telegram) return refuse('telegram_not_offered')
     const proved = await telegram.identityOf(returned)
-    return 'refuse' in proved ? proved : this.#enter(caller, proved.value, earlierToken)
+    return 'refuse' in proved ? proved : this.#enter(caller, proved.value, returned.network, earlierToken)
   }
 
   /** Signs in an identity that was proved. */
-  async #enter(caller: Caller, identity: Identity, earlierToken: string | undefined): Promise<Answer<SignedIn>> {
+  async #enter(
+    caller: Caller,
+    identity: Identity,
+    network: string,
+    earlierToken: string | undefined,
+  ): Promise<Answer<SignedIn>> {
     const { admissions, welcomeMicros } = this.#parts
     const service = serviceFor(caller)
     const registered = await register(this.#parts, service, {
       ...{ identity, tester: false, welcomeMicros, notices: DEFAULT_NOTICES },
-      admit: state => admissions.admit(service, identity, state),
+      admit: state => admissions.admit(service, identity, state, network),
     })
     if ('refuse' in registered) return registered
     const { accountId, isNew } = registered.value

@@ -5,6 +5,8 @@ import { IdentityNotProved, type IdentityProvider, type ProofAttempt } from '../
 import type { Logger } from '../../ports/logger.ts'
 import { type Answer, answer } from '../answer.ts'
 import { Pace } from '../pace.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
+import type { Client } from './one-time-codes.ts'
 
 /** Each is a request to Telegram. A network may be an office. */
 const PROOFS_PER_NETWORK = { burst: 30, perSecond: 1 / 10 }
@@ -17,17 +19,16 @@ interface Parts {
   telegram: IdentityProvider
   clock: Clock
   logger: Logger
+  browsers: KnownBrowsers
   publicUrl: () => string
 }
 
 /** A browser that came back from Telegram. */
-export interface TelegramReturn {
+export interface TelegramReturn extends Client {
   /** The query of the address that it came back to. */
   query: string
   /** The attempt that the same browser began. */
   attempt: ProofAttempt
-  /** The network of the client. */
-  network: string
 }
 
 /** Proves identities at Telegram. */
@@ -44,9 +45,10 @@ export class TelegramProofs {
     return this.#parts.telegram.begin(this.#returnUrl().href)
   }
 
-  async identityOf({ query, attempt, network }: TelegramReturn): Promise<Answer<TelegramIdentity>> {
-    if (!this.#pace.allows(network)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
-    this.#pace.count(network)
+  async identityOf({ query, attempt, network, browser }: TelegramReturn): Promise<Answer<TelegramIdentity>> {
+    const client = this.#parts.browsers.accountOf(browser) ?? network
+    if (!this.#pace.allows(client)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
+    this.#pace.count(client)
     const returnedTo = this.#returnUrl()
     returnedTo.search = query
     try {

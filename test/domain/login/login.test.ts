@@ -103,6 +103,37 @@ t.test('an identity gets five codes in any hour', async t => {
   t.equal(given(login, ...codes, at(THEN_MS + CODE_WINDOW_MS, requested(9))).state.codes.length, MAX_CODES)
 })
 
+t.test('the browsers of its owner get five more, which strangers cannot use up', async () => {
+  const known = (number: number): LoginEvent => ({
+    type: 'LoginCodeRequested',
+    data: { ...facts(number), known: true },
+  })
+  const inBrowserOf = (account: number): LoginCommand =>
+    ({ ...request(9), browserOf: accountId(account) }) as LoginCommand
+  const strangers = Array.from({ length: MAX_CODES }, (_, index) => requested(index))
+  const owners = Array.from({ length: MAX_CODES }, (_, index) => known(MAX_CODES + index))
+  const full = ['too_many_codes', { retryAfterMs: CODE_WINDOW_MS }] as const
+  const locked = given(login, linked, ...strangers)
+  locked.when(inBrowserOf(1)).then(known(9))
+  locked.when(inBrowserOf(2)).refused(...full)
+  locked.when(request(9)).refused(...full)
+  given(login, linked, ...strangers, ...owners)
+    .when(inBrowserOf(1))
+    .refused(...full)
+  given(login, linked, ...owners)
+    .when(request(9))
+    .then(requested(9))
+  given(login, linked, ...strangers, ...owners)
+    .when(tryCode({ number: 0 }))
+    .then(tried(true, 0))
+})
+
+t.test('a browser of an account is not known to an identity that has none', async () => {
+  given(login)
+    .when({ ...request(9), browserOf: accountId() } as LoginCommand)
+    .then(requested(9))
+})
+
 t.test('used codes count too', async () => {
   const used = Array.from({ length: MAX_CODES }, (_, index) => [requested(index), tried(true, index)]).flat()
   given(login, ...used)

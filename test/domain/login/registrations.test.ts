@@ -31,6 +31,38 @@ t.test('the welcome credits of a day are limited', async () => {
   full.when(admit('c', { ...limits, welcomeMicros: 50 })).then(admitted('c', 50))
 })
 
+t.test('a network may open a tenth of the accounts that are left, so none can use up a day', async t => {
+  const from = (network: string, count: number, kind = network) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...admitted(`${kind} ${index}`),
+      data: { ...admitted(`${kind} ${index}`).data, network: digest(network) },
+    }))
+  const limits = { maxPerDay: 100, maxWelcomeMicrosPerDay: 1e6 }
+  const ofShare = ['registrations_full', { retryAfterMs: DAY_MS - 1000, network: true }] as const
+  const [next] = from('one', 1, 'next') as [RegistrationEvent]
+  const ask = (network: string) => admit('next 0', { ...limits, network: digest(network) })
+  given(registrations, ...from('one', 9))
+    .when(ask('one'))
+    .then(next)
+  given(registrations, ...from('one', 10))
+    .when(ask('one'))
+    .refused(...ofShare)
+  given(registrations, ...from('one', 8), ...from('two', 12))
+    .when(ask('one'))
+    .refused(...ofShare)
+  given(registrations, ...from('one', 10))
+    .when(admit('next 0', limits))
+    .then(admitted('next 0'))
+  const many = Array.from({ length: 90 }, (_, index) => from(`network ${index}`, 1)).flat()
+  given(registrations, ...many)
+    .when(ask('network 1'))
+    .refused(...ofShare)
+  given(registrations, ...many)
+    .when(ask('one'))
+    .then({ ...next })
+  t.equal(given(registrations, ...many).state.days[0]?.networks.size, 90)
+})
+
 t.test('an identity counts once a day, so that a process that died can go on', async () => {
   given(registrations, admitted('a'), admitted('b')).when(admit('a')).repeats(digest('a'))
 })

@@ -49,6 +49,23 @@ t.test('a message that still fails is dropped, and the log line has neither addr
   t.notMatch(JSON.stringify(errors), /ada@|WDJB/)
 })
 
+t.test('a message that goes first overtakes those that wait, and has room of its own', async t => {
+  const sent: string[] = []
+  const held: (() => void)[] = []
+  const { queue, errors } = queueOf(({ to }) => {
+    sent.push(to)
+    return new Promise(resolve => held.push(resolve))
+  })
+  for (let count = 0; count < 1_001; count++) queue.add(message(`stranger-${count}@example.com`))
+  queue.add(message('ada@example.com'), { isFirst: true })
+  t.equal(errors.length, 1, 'what exceeds the room of strangers is dropped')
+  await until('four are being sent', () => held.length === 4)
+  held[0]?.()
+  await until('another one is sent', () => sent.length === 5)
+  t.equal(sent[4], 'ada@example.com')
+  for (const release of held) release()
+})
+
 t.test('addresses that the server refuses for now do not hold up the others', async t => {
   const sent: string[] = []
   const release: (() => void)[] = []

@@ -4,12 +4,14 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import { loginOf } from '../../../src/domain/login/identity.ts'
 import { MAX_CODES, MAX_TRIES } from '../../../src/domain/login/login.ts'
 import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
+import { KNOWN_MS } from '../../../src/services/sign-in/known-browsers.ts'
 import { SESSION_MS } from '../../../src/services/sign-in/open-session.ts'
 import { collect } from '../../support/collect.ts'
 import { openLog } from '../../support/engine.ts'
 import { type Fate, faultyLog, unavailable } from '../../support/faulty-log.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { anonymous, emailOf, signInOn } from '../../support/sign-in.ts'
+import { until } from '../../support/until.ts'
 import { unwrap } from '../../support/unwrap.ts'
 
 const ADA = 'ada@example.com'
@@ -175,20 +177,103 @@ t.test('an address gets five codes in an hour, in every process and after a rest
   t.ok('value' in (await late.signIn.requestCode(anonymous, request)))
 })
 
-t.test('a network and all networks together are limited', async t => {
+/** A clock whose durations stand still too, so that no share is refilled. */
+class StillClock extends ManualClock {
+  override readonly monotonicMs = () => 1_000_000
+}
+
+/** Asks for codes for new addresses, from each of these networks as often as it gets one. */
+const flood = async (process: ReturnType<typeof signInOn>, networks: string[]) => {
+  let codes = 0
+  const ask = async (network: string): Promise<void> => {
+    const email = `${crypto.randomUUID()}@example.com`
+    if (unwrap(await process.signIn.requestCode(anonymous, { email, network })).isBusy) return
+    codes++
+    await ask(network)
+  }
+  await Promise.all(networks.map(ask))
+  return codes
+}
+
+const networksOf = (count: number) => Array.from({ length: count }, (_, index) => `10.${index >> 8}.${index & 255}.1`)
+
+t.test('networks share the codes, and those of one person count as one', async t => {
   const log = await openLog(t)
-  const process = signInOn(log, new ManualClock(), { codesPerMinute: 30 })
-  const requestFrom = (network: string) =>
-    process.signIn.requestCode(anonymous, { email: `${crypto.randomUUID()}@example.com`, network })
-  for (let count = 0; count < 20; count++) t.ok('value' in (await requestFrom('one')))
-  t.match(await requestFrom('one'), refusal('too_many_sign_ins'))
-  for (let count = 0; count < 10; count++) t.ok('value' in (await requestFrom('another')))
-  t.match(await requestFrom('a third'), refusal('too_many_sign_ins'))
-  t.equal((await countsOf(log))['LoginCodeRequested'], 30)
-  const tryFrom = (network: string) =>
-    process.signIn.enterCode(anonymous, { email: ADA, codeId: 'none', code: 'BBBB-BBBB', network })
+  const process = signInOn(log, new StillClock(), { codesPerMinute: 12 })
+  const addresses = Array.from({ length: 200 }, (_, index) => `203.0.113.${index}`)
+  const small = Array.from({ length: 200 }, (_, index) => `2001:db8:7:${index.toString(16)}`)
+  t.equal(await flood(process, addresses), 6)
+  t.equal(await flood(process, small), 6)
+  t.ok((await flood(process, networksOf(200))) <= 120 - 12)
+  t.ok(((await countsOf(log))['LoginCodeRequested'] as number) <= 120, 'all networks together are limited')
+})
+
+t.test('a flood of many networks leaves codes for new people', async t => {
+  const process = signInOn(await openLog(t), new StillClock(), { codesPerMinute: 12 })
+  await flood(process, networksOf(60))
+  for (let count = 0; count < 10; count++) {
+    const entry = await process.codeFor(`new-${count}@example.com`)
+    t.ok('value' in (await process.enter(entry)))
+  }
+})
+
+t.test('when strangers have used up all codes, people with an account still get theirs', async t => {
+  const log = await openLog(t)
+  const clock = new StillClock()
+  const opener = signInOn(log, clock)
+  const { browser } = unwrap(await opener.enter(await opener.codeFor(ADA)))
+  const process = signInOn(log, clock, { codesPerMinute: 1 })
+  await flood(process, networksOf(10))
+  const ask = (email: string, known?: string) =>
+    process.signIn.requestCode(anonymous, { email, network: '10.0.0.1', browser: known })
+  const ofNew = unwrap(await ask('new@example.com'))
+  t.ok(ofNew.isBusy)
+  const code = process.newMail(ADA)
+  const { codeId, isBusy } = unwrap(await ask(ADA))
+  t.ok(isBusy, 'the answer does not tell that there is an account')
+  t.ok('value' in (await process.enter({ email: ADA, codeId, code: await code() })))
+  t.notOk(unwrap(await ask(ADA, browser)).isBusy, 'a known browser has room of its own')
+  for (const bad of ['', 'x', `${browser.slice(0, -2)}AA`, browser.replace(/\.\d/, '.9')])
+    t.ok(unwrap(await ask(ADA, bad)).isBusy, `a forged one has none: ${bad}`)
+  await until('the mail is sent', () => process.mailer.sent.length >= 2)
+  t.notOk(process.mailer.sent.some(({ to }) => to === 'new@example.com'))
+})
+
+t.test('a browser is known for half a year', async t => {
+  const clock = new StillClock()
+  const process = signInOn(await openLog(t), clock, { codesPerMinute: 1 })
+  const { browser } = unwrap(await process.enter(await process.codeFor(ADA)))
+  await flood(process, networksOf(10))
+  const ask = async (email: string) =>
+    unwrap(await process.signIn.requestCode(anonymous, { email, network: '10.0.0.1', browser })).isBusy
+  clock.advance(KNOWN_MS)
+  t.ok(await ask('one@example.com'))
+  clock.advance(-1)
+  t.notOk(await ask('two@example.com'))
+})
+
+t.test('an owner whose address was asked for too often gets a code in a known browser', async t => {
+  const process = signInOn(await openLog(t), new StillClock())
+  const { browser } = unwrap(await process.enter(await process.codeFor(ADA)))
+  const { browser: other } = unwrap(await process.enter(await process.codeFor('bob@example.com')))
+  for (let count = 1; count < MAX_CODES; count++) await process.codeFor(ADA)
+  const ask = (known?: string) =>
+    process.signIn.requestCode(anonymous, { email: ADA, network: process.network(), browser: known })
+  t.match(await ask(), refusal('too_many_codes'))
+  t.match(await ask(other), refusal('too_many_codes'), 'the browser of somebody else')
+  const code = process.newMail(ADA)
+  const { codeId } = unwrap(await ask(browser))
+  t.ok('value' in (await process.enter({ email: ADA, codeId, code: await code() })))
+})
+
+t.test('tries are limited by network, and by account in known browsers', async t => {
+  const process = signInOn(await openLog(t), new ManualClock())
+  const { browser } = unwrap(await process.enter(await process.codeFor(ADA)))
+  const tryFrom = (network: string, known?: string) =>
+    process.signIn.enterCode(anonymous, { email: ADA, codeId: 'none', code: 'BBBB-BBBB', network, browser: known })
   for (let count = 0; count < 60; count++) t.match(await tryFrom('one'), refusal('code_not_valid'))
   t.match(await tryFrom('one'), refusal('too_many_sign_ins'))
+  t.match(await tryFrom('one', browser), refusal('code_not_valid'))
 })
 
 t.test('known and unknown addresses cause the same calls in the same order', async t => {
@@ -213,7 +298,11 @@ t.test('known and unknown addresses cause the same calls in the same order', asy
     const { codeId } = unwrap(await one.signIn.requestCode(anonymous, { email, network: 'one' }))
     t.match(codeId, /^[0-9a-f-]{36}$/)
     t.equal(one.mailer.sent.length, 0, 'nothing is sent before the answer')
-    return calls.map(call => (call as [string, number])[0])
+    const answered = calls.map(call => (call as [string, number])[0])
+    const busy = signInOn(watched, clock, { codesPerMinute: 0 })
+    calls.length = 0
+    t.ok(unwrap(await busy.signIn.requestCode(anonymous, { email, network: 'one' })).isBusy)
+    return [...answered, ...calls.map(call => (call as [string, number])[0])]
   }
   t.same(await callsOf('bob@example.com'), await callsOf(ADA))
   const { codeId } = unwrap(await process.signIn.requestCode(anonymous, { email: 'bob@example.com', network: 'two' }))
@@ -266,6 +355,28 @@ t.test('the accounts opened in a day are limited for all processes together', as
   t.ok('value' in (await register('one')), 'who has an account signs in')
   clock.advance(86_400_000)
   t.ok('value' in (await register('three')))
+})
+
+t.test('one network cannot close registration, and the log does not name it', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const network = '203.0.113.7'
+  const register = async (email: string, from: string, rules = {}) => {
+    const process = signInOn(log, clock, { rules: { maxPerDay: 20, ...rules } })
+    return process.signIn.enterCode(anonymous, { ...(await process.codeFor(email)), network: from })
+  }
+  t.ok('value' in (await register('one@example.com', network)))
+  t.ok('value' in (await register('two@example.com', '203.0.113.8')))
+  t.match(await register('three@example.com', '203.0.113.9'), refusal('registrations_full', { network: true }))
+  t.ok('value' in (await register('four@example.com', '203.0.112.9')))
+  t.ok(
+    'value' in (await register('five@example.com', network, { domains: ['example.com'] })),
+    'a domain of the operator',
+  )
+  await signInOn(log, clock).logins.execute({ kind: 'service' }, emailOf('six@example.com'), { type: 'InviteLogin' })
+  t.ok('value' in (await register('six@example.com', network)), 'the invited')
+  t.ok('value' in (await register('one@example.com', network)), 'who has an account signs in')
+  t.notMatch(JSON.stringify(await collect(log.readAll(BEFORE_FIRST))), '203.0.11')
 })
 
 t.test(

@@ -6,7 +6,7 @@ import { style } from '../../../console/style.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import type { Presenter } from '../../../services/presenter.ts'
 import type { Services } from '../../../services/services.ts'
-import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
+import { type Client, CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import { ApiError } from '../../api-error.ts'
 import type { BrowserSessions } from '../../browser-sessions.ts'
 import type { ClientAddress } from '../../client-address.ts'
@@ -40,6 +40,9 @@ export interface ConsoleParts {
 const SIGN_IN = '/console/sign-in'
 const ENTER_CODE = '/console/sign-in/code'
 
+/** The query of the page for the code while only people with an account get one. */
+const BUSY = 'busy'
+
 const styleSheet = new StaticBody('text/css', style)
 
 /** The pages for the owners of accounts. They are for people, so the description of the API leaves them out. */
@@ -47,10 +50,16 @@ export const consoleRouter = (parts: ConsoleParts) => {
   const { services, sessions, registration, mailFolder, hasTelegram, clientAddress, logger } = parts
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const pending = new PendingCode(sessions.cookies, 'sign-in')
-  const networkIn = (ctx: Context) => networkOf(clientAddress(ctx.req))
-  const codePage = ({ email, earlier }: PendingCodes, fault?: string) =>
+  const clientIn = (ctx: Context): Client => ({
+    network: networkOf(clientAddress(ctx.req)),
+    browser: sessions.browserOf(ctx),
+  })
+  const codePage = (
+    { email, earlier }: PendingCodes,
+    { fault, isBusy = false }: { fault?: string; isBusy?: boolean } = {},
+  ) =>
     CodePage({
-      ...{ email, hasEarlier: earlier !== undefined, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
+      ...{ email, hasEarlier: earlier !== undefined, fault, isBusy, folder: mailFolder, minutes: CODE_MS / 60_000 },
       ...{ action: ENTER_CODE, back: SIGN_IN, account: 'Sign in', button: 'Sign in' },
     })
 
@@ -69,16 +78,17 @@ export const consoleRouter = (parts: ConsoleParts) => {
   router.post(SIGN_IN, async ctx => {
     sessions.refuseOtherSites(ctx)
     const email = await formField(ctx, 'email')
-    const requested = await services.signIn.requestCode(anonymousCaller(ctx), { email, network: networkIn(ctx) })
+    const requested = await services.signIn.requestCode(anonymousCaller(ctx), { email, ...clientIn(ctx) })
     if ('refuse' in requested)
       return showRefusal(ctx, requested.refuse, fault => SignInPage({ email, fault, registration, hasTelegram }))
-    pending.write(ctx, { email, codeId: requested.value.codeId })
-    redirect(ctx, ENTER_CODE)
+    const { codeId, isBusy } = requested.value
+    pending.write(ctx, { email, codeId })
+    redirect(ctx, isBusy ? `${ENTER_CODE}?${BUSY}` : ENTER_CODE)
   })
 
   router.get(ENTER_CODE, ctx => {
     const code = pending.read(ctx)
-    if (code) showPage(ctx, codePage(code))
+    if (code) showPage(ctx, codePage(code, { isBusy: ctx.querystring === BUSY }))
     else redirect(ctx, SIGN_IN)
   })
 
@@ -88,11 +98,11 @@ export const consoleRouter = (parts: ConsoleParts) => {
     const requested = pending.read(ctx)
     if (!requested) return showError(ctx, noCodeRequested(), fault => SignInPage({ fault, registration, hasTelegram }))
     const earlierToken = sessions.tokenOf(ctx)
-    const entry = { ...requested, code, network: networkIn(ctx), earlierToken }
+    const entry = { ...requested, code, ...clientIn(ctx), earlierToken }
     const entered = await services.signIn.enterCode(anonymousCaller(ctx), entry)
-    if ('refuse' in entered) return showRefusal(ctx, entered.refuse, fault => codePage(requested, fault))
+    if ('refuse' in entered) return showRefusal(ctx, entered.refuse, fault => codePage(requested, { fault }))
     pending.remove(ctx)
-    sessions.begin(ctx, entered.value.token)
+    sessions.begin(ctx, entered.value)
     redirect(ctx, '/console')
   })
 
@@ -108,8 +118,8 @@ export const consoleRouter = (parts: ConsoleParts) => {
 
   frontPages(router, parts)
   accountPages(router, parts)
-  identityPages(router, { services, sessions, mailFolder, hasTelegram, networkIn })
-  if (hasTelegram) telegramRoutes(router, { services, sessions, networkIn })
+  identityPages(router, { services, sessions, mailFolder, hasTelegram, clientIn })
+  if (hasTelegram) telegramRoutes(router, { services, sessions, clientIn })
 
   // People get a page for a wrong address too, also where only forms are sent.
   router.get('/console/{*path}', () => {

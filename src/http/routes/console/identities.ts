@@ -2,7 +2,7 @@ import type Router from '@koa/router'
 import { AddAddressPage } from '../../../console/add-address-page.tsx'
 import { CodePage } from '../../../console/code-page.tsx'
 import type { Services } from '../../../services/services.ts'
-import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
+import { type Client, CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import type { BrowserSessions } from '../../browser-sessions.ts'
 import type { Context, RequestState } from '../../context.ts'
 import { formField } from '../../middleware/pages.ts'
@@ -15,7 +15,7 @@ interface Parts {
   sessions: BrowserSessions
   mailFolder: string | undefined
   hasTelegram: boolean
-  networkIn(ctx: Context): string
+  clientIn(ctx: Context): Client
 }
 
 const ADD = '/console/identities'
@@ -24,13 +24,14 @@ const ENTER_CODE = '/console/identities/code'
 /** The pages on which owners add an address that signs in to their account. */
 export const identityPages = (
   router: Router<RequestState>,
-  { services, sessions, mailFolder, hasTelegram, networkIn }: Parts,
+  { services, sessions, mailFolder, hasTelegram, clientIn }: Parts,
 ) => {
   const { identities } = services
   const pending = new PendingCode(sessions.cookies, 'identity')
   const codePage = ({ email, earlier }: PendingCodes, fault?: string) =>
     CodePage({
-      ...{ email, hasEarlier: earlier !== undefined, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
+      ...{ email, hasEarlier: earlier !== undefined, fault, isBusy: false },
+      ...{ folder: mailFolder, minutes: CODE_MS / 60_000 },
       ...{ action: ENTER_CODE, back: ADD, account: 'Your account', button: 'Add the address' },
     })
   const forOwner = ownerOnly(sessions)
@@ -44,7 +45,7 @@ export const identityPages = (
     ADD,
     forOwner(async (ctx, owner) => {
       const email = await formField(ctx, 'email')
-      const requested = await identities.requestCode(owner, { email, network: networkIn(ctx) })
+      const requested = await identities.requestCode(owner, { email, ...clientIn(ctx) })
       if ('refuse' in requested)
         return showRefusal(ctx, requested.refuse, fault => AddAddressPage({ email, fault, hasTelegram }))
       pending.write(ctx, { email, codeId: requested.value.codeId })
@@ -67,7 +68,7 @@ export const identityPages = (
       const code = await formField(ctx, 'code')
       const requested = pending.read(ctx)
       if (!requested) return showError(ctx, noCodeRequested(), fault => AddAddressPage({ fault, hasTelegram }))
-      const linked = await identities.enterCode(owner, { ...requested, code, network: networkIn(ctx) })
+      const linked = await identities.enterCode(owner, { ...requested, code, ...clientIn(ctx) })
       if ('refuse' in linked) return showRefusal(ctx, linked.refuse, fault => codePage(requested, fault))
       pending.remove(ctx)
       redirect(ctx, '/console')

@@ -1,6 +1,7 @@
 import type Router from '@koa/router'
 import { ErrorPage } from '../../../console/error-page.tsx'
 import type { Services } from '../../../services/services.ts'
+import type { Client } from '../../../services/sign-in/one-time-codes.ts'
 import { TELEGRAM_RETURN_PATH, type TelegramReturn } from '../../../services/sign-in/telegram-proofs.ts'
 import { ApiError } from '../../api-error.ts'
 import type { BrowserSessions } from '../../browser-sessions.ts'
@@ -11,7 +12,7 @@ import { unwrap } from '../../refusals.ts'
 interface Parts {
   services: Services
   sessions: BrowserSessions
-  networkIn(ctx: Context): string
+  clientIn(ctx: Context): Client
 }
 
 /** The time that people have to confirm at Telegram. */
@@ -21,7 +22,7 @@ const ATTEMPT_MS = 10 * 60 * 1000
 const COOKIE = 'telegram'
 
 /** Sends browsers to Telegram and back, to sign in or to link a Telegram account. */
-export const telegramRoutes = (router: Router<RequestState>, { services, sessions, networkIn }: Parts) => {
+export const telegramRoutes = (router: Router<RequestState>, { services, sessions, clientIn }: Parts) => {
   const { cookies } = sessions
 
   const begin = (purpose: 'sign-in' | 'link') => async (ctx: Context) => {
@@ -40,7 +41,7 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
     if (!verifier) throw new ApiError('invalid_request', NOT_BEGUN)
     // An attempt is finished once, whatever comes of it.
     cookies.remove(ctx, COOKIE)
-    const returned = { query: ctx.search, attempt: { state, nonce, verifier }, network: networkIn(ctx) }
+    const returned = { query: ctx.search, attempt: { state, nonce, verifier }, ...clientIn(ctx) }
     const refused = await (purpose === 'link' ? link(ctx, returned) : signIn(ctx, returned))
     if (!refused) return redirect(ctx, '/console')
     const shown = { requestId: ctx.state.requestId, isSignedIn: await sessions.isSignedIn(ctx) }
@@ -51,7 +52,7 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
     const entry = { ...returned, earlierToken: sessions.tokenOf(ctx) }
     const entered = await services.signIn.enterTelegram(anonymousCaller(ctx), entry)
     if ('refuse' in entered) return entered.refuse
-    sessions.begin(ctx, entered.value.token)
+    sessions.begin(ctx, entered.value)
     return undefined
   }
 
