@@ -18,6 +18,7 @@ import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
 import { replay } from './replay.ts'
 import { sealing } from './sealing.ts'
+import { measureSignIns, showSignIns } from './sign-in.ts'
 import { measureSimulation } from './simulation.ts'
 import { measureStall, showStall } from './stall.ts'
 import { startUp } from './start-up.ts'
@@ -92,11 +93,23 @@ const simulation = isSelected('simulation') ? await measureSimulation() : undefi
 const stall = isSelected('stall') ? await measureStall() : undefined
 const fairness = isSelected('fairness') ? await measureFairness() : undefined
 const attacks = isSelected('attacks') ? await measureAttacks() : undefined
+const signIns = isSelected('sign-in') ? await measureSignIns() : undefined
 const leaderChanges = isSelected('event-store-leader') ? await measureLeaderChanges() : undefined
 if (json)
   console.log(
     JSON.stringify(
-      { answers: results, memory, verifierMemory, inFlight, simulation, stall, fairness, attacks, leaderChanges },
+      {
+        answers: results,
+        memory,
+        verifierMemory,
+        inFlight,
+        simulation,
+        stall,
+        fairness,
+        attacks,
+        signIns,
+        leaderChanges,
+      },
       null,
       2,
     ),
@@ -124,5 +137,6 @@ if (!json && simulation) {
 }
 if (!json && fairness) showFairness(fairness)
 if (!json && attacks) showAttacks(attacks)
+if (!json && signIns) showSignIns(signIns)
 if (!json && stall) showStall(stall)
 if (!json && leaderChanges) showLeaderChanges(leaderChanges)
