@@ -6,8 +6,8 @@ export const LoginInvited = Closed({})
 
 /**
  * A one-time code was made for this identity. `hash` is keyed, so the log does not reveal the code. With `linkTo`, the
- * code links the identity to that account and signs nobody in. `known` is set if the request came from a browser that had
- * signed in to the account of the identity.
+ * code links the identity to that account and signs nobody in. `known` is set if the request came from a browser that
+ * had signed in to the account of the identity.
  */
 export const LoginCodeRequested = Closed({
   codeId: Uuid,

@@ -68,7 +68,10 @@ export const sharedWords = {
       ? 'This service opens no new accounts.'
       : 'This service opens accounts only for certain addresses or by invitation. Ask its operator.',
   registrations_full: ({ retryAfterMs, network }) =>
-    `This service opens no more accounts ${network ? 'for your network ' : ''}today. Try again in ${duration(retryAfterMs)}.`,
+    [
+      `This service opens no more accounts ${network ? 'for your network ' : ''}today.`,
+      `Try again in ${duration(retryAfterMs)}.`,
+    ].join(' '),
 
   key_exists: () => 'The account already has this key.',
   key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,

@@ -3,7 +3,9 @@ import type { Clock } from '../ports/clock.ts'
 /** The time whose work may be done at once, and how long a piece of work counts against its name. */
 const WINDOW_MS = 10 * 60_000
 
-/** A name that has had one piece of work leaves twenty to names that have had none, one that has had two leaves forty. */
+/**
+ * A name that has had one piece of work leaves twenty to names that have had none, one that has had two leaves forty.
+ */
 const PARTS = 20
 
 interface Parts {
@@ -13,9 +15,9 @@ interface Parts {
 }
 
 /**
- * Shares work among names. Ten minutes' work may be done at once, and then what a minute allows. Of the last ten minutes'
- * work, a name may have a twentieth of what is left for all. So its share shrinks as others come, and names that have
- * had little come first (dynamic thresholds, see decision 22).
+ * Shares work among names. Ten minutes' work may be done at once, and then what a minute allows. Of the last ten
+ * minutes' work, a name may have a twentieth of what is left for all. So its share shrinks as others come, and names
+ * that have had little come first (dynamic thresholds, see decision 22).
  */
 export class Shares {
   readonly #clock: Clock

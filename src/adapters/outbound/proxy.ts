@@ -57,7 +57,8 @@ export const proxyFault = async (settings: ProxySettings | undefined, address: s
     return undefined
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException
-    return `${new URL(proxy).host} opens no connection to ${hostname} (${message || code}); check HTTPS_PROXY and NO_PROXY`
+    const fault = `opens no connection to ${hostname} (${message || code})`
+    return `${new URL(proxy).host} ${fault}; check HTTPS_PROXY and NO_PROXY`
   }
 }
 

@@ -21,7 +21,7 @@ export const debitFacts = (debit: Pick<Debit, 'data'> & Caused): DebitFacts => {
 
 /** Whether the owner of the account caused an event, with a key or signed in. */
 export const isByOwner = ({ metadata: { actor } }: Caused): boolean =>
-  actor !== undefined && ('keyId' in actor || 'sessionId' in actor)
+  actor !== undefined && 'kind' in actor && (actor.kind === 'key' || actor.kind === 'session')
 
 /** The key that caused an event, if one did. */
 export const keyOf = ({ metadata: { actor } }: Caused): KeyId | undefined =>

@@ -15,8 +15,8 @@ export const CODE_WINDOW_MS = 60 * 60 * 1000
 export const MAX_TRIES = 5
 
 /**
- * Times are in ms since 1970. `hash` is the keyed hash of what was entered for that code, and `browserOf` the account that
- * the browser had signed in to.
+ * Times are in ms since 1970. `hash` is the keyed hash of what was entered for that code, and `browserOf` the account
+ * that the browser had signed in to.
  */
 export type LoginCommand =
   | ({ type: 'LinkLogin' } & LoginLinked)

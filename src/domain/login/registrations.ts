@@ -8,7 +8,9 @@ import { type Refusal, refuse } from '../refusal.ts'
 /** `atMs` is in ms since 1970. The limits are for a calendar day in UTC. */
 export interface AdmitRegistration {
   login: string
-  /** The hash of the client's network, whose share of the day is limited; undefined for identities without that limit. */
+  /**
+   * The hash of the client's network, whose share of the day is limited; undefined for identities without that limit.
+   */
   network?: string | undefined
   welcomeMicros: number
   atMs: number

@@ -11,8 +11,8 @@ export const KNOWN_MS = 180 * 24 * 60 * 60 * 1000
 const MAX_LENGTH = 200
 
 /**
- * Makes and reads the tokens by which browsers are known that have signed in to an account. They give no access, only room
- * that strangers cannot use up.
+ * Makes and reads the tokens by which browsers are known that have signed in to an account. They give no access, only
+ * room that strangers cannot use up.
  */
 export class KnownBrowsers {
   readonly #key: Buffer

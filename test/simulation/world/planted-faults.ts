@@ -454,8 +454,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a webhook that is sent again does not count',
     file: 'domain/account/webhook-resends.ts',
-    from: 'if (!isByOwner) return state',
-    to: 'if (!isByOwner || isByOwner) return state',
+    from: 'isByOwner(event) ? { ...state',
+    to: 'isByOwner(event) && state.accountId === undefined ? { ...state',
     test: 'test/domain/account/webhooks.test.ts',
   },
   {
