@@ -353,7 +353,18 @@ export const Environment = Type.Object({
     minimum: 0,
     maximum: 1_000_000_000,
     default: 100_000,
-    description: 'The credits that accounts which people open in a day in UTC may get together',
+    description: 'The welcome credits of all accounts that people open in a day in UTC; further ones open without',
+  }),
+  WELCOME_GRANTS_PER_NETWORK_PER_DAY: Type.Integer({
+    minimum: 0,
+    maximum: 100_000,
+    default: 3,
+    description: 'The accounts from one network (IPv4 /24, IPv6 /48) that get welcome credits in a day in UTC',
+  }),
+  WELCOME_DISPOSABLE_ADDRESSES: Type.Boolean({
+    default: false,
+    description:
+      'Grants welcome credits also to addresses of disposable domains, which anybody can have for some minutes',
   }),
   SIGN_IN_CODES_PER_MINUTE: Type.Integer({
     minimum: 1,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { AccountId, Closed, type EventUnion, Sha256, Timestamp, Uuid } from './primitives.ts'
+import { AccountId, Closed, type EventUnion, Micros, Sha256, Timestamp, Uuid } from './primitives.ts'
+import { WelcomeWithheld } from './registration-events.ts'
 
 /** An operator invites this identity, which may then open an account with REGISTRATION=invite. */
 export const LoginInvited = Closed({})
@@ -28,6 +29,12 @@ export const LoginCodeTried = Closed({ codeId: Uuid, correct: Type.Boolean() })
 export const LoginLinked = Closed({ accountId: AccountId, additional: Type.Optional(Type.Literal(true)) })
 export type LoginLinked = Static<typeof LoginLinked>
 
+/**
+ * The welcome credits that the account of an identity opens with. `login` is the hash in the name of its stream. This
+ * stream is that of the identity without tags and, at Google, dots: it gets them once for all of its spellings.
+ */
+export const WelcomeDecided = Closed({ login: Sha256, welcomeMicros: Micros, withheld: Type.Optional(WelcomeWithheld) })
+
 /** Everything that can happen to one identity, in its stream `login-<hash>`. */
-export const loginEvents = { LoginInvited, LoginCodeRequested, LoginCodeTried, LoginLinked }
+export const loginEvents = { LoginInvited, LoginCodeRequested, LoginCodeTried, LoginLinked, WelcomeDecided }
 export type LoginEvent = EventUnion<typeof loginEvents>

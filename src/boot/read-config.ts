@@ -114,6 +114,8 @@ const toConfig = (environment: Environment): Config => {
       domains: environment.REGISTRATION_DOMAINS?.split(','),
       maxPerDay: environment.REGISTRATIONS_PER_DAY,
       maxWelcomeMicrosPerDay: readMicros('WELCOME_CREDITS_PER_DAY', environment.WELCOME_CREDITS_PER_DAY),
+      maxWelcomesPerNetwork: environment.WELCOME_GRANTS_PER_NETWORK_PER_DAY,
+      welcomesDisposable: environment.WELCOME_DISPOSABLE_ADDRESSES,
     },
     signInCodesPerMinute: environment.SIGN_IN_CODES_PER_MINUTE,
     mail: readMail(environment),

@@ -22,7 +22,17 @@ export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publi
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
   const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
   const snapshots = snapshotsOf(registrationSnapshots)
-  const admissions = new Admissions({ log, snapshots, clock, random, logger, rules, welcomeMicros, masterSecret })
+  const admissions = new Admissions({
+    log,
+    snapshots,
+    clock,
+    random,
+    logger,
+    rules,
+    welcomeMicros,
+    masterSecret,
+    logins,
+  })
   const codes = new OneTimeCodes({ logins, mail, clock, random, logger, masterSecret, browsers, codesPerMinute })
   const parts = { accounts, logins, codes, browsers, telegram, clock, random, publicUrl }
   return {

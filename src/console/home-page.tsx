@@ -1,5 +1,6 @@
 import type { ApiKey } from '../../schemas/api/key.ts'
 import type { Identity } from '../../schemas/identity.ts'
+import type { WelcomeWithheld } from '../../schemas/registration-events.ts'
 import { identityName } from '../domain/login/identity.ts'
 import { KeyForm, type KeyFormProps } from './key-form.tsx'
 import { KeyTable } from './key-table.tsx'
@@ -13,12 +14,15 @@ export interface HomeProps extends Omit<KeyFormProps, 'fault'> {
   keys: readonly ApiKey[]
   /** What is wrong with the form for a new key. */
   fault?: string | undefined
+  /** Why the account has just opened without welcome credits. */
+  withheld?: WelcomeWithheld | undefined
 }
 
 /** The account of the person who is signed in. */
-export const HomePage = ({ accountId, identities, balanceCredits, keys, fault, ...entered }: HomeProps) => (
+export const HomePage = ({ accountId, identities, balanceCredits, keys, fault, withheld, ...entered }: HomeProps) => (
   <Layout title={fault === undefined ? 'Your account' : 'Error: your account'} width="page" account="Your account">
     <h1>Your account</h1>
+    {withheld && <p class="card">Your account is open, without welcome credits: {WITHHELD[withheld]}</p>}
     <p class="soft">
       Signed in as <strong>{identities[0] && identityName(identities[0])}</strong>. The{' '}
       <a href="/docs">API reference</a> works without a key while you are signed in.
@@ -73,6 +77,13 @@ export const HomePage = ({ accountId, identities, balanceCredits, keys, fault, .
     </div>
   </Layout>
 )
+
+const WITHHELD: Record<WelcomeWithheld, string> = {
+  alias: 'another address of your mailbox has opened an account before.',
+  network: 'your network has had all that it gets in a day.',
+  day: 'the service has granted all that it grants in a day.',
+  disposable: 'anybody can have an address of this domain for some minutes.',
+}
 
 const creditsText = (credits: number) =>
   `${credits.toLocaleString('en', { maximumFractionDigits: 6 })} ${credits === 1 ? 'credit' : 'credits'}`

@@ -67,11 +67,10 @@ export const sharedWords = {
     mode === 'closed'
       ? 'This service opens no new accounts.'
       : 'This service opens accounts only for certain addresses or by invitation. Ask its operator.',
-  registrations_full: ({ retryAfterMs, network }) =>
-    [
-      `This service opens no more accounts ${network ? 'for your network ' : ''}today.`,
-      `Try again in ${duration(retryAfterMs)}.`,
-    ].join(' '),
+  registrations_full: ({ retryAfterMs, network }) => {
+    const whose = network ? ' for your network' : ''
+    return `This service opens no more accounts${whose} today. Try again in ${duration(retryAfterMs)}.`
+  },
 
   key_exists: () => 'The account already has this key.',
   key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,

@@ -3,9 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 /** The time whose work may be done at once, and how long a piece of work counts against its name. */
 const WINDOW_MS = 10 * 60_000
 
-/**
- * A name that has had one piece of work leaves twenty to names that have had none, one that has had two leaves forty.
- */
+/** A name that has had one piece of work leaves twenty to names that have had none. */
 const PARTS = 20
 
 interface Parts {
@@ -15,8 +13,8 @@ interface Parts {
 }
 
 /**
- * Shares work among names. Ten minutes' work may be done at once, and then what a minute allows. Of the last ten
- * minutes' work, a name may have a twentieth of what is left for all. So its share shrinks as others come, and names
+ * Shares work among names. Ten minutes' work may be done at once, and then what a minute allows. Of the work of the
+ * last ten minutes, a name may have a twentieth of what is left for all. So its share shrinks as others come, and names
  * that have had little come first (dynamic thresholds, see decision 22).
  */
 export class Shares {

@@ -42,6 +42,21 @@ t.test('a stranger registers with the code in the outbox', async t => {
   t.equal((await browser.get('/v1/ledger')).status, 200)
 })
 
+t.test('an account that opens without welcome credits says why', async t => {
+  const [first, alias] = [new BrowserClient(service.url), new BrowserClient(service.url)]
+  await first.signIn(service, 'grace@gmail.com')
+  await alias.post('/console/sign-in', { email: 'gr.ace+1@gmail.com' })
+  const arrived = async () => codeIn((await messagesIn(service)).find(text => text.includes('To: gr.ace+1@gmail.com')))
+  const code = (await until('the code arrives', arrived)) as string
+  const { location } = await alias.post('/console/sign-in/code', { code })
+  t.equal(location, '/console?no-credits=alias')
+  const { text } = await alias.get(location ?? '')
+  t.match(text, 'without welcome credits: another address of your mailbox has opened an account before')
+  t.match(text, />0 credits</)
+  for (const other of ['/console', '/console?no-credits=x', '/console?no-credits=toString'])
+    t.notMatch((await alias.get(other)).text, 'without welcome credits')
+})
+
 t.test('every page may load nothing from elsewhere, and is kept nowhere', async t => {
   const browser = await signedIn()
   for (const path of ['/console', '/console/sign-in', '/console/sign-in/code']) {

@@ -78,7 +78,7 @@ t.test('somebody from Telegram gets an account, and later signs in to it', async
   const login = loginStream(loginOf({ kind: 'telegram', subject: '17' }))
   t.same(
     (await collect(service.core.log.readStream(login, 0))).map(({ type }) => type),
-    ['LoginLinked'],
+    ['WelcomeDecided', 'LoginLinked'],
   )
 })
 

@@ -49,7 +49,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The event types of all categories of streams other than accounts. */
 const TYPES: Record<string, string[]> = {
   catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
-  login: ['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked'],
+  login: ['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'WelcomeDecided'],
   registrations: ['RegistrationAdmitted'],
   seals: ['SealKeyAdopted', 'LogSealed'],
   auditors: ['AuditorKeyCreated', 'AuditorKeyRevoked'],

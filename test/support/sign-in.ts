@@ -45,6 +45,8 @@ interface Options {
   logins?: Logins
 }
 
+const welcomes = { maxWelcomesPerNetwork: 3, welcomesDisposable: false }
+
 /** The networks of all tests in this process. */
 let networks = 0
 
@@ -59,8 +61,8 @@ export const signInOn = (
   const tokens = new SessionTokens(masterSecret)
   const mailer = new KeptMail()
   const admissions = new Admissions({
-    ...{ log, snapshots: noSnapshots, ...parts, welcomeMicros: WELCOME_MICROS, masterSecret },
-    rules: { mode: 'open', domains: undefined, maxPerDay: 1000, maxWelcomeMicrosPerDay: 1e15, ...rules },
+    ...{ log, snapshots: noSnapshots, ...parts, welcomeMicros: WELCOME_MICROS, masterSecret, logins },
+    rules: { mode: 'open', domains: undefined, maxPerDay: 1000, maxWelcomeMicrosPerDay: 1e15, ...welcomes, ...rules },
   })
   const mail = new MailQueue({ mailer, ...parts })
   const browsers = new KnownBrowsers(masterSecret, clock)

@@ -3,6 +3,7 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { accept, type Decider, type PastEvent, repeat, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import type { Welcome } from './welcome.ts'
 
 /**
  * Codes in a window: enough for somebody whose mail is slow, and a bound on what strangers can send to an address. The
@@ -22,12 +23,26 @@ export type LoginCommand =
   | ({ type: 'LinkLogin' } & LoginLinked)
   | { type: 'InviteLogin' }
   | ({ type: 'RequestCode'; atMs: number; browserOf?: AccountId | undefined } & Omit<LoginCodeRequested, 'known'>)
+  | ({ type: 'DecideWelcome'; isAlias: boolean } & WelcomeOf)
   | { type: 'TryCode'; atMs: number; codeId: string; hash: string; linkTo?: AccountId | undefined }
 
-/** One identity. An identity has at most one account, so it gets the welcome credits once. */
+/** The welcome that the account of an identity would get. Several of them may have one stream that decides. */
+interface WelcomeOf extends Welcome {
+  /** The hash of the identity. */
+  login: string
+}
+
+/** Decisions that are kept for processes that died before they opened the account. */
+const MAX_WELCOMES = 20
+
+/** One identity. It has at most one account. */
 export interface LoginState {
   accountId: AccountId | undefined
   isInvited: boolean
+  /** Whether this identity, or one that is the same for the welcome, got the credits. */
+  isWelcomed: boolean
+  /** The last decisions, the oldest first. */
+  welcomes: readonly WelcomeOf[]
   /** Those of the last window, the oldest first. */
   codes: readonly RequestedCode[]
 }
@@ -39,7 +54,7 @@ interface RequestedCode extends Omit<LoginCodeRequested, 'expiresAt'> {
   isUsed: boolean
 }
 
-const initial: LoginState = { accountId: undefined, isInvited: false, codes: [] }
+const initial: LoginState = { accountId: undefined, isInvited: false, isWelcomed: false, welcomes: [], codes: [] }
 
 const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> => {
   switch (command.type) {
@@ -58,6 +73,14 @@ const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> =
         return refuse('too_many_codes', { retryAfterMs: oldest.requestedAtMs + CODE_WINDOW_MS - atMs })
       return accept([{ type: 'LoginCodeRequested', data: { ...data, ...(known && { known }) } }])
     }
+    case 'DecideWelcome': {
+      const { login, isAlias, ...welcome } = command
+      if (state.welcomes.some(each => each.login === login)) return repeat(login)
+      // The account of the plain spelling may be the operator's, or older than these decisions.
+      const isTaken = state.isWelcomed || (isAlias && state.accountId !== undefined)
+      const { welcomeMicros, withheld } = isTaken ? ALIAS : welcome
+      return accept([{ type: 'WelcomeDecided', data: { login, welcomeMicros, ...(withheld && { withheld }) } }])
+    }
     case 'TryCode': {
       const { atMs, codeId, hash, linkTo } = command
       const code = state.codes.find(each => each.codeId === codeId)
@@ -71,6 +94,8 @@ const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> =
       return unreachable(command)
   }
 }
+
+const ALIAS: Welcome = { welcomeMicros: 0, withheld: 'alias' }
 
 const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => {
   switch (event.type) {
@@ -90,6 +115,10 @@ const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => 
     }
     case 'LoginLinked':
       return { ...state, accountId: event.data.accountId }
+    case 'WelcomeDecided': {
+      const isWelcomed = state.isWelcomed || event.data.welcomeMicros > 0
+      return { ...state, isWelcomed, welcomes: [...state.welcomes, event.data].slice(-MAX_WELCOMES) }
+    }
     default:
       return unreachable(event)
   }

@@ -1,31 +1,38 @@
-import { Map as ImmutableMap, Set as ImmutableSet } from 'immutable'
+import { Map as ImmutableMap } from 'immutable'
 import { clockOf } from '../../../schemas/recorded.ts'
-import type { RegistrationEvent } from '../../../schemas/registration-events.ts'
+import type { RegistrationEvent, WelcomeWithheld } from '../../../schemas/registration-events.ts'
 import { DAY_MS } from '../days.ts'
 import { accept, type Decider, repeat } from '../decider.ts'
 import { type Refusal, refuse } from '../refusal.ts'
+import type { Welcome } from './welcome.ts'
 
 /** `atMs` is in ms since 1970. The limits are for a calendar day in UTC. */
 export interface AdmitRegistration {
   login: string
-  /**
-   * The hash of the client's network, whose share of the day is limited; undefined for identities without that limit.
-   */
+  /** The hash of the client's network, whose share of the day is limited; undefined for identities without a limit. */
   network?: string | undefined
   welcomeMicros: number
+  /** Why it gets no welcome credits, whatever the limits. */
+  withheld?: WelcomeWithheld | undefined
   atMs: number
   maxPerDay: number
   maxWelcomeMicrosPerDay: number
+  maxWelcomesPerNetwork: number
 }
 
 /** The registrations of a day. */
 interface RegistrationDay {
   /** Days since 1970. */
   day: number
-  logins: ImmutableSet<string>
-  /** How many of them each network has. */
-  networks: ImmutableMap<string, number>
+  logins: ImmutableMap<string, Welcome>
+  /** How many of them each network has, and how many of these got welcome credits. */
+  networks: ImmutableMap<string, NetworkDay>
   welcomeMicros: number
+}
+
+interface NetworkDay {
+  accounts: number
+  welcomes: number
 }
 
 /** The days that had registrations, the last used first. */
@@ -47,43 +54,68 @@ export const registrations: Decider<AdmitRegistration, RegistrationsState, Regis
   initial: { days: [] },
   // The day that is decided on must be the one that the event counts in, also at midnight.
   timed: (command, atMs) => ({ ...command, atMs }),
-  decide: ({ login, network, welcomeMicros, atMs, maxPerDay, maxWelcomeMicrosPerDay }, state) => {
+  decide: (command, state) => {
+    const { login, network, atMs, maxPerDay } = command
     const today = dayAt(state, atMs)
     // A process may have died before it opened the account.
     if (today.logins.has(login)) return repeat(login)
-    if (today.logins.size >= maxPerDay || today.welcomeMicros + welcomeMicros > maxWelcomeMicrosPerDay)
-      return refuse('registrations_full', { retryAfterMs: (today.day + 1) * DAY_MS - atMs })
-    if (network && countOf(today, network) * PARTS >= maxPerDay - today.logins.size)
-      return refuse('registrations_full', { retryAfterMs: (today.day + 1) * DAY_MS - atMs, network: true })
-    return accept([{ type: 'RegistrationAdmitted', data: { login, welcomeMicros, ...(network && { network }) } }])
+    const retryAfterMs = (today.day + 1) * DAY_MS - atMs
+    if (today.logins.size >= maxPerDay) return refuse('registrations_full', { retryAfterMs })
+    if (network && networkIn(today, network).accounts * PARTS >= maxPerDay - today.logins.size)
+      return refuse('registrations_full', { retryAfterMs, network: true })
+    const withheld = withheldFrom(command, today)
+    const welcomeMicros = withheld ? 0 : command.welcomeMicros
+    const data = { login, welcomeMicros, ...(network && { network }), ...(withheld && { withheld }) }
+    return accept([{ type: 'RegistrationAdmitted', data }])
   },
   evolve: (state, event) => {
-    const { login, network, welcomeMicros } = event.data
+    const { login, network, ...welcome } = event.data
     const before = dayAt(state, Date.parse(clockOf(event)))
-    const { day } = before
+    const { day, logins, networks, welcomeMicros } = before
     const after = {
-      ...{ day, logins: before.logins.add(login), welcomeMicros: before.welcomeMicros + welcomeMicros },
-      networks: network ? before.networks.set(network, countOf(before, network) + 1) : before.networks,
+      ...{ day, logins: logins.set(login, welcome), welcomeMicros: welcomeMicros + welcome.welcomeMicros },
+      networks: network ? networks.set(network, withAnother(networkIn(before, network), welcome)) : networks,
     }
     return { days: [after, ...state.days.filter(each => each.day !== day)].slice(0, MAX_DAYS) }
   },
 }
 
+/** Why an account that opens today gets no welcome credits. */
+const withheldFrom = (
+  { network, welcomeMicros, withheld, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork }: AdmitRegistration,
+  today: RegistrationDay,
+): WelcomeWithheld | undefined => {
+  if (welcomeMicros === 0) return undefined
+  if (withheld) return withheld
+  if (network && networkIn(today, network).welcomes >= maxWelcomesPerNetwork) return 'network'
+  return today.welcomeMicros + welcomeMicros > maxWelcomeMicrosPerDay ? 'day' : undefined
+}
+
+const withAnother = ({ accounts, welcomes }: NetworkDay, { welcomeMicros }: Welcome): NetworkDay => ({
+  accounts: accounts + 1,
+  welcomes: welcomes + (welcomeMicros > 0 ? 1 : 0),
+})
+
+/** What was decided for an identity in the days that are known. */
+export const admittedWelcome = ({ days }: RegistrationsState, login: string): Welcome | undefined =>
+  days.map(({ logins }) => logins.get(login)).find(each => each !== undefined)
+
 const dayAt = ({ days }: RegistrationsState, atMs: number): RegistrationDay => {
   const day = Math.floor(atMs / DAY_MS)
   return (
-    days.find(each => each.day === day) ?? { day, logins: ImmutableSet(), networks: ImmutableMap(), welcomeMicros: 0 }
+    days.find(each => each.day === day) ?? { day, logins: ImmutableMap(), networks: ImmutableMap(), welcomeMicros: 0 }
   )
 }
 
-const countOf = ({ networks }: RegistrationDay, network: string): number => networks.get(network) ?? 0
+const networkIn = ({ networks }: RegistrationDay, network: string): NetworkDay =>
+  networks.get(network) ?? { accounts: 0, welcomes: 0 }
 
 /** The state with these days, for snapshots. */
 export const registrationsOf = (days: FrozenDay[]): RegistrationsState => ({
-  days: days.map(day => ({ ...day, logins: ImmutableSet(day.logins), networks: ImmutableMap(day.networks) })),
+  days: days.map(day => ({ ...day, logins: ImmutableMap(day.logins), networks: ImmutableMap(day.networks) })),
 })
 
 export type FrozenDay = Pick<RegistrationDay, 'day' | 'welcomeMicros'> & {
-  logins: string[]
-  networks: [string, number][]
+  logins: [string, Welcome][]
+  networks: [string, NetworkDay][]
 }

@@ -2,6 +2,7 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import type { OpenAccount } from '../../domain/account/commands.ts'
 import { isSameIdentity } from '../../domain/login/identity.ts'
 import type { LoginState } from '../../domain/login/login.ts'
+import type { Welcome } from '../../domain/login/welcome.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
@@ -10,8 +11,11 @@ import type { Logins } from '../sign-in/logins.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
 
 export interface Registration extends Omit<OpenAccount, 'type' | 'accountId'> {
-  /** Refuses identities that may not open an account; undefined admits all. */
-  admit?: ((state: LoginState) => Promise<Answer<undefined>>) | undefined
+  /**
+   * Refuses identities that may not open an account, and decides on the welcome credits of the others. Undefined admits
+   * all, with `welcomeMicros`.
+   */
+  admit?: ((state: LoginState) => Promise<Answer<Welcome>>) | undefined
 }
 
 export interface RegistrationParts {
@@ -20,8 +24,8 @@ export interface RegistrationParts {
   random: Random
 }
 
-/** The account of an identity; `isNew` if this call opened it. */
-export interface RegistrationResult {
+/** The account of an identity; `isNew` if this call opened it, and `withheld` if that was without welcome credits. */
+export interface RegistrationResult extends Pick<Welcome, 'withheld'> {
   accountId: AccountId
   isNew: boolean
 }
@@ -36,17 +40,20 @@ export const register = async (
   { identity, admit, ...opening }: Registration,
 ): Promise<Answer<RegistrationResult>> => {
   const before = await logins.currentState(identity)
+  const isOpen =
+    before.accountId !== undefined && (await accounts.currentState(before.accountId)).accountId !== undefined
+  const admitted = isOpen ? undefined : await admit?.(before)
+  if (admitted && 'refuse' in admitted) return admitted
   if (before.accountId === undefined) {
-    const admitted = await admit?.(before)
-    if (admitted && 'refuse' in admitted) return admitted
     const command = { type: 'LinkLogin', accountId: newAccountId(random) } as const
     const linked = await logins.execute(caller, identity, command)
     if ('refuse' in linked && linked.refuse.code !== 'account_exists') return linked
   }
   const accountId = (await logins.state(identity)).accountId as AccountId
-  const open = { type: 'OpenAccount', accountId, identity, ...opening } as const
+  const { welcomeMicros, withheld }: Welcome = admitted?.value ?? opening
+  const open = { type: 'OpenAccount', accountId, identity, ...opening, welcomeMicros } as const
   const opened = await accounts.execute(caller, accountId, open)
-  if (!('refuse' in opened)) return answer({ accountId, isNew: true })
+  if (!('refuse' in opened)) return answer({ accountId, isNew: true, withheld })
   if (opened.refuse.code !== 'account_exists') return opened
   const { identities } = await accounts.state(accountId)
   if (!identities.some(each => isSameIdentity(each, identity))) {

@@ -1,16 +1,18 @@
 import { createHmac } from 'node:crypto'
 import { REGISTRATIONS_STREAM } from '../../../schemas/events.ts'
 import type { Identity } from '../../../schemas/identity.ts'
-import type { RegistrationEvent } from '../../../schemas/registration-events.ts'
+import type { RegistrationEvent, WelcomeWithheld } from '../../../schemas/registration-events.ts'
 import { loginOf } from '../../domain/login/identity.ts'
 import type { LoginState } from '../../domain/login/login.ts'
 import {
   type AdmitRegistration,
+  admittedWelcome,
   type FrozenDay,
   type RegistrationsState,
   registrations,
   registrationsOf,
 } from '../../domain/login/registrations.ts'
+import { canonicalOf, type Welcome } from '../../domain/login/welcome.ts'
 import { type Refusal, refuse } from '../../domain/refusal.ts'
 import { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
@@ -23,6 +25,8 @@ import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { deriveKey } from '../derive-key.ts'
 import { eventCodec } from '../event-codec.ts'
+import { isDisposable } from './disposable.ts'
+import type { Logins } from './logins.ts'
 import { wideNetworkOf } from './wide-network.ts'
 
 /** A tail of this many events is read in a few milliseconds, so an earlier snapshot would not be worth its cost. */
@@ -42,6 +46,10 @@ export interface RegistrationRules {
   domains: readonly string[] | undefined
   maxPerDay: number
   maxWelcomeMicrosPerDay: number
+  /** The accounts of a network that get welcome credits in a day. */
+  maxWelcomesPerNetwork: number
+  /** Whether addresses of disposable domains get welcome credits. */
+  welcomesDisposable: boolean
 }
 
 interface Parts {
@@ -53,6 +61,7 @@ interface Parts {
   rules: RegistrationRules
   welcomeMicros: number
   masterSecret: string
+  logins: Logins
 }
 
 /** Decides who may open an account, and counts them. */
@@ -75,24 +84,53 @@ export class Admissions {
     return accountId !== undefined || this.#mayRegister(identity, isInvited)
   }
 
-  /** Counts a new account toward the limits of the day, or refuses it. An identity counts once a day. */
-  async admit(
+  /**
+   * Counts a new account toward the limits of the day, or refuses it, and decides on its welcome credits. An identity
+   * counts once a day, and the first decision holds: a process may die before it opens the account.
+   */
+  async admit(caller: Caller, identity: Identity, state: LoginState, network: string): Promise<Answer<Welcome>> {
+    const { welcomeMicros, logins } = this.#parts
+    const login = loginOf(identity)
+    const canonical = canonicalOf(identity)
+    const isAlias = loginOf(canonical) !== login
+    let welcome: Welcome = { welcomeMicros }
+    if (state.accountId === undefined) {
+      const { isWelcomed, accountId } = await logins.currentState(canonical)
+      const withheld = isWelcomed || (isAlias && accountId !== undefined) ? 'alias' : this.#disposableOf(identity)
+      const admitted = await this.#count(caller, identity, state, { network, withheld })
+      if ('refuse' in admitted) return admitted
+      welcome = admitted.value
+    }
+    if (welcomeMicros === 0) return answer(welcome)
+    const decided = await logins.execute(caller, canonical, { type: 'DecideWelcome', login, isAlias, ...welcome })
+    if ('refuse' in decided) return decided
+    const { welcomes } = await logins.state(canonical)
+    return answer(welcomes.find(each => each.login === login) ?? welcome)
+  }
+
+  async #count(
     caller: Caller,
     identity: Identity,
     { isInvited }: LoginState,
-    network: string,
-  ): Promise<Answer<undefined>> {
+    { network, withheld }: { network: string; withheld: WelcomeWithheld | undefined },
+  ): Promise<Answer<Welcome>> {
     const { rules, welcomeMicros, clock } = this.#parts
-    const { mode, domains, maxPerDay, maxWelcomeMicrosPerDay } = rules
+    const { mode, domains, maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork } = rules
     if (!this.#mayRegister(identity, isInvited)) return refuse('registration_closed', { mode })
     // Strangers cannot use up what is for people whom the operator has named.
     const isNamed = isInvited || domains !== undefined
+    const login = loginOf(identity)
     const command = {
-      ...{ login: loginOf(identity), network: isNamed ? undefined : this.#hashOf(network), welcomeMicros },
-      ...{ atMs: clock.nowMs(), maxPerDay, maxWelcomeMicrosPerDay },
+      ...{ login, network: isNamed ? undefined : this.#hashOf(network), welcomeMicros, withheld },
+      ...{ atMs: clock.nowMs(), maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork },
     }
     const outcome = await this.#mailbox.execute(command, causeOf(caller))
-    return 'refuse' in outcome ? outcome : answer(undefined)
+    if ('refuse' in outcome) return outcome
+    return answer(admittedWelcome(await this.#mailbox.state(), login) ?? { welcomeMicros: 0, withheld: 'day' })
+  }
+
+  #disposableOf(identity: Identity): WelcomeWithheld | undefined {
+    return !this.#parts.rules.welcomesDisposable && isDisposable(domainOf(identity)) ? 'disposable' : undefined
   }
 
   /** Nobody can tell the network from its hash in the log without the master secret. */

@@ -3,7 +3,7 @@ import { DEFAULT_NOTICES } from '../../domain/account/notices.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { ProofAttempt } from '../../ports/identity-provider.ts'
-import { type RegistrationParts, register } from '../accounts/registration.ts'
+import { type RegistrationParts, type RegistrationResult, register } from '../accounts/registration.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, serviceFor } from '../caller.ts'
 import type { Admissions } from './admissions.ts'
@@ -38,10 +38,8 @@ export interface CodeEntry extends CodeRequest, RequestedCode {
   earlier?: RequestedCode | undefined
 }
 
-/** The session that was opened, and whether its account was opened too. */
-export interface SignedIn extends OpenedSession {
-  isNew: boolean
-}
+/** The session that was opened, and whether its account was opened too, perhaps without welcome credits. */
+export interface SignedIn extends OpenedSession, Pick<RegistrationResult, 'isNew' | 'withheld'> {}
 
 /** Signs people in by codes that they get by mail or with Telegram, and opens their accounts. */
 export class SignIn {
@@ -111,9 +109,9 @@ export class SignIn {
       admit: state => admissions.admit(service, identity, state, network),
     })
     if ('refuse' in registered) return registered
-    const { accountId, isNew } = registered.value
+    const { accountId, isNew, withheld } = registered.value
     const opened = await openSession(this.#parts, service, accountId, earlierToken)
-    return 'refuse' in opened ? opened : answer({ ...opened.value, isNew })
+    return 'refuse' in opened ? opened : answer({ ...opened.value, isNew, withheld })
   }
 }
 

@@ -42,6 +42,43 @@ t.test('an identity is invited once, and not if it has an account', async () => 
   given(login, linked).when({ type: 'InviteLogin' }).refused('account_exists')
 })
 
+const decided = (login: string, welcomeMicros = 100): LoginEvent => ({
+  type: 'WelcomeDecided',
+  data: { login: digest(login), welcomeMicros, ...(welcomeMicros === 0 && { withheld: 'alias' }) },
+})
+const decide = (login: string, welcome = {}): LoginCommand => ({
+  ...{ type: 'DecideWelcome', login: digest(login), isAlias: true, welcomeMicros: 100 },
+  ...welcome,
+})
+
+t.test('of all spellings of an identity, the first gets the welcome, and each decision holds', async t => {
+  given(login).when(decide('a')).then(decided('a'))
+  given(login, decided('a')).when(decide('a')).repeats(digest('a'))
+  given(login, decided('a')).when(decide('b')).then(decided('b', 0))
+  given(login, decided('a'), decided('b', 0)).when(decide('b')).repeats(digest('b'))
+  given(login, decided('b', 0)).when(decide('c')).then(decided('c'))
+  const many = Array.from({ length: 100 }, (_, index) => decided(`${index}`, index === 0 ? 100 : 0))
+  given(login, ...many)
+    .when(decide('b'))
+    .then(decided('b', 0))
+  t.equal(given(login, ...many).state.welcomes.length, 20)
+})
+
+t.test('a welcome that is withheld for another reason leaves it to another spelling', async () => {
+  const data = { login: digest('a'), welcomeMicros: 0, withheld: 'network' } as const
+  given(login)
+    .when(decide('a', { welcomeMicros: 0, withheld: 'network' }))
+    .then({ type: 'WelcomeDecided', data })
+  given(login, { type: 'WelcomeDecided', data }).when(decide('b')).then(decided('b'))
+})
+
+t.test('another spelling of an identity that has an account gets no welcome', async () => {
+  given(login, linked).when(decide('b')).then(decided('b', 0))
+  given(login, linked)
+    .when(decide('a', { isAlias: false }))
+    .then(decided('a'))
+})
+
 t.test('a code works once', async () => {
   given(login, requested()).when(tryCode()).then(tried(true))
   given(login, requested(), tried(true)).when(tryCode()).refused('code_not_valid', { reason: 'used' })

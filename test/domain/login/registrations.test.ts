@@ -1,6 +1,7 @@
 import t from 'tap'
-import type { RegistrationEvent } from '../../../schemas/registration-events.ts'
-import { type AdmitRegistration, registrations } from '../../../src/domain/login/registrations.ts'
+import type { RegistrationEvent, WelcomeWithheld } from '../../../schemas/registration-events.ts'
+import { type AdmitRegistration, admittedWelcome, registrations } from '../../../src/domain/login/registrations.ts'
+import { registrationSnapshots } from '../../../src/services/sign-in/admissions.ts'
 import { digest } from '../../support/account-samples.ts'
 import { at, given, THEN_MS } from '../../support/given.ts'
 
@@ -13,6 +14,7 @@ const admitted = (login: string, welcomeMicros = 100): RegistrationEvent => ({
 
 const admit = (login: string, options: Partial<AdmitRegistration> = {}): AdmitRegistration => ({
   ...{ login: digest(login), welcomeMicros: 100, atMs: THEN_MS + 1000, maxPerDay: 2, maxWelcomeMicrosPerDay: 1000 },
+  maxWelcomesPerNetwork: 1000,
   ...options,
 })
 
@@ -23,12 +25,47 @@ t.test('the registrations of a day are limited', async () => {
   full.when(admit('c', { atMs: THEN_MS + DAY_MS })).then(admitted('c'))
 })
 
-t.test('the welcome credits of a day are limited', async () => {
+const without = (login: string, withheld: WelcomeWithheld, network?: string): RegistrationEvent => ({
+  type: 'RegistrationAdmitted',
+  data: { login: digest(login), welcomeMicros: 0, ...(network && { network: digest(network) }), withheld },
+})
+
+t.test('beyond the welcome credits of a day, accounts open without them', async () => {
   const limits = { maxPerDay: 100, maxWelcomeMicrosPerDay: 250 }
   given(registrations, admitted('a')).when(admit('b', limits)).then(admitted('b'))
   const full = given(registrations, admitted('a'), admitted('b'))
-  full.when(admit('c', limits)).refused('registrations_full', { retryAfterMs: DAY_MS - 1000 })
+  full.when(admit('c', limits)).then(without('c', 'day'))
   full.when(admit('c', { ...limits, welcomeMicros: 50 })).then(admitted('c', 50))
+  full.when(admit('c', { ...limits, welcomeMicros: 0 })).then(admitted('c', 0))
+  given(registrations, admitted('a'), without('b', 'day')).when(admit('c', limits)).then(admitted('c'))
+})
+
+t.test('some accounts of a network get welcome credits in a day', async () => {
+  const limits = { maxPerDay: 1000, maxWelcomesPerNetwork: 2, network: digest('one') }
+  const from = (event: RegistrationEvent) => ({ ...event, data: { ...event.data, network: digest('one') } })
+  const full = given(registrations, from(admitted('a')), without('b', 'alias', 'one'), from(admitted('c')))
+  full.when(admit('d', limits)).then(without('d', 'network', 'one'))
+  full.when(admit('d', { ...limits, network: undefined })).then(admitted('d'))
+  full.when(admit('d', { ...limits, atMs: THEN_MS + DAY_MS })).then(from(admitted('d')))
+  given(registrations, from(admitted('a')), without('b', 'alias', 'one'))
+    .when(admit('d', limits))
+    .then(from(admitted('d')))
+})
+
+t.test('what is known before the limits holds, and counts toward none', async t => {
+  given(registrations)
+    .when(admit('a', { withheld: 'disposable' }))
+    .then(without('a', 'disposable'))
+  given(registrations)
+    .when(admit('a', { withheld: 'alias', welcomeMicros: 0 }))
+    .then(admitted('a', 0))
+  const { state } = given(registrations, without('a', 'alias', 'one'), admitted('b'))
+  t.same(admittedWelcome(state, digest('a')), { welcomeMicros: 0, withheld: 'alias' })
+  t.same(admittedWelcome(state, digest('b')), { welcomeMicros: 100 })
+  t.equal(admittedWelcome(state, digest('c')), undefined)
+  const thawed = registrationSnapshots.thaw(JSON.parse(JSON.stringify(registrationSnapshots.freeze(state))))
+  t.same(admittedWelcome(thawed, digest('a')), { welcomeMicros: 0, withheld: 'alias' })
+  t.same(thawed.days[0]?.networks.get(digest('one')), { accounts: 1, welcomes: 0 })
 })
 
 t.test('a network may open a tenth of the accounts that are left, so none can use up a day', async t => {

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { accountStream, loginStream, REGISTRATIONS_STREAM } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
+import { systemRandom } from '../../../src/adapters/random/system.ts'
 import { loginOf } from '../../../src/domain/login/identity.ts'
 import { MAX_CODES, MAX_TRIES } from '../../../src/domain/login/login.ts'
 import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
+import { register } from '../../../src/services/accounts/registration.ts'
 import { KNOWN_MS } from '../../../src/services/sign-in/known-browsers.ts'
 import { SESSION_MS } from '../../../src/services/sign-in/open-session.ts'
 import { collect } from '../../support/collect.ts'
@@ -13,6 +15,7 @@ import { ManualClock } from '../../support/manual-clock.ts'
 import { anonymous, emailOf, signInOn } from '../../support/sign-in.ts'
 import { until } from '../../support/until.ts'
 import { unwrap } from '../../support/unwrap.ts'
+import { verified } from '../../support/verified.ts'
 
 const ADA = 'ada@example.com'
 const refusal = (code: string, details: object = {}) => ({ refuse: { code, ...details } })
@@ -40,7 +43,8 @@ t.test('a code opens an account with its credits, and later only signs in', asyn
   t.match(again, { accountId, isNew: false })
   t.not(again.token, token)
   t.same(await typesIn(log, ofAda), [
-    ...['LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'LoginCodeRequested', 'LoginCodeTried'],
+    ...['LoginCodeRequested', 'LoginCodeTried', 'WelcomeDecided', 'LoginLinked'],
+    ...['LoginCodeRequested', 'LoginCodeTried'],
   ])
   t.same(await typesIn(log, REGISTRATIONS_STREAM), ['RegistrationAdmitted'])
 })
@@ -382,7 +386,7 @@ t.test('one network cannot close registration, and the log does not name it', as
 t.test(
   'a process that dies at any step of a registration leaves nothing behind that the next cannot finish',
   async t => {
-    const steps = ['the try', 'the admission', 'the link', 'the account', 'the session']
+    const steps = ['the try', 'the admission', 'the welcome', 'the link', 'the account', 'the session']
     const sound: Fate = append => append()
     for (const [done, step] of steps.entries())
       await t.test(`before ${step}`, async t => {
@@ -396,11 +400,86 @@ t.test(
         else t.same(await next.enter(entry), refusal('code_not_valid', { reason: 'used' }))
         const { accountId } = unwrap(await next.enter(await next.codeFor(ADA)))
         t.equal((await next.accounts.state(accountId)).balanceMicros, 100_000_000)
-        const once = { AccountOpened: 1, CreditsGranted: 1, LoginLinked: 1, RegistrationAdmitted: 1 }
+        const once = { AccountOpened: 1, CreditsGranted: 1, LoginLinked: 1, RegistrationAdmitted: 1, WelcomeDecided: 1 }
         t.match(await countsOf(log), once)
       })
   },
 )
+
+const ALIASES = ['a.da@gmail.com', 'ada+1@gmail.com', 'ada@googlemail.com', 'a.d.a+2@googlemail.com', 'ada@gmail.com']
+
+t.test('one mailbox gets welcome credits once, whatever its spelling and however many register at once', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const processes = [signInOn(log, clock), signInOn(log, clock)]
+  const entries = await Promise.all(
+    ALIASES.map(async (email, index) => {
+      const process = processes[index % 2] as (typeof processes)[0]
+      return { process, entry: await process.codeFor(email) }
+    }),
+  )
+  const outcomes = (await Promise.all(entries.map(({ process, entry }) => process.enter(entry)))).map(unwrap)
+  t.equal(new Set(outcomes.map(({ accountId }) => accountId)).size, ALIASES.length, 'each address has its own account')
+  t.same(outcomes.map(({ withheld }) => withheld ?? 'granted').sort(), [...Array(4).fill('alias'), 'granted'])
+  t.match(await countsOf(log), { AccountOpened: ALIASES.length, CreditsGranted: 1 })
+  const late = unwrap((await processes[0]?.enter(await processes[0].codeFor('a.d.a@gmail.com'))) as never)
+  t.match(late, { isNew: true, withheld: 'alias' })
+  const again = unwrap((await processes[0]?.enter(await processes[0].codeFor('a.d.a@gmail.com'))) as never)
+  t.match(again, { isNew: false, withheld: undefined })
+  const events = await collect(log.readStream(REGISTRATIONS_STREAM, 0))
+  t.match(events.at(-1)?.data, { welcomeMicros: 0, withheld: 'alias' })
+})
+
+t.test('another spelling of an address whose account the operator opened gets no welcome credits', async t => {
+  const log = await openLog(t)
+  const process = signInOn(log, new ManualClock())
+  const identity = emailOf('ada@gmail.com')
+  const opening = { identity, tester: false, welcomeMicros: 7 }
+  await register({ ...process, random: systemRandom }, { kind: 'service' }, opening)
+  const alias = unwrap(await process.enter(await process.codeFor('ada+1@gmail.com')))
+  t.match(alias, { isNew: true, withheld: 'alias' })
+})
+
+t.test('accounts beyond the limits of a day or of a network open without welcome credits', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const registered = async (email: string, network: string, rules: object) => {
+    const process = signInOn(log, clock, { rules })
+    const entry = { ...(await process.codeFor(email)), network }
+    const { accountId, withheld } = unwrap(await process.signIn.enterCode(anonymous, entry))
+    return [(await process.accounts.state(accountId)).balanceMicros / 1e6, withheld]
+  }
+  const perNetwork = { maxWelcomesPerNetwork: 2 }
+  t.same(await registered('a@example.com', '203.0.113.1', perNetwork), [100, undefined])
+  t.same(await registered('b@example.com', '203.0.113.2', perNetwork), [100, undefined])
+  t.same(await registered('c@example.com', '203.0.113.3', perNetwork), [0, 'network'])
+  t.same(await registered('d@example.com', '203.0.114.3', perNetwork), [100, undefined])
+  t.same(await registered('e@example.com', '2001:db8:1:1', { maxWelcomeMicrosPerDay: 399_000_000 }), [0, 'day'])
+  t.same(await registered('f@mailinator.com', '2001:db8:2:1', {}), [0, 'disposable'])
+  t.same(await registered('g@sub.mailinator.com', '2001:db8:3:1', {}), [0, 'disposable'])
+  t.same(await registered('h@mailinator.com', '2001:db8:4:1', { welcomesDisposable: true }), [100, undefined])
+  const { faults } = await verified(await collect(log.readAll(BEFORE_FIRST)), { isDense: true })
+  t.same(faults, [])
+})
+
+t.test('a withheld welcome stays withheld if the process dies before it opens the account', async t => {
+  const steps = { 'the welcome': 2, 'the link': 3, 'the account': 4 }
+  for (const [step, done] of Object.entries(steps))
+    await t.test(`before ${step}`, async t => {
+      const log = await openLog(t)
+      const clock = new ManualClock()
+      const first = signInOn(log, clock)
+      await first.enter(await first.codeFor('ada@gmail.com'))
+      const entry = await signInOn(log, clock).codeFor('ada+1@gmail.com')
+      const sound: Fate = append => append()
+      const dying = signInOn(faultyLog(log, ...Array<Fate>(done).fill(sound), unavailable), clock)
+      await t.rejects(dying.enter(entry), { name: 'Unavailable' })
+      clock.advance(10 * 86_400_000)
+      const next = signInOn(log, clock)
+      t.match(unwrap(await next.enter(await next.codeFor('ada+1@gmail.com'))), { isNew: true, withheld: 'alias' })
+      t.match(await countsOf(log), { AccountOpened: 2, CreditsGranted: 1 })
+    })
+})
 
 t.test('signing in again ends the earlier session of the browser, also that of another account', async t => {
   const process = signInOn(await openLog(t), new ManualClock())

@@ -1,6 +1,7 @@
 import type Router from '@koa/router'
 import type { ApiKey } from '../../../../schemas/api/key.ts'
 import { NewKey } from '../../../../schemas/api/key.ts'
+import { WELCOME_WITHHELD } from '../../../../schemas/registration-events.ts'
 import { HomePage, type HomeProps } from '../../../console/home-page.tsx'
 import { NewKeyPage } from '../../../console/new-key-page.tsx'
 import { RevokeKeyPage } from '../../../console/revoke-key-page.tsx'
@@ -9,6 +10,7 @@ import { keyItem } from '../../../services/accounts/key-item.ts'
 import type { SessionOwner } from '../../../services/caller.ts'
 import { curlRead, curlRun, firstModel, firstRun } from '../../../services/first-request.ts'
 import type { Services } from '../../../services/services.ts'
+import type { SignedIn } from '../../../services/sign-in/sign-in.ts'
 import { ApiError } from '../../api-error.ts'
 import type { BrowserSessions } from '../../browser-sessions.ts'
 import type { Context, RequestState } from '../../context.ts'
@@ -25,9 +27,16 @@ interface Parts extends Models {
   publicUrl: () => string
 }
 
-const ACCOUNT = '/console'
+export const ACCOUNT = '/console'
 const KEYS = '/console/keys'
 const REVOKE = '/console/keys/:id/revoke'
+
+/** The query that says why an account has just opened without welcome credits. */
+const WITHHELD = 'no-credits'
+
+/** Where somebody goes who has signed in. */
+export const homeAfter = ({ withheld }: Pick<SignedIn, 'withheld'>): string =>
+  withheld ? `${ACCOUNT}?${WITHHELD}=${withheld}` : ACCOUNT
 
 const readNewKey = readerOf(NewKey, 'form')
 
@@ -68,7 +77,10 @@ export const accountPages = (router: Router<RequestState>, parts: Parts) => {
 
   router.get(
     ACCOUNT,
-    forOwner(async (ctx, owner) => showPage(ctx, HomePage(await homeOf(owner)))),
+    forOwner(async (ctx, owner) => {
+      const withheld = WELCOME_WITHHELD.find(each => each === ctx.query[WITHHELD])
+      showPage(ctx, HomePage({ ...(await homeOf(owner)), withheld }))
+    }),
   )
 
   // A reload of the page that answers the form comes here.

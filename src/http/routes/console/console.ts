@@ -15,7 +15,7 @@ import { anonymousCaller, type Context, type RequestState } from '../../context.
 import { formField, pages } from '../../middleware/pages.ts'
 import { redirect, showError, showPage, showRefusal } from '../../page-answers.ts'
 import { StaticBody } from '../../static-body.ts'
-import { accountPages } from './account.ts'
+import { accountPages, homeAfter } from './account.ts'
 import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
@@ -103,7 +103,7 @@ export const consoleRouter = (parts: ConsoleParts) => {
     if ('refuse' in entered) return showRefusal(ctx, entered.refuse, fault => codePage(requested, { fault }))
     pending.remove(ctx)
     sessions.begin(ctx, entered.value)
-    redirect(ctx, '/console')
+    redirect(ctx, homeAfter(entered.value))
   })
 
   const signOut = (close: 'close' | 'closeAll') => async (ctx: Context) => {

@@ -1,5 +1,7 @@
 import type Router from '@koa/router'
 import { ErrorPage } from '../../../console/error-page.tsx'
+import { refuse } from '../../../domain/refusal.ts'
+import { type Answer, answer } from '../../../services/answer.ts'
 import type { Services } from '../../../services/services.ts'
 import type { Client } from '../../../services/sign-in/one-time-codes.ts'
 import { TELEGRAM_RETURN_PATH, type TelegramReturn } from '../../../services/sign-in/telegram-proofs.ts'
@@ -8,6 +10,7 @@ import type { BrowserSessions } from '../../browser-sessions.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
 import { redirect, showRefusal } from '../../page-answers.ts'
 import { unwrap } from '../../refusals.ts'
+import { ACCOUNT, homeAfter } from './account.ts'
 
 interface Parts {
   services: Services
@@ -42,25 +45,25 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
     // An attempt is finished once, whatever comes of it.
     cookies.remove(ctx, COOKIE)
     const returned = { query: ctx.search, attempt: { state, nonce, verifier }, ...clientIn(ctx) }
-    const refused = await (purpose === 'link' ? link(ctx, returned) : signIn(ctx, returned))
-    if (!refused) return redirect(ctx, '/console')
+    const outcome = await (purpose === 'link' ? link(ctx, returned) : signIn(ctx, returned))
+    if (!('refuse' in outcome)) return redirect(ctx, outcome.value)
     const shown = { requestId: ctx.state.requestId, isSignedIn: await sessions.isSignedIn(ctx) }
-    showRefusal(ctx, refused, message => ErrorPage({ message, ...shown }))
+    showRefusal(ctx, outcome.refuse, message => ErrorPage({ message, ...shown }))
   })
 
-  const signIn = async (ctx: Context, returned: TelegramReturn) => {
+  const signIn = async (ctx: Context, returned: TelegramReturn): Promise<Answer<string>> => {
     const entry = { ...returned, earlierToken: sessions.tokenOf(ctx) }
     const entered = await services.signIn.enterTelegram(anonymousCaller(ctx), entry)
-    if ('refuse' in entered) return entered.refuse
+    if ('refuse' in entered) return entered
     sessions.begin(ctx, entered.value)
-    return undefined
+    return answer(homeAfter(entered.value))
   }
 
-  const link = async (ctx: Context, returned: TelegramReturn) => {
+  const link = async (ctx: Context, returned: TelegramReturn): Promise<Answer<string>> => {
     const owner = await sessions.ownerOf(ctx)
-    if (!owner) return { code: 'session_ended' } as const
+    if (!owner) return refuse('session_ended')
     const linked = await services.identities.enterTelegram(owner, returned)
-    return 'refuse' in linked ? linked.refuse : undefined
+    return 'refuse' in linked ? linked : answer(ACCOUNT)
   }
 }
 
