@@ -369,7 +369,7 @@ function* listedLines({ baseMicros, quantities, multipliers, surcharges }, input
  * @type {(revision: number, receipt: any, queued: any, catalog: Map<number, any>) => void}
  */
 const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queued, catalog) => {
-  const isOfRun = model === queued.model && endpoint === queued.endpoint
+  const isOfRun = isText(endpoint) && model === queued.model && endpoint === queued.endpoint
   hold(isOfRun, `event ${revision} runs another model than the receipt before it`)
   const family = catalog.get(catalogRevision)
   const found = family?.id === model && family.endpoints.find((/** @type {any} */ { id }) => id === endpoint)
@@ -508,7 +508,7 @@ const checkEvents = ({ to, start, events }, before, catalog) => {
     if (revision === 0) {
       const genesis = format === 1 ? '0'.repeat(64) : hashOf(`{"format":2,"stream":"${stream}"}`)
       hold(start.previous === genesis && type === 'AccountOpened', 'the statement begins at the wrong event')
-      hold(`account-${data.accountId}` === stream, 'the first event opens another account')
+      hold(data.accountId === stream.slice('account-'.length), 'the first event opens another account')
     }
     const move = moveOf(revision, event)
     if (move) {

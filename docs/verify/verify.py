@@ -382,7 +382,7 @@ def listed_lines(rule, given):
 def check_price(revision, receipt, queued, catalog):
     """A receipt against the run after it, and the price list that it names."""
     model, endpoint, given = receipt["model"], receipt["endpoint"], queued["input"]
-    same = (model, endpoint) == (queued["model"], queued["endpoint"])
+    same = is_text(endpoint) and (model, endpoint) == (queued["model"], queued["endpoint"])
     hold(same, "event %d runs another model than the receipt before it" % revision)
     family = catalog.get(whole(receipt["catalogRevision"]), {"id": None})
     rules = [each["pricing"] for each in family["endpoints"] if each["id"] == endpoint] if family["id"] == model else []
@@ -492,7 +492,7 @@ def check_events(proof, before, catalog):
             genesis = "0" * 64 if form == 1 else sha256(b'{"format":2,"stream":"%s"}' % stream.encode()).hex()
             first = kind == "AccountOpened" and start["previous"] == genesis
             hold(first, "the statement begins at the wrong event")
-            hold("account-" + data["accountId"] == stream, "the first event opens another account")
+            hold(data.get("accountId") == stream[len("account-"):], "the first event opens another account")
         move = move_of(revision, kind, data)
         if move:
             sums = "%s %s %d" % (balance, "-" if move[0] < 0 else "+", abs(move[0]))
@@ -525,7 +525,7 @@ LEAF = {"stream": is_like("[a-z]+(-[a-z0-9_]+)?"), "revision": REVISION, "head":
 SEALED = {"previous": is_hash, "linkText": is_text, "dataText": is_text, "metadataText": is_text, "link": is_hash}
 END = {"seal": SEALED, "leaf": LEAF}
 START = {"revision": REVISION, "previous": is_hash, "tree": [is_hash]}
-HEAD = {"format": is_like("tollgate-proof"), "version": lambda value: value == 1, "kind": is_text}
+HEAD = {"format": is_like("tollgate-proof"), "version": lambda value: type(value) is int and value == 1, "kind": is_text}
 KINDS = {
     "inclusion": (check_inclusion, {"event": EVENT, "leaf": LEAF, "seal": SEALED}),
     "consistency": (check_consistency, {

@@ -58,6 +58,11 @@ const events: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short
     ofType('AccountOpened', () => ({ accountId: 'acct_0' })),
     'the first event opens another account',
   ],
+  [
+    'an account in a list',
+    ofType('AccountOpened', ({ accountId }) => ({ accountId: [accountId] })),
+    'the first event opens another account',
+  ],
   ['another price', inReceipt(() => ({ totalMicros: 1 })), 'event 2 debits another amount than its receipt'],
   [
     'a receipt that does not add up',
@@ -99,6 +104,11 @@ const events: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short
   [
     'an unknown endpoint',
     ofType('RunQueued', () => ({ endpoint: 'nano-banana-2-i2i' })),
+    'event 3 runs another model than the receipt before it',
+  ],
+  [
+    'an endpoint that is true, and 1 in the receipt',
+    event => inReceipt(() => ({ endpoint: 1 as never }))(ofType('RunQueued', () => ({ endpoint: true }))(event)),
     'event 3 runs another model than the receipt before it',
   ],
   [
@@ -224,7 +234,8 @@ t.test(
   'each checker refuses a document that could be read in two ways, and no other way to write it',
   needsPython,
   async t => {
-    const text = JSON.stringify((await vectorProofs())['inclusion'])
+    const proofs = await vectorProofs()
+    const [text, statement] = ['inclusion', 'statement'].map(name => JSON.stringify(proofs[name])) as [string, string]
     const refusal = 'it is no tollgate-proof of version 1 in the documented form'
     const written: [string, string][] = [
       [text, 'right'],
@@ -232,6 +243,10 @@ t.test(
       [text.replace('"revision":2', '"revision":2.0'), 'right'],
       [text.replace('"version":1', '"version":10e-1'), 'right'],
       [text.replace('"version":1', '"version":1.5'), refusal],
+      [text.replace('"version":1', '"version":true'), refusal],
+      [text.replace('"version":1', '"version":"1"'), refusal],
+      [statement.replace('"start":{"revision":0', '"start":{"revision":0.0'), 'right'],
+      [statement.replace('"start":{"revision":0', '"start":{"revision":false'), refusal],
       [text.replace('"version":1', '"version":1e400'), refusal],
       [text.replace('"kind":', '"kind":"statement","kind":'), refusal],
       [text.replace('"revision":2', '"revision":9,"revision" :2'), refusal],

@@ -35,7 +35,7 @@ export class Prices {
   }
 
   #compare(revision: number, receipt: Receipt, { model, endpoint, input }: Queued) {
-    const isOfRun = receipt.model === model && receipt.endpoint === endpoint
+    const isOfRun = typeof endpoint === 'string' && receipt.model === model && receipt.endpoint === endpoint
     hold(isOfRun, `event ${revision} runs another model than the receipt before it`)
     const rule = this.#list.ruleOf(receipt)
     const fault = typeof rule === 'string' ? rule : ruleFault(receipt, rule, input)
