@@ -3,8 +3,9 @@ import { generateKeyPairSync } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Proof } from '../schemas/proof.ts'
+import type { InclusionProof, Proof } from '../schemas/proof.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
+import { sealName } from '../src/services/seals/seal-name.ts'
 import { findPython, needsPython } from './support/checkers.ts'
 import { collect } from './support/collect.ts'
 import { operatorOf } from './support/operator.ts'
@@ -77,13 +78,18 @@ t.test('a proof of each kind is made beside the service, and each program finds 
       t.same(all, { code: 0, stderr: '', stdout: `${lines.join('\n')}\n` }, program)
     }
     for (const number of ['999', seal.split(':')[0]]) {
-      const other = `${number}:${'a'.repeat(64)}`
-      const hint = number === '999' ? CONSISTENCY : ''
-      const stdout = `wrong: it is about seal ${seal}, and not about seal ${other}, which was kept${hint}\n`
-      const options = [paths.proof, '--key', paths.key, '--seal', other]
-      t.match(await operator.run('audit', 'check', ...options), { code: 1, stdout })
-      for (const [program, script] of scripts)
-        t.same(await output(program, script, ...options), { code: 1, stdout, stderr: '' }, program)
+      for (const [digest, old] of [
+        [`sha256-${'a'.repeat(64)}`, ''],
+        ['a'.repeat(64), '; no signature covers such an old name, so it may be forged'],
+      ]) {
+        const other = `${number}:${digest}`
+        const hint = `${old}${number === '999' ? CONSISTENCY : ''}`
+        const stdout = `wrong: it is about seal ${seal}, and not about seal ${other}, which was kept${hint}\n`
+        const options = [paths.proof, '--key', paths.key, '--seal', other]
+        t.match(await operator.run('audit', 'check', ...options), { code: 1, stdout })
+        for (const [program, script] of scripts)
+          t.same(await output(program, script, ...options), { code: 1, stdout, stderr: '' }, program)
+      }
     }
   }
 })
@@ -105,7 +111,10 @@ t.test('what cannot be proved is said', async t => {
     [['--event', 'none'], /^The log has no event none/],
     [['--run', run.run_id, '--at', '1'], /^Seal 1 does not cover the event yet/],
     [['--run', run.run_id, '--at', '0'], /^The log has no seal 0; its newest is seal \d+\./],
-    [['--run', run.run_id, '--at', `1:${'a'.repeat(64)}`], /^Seal 1 of the log is 1:\w+, and not the one you named/],
+    [
+      ['--run', run.run_id, '--at', `1:${'a'.repeat(64)}`],
+      /^Seal 1 of the log is 1:sha256-\w+, and not the one you named/,
+    ],
     [['--run', run.run_id, '--at', 'x'], /^--at must be the number of a seal/],
     [['--run', run.run_id, '--from', '1'], /^--from and --to belong to --account/],
     [['--account', customer.accountId, '--at', '1'], /^--at belongs to --run and --event/],
@@ -161,6 +170,40 @@ t.test('the examples are right, as the page says', needsPython, async t => {
   for (const [, program = '', script = '', proof = '', key = '', seal = ''] of commands) {
     const args = [`docs/verify/${script}`, `docs/verify/${proof}`, '--key', `docs/verify/${key}`, '--seal', seal]
     t.match(await output(program, ...args), { code: 0, stdout: /^right: / })
+  }
+})
+
+t.test('a seal with another link is shown by what its signature covers, or refused', needsPython, async t => {
+  const check = async (example: string) => {
+    const args = [`docs/verify/examples/${example}.json`, '--key', 'docs/verify/examples/keys.json']
+    const ends = [
+      await operator.run('audit', 'check', ...args),
+      ...(await Promise.all(scripts.map(([program, script]) => output(program, script, ...args)))),
+    ]
+    return ends.map(({ code, stdout }) => ({ code, stdout }))
+  }
+  const refusal = { code: 1, stdout: 'wrong: seal 3 does not cover seal 1\n' }
+  t.same(await check('forged-consistency-earlier'), Array(3).fill(refusal))
+  for (const [forged, honest] of [
+    ['forged-inclusion', 'inclusion'],
+    ['forged-consistency-later', 'consistency'],
+    ['forged-statement', 'statement-part'],
+  ] as const)
+    t.same(await check(forged), await check(honest), forged)
+})
+
+t.test('a seal that was kept by its link is found, and its name is told', needsPython, async t => {
+  const text = await readFile('docs/verify/examples/inclusion.json', 'utf8')
+  const { link, dataText } = (JSON.parse(text) as InclusionProof).seal
+  const name = sealName(JSON.parse(dataText))
+  const args = ['docs/verify/examples/inclusion.json', '--key', 'docs/verify/examples/keys.json', '--seal', `3:${link}`]
+  const caveat = `No signature covers the old name 3:${link}: keep ${name} instead.`
+  for (const { code, stdout } of [
+    await operator.run('audit', 'check', ...args),
+    ...(await Promise.all(scripts.map(([program, script]) => output(program, script, ...args)))),
+  ]) {
+    t.equal(code, 0)
+    t.match(stdout, `seal ${name} of 2026-11-22T16:20:00.000Z\n${caveat}\n`)
   }
 })
 

@@ -3,12 +3,15 @@ import { join } from 'node:path'
 import t from 'tap'
 import { TypeID } from 'typeid-js'
 import type { RawEvent } from '../schemas/recorded.ts'
+import type { LogSealed } from '../schemas/seal-events.ts'
 import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
+import type { SealCopy } from '../src/ports/seal-sink.ts'
 import { copyOf } from '../src/services/seals/seals.ts'
 import { busyLog } from './support/busy-log.ts'
 import { picture } from './support/client.ts'
 import { collect } from './support/collect.ts'
+import { makeLink } from './support/links.ts'
 import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -112,7 +115,7 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
   await write(events)
   const verify = ['audit', 'verify', '--file', path]
   const shown = await operator.text(t, ...verify)
-  const [, seal = ''] = /^Seal (\d+:[0-9a-f]{64}) of \S+ covers the first \d+ events/m.exec(shown) ?? []
+  const [, seal = ''] = /^Seal (\d+:sha256-[0-9a-f]{64}) of \S+ covers the first \d+ events/m.exec(shown) ?? []
   t.match(shown, /note: the key of the seals was made by the service itself/)
   t.match(shown, /Keep this seal elsewhere, and give it as --since/)
   t.match(await operator.json(t, ...verify), { valid: true, seal: { seal } })
@@ -131,6 +134,35 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
     ['--since', seal, customer.accountId],
   ])
     t.equal((await operator.run(...verify, ...args)).code, 2)
+})
+
+t.test('audit verify: an old name that may be forged accuses nobody, and is told from one that is right', async t => {
+  const log = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const path = join(await temporaryFolder(t), 'log.jsonl')
+  await writeFile(path, log.map(event => `${JSON.stringify(event)}\n`).join(''))
+  const verify = ['audit', 'verify', '--file', path, '--since']
+  const seal = log.find(({ type }) => type === 'LogSealed') as RawEvent
+  const { link, name } = copyOf(seal) as SealCopy
+  const advice = /^No signature covers an old name such as 12:6cdf…: keep the name of this seal/m
+  const right = await operator.text(t, ...verify, `1:${link}`)
+  t.match(right, /nothing is wrong\.$/m)
+  t.match(right, advice)
+  t.notMatch(await operator.text(t, ...verify, name), advice)
+
+  // Anybody can make this one from a proof, with another `id` in the event of the seal.
+  const forged = makeLink((seal.data as LogSealed).previous, { ...seal, id: crypto.randomUUID() }).link
+  const { code, stdout } = await operator.run(...verify, `1:${forged}`)
+  t.equal(code, 2)
+  t.match(
+    stdout,
+    `note: its link is not that of seal 1:${forged}, which was kept; no signature covers such an old name`,
+  )
+  t.match(stdout, `compare its name with ${name}\n`)
+  t.match(stdout, /nothing is wrong\.$/m)
+  t.match(stdout, advice)
+  t.notMatch(stdout, 'rewritten')
+  const { stdout: json } = await operator.run(...verify, `1:${forged}`, '--json')
+  t.match(JSON.parse(json), { valid: null, faults: [], notes: [{ revision: 0 }, { stream: 'seals', revision: 1 }] })
 })
 
 t.test('audit verify: several workers find the same as one', async t => {
@@ -180,12 +212,18 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
   const [, second, third] = seals.map(({ number }) => number)
   await writeFile(
     sink,
-    lines.map((line, at) => (at === 0 ? line : line.replace(/"link":"..../, '"link":"0000'))).join('\n'),
+    lines.map((line, at) => (at === 0 ? line : line.replace(/"root":"..../, '"root":"0000'))).join('\n'),
   )
   const changed = await operator.run(...verify)
   t.equal(changed.code, 1)
-  t.match(changed.stdout, `it is not seal ${second}:0000`)
+  t.match(changed.stdout, `it is not seal ${second}:sha256-`)
   t.notMatch(changed.stdout, `it is not seal ${third}:`)
+
+  // As the service wrote them before seals had names. Their links are not trusted.
+  const old = lines.map(line => line.replace(/,"name":"[^"]+"/, '').replace(/"link":"..../, '"link":"0000'))
+  t.notMatch(old[0], 'sha256-')
+  await writeFile(sink, old.join('\n'))
+  t.match(await operator.json(t, ...verify), { valid: true, notes: [{ revision: 0 }], kept_seals: seals.length })
 
   await writeFile(sink, `${lines.join('\n')}\n`)
   const cut = events.find(({ revision, type }) => type === 'LogSealed' && revision === second) as RawEvent

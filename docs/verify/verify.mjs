@@ -3,11 +3,11 @@
 /**
  * Checks a proof of Tollgate without the service and its log. It needs Node.js 20 or newer, and nothing else.
  *
- *     node verify.mjs PROOF --key KEYS [--seal NUMBER:LINK]
+ *     node verify.mjs PROOF --key KEYS [--seal SEAL]
  *
- * KEYS are the public keys of the seals: PEM, a JSON Web Key, or a set of them. The seal is one that you kept. The exit
- * code is 0 if the proof is right, 1 if it is wrong, and 2 if it could not be checked. The format is described in
- * docs/ledger-format.md, "Proofs". Types stand in comments, because Node.js 20 cannot run TypeScript.
+ * KEYS are the public keys of the seals: PEM, a JSON Web Key, or a set of them. SEAL is the name of one that you kept.
+ * The exit code is 0 if the proof is right, 1 if it is wrong, and 2 if it could not be checked. The format is described
+ * in docs/ledger-format.md, "Proofs". Types stand in comments, because Node.js 20 cannot run TypeScript.
  */
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util'
 /** @typedef {Texts & { revision: number, previous: string, path: string[] }} ProvenEvent */
 /** @typedef {{ stream: string, revision: number, head: string, links: string }} Place */
 /** @typedef {Place & { path: { bit: number, sibling: string }[] }} Leaf */
-/** @typedef {{ number: number, events: string, at: string, root: string, earlier: string, link: string }} Seal */
+/** @typedef {{ number: number, events: string, at: string, root: string, earlier: string, name: string, link: string }} Seal */
 /** @typedef {{ format: 1 | 2, type: string, data: any }} Event */
 /** @typedef {Map<string, string>} Keys The bytes of each key in base64url, by its thumbprint. */
 /** @typedef {{ seals: Seal[], lines: string[] }} Shown */
@@ -292,7 +292,8 @@ const checkSeal = (proven, keys) => {
   hold(key !== undefined, `seal ${number} is signed with the key ${keyId}, which was not given`)
   const signed = proven.dataText.replace(`"signature":"${signature}",`, '')
   hold(isSigned(signed, signature, key), `the signature of seal ${number} is wrong`)
-  return { ...found, number, link: proven.link }
+  // No signature covers the link of a seal, so its name is the digest of what the signature covers.
+  return { ...found, number, name: `${number}:sha256-${hashOf(signed)}`, link: proven.link }
 }
 
 // ---- Prices: docs/ledger-format.md, "Recomputing a price" ----
@@ -557,6 +558,7 @@ const KINDS = {
   statement: [checkStatement, { from_: end, to: end, start, events: isFilled, catalog_: { leaf, events: [event] } }],
 }
 
+const OLD = '; no signature covers such an old name, so it may be forged'
 const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
 
 /** How many members the objects in a JSON text have. @type {(text: string) => number} */
@@ -587,11 +589,14 @@ export const check = (text, keys, kept) => {
   const isProof = run && fits(proof, { ...head, ...members }) && membersIn(text) === membersIn(JSON.stringify(proof))
   hold(isProof, 'it is no tollgate-proof of version 1 in the documented form')
   const { seals, lines } = show(() => run(proof, keys))
-  const names = seals.map(({ number, link }) => `${number}:${link}`)
-  const hint = seals.some(({ number }) => kept?.startsWith(`${number}:`)) ? '' : CONSISTENCY
-  const isKept = kept === undefined || names.includes(kept)
-  hold(isKept, `it is about seal ${names.at(-1)}, and not about seal ${kept}, which was kept${hint}`)
-  return [...lines, ...seals.map(({ at }, index) => `seal ${names[index]} of ${at}`)]
+  const all = [...lines, ...seals.map(({ name, at }) => `seal ${name} of ${at}`)]
+  if (kept === undefined) return [...all, 'Compare a seal with one that you kept: give it as --seal.']
+  const isOld = !kept.includes(':sha256-')
+  const isKnown = seals.some(({ number }) => kept.startsWith(`${number}:`))
+  const found = seals.find(({ number, name, link }) => kept === name || kept === `${number}:${link}`)
+  const hint = `${isOld ? OLD : ''}${isKnown ? '' : CONSISTENCY}`
+  hold(found, `it is about seal ${seals.at(-1)?.name}, and not about seal ${kept}, which was kept${hint}`)
+  return isOld ? [...all, `No signature covers the old name ${kept}: keep ${found.name} instead.`] : all
 }
 
 const main = () => {
@@ -599,17 +604,15 @@ const main = () => {
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
   const [path, ...others] = positionals
   if (path === undefined || others.length > 0 || values.key === undefined)
-    throw new Error('Usage: node verify.mjs PROOF --key KEYS [--seal NUMBER:LINK]')
-  if (values.seal !== undefined && !/^(0|[1-9][0-9]{0,14}):[0-9a-f]{64}$/.test(values.seal))
-    throw new Error('--seal must be a seal such as 12:6cdf…, with 64 hexadecimal digits.')
+    throw new Error('Usage: node verify.mjs PROOF --key KEYS [--seal SEAL]')
+  if (values.seal !== undefined && !/^(0|[1-9][0-9]{0,14}):(sha256-)?[0-9a-f]{64}$/.test(values.seal))
+    throw new Error('--seal must be a seal such as 12:sha256-6cdf…, with 64 hexadecimal digits.')
   const keys = parseKeys(readFileSync(values.key, 'utf8'))
   const noKey = `${values.key} has no Ed25519 public key; "openssl pkey -in ${values.key} -pubout" prints that of a private one.`
   if (keys.size === 0) throw new Error(noKey)
   const text = readFileSync(path, 'utf8')
   try {
-    const lines = check(text, keys, values.seal)
-    const advice = values.seal ? [] : ['Compare a seal with one that you kept: give it as --seal.']
-    console.log([...lines, ...advice].join('\n'))
+    console.log(check(text, keys, values.seal).join('\n'))
   } catch (error) {
     if (!(error instanceof Wrong)) throw error
     console.log(`wrong: ${error.message.replaceAll(/[^ -~]/g, '?')}`)

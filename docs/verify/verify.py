@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks a proof of Tollgate without the service and its log. It needs Python 3.9 or newer, and nothing else.
 
-    python3 verify.py PROOF --key KEYS [--seal NUMBER:LINK]
+    python3 verify.py PROOF --key KEYS [--seal SEAL]
 
-KEYS are the public keys of the seals: PEM, a JSON Web Key, or a set of them. The seal is one that you kept. The exit
-code is 0 if the proof is right, 1 if it is wrong, and 2 if it could not be checked. The format is described in
+KEYS are the public keys of the seals: PEM, a JSON Web Key, or a set of them. SEAL is the name of one that you kept. The
+exit code is 0 if the proof is right, 1 if it is wrong, and 2 if it could not be checked. The format is described in
 docs/ledger-format.md, "Proofs".
 """
 import argparse
@@ -305,15 +305,17 @@ def check_event(proven, leaf):
 def check_seal(proven, keys):
     found = SEAL_TEXT.fullmatch(proven["dataText"])
     hold(found and int(found["number"]) < 2**31, "a seal is not in the documented form")
-    seal = {**found.groupdict(), "number": int(found["number"]), "link": proven["link"]}
+    signed = proven["dataText"].replace('"signature":"%s",' % found["signature"], "", 1).encode()
+    # No signature covers the link of a seal, so its name is the digest of what the signature covers.
+    name = "%s:sha256-%s" % (found["number"], sha256(signed).hex())
+    seal = {**found.groupdict(), "number": int(found["number"]), "name": name, "link": proven["link"]}
     number, key = seal["number"], keys.get(seal["keyId"])
     what = "the link of seal %d is not that of its texts" % number
     hold(link_of(proven["previous"], proven).hex() == proven["link"], what)
     is_seal = read_event(proven, "seals", number)[1] == "LogSealed" and seal["previous"] == proven["previous"]
     hold(is_seal, "seal %d is not in the documented form" % number)
     hold(key, "seal %d is signed with the key %s, which was not given" % (number, seal["keyId"]))
-    signed = proven["dataText"].replace('"signature":"%s",' % seal["signature"], "", 1)
-    good = ed25519_verify(key, signed.encode(), from_base64url(seal["signature"]))
+    good = ed25519_verify(key, signed, from_base64url(seal["signature"]))
     hold(good, "the signature of seal %d is wrong" % number)
     return seal
 
@@ -534,6 +536,7 @@ KINDS = {
         "from_": END, "to": END, "start": START, "events": lambda value: fits(value, [TEXTS]) and len(value) > 0,
         "catalog_": {"leaf": LEAF, "events": [EVENT]}})}
 
+OLD = "; no signature covers such an old name, so it may be forged"
 CONSISTENCY = "; a proof of consistency from the earlier to the later one shows whether both are of one log"
 
 
@@ -558,12 +561,16 @@ def check(text, keys, kept=None):
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError):
         # The owner of the log may have put anything into an event, so reading it may fail anywhere.
         raise Wrong("an event is not in the documented form") from None
-    about = ["%d:%s" % (seal["number"], seal["link"]) for seal in seals]
-    if kept is not None and kept not in about:
+    lines = lines + ["seal %s of %s" % (seal["name"], seal["at"]) for seal in seals]
+    if kept is None:
+        return lines + ["Compare a seal with one that you kept: give it as --seal."]
+    is_old = ":sha256-" not in kept
+    names = [seal["name"] for seal in seals if kept in (seal["name"], "%d:%s" % (seal["number"], seal["link"]))]
+    if not names:
         known = any(kept.startswith("%d:" % seal["number"]) for seal in seals)
-        what = "it is about seal %s, and not about seal %s, which was kept" % (about[-1], kept)
-        raise Wrong(what + ("" if known else CONSISTENCY))
-    return lines + ["seal %s of %s" % (name, seal["at"]) for name, seal in zip(about, seals)]
+        what = "it is about seal %s, and not about seal %s, which was kept" % (seals[-1]["name"], kept)
+        raise Wrong(what + (OLD if is_old else "") + ("" if known else CONSISTENCY))
+    return lines + (["No signature covers the old name %s: keep %s instead." % (kept, names[0])] if is_old else [])
 
 
 NO_KEY = '%s has no Ed25519 public key; "openssl pkey -in %s -pubout" prints that of a private one'
@@ -573,10 +580,10 @@ def main():
     parser = argparse.ArgumentParser(description="Checks a proof of Tollgate.")
     parser.add_argument("proof")
     parser.add_argument("--key", required=True, help="the public keys: PEM, a JSON Web Key, or a set of them")
-    parser.add_argument("--seal", help="a seal that you kept, as NUMBER:LINK")
+    parser.add_argument("--seal", help="a seal that you kept, by its name")
     options = parser.parse_args()
-    if options.seal is not None and not re.fullmatch("(0|[1-9][0-9]{0,14}):" + HASH, options.seal):
-        parser.error("--seal must be a seal such as 12:6cdf…, with 64 hexadecimal digits.")
+    if options.seal is not None and not re.fullmatch("(0|[1-9][0-9]{0,14}):(sha256-)?" + HASH, options.seal):
+        parser.error("--seal must be a seal such as 12:sha256-6cdf…, with 64 hexadecimal digits.")
     try:
         with open(options.key, encoding="utf-8") as file:
             keys = parse_keys(file.read())
@@ -592,7 +599,7 @@ def main():
     except Wrong as wrong:
         print("wrong: " + re.sub("[^ -~]", "?", str(wrong)))
         return 1
-    print("\n".join(lines + ([] if options.seal else ["Compare a seal with one that you kept: give it as --seal."])))
+    print("\n".join(lines))
     return 0
 
 

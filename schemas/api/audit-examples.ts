@@ -54,7 +54,7 @@ export const verification: Verification = {
   streams: 12,
   newest_at: '2026-11-24T09:29:58.401Z',
   seal: {
-    seal: `${seal.number}:${seal.link}`,
+    seal: seal.name,
     events: seal.data.events,
     at: seal.data.at,
   },

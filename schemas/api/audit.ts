@@ -6,7 +6,7 @@ import { about } from './about.ts'
 import { Timestamp } from './common.ts'
 import { LedgerQuery } from './ledger.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
-import { Seal } from './seal.ts'
+import { Seal, SealName } from './seal.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -89,7 +89,7 @@ const Finding = Closed({
 })
 
 const CoveringSeal = Closed({
-  seal: about(Type.String(), 'The newest seal, as `<number>:<link>`.'),
+  seal: about(SealName, 'The name of the newest seal.'),
   events: about(Count, 'How many events it covers.'),
   at: about(Timestamp, 'When the log was sealed.'),
 })

@@ -252,6 +252,7 @@ export const balance: Balance = { object: 'balance', credits_balance: 87.5 }
 export const seal: Seal = {
   object: 'seal',
   number: 13,
+  name: '13:sha256-314549302776e7520f4694a6cd9dd642ccf476529768041c8d5a777279ffdc65',
   link: '75bade1d404ad40e9de2e81758e38a49e78bad034c476b9be573306170336c66',
   data: {
     number: 13,

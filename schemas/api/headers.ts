@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, POSITION, REQUEST_ID } from '../primitives.ts'
 import { about } from './about.ts'
+import { SealName } from './seal.ts'
 
 // The headers of requests and responses.
 
@@ -50,12 +51,11 @@ export const TollgatePosition = about(
 
 export const TollgateSeal = Type.Optional(
   about(
-    Type.String({ pattern: '^[0-9]+:[0-9a-f]{64}$' }),
+    SealName,
     [
-      'The number and the link of the newest seal that the process knows; absent before the first one.',
+      'The name of the newest seal that the process knows; absent before the first one.',
       'Keep it: whoever rewrites what the seal covers cannot show a log that holds it.',
     ].join(' '),
-    '13:75bade1d404ad40e9de2e81758e38a49e78bad034c476b9be573306170336c66',
   ),
 )
 

@@ -5,13 +5,20 @@ import { about } from './about.ts'
 
 const SealNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
+export const SealName = about(
+  Type.String({ pattern: '^[0-9]+:sha256-[0-9a-f]{64}$' }),
+  'The name of the seal: its number, and the SHA-256 of what its signature covers. Keep it.',
+  '13:sha256-314549302776e7520f4694a6cd9dd642ccf476529768041c8d5a777279ffdc65',
+)
+
 /** A commitment to the whole log. */
 export const Seal = Closed({
   object: Type.Literal('seal'),
   number: about(SealNumber, 'The number of the seal. Some numbers are of no seal.', 13),
+  name: SealName,
   link: about(
     Sha256,
-    'The link of the seal, which covers all of it and all seals before it. Keep it with the number.',
+    'The link of the seal, which covers all of it and all seals before it. The signature does not cover it.',
     '75bade1d404ad40e9de2e81758e38a49e78bad034c476b9be573306170336c66',
   ),
   data: about(LogSealed, 'The seal as the log has it. The signature is over the canonical JSON of its other fields.'),

@@ -47,10 +47,10 @@ const NONE_CLOSED =
 
 const isPeriod = compileGuard(Period)
 
-const show = ({ from, period, seal, at }: ClosedPeriods) => ({
+const show = ({ from, period, seal, sealName, at }: ClosedPeriods) => ({
   from,
   to: period,
-  seal: `${seal.number}:${seal.link}`,
+  seal: sealName,
   sealed_events: seal.events,
   closed_at: at,
 })

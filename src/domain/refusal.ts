@@ -216,7 +216,7 @@ export interface Refusals {
   put_interrupted: object
 
   /** Of a period that was closed with a later one, `closedWith` is that one. */
-  period_closed: { period: string; closedWith: string; seal: string }
+  period_closed: { period: string; closedWith: string; seal: number }
   /** `now` is the time by the clock that says so. */
   period_not_over: { period: string; now: string }
   /** The log began after the period. */

@@ -15,7 +15,7 @@ export interface SealSink {
   close(): Promise<void>
 }
 
-/** A seal as people keep it: its number and its link. */
+/** A seal as sinks know it: its number and its link. */
 export interface SealPlace {
   number: number
   link: string
@@ -23,6 +23,7 @@ export interface SealPlace {
 
 /** A seal with all that is recorded of it, as one line of JSON that is always the same. */
 export interface SealCopy extends SealPlace {
+  name: string
   text: string
 }
 

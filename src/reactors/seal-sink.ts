@@ -104,7 +104,7 @@ export class SealSinkReactor {
     const held = await log.readEvent(SEALS_STREAM, last.number)
     if (held && linkOf(held) === last.link) return last
     throw new Damaged(
-      `${sink.name} has seal ${last.number}:${last.link}, which the log does not hold: the log was changed or replaced`,
+      `${sink.name} has a seal ${last.number} that the log does not hold: the log was changed or replaced`,
     )
   }
 

@@ -6,7 +6,10 @@ import * as examples from '../../schemas/api/examples.ts'
 import type { Seal, SealKeySet } from '../../schemas/api/seal.ts'
 import { SEALS_STREAM } from '../../schemas/events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
+import type { LogSealed } from '../../schemas/seal-events.ts'
+import { sha256 } from '../../src/domain/digest.ts'
 import { canonicalJson } from '../../src/engine/log/canonical.ts'
+import { sealName } from '../../src/services/seals/seal-name.ts'
 import { collect } from '../support/collect.ts'
 import { openLog } from '../support/engine.ts'
 import { startEventStoreServer } from '../support/event-store/server.ts'
@@ -48,16 +51,19 @@ t.test('the newest seal is named, shown and signed, and earlier ones are shown b
   const customer = await openAccount(service)
   await sealedHeader(customer)
   const { body: newest } = await customer.send<Seal>('/v1/ledger/seal')
-  t.match(await sealedHeader(customer), /^\d+:[0-9a-f]{64}$/)
+  t.match(await sealedHeader(customer), /^\d+:sha256-[0-9a-f]{64}$/)
   const keys = await keysOf(service)
   t.match(keys, [{ kty: 'OKP', crv: 'Ed25519', kid: newest.data.keyId, use: 'sig', development: true }])
   t.ok(isSigned(newest, keys))
+  t.equal(examples.seal.name, sealName(examples.seal.data), 'as in the OpenAPI document')
 
   const [adopted, ...events] = await collect(service.core.log.readStream(SEALS_STREAM, 0))
   t.equal(adopted?.type, 'SealKeyAdopted')
   for (const { revision, data, metadata } of events.slice(0, 3) as (RawEvent & { metadata: { hash: string } })[]) {
     const { body } = await customer.send<Seal>(`/v1/ledger/seal?number=${revision}`)
-    t.same(body, { object: 'seal', number: revision, link: metadata.hash, data })
+    const { signature: _, ...signed } = data as LogSealed
+    const name = `${revision}:sha256-${sha256(canonicalJson(signed))}`
+    t.same(body, { object: 'seal', number: revision, name, link: metadata.hash, data })
   }
   for (const number of [0, 1_000_000, Number.MAX_SAFE_INTEGER]) {
     const { status, body } = await customer.send(`/v1/ledger/seal?number=${number}`)
@@ -74,7 +80,7 @@ t.test('responses name a new seal of their own process at once, and read no log 
   await openAccount(service)
   const { log } = service.core
   await until('a later seal is named', async () => (await headerOf(customer)) !== first)
-  t.match(await headerOf(customer, '/v1/ledger'), /^\d+:[0-9a-f]{64}$/)
+  t.match(await headerOf(customer, '/v1/ledger'), /^\d+:sha256-[0-9a-f]{64}$/)
   let reads = 0
   const { readStream } = log
   Object.assign(log, {

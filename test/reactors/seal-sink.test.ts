@@ -8,6 +8,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { SealCopy, SealSink } from '../../src/ports/seal-sink.ts'
 import { SealSinkReactor } from '../../src/reactors/seal-sink.ts'
+import { sealName } from '../../src/services/seals/seal-name.ts'
 import { silentLogger } from '../support/engine.ts'
 import { logOf } from '../support/log-of.ts'
 import { until } from '../support/until.ts'
@@ -76,10 +77,11 @@ t.test('all seals are copied in order, also those that come later', async t => {
   events.push(adoption(251), seal(252))
   await until('the next one is copied', () => kept.length === 251)
   t.same(numbers(), [...Array.from({ length: 250 }, (_, index) => index + 1), 252])
-  t.equal(kept[0]?.link, sha256('1'))
+  t.match(kept[0], { link: sha256('1'), name: sealName(seal(1).data as LogSealed) })
   t.match(JSON.parse(kept[0]?.text ?? ''), {
     object: 'seal',
     number: 1,
+    name: kept[0]?.name,
     link: sha256('1'),
     data: seal(1).data as object,
   })
@@ -87,7 +89,7 @@ t.test('all seals are copied in order, also those that come later', async t => {
 })
 
 t.test('a process goes on where the sink stands', async t => {
-  const { sink, kept, numbers } = memorySink([{ number: 2, link: sha256('2'), text: '' }])
+  const { sink, kept, numbers } = memorySink([{ number: 2, link: sha256('2'), name: '', text: '' }])
   start(t, sink, logOf([adoption(0), seal(1), seal(2), seal(3), seal(4)]))
   await until('the rest is copied', () => kept.length === 3)
   t.same(numbers(), [2, 3, 4])
@@ -109,8 +111,8 @@ t.test('a sink that is down, or whose answer is lost, gets each seal; the failur
 
 t.test('a sink that has what the log does not hold gets nothing', async t => {
   for (const foreign of [
-    { number: 2, link: sha256('other'), text: '' },
-    { number: 9, link: sha256('9'), text: '' },
+    { number: 2, link: sha256('other'), name: '', text: '' },
+    { number: 9, link: sha256('9'), name: '', text: '' },
   ]) {
     const { sink, numbers } = memorySink([foreign])
     const { alarms } = start(t, sink, logOf([adoption(0), seal(1), seal(2), seal(3)]))

@@ -76,5 +76,5 @@ t.test(`a service that is killed repeatedly copies each seal, in order (TEST_SEE
     received,
     received.toSorted((one, other) => one - other),
   )
-  for (const { headers, body } of receiver.deliveries) t.equal(headers['idempotency-key'], JSON.parse(body).link)
+  for (const { headers, body } of receiver.deliveries) t.equal(headers['idempotency-key'], JSON.parse(body).name)
 })

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import type { Proof } from '../../schemas/proof.ts'
+import type { ConsistencyProof, InclusionProof, Proof, ProvenSeal, StatementProof } from '../../schemas/proof.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import { proveConsistency } from '../../src/audit/proofs/make/consistency.ts'
 import { proveInclusion } from '../../src/audit/proofs/make/inclusion.ts'
 import { proveStatement } from '../../src/audit/proofs/make/statement.ts'
 import { linksRoot, streamsRoot } from '../../src/audit/seals/merkle.ts'
+import { sha256 } from '../../src/domain/digest.ts'
 import type { ReadableLog } from '../../src/ports/event-log.ts'
 import { parseSealKey } from '../../src/services/seals/seal-key.ts'
 import { type LinkedEvent, makeLink } from './links.ts'
@@ -27,6 +28,29 @@ export const vectorProofs = async (): Promise<Record<string, Proof>> => {
     statement: await proveStatement(log, vectorAccount, { to: second }),
     'statement-part': await proveStatement(log, vectorAccount, { from: first, to: third }),
   }
+}
+
+/**
+ * The same proofs with another `id` in the event of a seal, and with the link that fits. No signature covers either. The
+ * link of an earlier seal is covered by the later one.
+ */
+export const forgedProofs = async (): Promise<Record<string, Proof>> => {
+  const proofs = await vectorProofs()
+  const [inclusion, consistency] = [proofs['inclusion'] as InclusionProof, proofs['consistency'] as ConsistencyProof]
+  const { from, to, ...statement } = proofs['statement-part'] as StatementProof
+  return {
+    'forged-inclusion': { ...inclusion, seal: withOtherId(inclusion.seal) },
+    'forged-consistency-earlier': { ...consistency, earlier: withOtherId(consistency.earlier) },
+    'forged-consistency-later': { ...consistency, later: withOtherId(consistency.later) },
+    'forged-statement': { ...statement, ...(from && { from: forgedEnd(from) }), to: forgedEnd(to) },
+  }
+}
+
+const forgedEnd = (end: StatementProof['to']) => ({ ...end, seal: withOtherId(end.seal) })
+
+const withOtherId = (seal: ProvenSeal): ProvenSeal => {
+  const linkText = seal.linkText.replace(/"id":"[^"]+"/, '"id":"f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0"')
+  return { ...seal, linkText, link: sha256(seal.previous + linkText) }
 }
 
 export const vectorAccount = 'acct_01m820b9ztfvgrrk74p12fwn4g'

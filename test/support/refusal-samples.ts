@@ -126,7 +126,7 @@ const samples: Refusals = {
   put_too_large: { limitBytes: 1000 },
   put_type_mismatch: { sentAs: 'text/html', granted: 'image/png' },
   put_interrupted: {},
-  period_closed: { period: '2026-10', closedWith: '2026-11', seal: `12:${'6c'.repeat(32)}` },
+  period_closed: { period: '2026-10', closedWith: '2026-11', seal: 12 },
   period_not_over: { period: '2026-11', now: '2026-11-23T10:00:00.000Z' },
   period_before_log: { first: '2026-11' },
   period_not_sealed: { period: '2026-11', waitedMs: 30_000 },

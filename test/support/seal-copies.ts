@@ -5,5 +5,5 @@ import type { SealCopy } from '../../src/ports/seal-sink.ts'
 export const sealCopies = (...numbers: number[]): SealCopy[] =>
   numbers.map(number => {
     const link = sha256(`${number}`)
-    return { number, link, text: JSON.stringify({ link, number, object: 'seal' }) }
+    return { number, link, name: `${number}:sha256-${link}`, text: JSON.stringify({ link, number, object: 'seal' }) }
   })

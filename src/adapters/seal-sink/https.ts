@@ -20,8 +20,8 @@ interface HttpsSealSinkOptions {
 export const openHttpsSealSink = ({ url, outbound, memory }: HttpsSealSinkOptions): SealSink => {
   const { origin: name } = new URL(url)
 
-  const post = async ({ link, text }: SealCopy) => {
-    const headers = { 'content-type': 'application/json', 'idempotency-key': link }
+  const post = async ({ name, text }: SealCopy) => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': name }
     const answer = await outbound.post(url, { headers, body: text, timeoutMs: ANSWER_MS }).catch(error => {
       throw error instanceof OutboundError ? new Unavailable(error.message, { cause: error }) : error
     })

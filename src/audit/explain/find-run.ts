@@ -1,6 +1,7 @@
 import { accountIn, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
+import { sealName } from '../../services/seals/seal-name.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
 import type { NewestSeal } from '../verify/seals.ts'
 
@@ -31,7 +32,8 @@ export const findRun = async (
         seal = undefined
       } else if (type === 'LogSealed' && accountId !== undefined && !seal) {
         const { number, events: covered, at } = data as LogSealed
-        if (covered >= eventsOfRun) seal = { number, link: (metadata as { hash: string }).hash, events: covered, at }
+        const { hash: link } = metadata as { hash: string }
+        if (covered >= eventsOfRun) seal = { number, name: sealName(data as LogSealed), link, events: covered, at }
       }
     }
   return accountId === undefined ? undefined : { accountId, seal }

@@ -3,6 +3,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
+import { sealName } from '../../services/seals/seal-name.ts'
 import type { NewestSeal } from '../verify/seals.ts'
 
 /**
@@ -38,6 +39,6 @@ export class SealedExtent {
     const { number, events, at } = data as LogSealed
     if (events > this.#events)
       throw new Damaged(`seal ${number} covers ${events} events, and the log holds ${this.#events} before it`)
-    this.#newest = { number, link: metadata.hash, events, at }
+    this.#newest = { number, name: sealName(data as LogSealed), link: metadata.hash, events, at }
   }
 }

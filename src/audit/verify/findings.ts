@@ -28,6 +28,8 @@ export interface Findings {
   foundAtEnd: FoundAtEnd[]
   /** The seals that were kept, and that the log does not hold. */
   lost: Fault[]
+  /** Whether a seal was kept under an old name that the log does not confirm. */
+  isInDoubt: boolean
   logins: LoginFact[]
   /** The next two only in the first part. */
   seal?: NewestSeal

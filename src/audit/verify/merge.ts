@@ -18,6 +18,8 @@ export interface Verification {
   unsealed: number
   faults: Fault[]
   notes: Fault[]
+  /** Whether a seal was kept under an old name that the log does not confirm, and that may be forged. */
+  isInDoubt: boolean
 }
 
 /**
@@ -50,6 +52,7 @@ export const merge = (head: Position, parts: Findings[]): Verification => {
     unsealed: sum(parts.map(({ unsealed }) => unsealed)),
     faults: all.filter(({ isNote }) => !isNote),
     notes: all.filter(({ isNote }) => isNote),
+    isInDoubt: parts.some(({ isInDoubt }) => isInDoubt),
   }
 }
 

@@ -9,11 +9,11 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type PassedEvent, type ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
-import type { SealPlace } from '../../ports/seal-sink.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import { concerns } from '../concerns.ts'
 import type { Fault, Report } from '../fault.ts'
 import { type OnProgress, upTo } from '../read-log.ts'
+import type { KeptSeal } from '../seals/kept-seal.ts'
 import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
 import { checkChoice } from './choices.ts'
@@ -49,7 +49,7 @@ export interface PartOptions {
   head: Position
   account?: string | undefined
   isDense: boolean
-  kept?: readonly SealPlace[] | undefined
+  kept?: readonly KeptSeal[] | undefined
   onProgress?: OnProgress | undefined
 }
 
@@ -82,7 +82,7 @@ interface ChecksOptions {
   account: string | undefined
   isDense: boolean
   hasSeals: boolean
-  kept: readonly SealPlace[]
+  kept: readonly KeptSeal[]
   covered: number[]
 }
 
@@ -135,7 +135,13 @@ class Checks {
     return {
       ...{ read: this.#read, events: this.#events, streams: this.#streams.size, newestAt: this.#newestAt },
       lacksAccount: account !== undefined && !this.#streams.has(accountStream(account as AccountId)),
-      ...{ found: this.#found, foundAtEnd, lost, logins: account === undefined ? this.#logins.facts : [] },
+      ...{
+        found: this.#found,
+        foundAtEnd,
+        lost,
+        isInDoubt: this.#kept.isInDoubt,
+        logins: account === undefined ? this.#logins.facts : [],
+      },
       ...(newest && { seal: newest }),
       unsealed: this.#seals.events - (newest?.events ?? 0),
     }
@@ -155,7 +161,7 @@ class Checks {
     chain.take(raw, report)
     const event = decoded(raw, report)
     if (hasSeals) this.#seals.take(raw, event, report)
-    if (stream === SEALS_STREAM) this.#kept.take(raw, report)
+    if (stream === SEALS_STREAM) this.#kept.take(revision, event, report)
     if (!event) return
     if (event.metadata.at > this.#newestAt) this.#newestAt = event.metadata.at
     if (stream === CATALOG_STREAM) this.#takePrices(event)

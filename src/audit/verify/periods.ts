@@ -25,7 +25,7 @@ export class Periods {
 
   #compare({ period, seal: named }: PeriodClosed, seal: NewestSeal | undefined, report: Report) {
     if (!seal || seal.link !== named.link)
-      report(`the log does not hold its seal ${named.number}:${named.link} before it`)
+      report(`the log does not hold its seal ${named.number} with the link ${named.link} before it`)
     else if (seal.events !== named.events)
       report(`its seal covers ${seal.events} events, and not the ${named.events} that it names`)
     // The time of the closing itself follows a clock that may have jumped back since.

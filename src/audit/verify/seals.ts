@@ -4,13 +4,15 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted, SealPublicKey } from '../../../schemas/seal-events.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
-import type { SealPlace } from '../../ports/seal-sink.ts'
+import { sealName } from '../../services/seals/seal-name.ts'
 import type { Report } from '../fault.ts'
+import type { KeptSeal } from '../seals/kept-seal.ts'
 import { Links, SealedStreams } from '../seals/sealed-streams.ts'
 import type { AuditedEvent } from './rule.ts'
 
 /** The newest seal, and how many events of the log it covers. */
-export interface NewestSeal extends SealPlace {
+export interface NewestSeal extends KeptSeal {
+  link: string
   events: number
   at: string
 }
@@ -104,7 +106,7 @@ export class Seals {
     if (this.#newest && seal.events <= this.#newest.events)
       report(`it covers ${seal.events} events, and the seal before it ${this.#newest.events}`)
     this.#compare(seal, report)
-    this.#newest = { number: revision, link: hash, events: seal.events, at: seal.at }
+    this.#newest = { number: revision, name: sealName(seal), link: hash, events: seal.events, at: seal.at }
     this.#seals.set(revision, this.#newest)
   }
 

@@ -15,7 +15,7 @@ export const shown = (
   events,
   streams,
   newest_at: newestAt ?? null,
-  seal: seal ? { seal: `${seal.number}:${seal.link}`, events: seal.events, at: seal.at } : null,
+  seal: seal ? { seal: seal.name, events: seal.events, at: seal.at } : null,
   unsealed_events: accountId === undefined ? unsealed : null,
   faults_total: faults.length,
   faults: faults.slice(0, MAX_FAULTS).map(finding),

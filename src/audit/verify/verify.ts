@@ -1,6 +1,6 @@
 import type { ReadableLog } from '../../ports/event-log.ts'
-import type { SealPlace } from '../../ports/seal-sink.ts'
 import type { OnProgress } from '../read-log.ts'
+import type { KeptSeal } from '../seals/kept-seal.ts'
 import { merge, type Verification } from './merge.ts'
 import { verifyPart } from './part.ts'
 
@@ -12,7 +12,7 @@ export interface VerifyOptions {
   /** Whether positions have no gaps, as in the embedded log. */
   isDense: boolean
   /** Seals that were kept elsewhere, which the log must hold. */
-  kept?: readonly SealPlace[] | undefined
+  kept?: readonly KeptSeal[] | undefined
   onProgress?: OnProgress | undefined
 }
 

@@ -5,6 +5,7 @@ import { checkProof, type Shown } from '../../audit/proofs/check/check.ts'
 import { parseKeys } from '../../audit/proofs/check/keys.ts'
 import type { Move } from '../../audit/proofs/check/move.ts'
 import { Wrong } from '../../audit/proofs/check/wrong.ts'
+import { hasName, isOldName, type KeptSeal } from '../../audit/seals/kept-seal.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseSeal } from './seal-argument.ts'
 import { printable } from './text.ts'
@@ -15,7 +16,7 @@ export const checkCommand = (): Command =>
     .argument('<file>')
     .description('checks a proof without the log; exits with 1 if it is wrong, and with 2 if it cannot look')
     .requiredOption('--key <file>', 'the public keys of the seals: PEM, a JSON Web Key, or a set of them')
-    .option('--seal <seal>', 'a seal that you kept, as NUMBER:LINK, which the proof must be about')
+    .option('--seal <seal>', 'a seal that you kept, by its name, which the proof must be about')
     .action((file: string, options: { key: string; seal?: string }) => {
       const kept = options.seal === undefined ? undefined : parseSeal('--seal', options.seal)
       const keyText = read(options.key)
@@ -24,7 +25,7 @@ export const checkCommand = (): Command =>
       const text = read(file)
       try {
         const shown = checkProof(text, keys, kept)
-        console.log([...toLines(shown), ...(kept ? [] : [COMPARE])].join('\n'))
+        console.log([...toLines(shown), ...adviceOn(shown, kept)].join('\n'))
       } catch (error) {
         if (!(error instanceof Wrong)) throw error
         console.log(printable(`wrong: ${error.message}`))
@@ -32,7 +33,11 @@ export const checkCommand = (): Command =>
       }
     })
 
-const COMPARE = 'Compare a seal with one that you kept: give it as --seal.'
+const adviceOn = ({ seals }: Shown, kept: KeptSeal | undefined): string[] => {
+  if (!kept) return ['Compare a seal with one that you kept: give it as --seal.']
+  const { name = '' } = seals.find(seal => hasName(seal, kept.name)) ?? {}
+  return isOldName(kept.name) ? [`No signature covers the old name ${kept.name}: keep ${name} instead.`] : []
+}
 
 const noKey = (path: string, text: string): string =>
   text.includes('PRIVATE KEY')
@@ -50,7 +55,7 @@ const read = (path: string): string => {
 /** The lines say the same as those of `docs/verify/verify.py` and `docs/verify/verify.mjs`. */
 const toLines = (shown: Shown): string[] => [
   ...claims(shown),
-  ...shown.seals.map(({ number, link, at }) => `seal ${number}:${link} of ${at}`),
+  ...shown.seals.map(({ name, at }) => `seal ${name} of ${at}`),
 ]
 
 const claims = (shown: Shown): string[] => {

@@ -7,7 +7,7 @@ import { chainToText } from './chain.ts'
 import { priceToText } from './price-text.ts'
 import { requestToText } from './request-text.ts'
 import { resultToText } from './result-text.ts'
-import { duration, printable, sealText, section, signedCredits, split, wrapped } from './text.ts'
+import { duration, printable, section, signedCredits, split, wrapped } from './text.ts'
 
 /** The width of a column of words beside a time and a name, in 100 columns. */
 const WORDS_WIDTH = 40
@@ -87,7 +87,7 @@ const eventsToText = ({ runId, story: { events, isTest }, account, faults, seal 
     faults.length === 0 ? `All links from revision 0 to ${head.revision} were recomputed and are whole.` : ''
   const sealed = seal
     ? [
-        `Seal ${sealText(seal)} of ${seal.at}`,
+        `Seal ${seal.name} of ${seal.at}`,
         `covers them all.${isTest ? '' : ` "tollgate audit prove --run ${runId}" proves the debit.`}`,
       ]
     : ['No seal covers all of them yet.']

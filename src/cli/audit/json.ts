@@ -7,13 +7,12 @@ import type { Split } from '../../audit/books/lots.ts'
 import type { Fault } from '../../audit/fault.ts'
 import type { NewestSeal } from '../../audit/verify/seals.ts'
 import { fromMicros } from '../../domain/money.ts'
-import { sealText } from './text.ts'
 
 const NOTHING: Split = { freeMicros: 0, paidMicros: 0 }
 
 /** A seal with what it covers. */
 export const sealToJson = (seal: NewestSeal | undefined) =>
-  seal ? { seal: sealText(seal), events: seal.events, at: seal.at } : null
+  seal ? { seal: seal.name, events: seal.events, at: seal.at } : null
 
 /** An amount in total, and free and paid apart. */
 export const creditsToJson = (name: string, split = NOTHING) => ({

@@ -2,7 +2,6 @@ import type { Split } from '../../audit/books/lots.ts'
 import { count } from '../../audit/count.ts'
 import { millionths, shown } from '../../audit/decimal.ts'
 import { escapedByCode } from '../../domain/visible.ts'
-import type { SealPlace } from '../../ports/seal-sink.ts'
 
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
 export const printable = (text: string): string =>
@@ -13,9 +12,6 @@ export const printable = (text: string): string =>
   })
 
 export { millionths, shown }
-
-/** A seal as options such as `--since` take it. */
-export const sealText = ({ number, link }: SealPlace): string => `${number}:${link}`
 
 /** Microcredits as credits. */
 export const credits = millionths

@@ -2,15 +2,15 @@ import { availableParallelism } from 'node:os'
 import { Command } from 'commander'
 import { count } from '../../audit/count.ts'
 import type { Fault } from '../../audit/fault.ts'
+import { isOldName, type KeptSeal } from '../../audit/seals/kept-seal.ts'
 import { readSealFile } from '../../audit/seals/seal-file.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
-import type { SealPlace } from '../../ports/seal-sink.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
 import { faultToJson, sealToJson } from './json.ts'
 import { parseSeal } from './seal-argument.ts'
-import { printable, sealText } from './text.ts'
+import { printable } from './text.ts'
 import { verifyWithWorkers } from './verify-workers.ts'
 import { fileOption, UNABLE, WRONG, withLog } from './with-log.ts'
 
@@ -18,10 +18,10 @@ export const verifyCommand = (): Command =>
   new Command('verify')
     .argument('[account]')
     .description(
-      'checks the whole log, or one account; exits with 1 if something is wrong, and with 2 if it cannot look',
+      'checks the whole log, or one account; exits with 1 if something is wrong, and with 2 if it cannot look or tell',
     )
     .addOption(fileOption())
-    .option('--since <seal>', 'a seal that you kept elsewhere, as NUMBER:LINK, which the log must extend')
+    .option('--since <seal>', 'a seal that you kept elsewhere, by its name, which the log must extend')
     .option('--sink <path>', 'a file of seals that SEAL_SINK names, all of which the log must hold')
     .option('--workers <number>', 'how many processes check a part of the log each; by default what suits the log')
     .option('--json', 'print JSON')
@@ -41,6 +41,7 @@ export const verifyCommand = (): Command =>
       if (options.json) console.log(JSON.stringify(toJson(verification, kept)))
       else console.log([toText(verification), ...aboutSeals(verification, kept)].join('\n'))
       if (verification.faults.length > 0) process.exitCode = WRONG
+      else if (verification.isInDoubt) process.exitCode = UNABLE
     })
 
 /** Each worker opens the log and takes memory, and more than a few have to wait for the first one. */
@@ -65,13 +66,13 @@ const defaultWorkers = async ({ log, isDense }: { log: ReadableLog; isDense: boo
 }
 
 /** The seals that were kept elsewhere; undefined if none are given. */
-const keptIn = async ({ since, sink }: { since?: string; sink?: string }): Promise<SealPlace[] | undefined> => {
+const keptIn = async ({ since, sink }: { since?: string; sink?: string }): Promise<KeptSeal[] | undefined> => {
   if (since === undefined && sink === undefined) return undefined
   const one = since === undefined ? [] : [parseSeal('--since', since)]
   return [...one, ...(sink === undefined ? [] : await sealsIn(sink))]
 }
 
-const sealsIn = async (path: string): Promise<SealPlace[]> => {
+const sealsIn = async (path: string): Promise<KeptSeal[]> => {
   try {
     return await readSealFile(path)
   } catch (error) {
@@ -80,10 +81,10 @@ const sealsIn = async (path: string): Promise<SealPlace[]> => {
 }
 
 const toJson = (
-  { head, events, streams, newestAt, seal, unsealed, faults, notes }: Verification,
-  kept: SealPlace[] | undefined,
+  { head, events, streams, newestAt, seal, unsealed, faults, notes, isInDoubt }: Verification,
+  kept: KeptSeal[] | undefined,
 ) => ({
-  valid: faults.length === 0,
+  valid: faults.length === 0 && isInDoubt ? null : faults.length === 0,
   position: head,
   events,
   streams,
@@ -108,19 +109,21 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
 }
 
 /** The extent of the newest seal, with advice to keep it: without a kept seal, a rewritten log passes. */
-const aboutSeals = ({ events, seal, unsealed, faults }: Verification, kept: SealPlace[] | undefined): string[] => {
+const aboutSeals = ({ events, seal, unsealed, faults }: Verification, kept: KeptSeal[] | undefined): string[] => {
   if (events === 0) return ['The log is empty: check that it is the one that you meant.']
   if (!seal) return unsealed > 0 ? [UNSEALED] : []
-  const covered = `Seal ${sealText(seal)} of ${seal.at} covers the first ${count(seal.events, 'event')}`
+  const covered = `Seal ${seal.name} of ${seal.at} covers the first ${count(seal.events, 'event')}`
   const newer = unsealed > 0 ? `, and not the last ${unsealed.toLocaleString('en')}.` : '.'
   // A seal of a log that is at fault is not worth keeping.
-  const advice = faults.length === 0 ? [KEEP] : []
-  return kept
-    ? [covered + newer, `${count(kept.length, 'seal')} that you kept ${kept.length === 1 ? 'was' : 'were'} compared.`]
-    : [covered + newer, ...advice]
+  const advise = (text: string) => (faults.length === 0 ? [text] : [])
+  if (!kept) return [covered + newer, ...advise(KEEP)]
+  const compared = `${count(kept.length, 'seal')} that you kept ${kept.length === 1 ? 'was' : 'were'} compared.`
+  return [covered + newer, compared, ...(kept.some(({ name }) => isOldName(name)) ? advise(OLD) : [])]
 }
 
 const KEEP = 'Keep this seal elsewhere, and give it as --since: only that shows whether the log was cut or rewritten.'
+
+const OLD = 'No signature covers an old name such as 12:6cdf…: keep the name of this seal, and give it from now on.'
 
 const UNSEALED =
   'No seal covers this log, so that a cut end or a missing stream cannot be noticed. A running service with the role ' +

@@ -50,8 +50,5 @@ export const periods: Decider<PeriodCommand, PeriodsState, PeriodEvent, Refusal>
 /** The refusal to close a month again; undefined for one that is open. */
 export const refuseClosed = (period: string, { closings }: PeriodsState): { refuse: Refusal } | undefined => {
   const closing = closings.find(closing => closing.period >= period)
-  return closing && refuse('period_closed', { period, closedWith: closing.period, seal: sealText(closing.seal) })
+  return closing && refuse('period_closed', { period, closedWith: closing.period, seal: closing.seal.number })
 }
-
-/** A seal as `audit verify --since` takes it. */
-const sealText = ({ number, link }: Pick<ClosingSeal, 'number' | 'link'>): string => `${number}:${link}`

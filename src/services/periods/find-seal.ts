@@ -3,9 +3,11 @@ import type { ClosingSeal } from '../../../schemas/period-events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { eventCodec } from '../event-codec.ts'
+import { sealName } from '../seals/seal-name.ts'
 
-/** A seal, with the time at which it was made. */
+/** A seal, with its name and the time at which it was made. */
 export interface FoundSeal extends ClosingSeal {
+  name: string
   at: string
 }
 
@@ -29,7 +31,7 @@ export const findSeal = async (
       if (event.type !== 'LogSealed') continue
       const { number, events, position, at } = event.data
       if (position < after) continue
-      const seal = { number, link: event.metadata.hash, events, at }
+      const seal = { number, name: sealName(event.data), link: event.metadata.hash, events, at }
       if (Date.parse(at) >= notBeforeMs) return seal
       early = seal
     }

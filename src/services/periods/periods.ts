@@ -1,4 +1,4 @@
-import { PERIODS_STREAM } from '../../../schemas/events.ts'
+import { PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { PeriodEvent } from '../../../schemas/period-events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
 import { endMsOf, nextPeriod, periodOf } from '../../domain/periods/months.ts'
@@ -14,12 +14,14 @@ import { Mailbox } from '../../engine/streams/mailbox.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
 import { delay } from '../../time/delay.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
+import { sealIn } from '../seals/seals.ts'
 import { type FoundSeal, findSeal } from './find-seal.ts'
 
 /** How long a request to close waits for its seal. A process that seals takes a moment, unless it must read the log. */
@@ -39,6 +41,7 @@ interface Parts {
 /** Months that were closed together: `period` and the open ones before it, of which `from` is the first. */
 export interface ClosedPeriods extends Closing {
   from: string
+  sealName: string
 }
 
 /** Closes months, so that a seal tells which events belong to them. */
@@ -59,7 +62,12 @@ export class Periods {
   async list(_caller: Caller): Promise<Answer<ClosedPeriods[]>> {
     const { closings } = await this.#mailbox.currentState()
     const first = (await this.#firstPeriod()) ?? ''
-    return answer(closings.map((closing, index) => ({ ...closing, from: fromOf(closings.slice(0, index), first) })))
+    const names = await Promise.all(closings.map(closing => this.#sealNameOf(closing)))
+    return answer(
+      closings.map((closing, index) => ({
+        ...{ ...closing, from: fromOf(closings.slice(0, index), first), sealName: names[index] as string },
+      })),
+    )
   }
 
   /**
@@ -80,7 +88,11 @@ export class Periods {
     if ('refuse' in outcome) return outcome
     const { closings } = await this.#mailbox.state()
     const index = closings.findIndex(closing => closing.period === period)
-    return answer({ ...(closings[index] as Closing), from: fromOf(closings.slice(0, index), first) })
+    return answer({
+      ...(closings[index] as Closing),
+      from: fromOf(closings.slice(0, index), first),
+      sealName: seal.name,
+    })
   }
 
   /** Resolves to the position of the request whose seal closes the period: that of an earlier attempt, or a new one. */
@@ -106,6 +118,13 @@ export class Periods {
       if (seal || this.#clock.monotonicMs() >= endMs) return seal
       await delay(this.#clock, LOOK_EVERY_MS)
     }
+  }
+
+  async #sealNameOf({ period, seal: { number, link } }: Closing): Promise<string> {
+    const raw = await this.#log.readEvent(SEALS_STREAM, number)
+    const seal = raw && sealIn(raw)
+    if (seal?.link === link) return seal.name
+    throw new Damaged(`the log does not hold seal ${number}, with which ${period} was closed`)
   }
 
   /** The month of the first event; undefined for an empty log. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { every } from '../../time/every.ts'
+import { sealName } from './seal-name.ts'
 import type { SealStream } from './seal-stream.ts'
 
 /** How old the newest seal that responses name may be. The log is sealed every few minutes. */
@@ -22,10 +23,10 @@ export class KnownSeals {
     this.#parts = parts
   }
 
-  /** The newest seal that this process knows, as `<number>:<link>`; undefined before the first seal. */
+  /** The newest seal that this process knows, by its name; undefined before the first seal. */
   get newest(): string | undefined {
-    const { seal, sealLink } = this.#parts.seals.known ?? {}
-    return seal && `${seal.number}:${sealLink}`
+    const { seal } = this.#parts.seals.known ?? {}
+    return seal && sealName(seal)
   }
 
   start() {

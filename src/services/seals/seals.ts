@@ -9,6 +9,7 @@ import type { SealCopy } from '../../ports/seal-sink.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
+import { sealName } from './seal-name.ts'
 import type { SealStream } from './seal-stream.ts'
 
 /** Shows the seals of the log, and the keys that signed them. */
@@ -44,7 +45,7 @@ export class Seals {
 /** The seal as a line of JSON for keeping elsewhere; undefined if the event is no seal. */
 export const copyOf = (raw: RawEvent): SealCopy | undefined => {
   const seal = sealIn(raw)
-  return seal && { number: seal.number, link: seal.link, text: canonicalJson(seal) }
+  return seal && { number: seal.number, link: seal.link, name: seal.name, text: canonicalJson(seal) }
 }
 
 /** The seal of an event; undefined if the event is no seal. */
@@ -54,4 +55,6 @@ export const sealIn = (raw: RawEvent): Seal | undefined => {
 }
 
 /** A seal as clients and keepers of copies see it. */
-const show = (link: string, data: LogSealed): Seal => ({ object: 'seal', number: data.number, link, data })
+const show = (link: string, data: LogSealed): Seal => ({
+  ...{ object: 'seal', number: data.number, name: sealName(data), link, data },
+})

@@ -1,6 +1,8 @@
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
+import type { LogSealed } from '../../../schemas/seal-events.ts'
 import { explainRun } from '../../../src/audit/explain/explain.ts'
+import { sealName } from '../../../src/services/seals/seal-name.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { logOf } from '../../support/log-of.ts'
 
@@ -50,7 +52,8 @@ t.test('a run has the first seal that covers all of its events', async t => {
   const sealOf = async (...seals: RawEvent[]) => (await explained(runId, withSeals(...seals))).seal
   t.equal(await sealOf(), undefined)
   t.equal(await sealOf(sealed(1, last)), undefined)
-  const expected = { number: 2, link: '2'.repeat(64), events: last + 1, at: '2026-11-22T16:20:00.000Z' }
+  const seal = sealed(2, last + 1).data as LogSealed
+  const expected = { number: 2, name: sealName(seal), link: '2'.repeat(64), events: seal.events, at: seal.at }
   t.same(await sealOf(sealed(1, last), sealed(2, last + 1), sealed(3, last + 9)), expected)
 })
 

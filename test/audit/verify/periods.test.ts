@@ -54,11 +54,11 @@ const faults: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a seal with another link': {
     log: withData(november, { seal: { ...sealOf(november), link: 'a'.repeat(64) } }),
-    what: /^the log does not hold its seal \d+:a{64} before it$/,
+    what: /^the log does not hold its seal \d+ with the link a{64} before it$/,
   },
   'a seal that comes later': {
     log: withData(october, { seal: sealOf(november) }),
-    what: /^the log does not hold its seal \d+:\w+ before it$/,
+    what: /^the log does not hold its seal \d+ with the link \w+ before it$/,
   },
   'a seal of another extent': {
     log: withData(november, { seal: { ...sealOf(november), events: sealOf(november).events - 1 } }),

@@ -3,9 +3,10 @@ import t from 'tap'
 import { accountIn, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
+import type { KeptSeal } from '../../../src/audit/seals/kept-seal.ts'
 import { linksRoot } from '../../../src/audit/seals/merkle.ts'
-import type { SealPlace } from '../../../src/ports/seal-sink.ts'
 import { parseSealKey } from '../../../src/services/seals/seal-key.ts'
+import { sealName } from '../../../src/services/seals/seal-name.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { makeLink } from '../../support/links.ts'
 import { verified } from '../../support/verified.ts'
@@ -15,18 +16,18 @@ const pem = newPem()
 
 const events = await busyLog(t, { environment: { SEAL_EVENTS: '40', SEAL_KEY: pem } })
 
-const verify = (log: RawEvent[], ...kept: SealPlace[]) => verified(log, { isDense: true, kept })
+const verify = (log: RawEvent[], ...kept: KeptSeal[]) => verified(log, { isDense: true, kept })
 
-const faultsOf = async (log: RawEvent[], ...kept: SealPlace[]) =>
+const faultsOf = async (log: RawEvent[], ...kept: KeptSeal[]) =>
   (await verify(log, ...kept)).faults.map(({ what }) => what)
 
 const linkOf = ({ metadata }: RawEvent) => (metadata as { hash: string }).hash
 const sealData = ({ data }: RawEvent) => data as LogSealed
 const isSeal = ({ type }: RawEvent) => type === 'LogSealed'
 const seals = events.filter(isSeal)
-const keep = (seal: RawEvent | undefined): SealPlace => ({
+const keep = (seal: RawEvent | undefined): KeptSeal => ({
   number: seal?.revision ?? -1,
-  link: seal ? linkOf(seal) : '',
+  name: seal ? sealName(sealData(seal)) : '',
 })
 
 /** The log as somebody who can write it would make it look whole: dense positions, revisions without gaps, new links. */
@@ -103,8 +104,25 @@ t.test('a log that was sealed anew with its own key is noticed only by a seal th
   })
   t.same(await faultsOf(resealed), [])
   t.match(await faultsOf(resealed, keep(seals[0])), [
-    /^it is not seal 1:\w+, which was kept, so that the log was rewritten/,
+    /^it is not seal 1:sha256-\w+, which was kept, so that the log was rewritten/,
   ])
+  const old = { number: 1, name: `1:${linkOf(seals[0] as RawEvent)}` }
+  const { faults, notes, isInDoubt } = await verify(resealed, old)
+  t.same(faults, [], 'an old name may be forged')
+  t.match(notes, [{ revision: 1, what: `its link is not that of seal ${old.name}, which was kept` }])
+  t.equal(isInDoubt, true)
+  t.match(await verify(events, old), { faults: [], notes: [], isInDoubt: false })
+  t.match(await faultsOf(resealed, old, keep(seals[0])), [/^it is not seal 1:sha256-/], 'and excuses nothing')
+})
+
+t.test('a kept seal of another number is missed, also under an old name', async t => {
+  const digest = 'a'.repeat(64)
+  for (const name of [digest, `sha256-${digest}`]) {
+    t.same(await faultsOf(events, { number: 9999, name: `9999:${name}` }), [
+      'the log does not hold seal 9999, which was kept',
+    ])
+    t.match(await faultsOf(events, { number: 0, name: `0:${name}` }), [/^it is not seal 0:/], 'a key is no seal')
+  }
 })
 
 t.test('a forged, removed, swapped or foreign seal is named', async t => {

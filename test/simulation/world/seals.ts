@@ -3,8 +3,8 @@ import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import { checkProof } from '../../../src/audit/proofs/check/check.ts'
 import { parseKeys } from '../../../src/audit/proofs/check/keys.ts'
+import type { KeptSeal } from '../../../src/audit/seals/kept-seal.ts'
 import { verifyLog } from '../../../src/audit/verify/verify.ts'
-import type { SealPlace } from '../../../src/ports/seal-sink.ts'
 import type { ClientKeys } from './keys.ts'
 import { NO_KEY, NOTHING, outcomeOf } from './outcome.ts'
 import type { Running } from './process.ts'
@@ -24,7 +24,7 @@ export class ClientSeals {
   readonly #accountId: AccountId
   readonly #keys: ClientKeys
   readonly #runs: ClientRuns
-  readonly #kept: SealPlace[] = []
+  readonly #kept: KeptSeal[] = []
 
   constructor(world: World, accountId: AccountId, { keys, runs }: { keys: ClientKeys; runs: ClientRuns }) {
     this.#world = world
@@ -70,15 +70,15 @@ export class ClientSeals {
     return outcomeOf(told)
   }
 
-  #keep({ number, link }: SealPlace) {
+  #keep({ number, name }: KeptSeal) {
     const { keptSeals, violation } = this.#world
     const before = keptSeals.get(number)
-    if (before !== undefined && before !== link) violation(`seal ${number} was shown as ${before} and as ${link}`)
-    keptSeals.set(number, link)
-    this.#kept.push({ number, link })
+    if (before !== undefined && before !== name) violation(`seal ${number} was shown as ${before} and as ${name}`)
+    keptSeals.set(number, name)
+    this.#kept.push({ number, name })
   }
 
-  #check(proof: object, kept?: SealPlace) {
+  #check(proof: object, kept?: KeptSeal) {
     try {
       checkProof(JSON.stringify(proof), publicKeys, kept)
     } catch (error) {
@@ -93,7 +93,7 @@ const SEALED_WITHIN_MS = 90_000
 /** Everything is sealed, and an auditor finds no fault in the log, which holds the seals that clients kept. */
 export const expectSeals = async ({ log, timeline, keptSeals, violation }: World) => {
   await timeline.pass(SEALED_WITHIN_MS)
-  const kept = [...keptSeals].map(([number, link]) => ({ number, link }))
+  const kept = [...keptSeals].map(([number, name]) => ({ number, name }))
   const verification = await verifyLog(log, { isDense: true, kept })
   for (const { stream, revision, what } of verification?.faults ?? [])
     violation(`an auditor finds at ${stream} ${revision}: ${what}`)

@@ -1,6 +1,6 @@
 import { type ConsistencyProof, type InclusionProof, Proof, type StatementProof } from '../../../../schemas/proof.ts'
 import { compileGuard } from '../../../engine/log/guard.ts'
-import type { SealPlace } from '../../../ports/seal-sink.ts'
+import { hasName, isOldName, type KeptSeal } from '../../seals/kept-seal.ts'
 import { isExtension, isIncluded } from '../../seals/merkle.ts'
 import { parseDocument } from './document.ts'
 import type { Keys } from './keys.ts'
@@ -17,7 +17,7 @@ export type Shown = { seals: CheckedSeal[] } & (
 )
 
 /** Checks a proof without the log. One of its seals must be the one that was kept, if any was. Throws Wrong. */
-export const checkProof = (text: string, keys: Keys, kept?: SealPlace): Shown => {
+export const checkProof = (text: string, keys: Keys, kept?: KeptSeal): Shown => {
   const proof = parseDocument(text)
   hold(isProof(proof), 'it is no tollgate-proof of version 1 in the documented form')
   const shown = check(proof, keys)
@@ -26,12 +26,14 @@ export const checkProof = (text: string, keys: Keys, kept?: SealPlace): Shown =>
 }
 
 /** A proof about another seal shows nothing to the owner of the kept one, who must know how the two belong together. */
-const checkKept = (seals: CheckedSeal[], kept: SealPlace) => {
-  const [name, ...names] = [kept, ...seals].map(({ number, link }) => `${number}:${link}`) as [string, ...string[]]
-  const hint = seals.some(({ number }) => number === kept.number) ? '' : CONSISTENCY
-  hold(names.includes(name), `it is about seal ${names.at(-1)}, and not about seal ${name}, which was kept${hint}`)
+const checkKept = (seals: CheckedSeal[], { number, name }: KeptSeal) => {
+  const isKnown = seals.some(seal => seal.number === number)
+  const hint = `${isOldName(name) ? OLD : ''}${isKnown ? '' : CONSISTENCY}`
+  const isKept = seals.some(seal => hasName(seal, name))
+  hold(isKept, `it is about seal ${seals.at(-1)?.name}, and not about seal ${name}, which was kept${hint}`)
 }
 
+const OLD = '; no signature covers such an old name, so it may be forged'
 const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
 
 const isProof = compileGuard(Proof)

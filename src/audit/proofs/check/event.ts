@@ -35,7 +35,7 @@ export const readEvent = (texts: EventTexts, stream: string, revision: number): 
   return { type: found['type'] as string, data: isWithheld ? {} : readData(dataText ?? '', revision), format: 2 }
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** The link before the first event of a stream. */
 export const firstPrevious = (stream: string, format: 1 | 2): string =>

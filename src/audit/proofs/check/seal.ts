@@ -1,7 +1,7 @@
 import { SEALS_STREAM } from '../../../../schemas/events.ts'
 import { MAX_TREE_SIZE, type ProvenLeaf, type ProvenSeal } from '../../../../schemas/proof.ts'
 import { isSealed } from '../../seals/merkle.ts'
-import { linkOf, readEvent } from './event.ts'
+import { linkOf, readEvent, sha256 } from './event.ts'
 import type { Keys } from './keys.ts'
 import { isSigned } from './signature.ts'
 import { hold } from './wrong.ts'
@@ -9,6 +9,9 @@ import { hold } from './wrong.ts'
 /** A seal that is signed with a known key. */
 export interface CheckedSeal {
   number: number
+  /** Its number, and the digest of what its signature covers. */
+  name: string
+  /** No signature covers it. */
   link: string
   events: number
   at: string
@@ -23,7 +26,9 @@ export const checkSeal = (proven: ProvenSeal, keys: Keys): CheckedSeal => {
     at && earlier && events && keyId && number && previous && root && signature,
     'a seal is not in the documented form',
   )
-  const seal = { number: Number(number), link: proven.link, events: Number(events), at, root, earlier }
+  const signed = proven.dataText.replace(`"signature":"${signature}",`, '')
+  const name = `${number}:sha256-${sha256(signed)}`
+  const seal = { number: Number(number), name, link: proven.link, events: Number(events), at, root, earlier }
   hold(seal.number < MAX_TREE_SIZE, 'a seal is not in the documented form')
   hold(linkOf(proven.previous, proven) === proven.link, `the link of seal ${number} is not that of its texts`)
   const event = readEvent(proven, SEALS_STREAM, seal.number)
@@ -31,7 +36,6 @@ export const checkSeal = (proven: ProvenSeal, keys: Keys): CheckedSeal => {
   hold(isSeal, `seal ${number} is not in the documented form`)
   const key = keys.get(keyId)
   hold(key, `seal ${number} is signed with the key ${keyId}, which was not given`)
-  const signed = proven.dataText.replace(`"signature":"${signature}",`, '')
   hold(isSigned(signed, signature, key), `the signature of seal ${number} is wrong`)
   return seal
 }

@@ -4,12 +4,14 @@ import type { LogSealed } from '../../../../schemas/seal-events.ts'
 import type { ReadableLog } from '../../../ports/event-log.ts'
 import { eventCodec } from '../../../services/event-codec.ts'
 import { linkOf } from '../../../services/seals/proof-parts.ts'
+import { sealName } from '../../../services/seals/seal-name.ts'
+import { hasName } from '../../seals/kept-seal.ts'
 import { NoProof } from './no-proof.ts'
 
-/** A seal as people name it: its number, and perhaps its link. */
+/** A seal as people name it: its number, and perhaps its name. */
 export interface NamedSeal {
   number: number
-  link?: string | undefined
+  name?: string | undefined
 }
 
 /** A seal, and its event as it was written. */
@@ -22,9 +24,11 @@ export interface FoundSeal {
 export const findSeal = async (log: ReadableLog, named: NamedSeal | undefined): Promise<FoundSeal> => {
   const raw = named ? await log.readEvent(SEALS_STREAM, named.number) : await newestSeal(log)
   if (raw?.type !== 'LogSealed') throw new NoProof(missing(named, await newestSeal(log)))
-  if (named?.link !== undefined && named.link !== linkOf(raw))
-    throw new NoProof(`Seal ${named.number} of the log is ${named.number}:${linkOf(raw)}, and not the one you named.`)
-  return { raw, seal: eventCodec.decode(raw).data as LogSealed }
+  const seal = eventCodec.decode(raw).data as LogSealed
+  const found = { number: raw.revision, name: sealName(seal), link: linkOf(raw) }
+  if (named?.name !== undefined && !hasName(found, named.name))
+    throw new NoProof(`Seal ${named.number} of the log is ${found.name}, and not the one you named.`)
+  return { raw, seal }
 }
 
 const missing = (named: NamedSeal | undefined, newest: RawEvent | undefined): string => {

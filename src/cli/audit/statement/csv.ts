@@ -16,7 +16,7 @@ export function* statementToCsv(statement: Statement): Generator<string> {
   yield csvRow(Object.keys(columns))
   yield rowOf({ kind: 'opening', at: period.from, balance: opening })
   for (const line of lines) yield rowOf({ ...line, sealed: line.isSealed ? 'yes' : 'no' })
-  yield rowOf({ kind: 'closing', at: period.to, balance: closing, seal: seal && `${seal.number}:${seal.link}` })
+  yield rowOf({ kind: 'closing', at: period.to, balance: closing, seal: seal?.name })
 }
 
 interface Row extends Partial<Omit<LedgerLine, 'kind'>> {

@@ -19,7 +19,7 @@ export function* statementToJson(statement: Statement): Generator<string> {
 }
 
 const headOf = (statement: Statement) => {
-  const { period, opening, closing, totals, readTo, seal, unsealed, lines } = statement
+  const { period, opening, closing, totals, readTo, unsealed, lines } = statement
   return {
     ...accountToJson(statement.account),
     ...reportToJson(statement),
@@ -36,10 +36,16 @@ const headOf = (statement: Statement) => {
     ...creditsToJson('credits_charged', totals.charged),
     ...creditsToJson('credits_refunded', totals.refunded),
     read_to: { position: positionIn(statement, readTo), at: readTo.at },
-    seal: seal ? { seal: `${seal.number}:${seal.link}`, ...seal } : null,
+    seal: sealOf(statement),
     unsealed_events: unsealed,
     unsealed_lines: lines.filter(({ isSealed }) => !isSealed).length,
   }
+}
+
+const sealOf = ({ seal }: Statement) => {
+  if (!seal) return null
+  const { name, ...others } = seal
+  return { seal: name, ...others }
 }
 
 const reportToJson = ({ period, closed, isCut }: Statement) => ({

@@ -15,11 +15,10 @@ const checked = (which: string): string =>
   `The opening balance and the lines add up to the closing balance, and the links of all events ${which} ` +
   'were recomputed.'
 
-const closedNote = ({ seal }: Statement, { month, closedAt, closedBy, seal: closing }: Closing): string => {
+const closedNote = ({ seal }: Statement, { month, closedAt, closedBy, seal: { events } }: Closing): string => {
   const by = closedBy === '' ? '' : ` by ${printable(closedBy)}`
-  const { number, link, events } = closing
   return (
-    `${month} was closed at ${closedAt}${by} with seal ${number}:${link} of ${seal?.at}, which covers the first ` +
+    `${month} was closed at ${closedAt}${by} with seal ${seal?.name} of ${seal?.at}, which covers the first ` +
     `${count(events, 'event')} of the log. This report is made of these alone, so it never changes. Events that came ` +
     'later with a time of the period belong to later months.'
   )
@@ -52,7 +51,7 @@ const sealOf = ({ seal, unsealed, lines }: Statement): string[] => {
   if (!seal) return ['The log has no seal, so that a cut end or a rewritten log cannot be noticed.']
   const open = lines.filter(({ isSealed }) => !isSealed).length
   const covered = `covers the first ${count(seal.events, 'event')} of the log`
-  const text = `Seal ${seal.number}:${seal.link} of ${seal.at} ${covered}`
+  const text = `Seal ${seal.name} of ${seal.at} ${covered}`
   if (unsealed === 0) return [`${text}, which are all.`]
   const ofThem =
     open === 0 ? 'none of which is in this statement' : `${count(open, 'line')} of this statement among them`
