@@ -40,7 +40,7 @@ export const ProvenLeaf = Closed({
 })
 export type ProvenLeaf = Static<typeof ProvenLeaf>
 
-/** The event of a seal. */
+/** The event of a seal. Its own signature covers neither its link nor `linkText`. */
 export const ProvenSeal = Closed({
   previous: Sha256,
   linkText: Type.String(),

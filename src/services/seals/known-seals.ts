@@ -1,3 +1,4 @@
+import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { every } from '../../time/every.ts'
@@ -16,6 +17,8 @@ interface Parts {
 /** Keeps the newest seal in memory, so that no response waits for the log to name it. */
 export class KnownSeals {
   readonly #parts: Parts
+  /** The digest is made once for each seal. */
+  #named: { seal: LogSealed; name: string } | undefined
   #stop: (() => void) | undefined
   #reported = ''
 
@@ -26,7 +29,8 @@ export class KnownSeals {
   /** The newest seal that this process knows, by its name; undefined before the first seal. */
   get newest(): string | undefined {
     const { seal } = this.#parts.seals.known ?? {}
-    return seal && sealName(seal)
+    if (seal !== this.#named?.seal) this.#named = seal && { seal, name: sealName(seal) }
+    return this.#named?.name
   }
 
   start() {

@@ -237,6 +237,20 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/audit/proofs/withheld.test.ts',
   },
   {
+    what: 'a proof names a seal by its link, which no signature covers',
+    file: 'audit/proofs/check/seal.ts',
+    from: 'sha256(signed)}`',
+    to: 'proven.link}`',
+    test: 'test/cli-audit-proofs.test.ts',
+  },
+  {
+    what: 'an old name of a seal accuses the operator',
+    file: 'audit/verify/kept-seals.ts',
+    from: 'others.find(name => !seal || !isOldName(name))',
+    to: 'others.at(0)',
+    test: 'test/audit/verify/seals.test.ts',
+  },
+  {
     what: 'a proof may hide the data of any event',
     file: 'audit/proofs/check/event.ts',
     from: "dataText === undefined && found?.['type'] === WITHHELD",
