@@ -1,7 +1,7 @@
 import type { Charge } from '../../schemas/api/charge.ts'
 import type { LedgerList } from '../../schemas/api/ledger.ts'
-import type { ModelEndpoint, ModelFamily } from '../../schemas/api/model.ts'
-import type { Quote, Run, RunList } from '../../schemas/api/run.ts'
+import type { ModelEndpoint, ModelFamily, Pricing } from '../../schemas/api/model.ts'
+import type { Quote, QuoteLine, Run, RunList } from '../../schemas/api/run.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
 import type { ParametersSchema } from '../../schemas/catalog.ts'
 
@@ -33,9 +33,22 @@ export const runsSummary = ({ data, next_cursor }: RunList): string =>
     next_cursor,
   )
 
-export const quoteSummary = ({ endpoint, credits, live_credits }: Quote): string => {
+export const quoteSummary = ({ endpoint, credits, live_credits, lines: priced }: Quote): string => {
   const live = live_credits === undefined ? '' : ` (${live_credits} with a live key)`
-  return `A run of ${endpoint} costs ${credits} credits${live}.`
+  return lines(`A run of ${endpoint} costs ${credits} credits${live}.`, ...priced.map(lineText))
+}
+
+const lineText = (line: QuoteLine): string => {
+  switch (line.kind) {
+    case 'base':
+      return `base price: ${line.credits}`
+    case 'quantity':
+      return `× ${line.value} (${line.parameter})`
+    case 'multiplier':
+      return `× ${line.factor} (${line.parameter} is ${line.value})`
+    case 'surcharge':
+      return `+ ${line.credits} (${line.parameter})`
+  }
 }
 
 export const statementSummary = ({ data, next_cursor }: LedgerList): string =>
@@ -81,8 +94,17 @@ const familyLine = ({ id, output_type, endpoints, credits_range: { min, max } }:
   return `${id} (${output_type}: ${kinds}), ${min === max ? min : `${min} to ${max}`} credits${absent}`
 }
 
-const endpointLine = ({ id, mode, parameters_schema: schema }: Shown['endpoints'][number]) =>
-  `${id} (${mode})${schema ? `: ${parametersOf(schema)}` : ''}`
+const endpointLine = ({ id, mode, parameters_schema: schema, pricing }: Shown['endpoints'][number]) =>
+  lines(`${id} (${mode})${schema ? `: ${parametersOf(schema)}` : ''}`, pricing && `credits: ${formulaOf(pricing)}`)
+
+const formulaOf = ({ base_credits, quantities, multipliers, surcharges }: Pricing) => {
+  const factors = Object.entries(multipliers).map(([parameter, byValue]) => {
+    const choices = Object.entries(byValue).map(([value, factor]) => `${value}: ${factor}`)
+    return `${parameter} (${choices.join(', ')})`
+  })
+  const sums = surcharges.map(({ when, credits }) => ` + ${credits} if ${when.parameter} is ${when.equals}`)
+  return [base_credits, ...quantities, ...factors].join(' × ') + sums.join('')
+}
 
 const parametersOf = ({ properties, required = [] }: ParametersSchema) =>
   Object.entries(properties)

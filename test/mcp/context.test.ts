@@ -71,7 +71,13 @@ t.test('the text of a result is a summary of it', async t => {
   t.match(textOf(await callFully('get_run', { run_id: run.run_id })), url, 'it has the address of the picture')
   t.match(textOf(await callFully('list_runs')), run.run_id)
   t.match(textOf(await callFully('get_balance')), /^The balance is [\d.]+ credits\.$/)
-  t.match(textOf(await callFully('quote_run', picture)), 'A run of nano-banana-2-t2i costs 10 credits.')
+  t.match(textOf(await callFully('quote_run', picture)), 'A run of nano-banana-2-t2i costs 10 credits.\nbase price: 10')
+  const dear = { model: 'nano-banana-2', input: { prompt: 'a lake', resolution: '2K', enable_web_search: true } }
+  t.match(textOf(await callFully('quote_run', dear)), '× 1.5 (resolution is 2K)\n+ 1.5 (enable_web_search)')
+  t.match(
+    textOf(await callFully('list_models', { model: 'nano-banana-2' })),
+    'credits: 10 × num_images × resolution (1K: 1, 2K: 1.5, 4K: 2) + 1.5 if enable_web_search is true',
+  )
   t.match(textOf(await callFully('explain_charge', { run_id: run.run_id })), 'base price: 10')
   t.match(textOf(await callFully('get_statement')), new RegExp(`debit -10 .*${run.run_id}`))
   t.match(textOf(await callFully('get_usage')), /runs, \d+ failures, [\d.]+ credits/)
