@@ -21,7 +21,8 @@ export const words = {
 
   forbidden: () => 'You may not do this.',
 
-  account_not_found: () => 'There is no such account; "tollgate accounts list" shows all accounts.',
+  account_not_found: () =>
+    'There is no such account; "tollgate accounts list" shows all, and "tollgate accounts find EMAIL" finds one.',
 
   key_not_found: () => 'The account has no such active key; "tollgate keys list ACCOUNT" shows its keys.',
   key_revoked: () => 'The key was revoked.',

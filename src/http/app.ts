@@ -97,7 +97,7 @@ export const createApp = ({
     api &&
     new BrowserSessions({
       ...api,
-      authenticateKey: authenticate({ ...api, clientAddress, clock }),
+      authenticateKey: authenticate({ ...api, ...api.described, clientAddress, clock }),
       publicUrl: api.described.publicUrl,
     })
   if (api && sessions) apiRoutes(router, api, sessions, clock)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { ErrorBody } from '../../schemas/api/error.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { Client } from '../support/client.ts'
 import { openAccount, startService } from '../support/service.ts'
@@ -49,6 +50,11 @@ t.test('requests without a valid key get 401 before their body is read', async t
       t.equal(answered.get('WWW-Authenticate'), 'Bearer')
       t.equal(body.error.code, 'invalid_api_key')
     }
+})
+
+t.test('a request without a key is told where to get one', async t => {
+  const { body } = await service.client().send<ErrorBody>('/v1/balance')
+  t.match(body.error.message, `Sign in at ${service.url}/console to create one.`)
 })
 
 t.test('the case of the scheme does not matter', async t => {

@@ -21,6 +21,7 @@ const usesOf = async (
     keyUses,
     clientAddress: () => '198.51.100.7',
     clock: new ManualClock(),
+    publicUrl: () => 'http://localhost:8080',
   })
   const context = ctx as unknown as Context
   await middleware(context, async () => answer(context)).catch(() => undefined)

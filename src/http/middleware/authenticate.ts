@@ -17,14 +17,15 @@ interface Parts {
   keyUses: Pick<KeyUses, 'note'>
   clientAddress: ClientAddress
   clock: Clock
+  publicUrl: () => string
 }
 
 /** Sets the caller from the request's key. Only hashes of keys are stored. */
 export const authenticate =
-  ({ keyHolders, keyUses, clientAddress, clock }: Parts) =>
+  ({ keyHolders, keyUses, clientAddress, clock, publicUrl }: Parts) =>
   async (ctx: Context, next: Next) => {
     const key = bearerKey(ctx)
-    if (key === undefined) throw keyMissing()
+    if (key === undefined) throw keyMissing(`Sign in at ${publicUrl()}/console to create one.`)
     const found = await keyHolders.holderOf(key)
     if (!found) throw keyUnknown()
     const holder = unwrap(found)
@@ -40,7 +41,10 @@ export const authenticate =
 /** The key of a request; undefined if it has none, or something that cannot be one. */
 export const bearerKey = (ctx: Context): string | undefined => BEARER.exec(ctx.get('Authorization'))?.[1]
 
-export const keyMissing = () =>
-  new ApiError('invalid_api_key', 'An API key is required in the header "Authorization: Bearer <key>".')
+export const keyMissing = (...remedy: string[]) =>
+  new ApiError(
+    'invalid_api_key',
+    ['An API key is required in the header "Authorization: Bearer <key>".', ...remedy].join(' '),
+  )
 
 export const keyUnknown = () => new ApiError('invalid_api_key', 'This API key is unknown or was revoked.')
