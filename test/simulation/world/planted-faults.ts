@@ -241,7 +241,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'audit/proofs/check/seal.ts',
     from: 'sha256(signed)}`',
     to: 'proven.link}`',
-    test: 'test/cli-audit-proofs.test.ts',
+    test: 'test/audit/proofs/seal-name.test.ts',
   },
   {
     what: 'an old name of a seal accuses the operator',
