@@ -83,6 +83,7 @@ export class Auditor {
   readonly #activeKeys = new Set<unknown>()
   readonly #testKeys = new Set<unknown>()
   #isSuspended = false
+  #isWelcomed = false
   readonly #budgets = new Budgets()
   readonly #notices = new Notices()
   /** The last day of use of each key. */
@@ -159,6 +160,9 @@ export class Auditor {
     const [category = ''] = this.#stream.split('-', 1)
     if (category === 'account') this.#takeOfAccount(event, neighbours)
     else this.#expect(TYPES[category]?.includes(event.type) === true, unknown(event))
+    if (event.type !== 'WelcomeDecided' || !((event.data as Facts)['welcomeMicros'] as number)) return
+    this.#expect(!this.#isWelcomed, 'a mailbox gets its welcome credits twice')
+    this.#isWelcomed = true
   }
 
   #takeOfAccount(event: AuditedEvent, { before, after, isBefore, isAfter }: Neighbours) {

@@ -11,10 +11,11 @@ export interface LoginFact {
   login: string
 }
 
-/** Notes which accounts were opened, and which logins were linked to them. Each login is linked once. */
+/** Notes which accounts were opened, and which logins were linked to them. A login is linked and welcomed once. */
 export class Logins {
   readonly facts: LoginFact[] = []
   readonly #linked = new Set<string>()
+  readonly #welcomed = new Set<string>()
 
   take({ type, stream, data }: AuditedEvent, at: number, report: Report) {
     const accountId = String(data['accountId'])
@@ -22,6 +23,10 @@ export class Logins {
     if (type === 'IdentityLinked') {
       const owner = stream.slice(ACCOUNT_PREFIX.length)
       this.facts.push({ at, kind: 'listed', accountId: owner, login: loginOf(data['identity'] as Identified) })
+    }
+    if (type === 'WelcomeDecided' && Number(data['welcomeMicros']) > 0) {
+      if (this.#welcomed.has(stream)) report('the identity got its welcome credits before')
+      this.#welcomed.add(stream)
     }
     if (type !== 'LoginLinked') return
     if (this.#linked.has(stream)) report('the login was linked before')

@@ -95,8 +95,7 @@ export class Admissions {
     const isAlias = loginOf(canonical) !== login
     let welcome: Welcome = { welcomeMicros }
     if (state.accountId === undefined) {
-      const { isWelcomed, accountId } = await logins.currentState(canonical)
-      const withheld = isWelcomed || (isAlias && accountId !== undefined) ? 'alias' : this.#disposableOf(identity)
+      const withheld = (await this.#isTaken(canonical, login)) ? 'alias' : this.#disposableOf(identity)
       const admitted = await this.#count(caller, identity, state, { network, withheld })
       if ('refuse' in admitted) return admitted
       welcome = admitted.value
@@ -105,7 +104,14 @@ export class Admissions {
     const decided = await logins.execute(caller, canonical, { type: 'DecideWelcome', login, isAlias, ...welcome })
     if ('refuse' in decided) return decided
     const { welcomes } = await logins.state(canonical)
-    return answer(welcomes.find(each => each.login === login) ?? welcome)
+    return answer(welcomes.find(each => each.login === login) ?? { welcomeMicros: 0, withheld: 'alias' })
+  }
+
+  /** Whether another spelling of the identity got the welcome credits, or has an account. */
+  async #isTaken(canonical: Identity, login: string): Promise<boolean> {
+    const { isWelcomed, accountId, welcomes } = await this.#parts.logins.currentState(canonical)
+    if (welcomes.some(each => each.login === login && each.welcomeMicros > 0)) return false
+    return isWelcomed || (accountId !== undefined && loginOf(canonical) !== login)
   }
 
   async #count(

@@ -60,6 +60,13 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp; isNote?: true }> =
     log: withData(eventOf('SessionOpened'), { expiresAt: '2020-01-01T00:00:00.000Z' }),
     what: /had expired at 2020-01-01/,
   },
+  'welcome credits for two spellings of an address': {
+    log: withAfter(eventOf('WelcomeDecided'), {
+      ...eventOf('WelcomeDecided'),
+      data: { ...(eventOf('WelcomeDecided').data as object), login: '0'.repeat(64) },
+    }),
+    what: /^the identity got its welcome credits before$/,
+  },
   'an identity that is linked to no account': {
     log: without(eventOf('LoginLinked', -1)),
     what: /^it lists login-\w+, which is not linked to it$/,

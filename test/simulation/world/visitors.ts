@@ -2,8 +2,8 @@ import { NOTHING, outcomeOf } from './outcome.ts'
 import type { Running } from './process.ts'
 import type { World } from './world.ts'
 
-/** So few that different clients often register one of them at once. */
-const ADDRESSES = ['ada@example.org', 'alan@example.org', 'grace@example.org']
+/** So few that different clients often register one of them at once. Two of them are one mailbox. */
+const ADDRESSES = ['ada@example.org', 'ada+news@example.org', 'alan@example.org', 'grace@example.org']
 
 /** A code that nobody gets. */
 const GUESS = 'ZZZZ-ZZZZ'
