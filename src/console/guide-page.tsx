@@ -14,6 +14,12 @@ interface GuideProps {
 /** The key in examples: a variable of the reader's shell. */
 export const KEY = '$TOLLGATE_KEY'
 
+/** The body of a run that takes a while. */
+const VIDEO = JSON.stringify({
+  model: 'gemini-omni-flash',
+  input: { prompt: 'waves on a beach at night', duration: 4, resolution: '360p' },
+})
+
 /** How to use the API, from the first key on. */
 export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
   <Layout title="Documentation" width="page" account={isSignedIn ? 'Your account' : 'Sign in'}>
@@ -54,10 +60,14 @@ export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
       <section>
         <h2>5. Wait for videos and music</h2>
         <p>
-          They are answered at once with 202 and a run_id. Ask again for the run until its status is “completed” or
-          “failed”, wait with the header “Prefer: wait=60”, or name a webhook_url.
+          These runs get 202 and a run_id at once. Ask for the run until its status is “completed” or “failed”, wait
+          with the header “Prefer: wait=60”, or name a webhook_url.
         </p>
-        <Code label="Your runs" lines={curlRead(`${url}/v1/runs`, KEY)} />
+        <Code
+          label="A video, for which the request waits"
+          lines={curlRun(`${url}/v1/run`, KEY, VIDEO, 'Prefer: wait=60')}
+        />
+        <Code label="A run by its run_id" lines={curlRead(`${url}/v1/runs/run_…`, KEY)} />
       </section>
       <section>
         <h2>6. Use it from an agent</h2>
