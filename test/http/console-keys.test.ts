@@ -6,7 +6,8 @@ import { BrowserClient } from '../support/browser-client.ts'
 import { instantProvider, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const service = await startService(t, { providers: { sandbox: instantProvider } })
+const environment = { TRUSTED_PROXIES: '127.0.0.1' }
+const service = await startService(t, { environment, providers: { sandbox: instantProvider } })
 
 const signedIn = async (email: string) => {
   const browser = new BrowserClient(service.url)

@@ -6,7 +6,8 @@ import { caughtUp } from '../support/caught-up.ts'
 import { picture } from '../support/client.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 
-const service = await startService(t, { providers: { sandbox: instantProvider } })
+const environment = { TRUSTED_PROXIES: '127.0.0.1' }
+const service = await startService(t, { environment, providers: { sandbox: instantProvider } })
 
 const signedIn = async (email: string) => {
   const browser = new BrowserClient(service.url)
