@@ -28,6 +28,7 @@ const layers = [
   'src/boot/master-secret.ts',
   'src/boot/seal-keys.ts',
   'src/boot/stores.ts',
+  'src/boot/missing-log.ts',
   'src/boot/core.ts',
   'src/boot/providers.ts',
   'src/boot/operator-notices.ts',

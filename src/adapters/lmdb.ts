@@ -4,6 +4,7 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  rmSync,
   statSync,
   truncateSync,
   unlinkSync,
@@ -12,18 +13,10 @@ import {
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { Damaged, Unavailable } from '../ports/faults.ts'
+import * as layout from './lmdb-layout.ts'
+import { checkTrees } from './lmdb-tree.ts'
 
-// The layout of LMDB's file (mdb.c: MDB_page, MDB_meta): it starts with two meta pages. Each has a page header, the
-// magic number, the root of the tree of databases, and the number of the transaction that wrote it.
-const PAGE_BYTES = 4096
-const FLAGS_OFFSET = 18
-const TREE_FLAGS = 0x03
-const MAGIC_OFFSET = 24
-const MAGIC = 0xbeefc0de
-const ROOT_OFFSET = 136
-const NO_ROOT = 2n ** 64n - 1n
-const TRANSACTION_OFFSET = 152
-const META_BYTES = 160
+const { PAGE_BYTES } = layout
 
 /** How long another process may take to create the file, and how often to check. */
 const CREATION_MS = 1000
@@ -49,27 +42,86 @@ const environments = new Map<string, Environment>()
 /** The databases that were opened through each root that is not closed yet. */
 const shares = new WeakMap<RootDatabase, { environment: Environment; databases: Database[] }>()
 
+export interface LmdbOptions {
+  /** Whether a commit resolves when it is on disk; otherwise when it is visible, and the disk follows. */
+  durable: boolean
+  /** Whether to look for damage in the whole file: always, or unless other processes have it open. Not if missing. */
+  check?: 'always' | 'unless in use' | undefined
+}
+
 /**
- * Opens or creates an LMDB environment in a folder, which several processes can share.
- * With `durable`, a commit resolves when it is on disk; otherwise when it is visible, and the disk follows.
- * Throws Damaged if the file is truncated or not an LMDB file.
+ * Opens or creates an LMDB environment in a folder, which several processes can share. Throws Damaged if the file is
+ * truncated, not an LMDB file, or has damage that it was checked for.
  */
-export const openLmdb = (folder: string, { durable }: { durable: boolean }): RootDatabase => {
+export const openLmdb = (folder: string, options: LmdbOptions): RootDatabase => {
   ensureWritable(folder)
-  const path = join(folder, 'data.mdb')
+  return options.durable ? orRestore(() => openFile(folder, options)) : openFile(folder, options)
+}
+
+/** Adds the advice to a Damaged. */
+const orRestore = <Opened>(open: () => Opened): Opened => {
+  try {
+    return open()
+  } catch (error) {
+    throw error instanceof Damaged ? new Damaged(`${error.message}; restore it from a backup`) : error
+  }
+}
+
+const openFile = (folder: string, { durable, check }: LmdbOptions): RootDatabase => {
+  const path = lmdbFile(folder)
   checkMetaPages(path)
-  const known = existsSync(path) && environments.get(identityOf(path))
+  const known = environments.get(identityOf(path) ?? '')
   if (known) return shareOf(known)
   const root = openFolder(folder, { overlappingSync: !durable })
-  ensureWhole(root, path, durable)
-  const environment = { root, file: identityOf(path), users: 0 }
+  try {
+    ensureWhole(root, path, durable)
+    if (check === 'always' || (check && !isInUse(root))) checkPages(root, path)
+  } catch (error) {
+    root.close()
+    throw error
+  }
+  const environment = { root, file: identityOf(path) as string, users: 0 }
   environments.set(environment.file, environment)
   return shareOf(environment)
 }
 
-const identityOf = (path: string): string => {
-  const { dev, ino } = statSync(path)
-  return `${dev}:${ino}`
+/** The file of an environment. */
+export const lmdbFile = (folder: string): string => join(folder, 'data.mdb')
+
+/** Tells a file from another one that has taken its name; undefined if there is none. */
+export const identityOf = (path: string): string | undefined => {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats && `${stats.dev}:${stats.ino}`
+}
+
+/**
+ * Deletes an environment if it still is the given file. The lock goes first: its table of readers must never serve
+ * another file, while the file without it is found damaged again.
+ */
+export const deleteLmdb = (folder: string, identity: string | undefined) => {
+  if (identityOf(lmdbFile(folder)) !== identity) return
+  rmSync(join(folder, 'lock.mdb'), { force: true })
+  rmSync(lmdbFile(folder), { force: true })
+}
+
+/** Whether an error of the library shows that its file is damaged. It ends a transaction, which then is bad. */
+export const isDamage = (error: unknown): boolean =>
+  /\bMDB_(CORRUPTED|PAGE_NOTFOUND|PANIC|INVALID|BAD_TXN)\b/.test(messageOf(error))
+
+/** Whether other processes read the environment. */
+const isInUse = (root: RootDatabase): boolean => {
+  root.readerCheck()
+  const pids = [...root.readerList().matchAll(/^ *(\d+) /gm)].map(([, pid]) => Number(pid))
+  return pids.some(pid => pid !== process.pid)
+}
+
+const checkPages = (root: RootDatabase, path: string) => {
+  const transaction = root.useReadTransaction()
+  try {
+    checkTrees(path)
+  } finally {
+    transaction.done()
+  }
 }
 
 const shareOf = (environment: Environment): RootDatabase => {
@@ -92,10 +144,12 @@ const shareOf = (environment: Environment): RootDatabase => {
  * lie on a read-only disk. Throws Unavailable if there is none, and Damaged if the file is not an LMDB file.
  */
 export const openLmdbReadOnly = (folder: string): RootDatabase => {
-  const path = join(folder, 'data.mdb')
+  const path = lmdbFile(folder)
   if (!existsSync(path)) throw new Unavailable(`${folder} holds no LMDB file`)
-  checkMetaPages(path)
-  return shareOf({ root: openFolder(folder, { readOnly: true }), users: 0 })
+  return orRestore(() => {
+    checkMetaPages(path)
+    return shareOf({ root: openFolder(folder, { readOnly: true }), users: 0 })
+  })
 }
 
 /** The methods that begin a read or a write, on which all others build. */
@@ -137,7 +191,7 @@ const openFolder = (folder: string, options: { readOnly: true } | { overlappingS
   try {
     return open({ path: folder, noSubdir: false, maxDbs: 16, pageSize: PAGE_BYTES, ...options })
   } catch (error) {
-    throw new Damaged(`${folder} does not hold a readable LMDB file (${messageOf(error)}); restore it from a backup`)
+    throw new Damaged(`${folder} does not hold a readable LMDB file (${messageOf(error)})`)
   }
 }
 
@@ -148,8 +202,7 @@ const openFolder = (folder: string, options: { readOnly: true } | { overlappingS
 const checkMetaPages = (path: string) => {
   const deadlineMs = performance.now() + CREATION_MS
   while (existsSync(path) && !isLmdbFile(path)) {
-    if (performance.now() > deadlineMs)
-      throw new Damaged(`${path} is damaged or truncated: it is not an LMDB file; restore it from a backup`)
+    if (performance.now() > deadlineMs) throw new Damaged(`${path} is damaged or truncated: it is not an LMDB file`)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RECHECK_MS)
   }
 }
@@ -161,20 +214,23 @@ const isLmdbFile = (path: string): boolean => {
     const bytes = Buffer.alloc(length)
     return readSync(file, bytes, 0, length, position) === length ? bytes : undefined
   }
+  const { MAGIC_OFFSET, MAGIC, TRANSACTION_OFFSET, FLAGS_OFFSET } = layout
   try {
-    const metas = [0, PAGE_BYTES].map(position => read(META_BYTES, position))
+    const metas = [0, PAGE_BYTES].map(position => read(layout.META_BYTES, position))
     const [first, second] = metas
     if (!first || !second || metas.some(meta => meta?.readUInt32LE(MAGIC_OFFSET) !== MAGIC)) return false
     const newer =
       first.readBigUInt64LE(TRANSACTION_OFFSET) > second.readBigUInt64LE(TRANSACTION_OFFSET) ? first : second
-    const root = newer.readBigUInt64LE(ROOT_OFFSET)
-    if (root === NO_ROOT) return true
-    const page = read(MAGIC_OFFSET, Number(root) * PAGE_BYTES)
+    const { root } = layout.readTree(newer, layout.MAIN_TREE_OFFSET)
+    if (root === layout.NO_ROOT) return true
+    const page = read(layout.HEADER_BYTES, Number(root) * PAGE_BYTES)
     return page?.readBigUInt64LE(0) === root && (page.readUInt16LE(FLAGS_OFFSET) & TREE_FLAGS) !== 0
   } finally {
     closeSync(file)
   }
 }
+
+const TREE_FLAGS = layout.BRANCH | layout.LEAF
 
 /**
  * A read past the end of a mapped file crashes the process silently. An intact file can lack pages at its end that were
@@ -186,7 +242,7 @@ const ensureWhole = (root: RootDatabase, path: string, durable: boolean) =>
     const expectedBytes = (lastPageNumber + 1) * pageSize
     const sizeBytes = statSync(path).size
     if (sizeBytes >= expectedBytes) return
-    if (durable) throw new Damaged(`${path} is truncated to ${sizeBytes} bytes; restore it from a backup`)
+    if (durable) throw new Damaged(`${path} is truncated to ${sizeBytes} bytes`)
     truncateSync(path, expectedBytes)
   })
 

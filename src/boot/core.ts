@@ -56,6 +56,7 @@ import { Webhooks } from '../services/webhooks/webhooks.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
 import type { Config } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
+import { expectLog } from './missing-log.ts'
 import { openLog, openScratchViews, openViews } from './stores.ts'
 
 /** Logs to standard error, since a command's result goes to standard output. */
@@ -87,6 +88,10 @@ export interface Limits {
 }
 
 export interface CoreOptions extends Substitutes {
+  /** A command does not check the embedded views while a service uses them, since that takes seconds for large ones. */
+  isCommand?: boolean
+  /** Whether to begin an empty log beside views and objects of another one. */
+  newLog?: boolean
   /** How long a process without a projector waits for the views at its start; without a limit if missing. */
   maxStartMs?: number
 }
@@ -120,9 +125,11 @@ export interface Core {
 
 /** Opens the stores and brings the views up to date. Throws Unavailable or Damaged. */
 export const openCore = async (config: Config, options: CoreOptions = {}): Promise<Core> => {
-  const { logger = createLogger(config.logLevel), clock = systemClock, random = systemRandom, maxStartMs } = options
+  const { logger = createLogger(config.logLevel), clock = systemClock, random = systemRandom } = options
+  const { isCommand = false, newLog = false, maxStartMs } = options
+  if (!newLog && !options.log) expectLog(config)
   const log = options.log ?? (await openLog(config, logger))
-  const store = options.views ?? (await openViews(config, logger))
+  const store = options.views ?? (await openViews(config, logger, isCommand ? 'unless in use' : 'always'))
   const masterSecret = readMasterSecret(config.masterSecret)
   const projectionSet = new ProjectionSet(projections)
   const rowKey = deriveKey(masterSecret, 'rows')

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLmdbEventLog } from '../adapters/event-log/lmdb.ts'
 import { openLmdbEventLogReadOnly } from '../adapters/event-log/lmdb-read-only.ts'
+import type { LmdbOptions } from '../adapters/lmdb.ts'
 import { openDiskObjectStore } from '../adapters/object-store/disk.ts'
 import { proxyFetch, proxyFor } from '../adapters/outbound/proxy.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
 import { openFileSealSink } from '../adapters/seal-sink/file.ts'
 import { openHttpsSealSink } from '../adapters/seal-sink/https.ts'
 import { openLmdbViewStore } from '../adapters/view-store/lmdb.ts'
+import { openRecoverableViews } from '../adapters/view-store/lmdb-recovery.ts'
 import { sha256 } from '../domain/digest.ts'
 import type { OpenScratch } from '../engine/views/rebuild.ts'
 import type { EventLog, ReadableLog } from '../ports/event-log.ts'
@@ -46,8 +48,17 @@ export const openLogReadOnly = async ({ eventStore }: Config): Promise<{ log: Re
   return { log: openEventStoreLog({ address: eventStore.address }), isDense: false }
 }
 
-export const openViews = async ({ viewStore }: Config, logger: Logger): Promise<ViewStore> => {
-  if (viewStore.kind === 'lmdb') return openLmdbViewStore(viewStore.folder)
+export const openViews = async (
+  { viewStore }: Config,
+  logger: Logger,
+  check: LmdbOptions['check'],
+): Promise<ViewStore> => {
+  if (viewStore.kind === 'lmdb')
+    return openRecoverableViews({
+      folder: viewStore.folder,
+      check,
+      onDamage: ({ message }) => logger.warn({ reason: message }, 'the views are damaged; rebuilding them'),
+    })
   const { openRedisViewStore } = await import('../adapters/view-store/redis.ts')
   return openRedisViewStore({
     ...viewStore,

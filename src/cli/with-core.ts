@@ -18,7 +18,7 @@ const CATCH_UP_MS = 10_000
 export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
   const config = readConfig(process.env, { isCommand: true })
   keepFilesPrivate(config.dataDir)
-  const core = await openCore(config, { logger: commandLineLogger(), maxStartMs: CATCH_UP_MS })
+  const core = await openCore(config, { logger: commandLineLogger(), isCommand: true, maxStartMs: CATCH_UP_MS })
   try {
     await untilFitting(core)
     const result = await work(core)

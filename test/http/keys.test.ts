@@ -272,9 +272,14 @@ t.test('forged rows of keys give neither access nor a budget', async t => {
   const cells = forged.map(([key, value]) => ({ address: `rows/keys/${key}`, value: JSON.stringify(value) }))
   await core.views.replaceCells(cells, checkpoint, checkpoint)
   t.match(await client.run(picture), { status: 402, body: { error: { code: 'budget_exceeded' } } })
-  t.match(await service.client(unknown).send('/v1/balance'), { status: 401 })
+  t.match(
+    await service.client(unknown).send('/v1/balance'),
+    { status: 503 },
+    'a row in its place may have been genuine',
+  )
   await until(
     'the views are rebuilt',
     async () => (await client.send<ApiKey>('/v1/key')).body.budget?.spent_credits === 10,
   )
+  t.match(await service.client(unknown).send('/v1/balance'), { status: 401 })
 })

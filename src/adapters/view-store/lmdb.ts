@@ -12,7 +12,8 @@ import {
   type Snapshot,
   type ViewStore,
 } from '../../ports/view-store.ts'
-import { closeLmdb, openLmdb } from '../lmdb.ts'
+import { closeLmdb, type LmdbOptions, openLmdb } from '../lmdb.ts'
+import { parseJson, toCheckpoint } from './stored-json.ts'
 
 /** Sorts after every character of a place. */
 const LAST = '\uffff'
@@ -30,25 +31,25 @@ interface Lease {
 
 /**
  * The views in an LMDB folder, for any number of processes on one machine. A commit is visible before it is durable.
+ * Values are JSON, and are parsed here, since the library's own decoding throws for other text.
  */
-export const openLmdbViewStore = (folder: string): ViewStore => {
-  const root = openLmdb(folder, { durable: false })
-  const meta = root.openDB<Checkpoint, string>('meta', { encoding: 'json' })
-  const rows = root.openDB<object, string>('rows', { encoding: 'json' })
-  const index = root.openDB<string, string>('index', { encoding: 'string' })
-  const leases = root.openDB<Lease, string>('leases', { encoding: 'json' })
-  const reports = root.openDB<Report, string>('reports', { encoding: 'json' })
-  const snapshots = root.openDB<Snapshot, string>('snapshots', { encoding: 'json' })
-  const nodes = root.openDB<string, string>('nodes', { encoding: 'string' })
+export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']): ViewStore => {
+  const root = openLmdb(folder, { durable: false, check })
+  const open = (name: string) => root.openDB<string, string>(name, { encoding: 'string' })
+  const [meta, rows, index, leases] = [open('meta'), open('rows'), open('index'), open('leases')]
+  const [reports, snapshots, nodes] = [open('reports'), open('snapshots'), open('nodes')]
 
-  const get = <Row>(view: string, key: string) => rows.get(rowAddress(view, key)) as Row | undefined
+  const get = <Row>(view: string, key: string) => parseJson<Row>(rows.get(rowAddress(view, key)))
+  const checkpoint = () => toCheckpoint(meta.get(CHECKPOINT))
+
+  const leaseOf = (key: string) => parseJson<Lease>(leases.get(key))
 
   /** A child transaction, because the library's plain transactions keep writes made before an exception. */
   const atomically = (write: () => void): Promise<void> => root.childTransaction(write)
 
   /** Runs inside the write transaction, where no other process can write. */
   const expectCheckpoint = (from: Checkpoint | undefined) => {
-    if (JSON.stringify(meta.get(CHECKPOINT)) !== JSON.stringify(from))
+    if (meta.get(CHECKPOINT) !== JSON.stringify(from))
       throw new CheckpointMoved('another projector has advanced the views')
   }
 
@@ -56,25 +57,25 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
     await atomically(() => {
       expectCheckpoint(batch.from)
       for (const { view, key, row } of batch.rows) {
-        if (row) rows.put(rowAddress(view, key), row)
+        if (row) rows.put(rowAddress(view, key), JSON.stringify(row))
         else rows.remove(rowAddress(view, key))
       }
       for (const { view, index: name, place, key } of batch.entries) {
         if (key === undefined) index.remove(indexAddress(view, name, place))
         else index.put(indexAddress(view, name, place), key)
       }
-      meta.put(CHECKPOINT, batch.to)
+      meta.put(CHECKPOINT, JSON.stringify(batch.to))
     })
   }
 
   return {
     checkpoint: async () => {
       root.resetReadTxn()
-      return meta.get(CHECKPOINT)
+      return checkpoint()
     },
     get: async (view, key) => get(view, key),
     getMany: async <Row>(addresses: RowAddress[]) => ({
-      position: meta.get(CHECKPOINT)?.position ?? BEFORE_FIRST,
+      position: checkpoint()?.position ?? BEFORE_FIRST,
       rows: addresses.map(({ view, key }) => get<Row>(view, key)),
     }),
 
@@ -84,7 +85,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
         const prefix = rowAddress(view, '')
         for (const { key: address, value } of rows.getRange(toLmdbRange(prefix, range))) {
           const key = address.slice(prefix.length)
-          found.push({ place: key, key, row: value as Row })
+          found.push({ place: key, key, row: parseJson<Row>(value) as Row })
         }
         return found
       }
@@ -101,36 +102,37 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
     lease: async (keys, holder, nowMs, untilMs) =>
       root.transaction(() =>
         keys.filter(key => {
-          const lease = leases.get(key)
+          const lease = leaseOf(key)
           const isValid = lease && lease.untilMs > nowMs && lease.untilMs <= untilMs + MAX_CLOCK_SKEW_MS
           if (isValid && lease.holder !== holder) return false
-          leases.put(key, { holder, untilMs })
+          leases.put(key, JSON.stringify({ holder, untilMs }))
           return true
         }),
       ),
     release: async (keys, holder) => {
       await root.transaction(() => {
-        for (const key of keys) if (leases.get(key)?.holder === holder) leases.remove(key)
+        for (const key of keys) if (leaseOf(key)?.holder === holder) leases.remove(key)
       })
     },
 
     report: async (reporter, text, nowMs, untilMs) => {
       await root.transaction(() => {
-        for (const { key, value } of [...reports.getRange()])
-          if (value.untilMs <= nowMs - MAX_CLOCK_SKEW_MS || value.untilMs > untilMs + MAX_CLOCK_SKEW_MS)
-            reports.remove(key)
+        for (const { key, value } of [...reports.getRange()]) {
+          const endMs = parseJson<Report>(value)?.untilMs ?? 0
+          if (endMs <= nowMs - MAX_CLOCK_SKEW_MS || endMs > untilMs + MAX_CLOCK_SKEW_MS) reports.remove(key)
+        }
         if (text === undefined) reports.remove(reporter)
-        else reports.put(reporter, { text, untilMs })
+        else reports.put(reporter, JSON.stringify({ text, untilMs }))
       })
     },
     reports: async () => {
       root.resetReadTxn()
-      return [...reports.getRange()].map(({ value }) => value)
+      return [...reports.getRange()].flatMap(({ value }) => parseJson<Report>(value) ?? [])
     },
 
-    loadSnapshot: async stream => snapshots.get(stream),
+    loadSnapshot: async stream => parseJson<Snapshot>(snapshots.get(stream)),
     saveSnapshot: async (stream, snapshot) => {
-      await snapshots.put(stream, snapshot)
+      await snapshots.put(stream, JSON.stringify(snapshot))
     },
     deleteSnapshots: async () => {
       await snapshots.clearAsync()
@@ -151,14 +153,14 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
     dump: async () => {
       root.resetReadTxn()
       const transaction = root.useReadTransaction()
-      const checkpoint = meta.get(CHECKPOINT, { transaction })
+      const at = toCheckpoint(meta.get(CHECKPOINT, { transaction }))
       async function* cells() {
         for (const { key, value } of index.getRange({ transaction }))
           yield { view: key.slice(0, key.indexOf('.')), address: INDEX + key, value }
         for (const { key, value } of rows.getRange({ transaction }))
-          yield { view: key.slice(0, key.indexOf('/')), address: ROWS + key, value: JSON.stringify(value) }
+          yield { view: key.slice(0, key.indexOf('/')), address: ROWS + key, value }
       }
-      return { checkpoint, cells: cells(), close: () => transaction.done() }
+      return { checkpoint: at, cells: cells(), close: () => transaction.done() }
     },
 
     replaceCells: async (changes, from, to) => {
@@ -168,10 +170,9 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
           const inRows = address.startsWith(ROWS)
           const key = address.slice((inRows ? ROWS : INDEX).length)
           if (value === undefined) (inRows ? rows : index).remove(key)
-          else if (inRows) rows.put(key, JSON.parse(value))
-          else index.put(key, value)
+          else (inRows ? rows : index).put(key, value)
         }
-        meta.put(CHECKPOINT, to)
+        meta.put(CHECKPOINT, JSON.stringify(to))
       })
     },
 

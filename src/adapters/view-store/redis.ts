@@ -26,6 +26,7 @@ import {
   REPORT,
   WRITE,
 } from './redis-scripts.ts'
+import { parseJson, toCheckpoint } from './stored-json.ts'
 
 /** Large writes usually take a tenth of a second. */
 const WRITE_MS = 10_000
@@ -122,12 +123,12 @@ export const openRedisViewStore = async ({
       const seenBefore = furthest
       const [row, checkpoint] = await redis.read(client => client.hmget(cells, rowAddress(view, rowKey), CHECKPOINT))
       expectWhole(positionOf(checkpoint), seenBefore)
-      return parse<Row>(row)
+      return parseJson<Row>(row)
     },
     getMany: async <Row>(rowAddresses: RowAddress[]) => {
       const addresses = rowAddresses.map(({ view, key }) => rowAddress(view, key))
       const [checkpoint, ...rows] = await redis.read(client => client.hmget(cells, CHECKPOINT, ...addresses))
-      return { position: positionOf(checkpoint), rows: rows.map(row => parse<Row>(row)) }
+      return { position: positionOf(checkpoint), rows: rows.map(row => parseJson<Row>(row)) }
     },
 
     list: async <Row>(view: string, index: string, range: Range) => {
@@ -139,7 +140,7 @@ export const openRedisViewStore = async ({
       expectWhole(positionOf(checkpoint), seenBefore)
       return addresses.map((address, i) => {
         const place = address.slice(prefix.length)
-        const row = (parse<Row>((rows ?? values)[i]) ?? null) as Row
+        const row = (parseJson<Row>((rows ?? values)[i]) ?? null) as Row
         return { place, key: byKey ? place : (values[i] as string), row }
       })
     },
@@ -172,7 +173,7 @@ export const openRedisViewStore = async ({
       })
     },
 
-    loadSnapshot: async stream => parse(await redis.read(client => client.hget(snapshots, stream))),
+    loadSnapshot: async stream => parseJson(await redis.read(client => client.hget(snapshots, stream))),
     saveSnapshot: async (stream, snapshot) => {
       await redis.change(client => client.hset(snapshots, stream, JSON.stringify(snapshot)))
     },
@@ -225,26 +226,7 @@ const indexAddress = (view: string, index: string, place: string) => `${INDEX}${
 /** The view that a cell belongs to: `rows/<view>/…`, or `index/<view>.<index>/…`. */
 const viewOf = (address: string) => address.split(/[/.]/, 2)[1] as string
 
-const toCheckpoint = (json: string | null | undefined): Checkpoint | undefined => {
-  const found = parse<Checkpoint>(json)
-  const isReadable = Number.isSafeInteger(found?.position) && found?.versions !== null
-  return found === undefined || isReadable ? found : UNREADABLE
-}
-
-/** Stands for a checkpoint that no projector wrote: of no log, so that the views are rebuilt. */
-const UNREADABLE: Checkpoint = { position: BEFORE_FIRST, eventId: '', origin: '', versions: {} }
-
 const positionOf = (json: string | null | undefined): Position => toCheckpoint(json)?.position ?? BEFORE_FIRST
-
-/** Text that no service wrote becomes null, which callers treat like any other forged value. */
-const parse = <Value>(json: string | null | undefined): Value | undefined => {
-  if (typeof json !== 'string') return undefined
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null as Value
-  }
-}
 
 const toLexRange = (address: string, { prefix, after, before, newestFirst = false, limit }: Range) => {
   const [low, high] = newestFirst ? [before, after] : [after, before]

@@ -114,7 +114,8 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     const { highest } = this.#progress
     const { position, rows } = await this.#store.getMany<Rows[Name]>([{ view, key }])
     expectWhole(position, highest)
-    return rows[0] ?? undefined
+    if (rows[0] === null) throw new Unavailable(`a row of ${view} is damaged, and the views are being rebuilt`)
+    return rows[0]
   }
 
   /** An unreadable view may lack rows that exist, and its rows may be wrong. */

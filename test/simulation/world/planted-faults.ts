@@ -86,9 +86,9 @@ export const plantedFaults: PlantedFault[] = [
     what: 'a row that is missing in emptied views counts as absent',
     file: 'engine/views/reads.ts',
     from: `    expectWhole(position, highest)
-    return rows[0] ?? undefined`,
+    if (rows[0] === null)`,
     to: `    expectWhole(position, position - highest + position)
-    return rows[0] ?? undefined`,
+    if (rows[0] === null)`,
     test: 'test/engine/views/reads.test.ts',
   },
   {

@@ -1,0 +1,91 @@
+import { Damaged, Unavailable } from '../../ports/faults.ts'
+import type { Cell, ViewStore } from '../../ports/view-store.ts'
+import { deleteLmdb, identityOf, isDamage, type LmdbOptions, lmdbFile } from '../lmdb.ts'
+import { openLmdbViewStore } from './lmdb.ts'
+
+export interface RecoverableViewsOptions {
+  folder: string
+  check: LmdbOptions['check']
+  /** Called when the views were deleted because they are damaged. */
+  onDamage: (error: Error) => void
+}
+
+/**
+ * The views in an LMDB folder, which are deleted if they are damaged: a projector then rebuilds them, like any store
+ * that was emptied. The file is checked when it is opened, since reading a damaged one may crash the process. If reads
+ * find damage later, or another process has replaced the file, a new one is opened while the store is in use.
+ */
+export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableViewsOptions): ViewStore => {
+  const file = lmdbFile(folder)
+
+  const open = () => {
+    const identity = identityOf(file)
+    try {
+      return openLmdbViewStore(folder, check)
+    } catch (error) {
+      if (!(error instanceof Damaged)) throw error
+      deleteLmdb(folder, identity)
+      onDamage(error)
+      return openLmdbViewStore(folder, check)
+    }
+  }
+
+  let store = open()
+  let identity = identityOf(file)
+  /** They stay open, since reads of them may be in progress, and a closed environment would crash the process. */
+  const replaced: ViewStore[] = []
+
+  const reopen = () => {
+    replaced.push(store)
+    store = open()
+    identity = identityOf(file)
+  }
+
+  /** The error to reject with. */
+  const recover = (error: unknown, from: ViewStore): unknown => {
+    if (!isDamage(error)) return error
+    if (store === from) {
+      deleteLmdb(folder, identity)
+      onDamage(error as Error)
+      reopen()
+    }
+    return new Unavailable('the views were damaged, and are being rebuilt')
+  }
+
+  const guarded =
+    (name: keyof ViewStore) =>
+    async (...args: unknown[]) => {
+      const from = store
+      try {
+        return await (from[name] as (...args: unknown[]) => unknown)(...args)
+      } catch (error) {
+        throw recover(error, from)
+      }
+    }
+
+  async function* guardedCells(cells: AsyncIterable<Cell>, from: ViewStore): AsyncGenerator<Cell> {
+    try {
+      yield* cells
+    } catch (error) {
+      throw recover(error, from)
+    }
+  }
+
+  const methods = Object.keys(store) as (keyof ViewStore)[]
+  const all = Object.fromEntries(methods.map(name => [name, guarded(name)])) as unknown as ViewStore
+  return {
+    ...all,
+    checkpoint: () => {
+      if (identityOf(file) !== identity) reopen()
+      return all.checkpoint()
+    },
+    dump: async () => {
+      const from = store
+      const dump = await all.dump()
+      return { ...dump, cells: guardedCells(dump.cells, from) }
+    },
+    close: async () => {
+      await Promise.all([store, ...replaced].map(each => each.close()))
+    },
+  }
+}
