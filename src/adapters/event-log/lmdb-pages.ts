@@ -2,7 +2,8 @@ import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type PassedEvent } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import type { Database } from '../lmdb.ts'
-import type { Entry, StreamIndex } from './lmdb-stream-index.ts'
+import { reading, toRawEvent } from './lmdb-entry.ts'
+import type { StreamIndex } from './lmdb-stream-index.ts'
 
 /** A page ends at either limit, so that neither many nor large events make it slow. */
 const PAGE_EVENTS = 1000
@@ -19,7 +20,7 @@ export interface LogFile {
 
 /** The events after a position, as a read transaction sees them. */
 export const readPages = (file: LogFile, after: Position): AsyncGenerator<RawEvent[]> =>
-  pagesOf(file, after, toRawEvent)
+  pagesOf(file, after, (position, text) => toRawEvent(file.folder, position, text))
 
 /** Like readPages, but of the events of streams that are not wanted, only the place is read. */
 export const skimPages = (
@@ -29,7 +30,7 @@ export const skimPages = (
 ): AsyncGenerator<(RawEvent | PassedEvent)[]> =>
   pagesOf(file, after, (position, text) => {
     const stream = streamOf(text)
-    return stream === undefined || isWanted(stream) ? toRawEvent(position, text) : { stream, position }
+    return stream === undefined || isWanted(stream) ? toRawEvent(file.folder, position, text) : { stream, position }
   })
 
 /** The stream of an entry, which comes first; undefined if it can only be read by parsing the entry. */
@@ -42,7 +43,7 @@ async function* pagesOf<Event extends PassedEvent>(
 ): AsyncGenerator<Event[]> {
   let from = after + 1
   while (true) {
-    const page = readPage(file.entries, from, read)
+    const page = reading(file.folder, () => readPage(file.entries, from, read))
     const last = page.at(-1)
     if (!last) return
     from = last.position + 1
@@ -52,8 +53,11 @@ async function* pagesOf<Event extends PassedEvent>(
 
 /** The event at a revision of a stream, as its index shows it. Throws Damaged if it is missing. */
 export const readEventAt = (file: LogFile, stream: string, revision: number): RawEvent | undefined => {
-  for (const position of file.index.positions(stream, revision)) return readAt(file, position).event
-  return undefined
+  const [event] = reading(file.folder, () => {
+    for (const position of file.index.positions(stream, revision)) return [readAt(file, position).event]
+    return []
+  })
+  return event
 }
 
 /** The events of a stream from a revision on, as its index shows them. Throws Damaged if one of them is missing. */
@@ -64,24 +68,29 @@ export async function* readStreamPages(
 ): AsyncGenerator<RawEvent[]> {
   let from = fromRevision
   while (true) {
-    const page: RawEvent[] = []
-    let characters = 0
-    for (const position of file.index.positions(stream, from)) {
-      const { event, length } = readAt(file, position)
-      page.push(event)
-      characters += length
-      if (isFull(page.length, characters)) break
-    }
+    const page = reading(file.folder, () => readStreamPage(file, stream, from))
     if (page.length === 0) return
     from += page.length
     yield page
   }
 }
 
+const readStreamPage = (file: LogFile, stream: string, from: number): RawEvent[] => {
+  const page: RawEvent[] = []
+  let characters = 0
+  for (const position of file.index.positions(stream, from)) {
+    const { event, length } = readAt(file, position)
+    page.push(event)
+    characters += length
+    if (isFull(page.length, characters)) break
+  }
+  return page
+}
+
 const readAt = ({ folder, entries }: LogFile, position: Position): { event: RawEvent; length: number } => {
   const text = entries.get(position)
   if (text === undefined) throw new Damaged(`${folder}: position ${position} is missing`)
-  return { event: toRawEvent(position, text), length: text.length }
+  return { event: toRawEvent(folder, position, text), length: text.length }
 }
 
 /** Whether a page of this many events and characters has reached a limit. */
@@ -90,11 +99,6 @@ const isFull = (events: number, characters: number): boolean => events >= PAGE_E
 export const lastPosition = ({ entries }: LogFile): Position => {
   for (const position of entries.getKeys({ reverse: true, limit: 1 })) return position
   return BEFORE_FIRST
-}
-
-export const toRawEvent = (position: Position, text: string): RawEvent => {
-  const [stream, revision, id, type, data, metadata] = JSON.parse(text) as Entry
-  return { id, stream, revision, position, type, data, metadata }
 }
 
 const readPage = <Event>(

@@ -2,6 +2,7 @@ import type { Position } from '../../../schemas/recorded.ts'
 import { NO_STREAM } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import type { Database, RootDatabase } from '../lmdb.ts'
+import { unreadable } from './lmdb-entry.ts'
 
 /**
  * The index is written in bulk, as one run of positions per stream. Writing it for each event would touch a page for
@@ -14,9 +15,6 @@ const MAX_STREAMS = 2 ** 26
 export const MAX_REVISIONS = 2 ** 27
 
 const INDEXED = 'stretched'
-
-/** An event in the log; its key is the position. Stream and revision come first, to be read without parsing. */
-export type Entry = [stream: string, revision: number, id: string, type: string, data: unknown, metadata: unknown]
 
 /** The unindexed end of a stream: the positions of its events from a revision on. */
 interface Tail {
@@ -142,7 +140,7 @@ export class StreamIndex {
 
   #readHeader(position: Position, text: string): { stream: string; revision: number } {
     const header = /^\["([^"\\]+)",(\d+),/.exec(text)
-    if (!header) throw new Damaged(`${this.#folder}: the entry at position ${position} cannot be read`)
+    if (!header) throw unreadable(this.#folder, position)
     return { stream: header[1] as string, revision: Number(header[2]) }
   }
 }

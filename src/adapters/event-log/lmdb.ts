@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { type AppendResult, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
-import { Damaged, Unavailable } from '../../ports/faults.ts'
+import { Unavailable } from '../../ports/faults.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../free-space.ts'
 import { closeLmdb, type Database, openLmdb } from '../lmdb.ts'
-import { lastPosition, readEventAt, readPages, readStreamPages, toRawEvent } from './lmdb-pages.ts'
-import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
+import { damaged, type Entry, reading, toRawEvent } from './lmdb-entry.ts'
+import { lastPosition, readEventAt, readPages, readStreamPages } from './lmdb-pages.ts'
+import { MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 
 /** How often to look for appends by other processes. Those of this process are noticed at once. */
 const POLL_MS = 100
@@ -37,9 +38,10 @@ interface PendingAppend {
 export const openLmdbEventLog = (folder: string, die: (error: Error) => void): EventLog => {
   const root = openLmdb(folder, { durable: true })
   const entries = root.openDB<string, number>('entries', { encoding: 'string' })
-  checkTail(folder, entries)
-
-  const index = new StreamIndex(folder, root, entries)
+  const index = reading(folder, () => {
+    checkTail(folder, entries)
+    return new StreamIndex(folder, root, entries)
+  })
   const file = { folder, entries, index }
   const ensureFreeSpace = freeSpaceGuard(folder, LOG_RESERVE_BYTES)
   const changed = new Signal()
@@ -159,14 +161,10 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
 
 const checkTail = (folder: string, entries: Database<string, number>) => {
   let next: Position | undefined
-  try {
-    for (const { key, value } of entries.getRange({ reverse: true, limit: TAIL_EVENTS })) {
-      toRawEvent(key, value)
-      if (next !== undefined && key !== next - 1) throw new Error(`position ${next - 1} is missing`)
-      next = key
-    }
-  } catch (error) {
-    throw new Damaged(`the event log in ${folder} is damaged (${(error as Error).message}); restore it from a backup`)
+  for (const { key, value } of entries.getRange({ reverse: true, limit: TAIL_EVENTS })) {
+    toRawEvent(folder, key, value)
+    if (next !== undefined && key !== next - 1) throw damaged(folder, `position ${next - 1} is missing`)
+    next = key
   }
 }
 

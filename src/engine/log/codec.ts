@@ -41,7 +41,12 @@ export const createCodec = <Event extends AnyEvent>({ events, metadata, upcasts 
       const event = upcasts.reduce(applied, raw)
       const fault = findFault(event)
       if (fault)
-        throw new Damaged(`${raw.stream} holds an unreadable ${raw.type} at revision ${raw.revision}: ${fault}`)
+        throw new Damaged(
+          [
+            `${raw.stream} holds an unreadable ${raw.type} at revision ${raw.revision} (position ${raw.position}):`,
+            `${fault}; restore it from a backup`,
+          ].join(' '),
+        )
       return event as Recorded as Recorded<Event>
     },
   }

@@ -58,9 +58,10 @@ t.test('an event that violates its schema is not written, and is damage when rea
   }
 })
 
-t.test('the error names the stream, revision and field', async t => {
-  const event = raw({ type: 'CreditsGranted', data: { ...grant.data, amountMicros: 0 } })
-  const message = 'account-x holds an unreadable CreditsGranted at revision 3: data/amountMicros must be >= 1'
+t.test('the error names the stream, place and field, and says what to do', async t => {
+  const event = { ...raw({ type: 'CreditsGranted', data: { ...grant.data, amountMicros: 0 } }), position: 9 }
+  const place = 'account-x holds an unreadable CreditsGranted at revision 3 (position 9)'
+  const message = `${place}: data/amountMicros must be >= 1; restore it from a backup`
   t.throws(() => eventCodec.decode(event), { message })
 })
 

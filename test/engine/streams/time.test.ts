@@ -134,6 +134,7 @@ t.test('an event of a later format is named as unreadable', async t => {
   const log = await openLog(t)
   const metadata = { ...format2(1), format: 3, actor: { kind: 'service' }, hash: digest('a') }
   await log.append(STREAM, [{ id: crypto.randomUUID(), ...happened(0), metadata }], NO_STREAM)
-  const message = `${STREAM} holds an unreadable AccountOpened at revision 0: metadata/format must be equal to constant`
+  const place = `${STREAM} holds an unreadable AccountOpened at revision 0 (position 0)`
+  const message = `${place}: metadata/format must be equal to constant; restore it from a backup`
   await t.rejects(streamsOf(log).load(STREAM), { name: 'Damaged', message })
 })
