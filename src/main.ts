@@ -1,6 +1,10 @@
+import { parseArgs } from 'node:util'
+import { ConfigError } from './boot/config.ts'
 import { openCore } from './boot/core.ts'
 import { explainFailure } from './boot/failure.ts'
 import { welcome } from './boot/first-start.ts'
+import { FEW_FILES, openFilesLimit } from './boot/open-files.ts'
+import { meetOtherServices } from './boot/other-services.ts'
 import { keepFilesPrivate } from './boot/private-files.ts'
 import { readConfig } from './boot/read-config.ts'
 
@@ -10,10 +14,19 @@ import { readConfig } from './boot/read-config.ts'
  */
 const STOP_DEADLINE_MS = 9000
 
+const OTHER_SERVICE = 'another service uses the same DATA_DIR; set ROLES for each if that is intended'
+
 const main = async () => {
+  const { newLog } = readOptions()
   const config = readConfig(process.env)
   keepFilesPrivate(config.dataDir)
-  const core = await openCore(config)
+  const core = await openCore(config, { newLog })
+  const maxOpenFiles = openFilesLimit()
+  if (maxOpenFiles !== undefined && maxOpenFiles < FEW_FILES)
+    core.logger.warn({ maxOpenFiles }, `this process may open few files; raise "ulimit -n" to ${FEW_FILES} or more`)
+  // Who chooses roles runs several processes on purpose.
+  if (config.eventStore.kind === 'lmdb' && !process.env['ROLES'])
+    await meetOtherServices(config.dataDir, () => core.logger.warn({ dataDir: config.dataDir }, OTHER_SERVICE))
   // A process whose stores cannot be opened ends without loading the rest.
   const { startServer } = await import('./boot/server.ts')
   const server = await startServer(core)
@@ -40,6 +53,15 @@ const main = async () => {
   await greeted
   // The first message to the MCP server need not wait until its code is loaded.
   if (config.roles.has('api')) await import('./mcp/protocol.ts')
+}
+
+const readOptions = () => {
+  try {
+    const { values } = parseArgs({ options: { 'new-log': { type: 'boolean', default: false } } })
+    return { newLog: values['new-log'] }
+  } catch (error) {
+    throw new ConfigError((error as Error).message)
+  }
 }
 
 main().catch(error => {

@@ -74,8 +74,8 @@ export class ScriptProcess extends ProgramProcess {
 
 /** The service in a separate process. */
 export class ServiceProcess extends ScriptProcess {
-  constructor(folder: string, env: Record<string, string> = {}) {
-    super('src/main.ts', [], { DATA_DIR: folder, PORT: '0', ...env })
+  constructor(folder: string, env: Record<string, string> = {}, args: string[] = []) {
+    super('src/main.ts', args, { DATA_DIR: folder, PORT: '0', ...env })
   }
 
   /** Resolves to the URL when the service listens. */

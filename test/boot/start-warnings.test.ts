@@ -1,0 +1,47 @@
+import t from 'tap'
+import { toRun } from '../support/program.ts'
+import { ProgramProcess, ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// The tests start many processes, about one second each.
+t.setTimeout(120_000)
+
+/** The messages of the warnings and errors in the log of a service. */
+const troubles = (stdout: string): string[] =>
+  stdout
+    .split('\n')
+    .filter(line => /^\{"level":[4-6]0/.test(line))
+    .map(line => JSON.parse(line).msg)
+
+t.test('an unknown option is refused', async t => {
+  const service = new ServiceProcess(await temporaryFolder(t), {}, ['--newlog'])
+  t.teardown(() => service.end('SIGKILL'))
+  t.match(await service.ended, { code: 1, stderr: /^The configuration is invalid\.\n.*--newlog/ })
+})
+
+t.test('two services on one folder both say so, unless their roles were chosen', async t => {
+  const together = 'another service uses the same DATA_DIR; set ROLES for each if that is intended'
+  const folder = await temporaryFolder(t)
+  const first = await startServiceProcess(t, folder)
+  const roles = await startServiceProcess(t, folder, { ROLES: 'api,projector,reactors,sealer' })
+  t.same(troubles((await roles.end('SIGTERM')).stdout), [])
+  const second = await startServiceProcess(t, folder)
+  await first.until(new RegExp(together))
+  t.same(troubles((await second.end('SIGKILL')).stdout), [together])
+  t.same(troubles((await first.end('SIGKILL')).stdout), [together])
+  const third = await startServiceProcess(t, folder)
+  t.same(troubles((await third.end('SIGTERM')).stdout), [], 'those that were killed are gone')
+})
+
+t.test('a low limit of open files is said at the start', async t => {
+  for (const [limit, said] of [
+    [1023, ['this process may open few files; raise "ulimit -n" to 1024 or more']],
+    [1024, []],
+  ] as const) {
+    const limited = ['sh', '-c', `ulimit -n ${limit} && exec "$@"`, 'sh', ...toRun('src/main.ts')]
+    const service = new ProgramProcess(limited, { DATA_DIR: await temporaryFolder(t), PORT: '0' })
+    t.teardown(() => service.end('SIGKILL'))
+    await service.until(/"msg":"listening"/)
+    t.same(troubles((await service.end('SIGTERM')).stdout), said)
+  }
+})
