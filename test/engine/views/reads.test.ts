@@ -57,6 +57,14 @@ t.test('views of another log are not read until they are replaced', async t => {
   await expectReadable(t, reads, 'runs')
 })
 
+t.test('a row that no service wrote is unavailable, and not missing', async t => {
+  const { reads } = await open(t, views => ({
+    ...views,
+    getMany: async addresses => ({ ...(await views.getMany(addresses)), rows: addresses.map(() => null) }),
+  }))
+  await t.rejects(async () => reads.get('runs', 'run_1'), Unavailable)
+})
+
 t.test('views that were emptied are not read until they are as far as before', async t => {
   const { progress, reads, views } = await open(t)
   const position = (await views.checkpoint())?.position ?? Number.NaN
