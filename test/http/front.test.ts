@@ -67,12 +67,14 @@ t.test('every command of the documentation works', async t => {
   const customer = await openAccount(service)
   const commands = commandsOn((await stranger.get('/guide')).text)
   t.ok(commands.length >= 4)
-  const answers = []
-  for (const command of commands) answers.push(await runShell(command, customer.apiKey))
+  const answers: { object: string; run_id?: string; status?: string }[] = []
+  for (const command of commands)
+    answers.push(await runShell(command.replace('run_…', answers.at(-1)?.run_id ?? ''), customer.apiKey))
   t.match(
     answers.map(({ object }) => object),
-    ['run', 'quote', 'run', 'list'],
+    ['run', 'quote', 'run', 'run', 'run'],
   )
+  t.equal(answers.at(-1)?.status, 'completed', 'the video')
 })
 
 t.test('prices of all models are for people who have signed in, unless the descriptions are public', async t => {
