@@ -11,7 +11,7 @@ t.setTimeout(0)
 t.jobs = 4
 
 /** Folders and files with the longest tests. They begin, so that none of them is left alone at the end. */
-const first = ['simulation', 'types.test.js', 'adapters']
+const first = ['simulation', 'types.test.js', 'catalog', 'adapters']
 
 /** Folders whose tests mostly wait for timers. They run beside the others, so that the processors are seldom idle. */
 const waiting = ['engine', 'mcp', 'reactors']
