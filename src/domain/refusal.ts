@@ -41,8 +41,8 @@ export interface Refusals {
   too_many_sign_ins: { retryAfterMs: number }
   /** No code of the identity can be tried under this id. */
   code_not_valid: { reason: CodeFault }
-  /** The entered text is none of so many codes. */
-  code_wrong: { triesLeft: number; codes: number }
+  /** The entered text is none of so many codes. The tries are missing where nobody may know whether there is a code. */
+  code_wrong: { triesLeft?: number; codes: number }
   /** The service does not use Telegram. */
   telegram_not_offered: object
   /** The answer that a browser brought back from Telegram proves no identity. */

@@ -1,5 +1,5 @@
 /** Characters that control a terminal or the direction of text, without line breaks and tabs. */
-const CONTROLS = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+const CONTROLS = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /**
  * A text without control characters: each is shown by its code. Vendors and customers choose parts of many texts, and

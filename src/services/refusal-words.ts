@@ -57,6 +57,7 @@ export const sharedWords = {
   code_not_valid: ({ reason }) => `${CODE_FAULTS[reason]} Request a new one.`,
   code_wrong: ({ triesLeft, codes }) => {
     const fault = codes === 1 ? 'This is not the code' : 'This is neither of the last two codes'
+    if (triesLeft === undefined) return `${fault} that this browser requested, or it is no longer valid. ${BUSY}`
     const rest =
       triesLeft === 0 ? 'Request a new one.' : `You have ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}.`
     return `${fault} that this browser requested. ${rest}`
@@ -284,6 +285,8 @@ const plural = (count: number, noun: string): string => `${count} ${noun}${count
 /** A number of bytes as people write it. As in UPLOAD_QUOTA, 1 GB is 2³⁰ bytes. */
 const inUnits = (bytes: number): string =>
   bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GB` : `${Math.round(bytes / 2 ** 20)} MB`
+
+const BUSY = 'At the moment, codes go only to people who have signed in before. Request another in a minute.'
 
 const CODE_FAULTS: Record<CodeFault, string> = {
   unknown: 'This code is not valid here.',

@@ -10,6 +10,7 @@ import { type Audit, allRuns, auditFolder } from '../support/ledger.ts'
 import { seededRandom, testSeed } from '../support/seeded-random.ts'
 import { openAccounts } from '../support/service.ts'
 import { ServiceProcess } from '../support/service-process.ts'
+import { until } from '../support/until.ts'
 
 // Kills a service under load repeatedly, then checks its data. Run manually:
 //   node --import=tsx test/simulation/crash.ts --kills 100 --seed 7
@@ -66,6 +67,8 @@ export const crash = async (
         checked = all.length
         const stop = new AbortController()
         const working = workers.map(worker => worker.work(url, stop.signal))
+        // However slow the machine is, each kill interrupts work.
+        await until('runs are acknowledged', () => acknowledged().length > all.length + 4)
         await delay(50 + random() * 800)
         service.end('SIGKILL')
         stop.abort()

@@ -7,17 +7,23 @@ export interface Welcome {
   withheld?: WelcomeWithheld | undefined
 }
 
-/** The two domains of Google's mail. Its servers ignore dots in the name of a mailbox. */
-const GMAIL = new Set(['gmail.com', 'googlemail.com'])
+/** Domains of one provider, the first of which stands for all, and what it ignores in the names of mailboxes. */
+const PROVIDERS: { domains: string[]; ignored?: RegExp }[] = [
+  // https://support.google.com/mail/answer/7436150
+  { domains: ['gmail.com', 'googlemail.com'], ignored: /\./g },
+  { domains: ['proton.me', 'protonmail.com', 'pm.me'], ignored: /[._-]/g },
+  { domains: ['icloud.com', 'me.com', 'mac.com'] },
+]
 
 /**
- * The identity that gets welcome credits once for all of its spellings. An address loses the tag after a `+`, and at
- * Google its dots. Only the welcome follows from it: what reaches a mailbox, only the mailbox's server knows.
+ * The identity that gets welcome credits once for all of its spellings. An address loses the tag after a `+`, and what
+ * its provider ignores. Only the welcome follows from it: what reaches a mailbox, only the mailbox's server knows.
  */
 export const canonicalOf = (identity: Identity): Identity => {
   if (identity.kind !== 'email') return identity
   const [mailbox = '', domain = ''] = identity.address.split('@')
   const untagged = mailbox.replace(/\+.*$/, '') || mailbox
-  if (!GMAIL.has(domain)) return { kind: 'email', address: `${untagged}@${domain}` }
-  return { kind: 'email', address: `${untagged.replaceAll('.', '') || untagged}@gmail.com` }
+  const { domains: [first = domain] = [], ignored } = PROVIDERS.find(({ domains }) => domains.includes(domain)) ?? {}
+  const plain = ignored ? untagged.replaceAll(ignored, '') || untagged : untagged
+  return { kind: 'email', address: `${plain}@${first}` }
 }

@@ -70,6 +70,9 @@ interface CodeCandidate {
   codeId: string
 }
 
+/** The hexadecimal digits of an id that tell the service that it was busy. */
+const MARK_LENGTH = 12
+
 /** Makes codes, sends them by mail, and tries those that people enter. */
 export class OneTimeCodes {
   readonly #parts: Parts
@@ -98,6 +101,7 @@ export class OneTimeCodes {
    */
   async request(order: CodeOrder): Promise<Answer<CodeAnswer>> {
     const codeId = this.#parts.random.uuid()
+    const busyId = this.#busyIdOf(order.identity, codeId)
     const account = this.#accountOf(order)
     const network = wideNetworkOf(order.network)
     if ((account && this.#known.take(account)) || this.#strangers.take(network)) {
@@ -105,8 +109,14 @@ export class OneTimeCodes {
       return refused ?? answer({ codeId, isBusy: false })
     }
     if (order.owner) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
-    this.#makeForOwner(order, codeId, network)
-    return answer({ codeId, isBusy: true })
+    this.#makeForOwner(order, busyId, network)
+    return answer({ codeId: busyId, isBusy: true })
+  }
+
+  /** An id by which the service recognizes a code that only an identity with an account got. */
+  #busyIdOf(identity: EmailIdentity, codeId: string): string {
+    const head = codeId.slice(0, -MARK_LENGTH)
+    return head + this.#hash(identity, head, 'busy').slice(0, MARK_LENGTH)
   }
 
   /** Makes a code after the answer, if the identity has an account. */
@@ -168,6 +178,9 @@ export class OneTimeCodes {
       else if (tried.accept.some(({ type, data }) => type === 'LoginCodeTried' && data.correct)) return answer(identity)
       else triesLeft.push(Math.max(0, MAX_TRIES - ((await this.#codeOf(code))?.tries ?? MAX_TRIES)))
     }
+    // Any other answer would tell whether the address has an account.
+    if (codes.some(({ identity, codeId }) => codeId === this.#busyIdOf(identity, codeId)))
+      return refuse('code_wrong', { codes: codes.length })
     const [first] = refused
     if (first && triesLeft.length === 0) return first
     return refuse('code_wrong', { triesLeft: Math.max(...triesLeft), codes: codes.length })

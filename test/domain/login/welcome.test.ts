@@ -7,6 +7,9 @@ const canonical = (address: string) => (canonicalOf({ kind: 'email', address }) 
 t.test('spellings of one mailbox are one identity for the welcome', async t => {
   for (const address of ['ada@gmail.com', 'a.d.a@gmail.com', 'ada+news@gmail.com', 'a.da+x+y@googlemail.com'])
     t.equal(canonical(address), 'ada@gmail.com')
+  for (const address of ['ada@proton.me', 'a_d-a@protonmail.com', 'a.da+x@pm.me'])
+    t.equal(canonical(address), 'ada@proton.me')
+  for (const address of ['a.da@me.com', 'a.da+x@mac.com']) t.equal(canonical(address), 'a.da@icloud.com')
   t.equal(canonical('ada+news@example.com'), 'ada@example.com')
 })
 
