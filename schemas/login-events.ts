@@ -30,8 +30,8 @@ export const LoginLinked = Closed({ accountId: AccountId, additional: Type.Optio
 export type LoginLinked = Static<typeof LoginLinked>
 
 /**
- * The welcome credits that the account of an identity opens with. `login` is the hash in the name of its stream. This
- * stream is that of the identity without tags and, at Google, dots: it gets them once for all of its spellings.
+ * The welcome credits that the account of an identity opens with. `login` is the hash in the name of its stream. The
+ * event is in the stream of the plain spelling, which gets them once for all spellings of a mailbox.
  */
 export const WelcomeDecided = Closed({ login: Sha256, welcomeMicros: Micros, withheld: Type.Optional(WelcomeWithheld) })
 

@@ -24,7 +24,7 @@ const main = async () => {
   const maxOpenFiles = openFilesLimit()
   if (maxOpenFiles !== undefined && maxOpenFiles < FEW_FILES)
     core.logger.warn({ maxOpenFiles }, `this process may open few files; raise "ulimit -n" to ${FEW_FILES} or more`)
-  // Who chooses roles runs several processes on purpose.
+  // Operators who set roles run several processes on purpose.
   if (config.eventStore.kind === 'lmdb' && !process.env['ROLES'])
     await meetOtherServices(config.dataDir, () => core.logger.warn({ dataDir: config.dataDir }, OTHER_SERVICE))
   // A process whose stores cannot be opened ends without loading the rest.

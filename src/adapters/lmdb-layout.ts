@@ -18,8 +18,12 @@ export const MAGIC = 0xbeefc0de
 export const FREE_TREE_OFFSET = 48
 export const MAIN_TREE_OFFSET = 96
 export const LAST_PAGE_OFFSET = 144
-export const TRANSACTION_OFFSET = 152
+const TRANSACTION_OFFSET = 152
 export const META_BYTES = 160
+
+/** The one of the two meta pages that holds. */
+export const newerMeta = (first: Buffer, second: Buffer): Buffer =>
+  first.readBigUInt64LE(TRANSACTION_OFFSET) > second.readBigUInt64LE(TRANSACTION_OFFSET) ? first : second
 
 /** A tree, as a meta page or a node holds it. The root of an empty one is NO_ROOT. */
 export const readTree = (bytes: Buffer, offset: number) => ({

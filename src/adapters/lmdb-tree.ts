@@ -29,8 +29,7 @@ class TreeCheck {
   }
 
   run() {
-    const [first, second] = [this.#read(0n, layout.META_BYTES), this.#read(1n, layout.META_BYTES)]
-    const newer = transactionOf(first) > transactionOf(second) ? first : second
+    const newer = layout.newerMeta(this.#read(0n, layout.META_BYTES), this.#read(1n, layout.META_BYTES))
     this.#lastPage = newer.readBigUInt64LE(layout.LAST_PAGE_OFFSET)
     this.#checkTree(newer, layout.FREE_TREE_OFFSET)
     this.#checkTree(newer, layout.MAIN_TREE_OFFSET)
@@ -109,5 +108,3 @@ class TreeCheck {
     if (!isSound) throw new Damaged(`${this.#path} is damaged at page ${page}`)
   }
 }
-
-const transactionOf = (meta: Buffer): bigint => meta.readBigUInt64LE(layout.TRANSACTION_OFFSET)

@@ -214,14 +214,12 @@ const isLmdbFile = (path: string): boolean => {
     const bytes = Buffer.alloc(length)
     return readSync(file, bytes, 0, length, position) === length ? bytes : undefined
   }
-  const { MAGIC_OFFSET, MAGIC, TRANSACTION_OFFSET, FLAGS_OFFSET } = layout
+  const { MAGIC_OFFSET, MAGIC, FLAGS_OFFSET } = layout
   try {
     const metas = [0, PAGE_BYTES].map(position => read(layout.META_BYTES, position))
     const [first, second] = metas
     if (!first || !second || metas.some(meta => meta?.readUInt32LE(MAGIC_OFFSET) !== MAGIC)) return false
-    const newer =
-      first.readBigUInt64LE(TRANSACTION_OFFSET) > second.readBigUInt64LE(TRANSACTION_OFFSET) ? first : second
-    const { root } = layout.readTree(newer, layout.MAIN_TREE_OFFSET)
+    const { root } = layout.readTree(layout.newerMeta(first, second), layout.MAIN_TREE_OFFSET)
     if (root === layout.NO_ROOT) return true
     const page = read(layout.HEADER_BYTES, Number(root) * PAGE_BYTES)
     return page?.readBigUInt64LE(0) === root && (page.readUInt16LE(FLAGS_OFFSET) & TREE_FLAGS) !== 0

@@ -1,6 +1,6 @@
 import { visible } from '../domain/visible.ts'
 
-// Names, reasons and messages come from customers and vendors. Whatever a command prints for people passes here.
+// Customers and vendors choose names, reasons and messages, so commands print nothing for people unchanged.
 for (const name of ['log', 'error'] as const) {
   const print = console[name].bind(console)
   console[name] = (...texts: unknown[]) =>

@@ -18,49 +18,57 @@ interface CodeProps {
 }
 
 /** Asks for the code that was sent. It shows nothing about the address, which may have no account. */
-export const CodePage = (props: CodeProps) => {
-  const { email, hasEarlier, minutes, fault, isBusy, folder, action, back, account, button } = props
-  return (
-    <Layout title={fault === undefined ? 'Enter the code' : 'Error: enter the code'} account={account}>
-      <h1>Enter the code</h1>
-      <Fault text={fault} />
+export const CodePage = ({
+  email,
+  hasEarlier,
+  minutes,
+  fault,
+  isBusy,
+  folder,
+  action,
+  back,
+  account,
+  button,
+}: CodeProps) => (
+  <Layout title={fault === undefined ? 'Enter the code' : 'Error: enter the code'} account={account}>
+    <h1>Enter the code</h1>
+    <Fault text={fault} />
+    <p>
+      If <strong>{email}</strong> can be used to sign in here, a code is on its way. It is valid for {minutes} minutes
+      {hasEarlier && ', as is the one that you requested before'}.
+    </p>
+    {isBusy && (
       <p>
-        If <strong>{email}</strong> can be used to sign in here, a code is on its way. It is valid for {minutes} minutes
-        {hasEarlier && ', as is the one that you requested before'}.
+        Too many people are signing in at the moment. If you have signed in before, a code is on its way. If you are
+        new, <a href={back}>request another code</a> in a minute.
       </p>
-      {isBusy && (
-        <p>
-          Too many people are signing in at the moment. If you have signed in before, a code is on its way. If you are
-          new, <a href={back}>request another code</a> in a minute.
-        </p>
-      )}
-      {folder !== undefined && (
-        <p>
-          This service has no mail server: the code is in the newest file in <code>{folder}</code>, on the machine that
-          runs it.
-        </p>
-      )}
-      <form method="post" action={action}>
-        <label for="code">
-          Code <span class="small">such as WDJB-MJHT</span>
-        </label>
-        <input
-          id="code"
-          name="code"
-          class="code"
-          required
-          maxlength={20}
-          autocomplete="one-time-code"
-          autocapitalize="characters"
-          spellcheck={false}
-          autofocus
-          {...faulty(fault)}
-        />
-        <button type="submit">{button}</button>
-      </form>
-      <p class="soft">
-        No code after a minute? Look in your spam folder, or <a href={back}>request another code</a>.
+    )}
+    {folder !== undefined && (
+      <p>
+        This service has no mail server: the code is in the newest file in <code>{folder}</code>, on the machine that
+        runs it.
       </p>
-    </Layout>
-  )
-}
+    )}
+    <form method="post" action={action}>
+      <label for="code">
+        Code <span class="small">such as WDJB-MJHT</span>
+      </label>
+      <input
+        id="code"
+        name="code"
+        class="code"
+        required
+        maxlength={20}
+        autocomplete="one-time-code"
+        autocapitalize="characters"
+        spellcheck={false}
+        autofocus
+        {...faulty(fault)}
+      />
+      <button type="submit">{button}</button>
+    </form>
+    <p class="soft">
+      No code after a minute? Look in your spam folder, or <a href={back}>request another code</a>.
+    </p>
+  </Layout>
+)

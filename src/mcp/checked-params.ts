@@ -31,7 +31,7 @@ const isRead = (method: unknown): method is keyof typeof read =>
 
 const invalidParams = (path: PropertyKey[], fault: string) => {
   const place = path
-    .map(part => visible(`/${toPointerPart(String(part))}`))
+    .map(part => `/${toPointerPart(String(part))}`)
     .join('')
     .slice(0, MAX_PLACE)
   const message = visible(fault)

@@ -8,7 +8,7 @@ export const toCheckpoint = (json: string | null | undefined): Checkpoint | unde
   return found === undefined || isReadable ? found : UNREADABLE
 }
 
-/** Stands for a checkpoint that no projector wrote: of no log, so that the views are rebuilt. */
+/** A checkpoint that no projector wrote counts as one of another log, so the views are rebuilt. */
 const UNREADABLE: Checkpoint = { position: BEFORE_FIRST, eventId: '', origin: '', versions: {} }
 
 /** Text that no service wrote becomes null, which callers treat like any other forged value. */

@@ -18,11 +18,13 @@ export class KeptSeals {
 
   /** Takes the next event of the stream of seals, as it was read if that was possible. */
   take(number: number, event: AuditedEvent | undefined, report: Report) {
+    const names = this.#names.get(number)
+    if (!names) return
+    this.#names.delete(number)
     const seal = event?.type === 'LogSealed' && {
       ...{ number, name: sealName(event.data as LogSealed), link: event.metadata.hash },
     }
-    const others = [...(this.#names.get(number) ?? [])].filter(name => !seal || !hasName(seal, name))
-    this.#names.delete(number)
+    const others = [...names].filter(name => !seal || !hasName(seal, name))
     const other = others.find(name => !seal || !isOldName(name))
     if (other !== undefined && !this.#isReported) {
       this.#isReported = true

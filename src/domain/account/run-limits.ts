@@ -1,8 +1,9 @@
 import type { RunErrorCode, RunQueued } from '../../../schemas/account-events.ts'
 import { type KeyId, MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { type Refusal, refuse } from '../refusal.ts'
+import { decayed } from './decaying.ts'
 import { inFlightRefusal, type LimitPair } from './limits.ts'
-import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
+import { type AccountState, CLOCK_TOLERANCE_MS, type Decaying } from './state.ts'
 
 /** Failures that the account causes. Those of a provider or of this service never count. */
 const OWN_FAULTS: RunErrorCode[] = ['invalid_input', 'content_rejected', 'cancelled']
@@ -51,12 +52,4 @@ export const limitRefusal = (
 /** The size of a run while it is open. */
 export const bytesOf = (run: RunQueued): number => Buffer.byteLength(JSON.stringify(run))
 
-/**
- * The failures that still count. A clock that is a little behind forgets none of them. Those of a clock that was far
- * ahead are void, since they would count for too long.
- */
-const failuresAt = ({ ownFailures: { count, atMs } }: AccountState, nowMs: number): AccountState['ownFailures'] => {
-  if (nowMs < atMs - CLOCK_TOLERANCE_MS) return { count: 0, atMs: nowMs }
-  const passedMs = Math.max(0, nowMs - atMs)
-  return { count: Math.max(0, count - passedMs / FAILURE_MS), atMs: atMs + passedMs }
-}
+const failuresAt = ({ ownFailures }: AccountState, nowMs: number): Decaying => decayed(ownFailures, nowMs, FAILURE_MS)

@@ -41,10 +41,10 @@ export interface AccountState {
   openRunsOf: ImmutableMap<KeyId, number>
   /** The bytes of the events that queued these runs. */
   openRunBytes: number
-  /** The failures that the account caused, as they counted at `atMs`, in ms since 1970; see `run-limits.ts`. */
-  ownFailures: { count: number; atMs: number }
-  /** The bytes of what the owner has changed, as they counted at `atMs`, in ms since 1970; see `changes.ts`. */
-  changes: { bytes: number; atMs: number }
+  /** The failures that the account caused; see `run-limits.ts`. */
+  ownFailures: Decaying
+  /** The bytes of what the owner has changed; see `changes.ts`. */
+  changes: Decaying
   /** How many test runs the account has asked for on the last UTC day that had some; see `test-runs.ts`. */
   testRuns: { day: string; count: number }
   /** The number of attempts for each run whose webhook is pending. */
@@ -72,6 +72,12 @@ export interface AccountState {
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request may have been dropped before its time; see `isForgetful`. */
   hasDroppedEarly: boolean
+}
+
+/** A count that time reduces, as it was at `atMs`, in ms since 1970; see `decaying.ts`. */
+export interface Decaying {
+  count: number
+  atMs: number
 }
 
 /** Why an account is suspended, and since when (ISO 8601). */
@@ -184,7 +190,7 @@ export const initialAccount: AccountState = {
   openRunsOf: ImmutableMap(),
   openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
-  changes: { bytes: 0, atMs: 0 },
+  changes: { count: 0, atMs: 0 },
   testRuns: { day: '', count: 0 },
   deliveries: ImmutableMap(),
   notices: NO_NOTICES,

@@ -101,7 +101,6 @@ export class OneTimeCodes {
    */
   async request(order: CodeOrder): Promise<Answer<CodeAnswer>> {
     const codeId = this.#parts.random.uuid()
-    const busyId = this.#busyIdOf(order.identity, codeId)
     const account = this.#accountOf(order)
     const network = wideNetworkOf(order.network)
     if ((account && this.#known.take(account)) || this.#strangers.take(network)) {
@@ -109,6 +108,7 @@ export class OneTimeCodes {
       return refused ?? answer({ codeId, isBusy: false })
     }
     if (order.owner) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
+    const busyId = this.#busyIdOf(order.identity, codeId)
     this.#makeForOwner(order, busyId, network)
     return answer({ codeId: busyId, isBusy: true })
   }

@@ -50,6 +50,14 @@ t.test('the owner of an account may change so much in an hour', async t => {
   }
 })
 
+t.test('a clock that is a little behind forgets nothing', async () => {
+  const behind = by(keyId(1), THEN_MS - 30_000, change)
+  const excess = (many().length + 1) * bytes - MAX_CHANGE_BYTES
+  given(account, opened(), keyCreated(1), ...many(), behind)
+    .when(asOwner(createKey(2)))
+    .refused('too_many_changes', { retryAfterMs: Math.ceil(excess * 3.6) })
+})
+
 t.test('a key can be revoked at any time, and that counts', async t => {
   const full = given(account, opened(), keyCreated(1), ...many())
   t.match(full.when(asOwner(revokeKey(1))).decision, { accept: [{ type: 'ApiKeyRevoked' }] })
