@@ -145,9 +145,16 @@ for (const [mode, kind] of Object.entries(kinds))
     })
   }
 
-/** Whether a part of a file has arrived. */
+/** Whether a part of a file has arrived. A file that has arrived whole may move away at any time. */
 const isArriving = async (folder: string): Promise<boolean> => {
   const paths = (await namesIn(folder, 'arriving')).map(name => join(folder, 'objects', 'arriving', name))
-  const sizes = await Promise.all(paths.map(async path => (await stat(path)).size))
+  const sizes = await Promise.all(
+    paths.map(path =>
+      stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
   return sizes.some(size => size > 0)
 }

@@ -79,6 +79,9 @@ export class Truth {
           error?: { code: string }
         }
       if (type === 'AccountOpened') this.expectOwner(email as string, accountId as string)
+      // The second spelling of a mailbox gets no welcome credits.
+      if (type === 'AccountOpened' && !events.some(({ type }) => type === 'CreditsGranted'))
+        balances.push({ position, balanceMicros: 0 })
       if (kind === 'welcome' && balances.length > 0) this.#onViolation(`${stream} got its welcome late, or twice`)
       if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
       if (type === 'CreditsDebited') runs.set(runId, { position, isTest: false, chargedMicros: amountMicros })
