@@ -18,7 +18,9 @@ export interface SignIns {
 
 const OWNERS = 100
 const NEWCOMERS = 10
+/** The networks of the flood: IPv4 /24, and /48 of one IPv6 /32. */
 const NETWORKS = 400
+const IPV6_NETWORKS = 2_000
 
 /** Requests of the flood at a time. */
 const WORKERS = 32
@@ -33,7 +35,7 @@ const LEAD_MS = 5_000
 const SIGN_IN = '/console/sign-in'
 const addressOf = (kind: string) => (index: number) => `${kind}-${index}@example.com`
 
-/** Floods the service from 400 networks, for new addresses and for those of owners, while people sign in. */
+/** Floods the service from IPv4 and IPv6 networks, for new addresses and for those of owners, while people sign in. */
 export const measureSignIns = async (): Promise<SignIns[]> => {
   const { folder, discard } = await withFolder()
   const start = (codesPerMinute?: string) =>
@@ -82,7 +84,9 @@ export const measureSignIns = async (): Promise<SignIns[]> => {
 }
 
 export const showSignIns = (results: SignIns[]) => {
-  console.log(`sign-in: people who sign in within a minute while ${NETWORKS} networks request codes without end`)
+  console.log(
+    `sign-in: people who sign in within a minute while ${NETWORKS + IPV6_NETWORKS} networks request codes without end`,
+  )
   for (const { people, count, signedIn, goal, slowestMs } of results) {
     const verdict = signedIn >= goal ? 'reached' : 'MISSED'
     console.log(`  ${people}: ${signedIn} of ${count}, the slowest in ${(slowestMs / 1_000).toFixed(1)} s`)
@@ -128,8 +132,10 @@ const startFlood = (url: string) => {
     while (!isOver) {
       const index = requests++
       const network = index % NETWORKS
-      const email = index % 10 === 0 ? (victims[(index / 10) % victims.length] as string) : addressOf('flood')(index)
-      const forwarded = `203.${network >> 8}.${network & 255}.${1 + (index % 250)}`
+      const ipv6Network = ((index >> 1) % IPV6_NETWORKS).toString(16)
+      const email = index % 9 === 0 ? (victims[(index / 9) % victims.length] as string) : addressOf('flood')(index)
+      const ipv4 = `203.${network >> 8}.${network & 255}.${1 + (index % 250)}`
+      const forwarded = index % 2 ? `2001:db8:${ipv6Network}::1` : ipv4
       browser.cookies.clear()
       await browser.post(SIGN_IN, { email }, { 'X-Forwarded-For': forwarded })
     }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { parse } from 'forwarded-parse'
 
 /** Whether an address is that of a trusted proxy. */
@@ -21,7 +21,7 @@ export const UNKNOWN_CLIENT = 'unknown'
 export const clientAddresses =
   (isTrusted: TrustedAddress, header: AddressHeader = 'x-forwarded-for'): ClientAddress =>
   ({ socket, headers }) => {
-    const connection = socket.remoteAddress ?? UNKNOWN_CLIENT
+    const connection = unmapped(socket.remoteAddress ?? UNKNOWN_CLIENT)
     if (!isTrusted(connection)) return connection
     const isForwarded = HEADERS.some(name => headers[name] !== undefined)
     let client = isForwarded ? UNKNOWN_CLIENT : connection
@@ -54,13 +54,15 @@ const readElement = (element: string): string | undefined => {
   }
 }
 
-/** A node (RFC 7239, section 6): an address, with or without brackets and a port. */
+/** A node (RFC 7239, section 6): an address, with or without brackets and a port. All spellings give one text. */
 const readNode = (text: string): string | undefined => {
   const node = /^"(.*)"$/.exec(text)?.[1] ?? text
-  if (isIP(node)) return node
-  const [, v6 = '', v4 = ''] = NODE.exec(node) ?? []
-  if (isIPv6(v6)) return v6
-  return isIPv4(v4) ? v4 : undefined
+  const [, v6 = node, v4 = node] = NODE.exec(node) ?? []
+  if (isIPv4(v4)) return v4
+  return isIPv6(v6) ? unmapped(new SocketAddress({ address: v6, family: 'ipv6' }).address) : undefined
 }
 
 const NODE = /^(?:\[([^\]]*)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
+
+/** An IPv4 address that a socket for both versions shows as an IPv6 address, without its prefix (RFC 4291, 2.5.5.2). */
+export const unmapped = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/, '')

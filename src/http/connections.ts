@@ -4,7 +4,7 @@ import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
 import { OpenCounts } from '../services/open-counts.ts'
 import { ArrivingRequests } from './arriving-requests.ts'
-import type { ClientAddress, TrustedAddress } from './client-address.ts'
+import { type ClientAddress, type TrustedAddress, unmapped } from './client-address.ts'
 import { parseInSlices } from './parse-in-slices.ts'
 import { Pipelines } from './pipelines.ts'
 import { clientOf, type Turns } from './turns.ts'
@@ -99,8 +99,7 @@ const endIdle = (socket: Socket, request: IncomingMessage | undefined, responseM
 
 /** The network whose connections count together. A client with IPv6 usually has a /64 network of its own. */
 export const networkOf = (address: string): string => {
-  const mapped = /^::ffff:([\d.]+)$/.exec(address)?.[1]
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
+  if (!isIPv6(address) || unmapped(address) !== address) return unmapped(address)
   const [left = [], right = []] = address.split('::').map(half => half.split(':').filter(Boolean))
   const zeros = Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
   return [...left, ...zeros, ...right].slice(0, 4).join(':')

@@ -3,8 +3,11 @@ import type { Clock } from '../ports/clock.ts'
 /** The time whose work may be done at once, and how long a piece of work counts against its name. */
 const WINDOW_MS = 10 * 60_000
 
-/** A name that has had one piece of work leaves twenty to names that have had none. */
-const PARTS = 20
+/**
+ * A name that has had one piece of work leaves twenty to names that have had none, and a group of names that has had
+ * one leaves five to those outside it.
+ */
+const PARTS = [20, 5] as const
 
 interface Parts {
   clock: Clock
@@ -12,10 +15,13 @@ interface Parts {
   perMinute: number
 }
 
+/** Who does a piece of work, perhaps with the group that they belong to. No name is that of a group too. */
+type Names = readonly [name: string] | readonly [name: string, group: string]
+
 /**
  * Shares work among names. Ten minutes' work may be done at once, and then what a minute allows. Of the work of the
- * last ten minutes, a name may have a twentieth of what is left for all. So its share shrinks as others come, and names
- * that have had little come first (dynamic thresholds, see decision 22).
+ * last ten minutes, a name may have a twentieth of what is left for all, and its group a fifth. So shares shrink as
+ * others come, and names that have had little come first (dynamic thresholds, see decision 22).
  */
 export class Shares {
   readonly #clock: Clock
@@ -23,7 +29,7 @@ export class Shares {
   #left: number
   #nowMs: number
   /** The work of the last ten minutes, the oldest first, and how much of it each name has had. */
-  readonly #recent = new Set<{ name: string; atMs: number }>()
+  readonly #recent = new Set<{ names: Names; atMs: number }>()
   readonly #counts = new Map<string, number>()
 
   constructor({ clock, perMinute }: Parts) {
@@ -33,15 +39,28 @@ export class Shares {
     this.#nowMs = clock.monotonicMs()
   }
 
-  /** Takes a piece of work for the name. False if that would exceed its share. */
-  take(name: string): boolean {
+  /** Takes a piece of work. False if that would exceed the share of the name or of its group. */
+  take(names: Names): boolean {
+    const isAllowed = this.allows(names)
+    if (isAllowed) this.count(names)
+    return isAllowed
+  }
+
+  /** Whether the name may have a piece of work now. */
+  allows(names: Names): boolean {
     this.#refill()
-    const count = this.#counts.get(name) ?? 0
-    if (this.#left < 1 || count * PARTS >= this.#left) return false
+    return this.#left >= 1 && names.every((name, level) => this.#countOf(name) * (PARTS[level] as number) < this.#left)
+  }
+
+  /** Counts a piece of work, which was allowed. */
+  count(names: Names) {
     this.#left -= 1
-    this.#counts.set(name, count + 1)
-    this.#recent.add({ name, atMs: this.#nowMs })
-    return true
+    for (const name of names) this.#counts.set(name, this.#countOf(name) + 1)
+    this.#recent.add({ names, atMs: this.#nowMs })
+  }
+
+  #countOf(name: string): number {
+    return this.#counts.get(name) ?? 0
   }
 
   #refill() {
@@ -51,9 +70,11 @@ export class Shares {
     for (const work of this.#recent) {
       if (work.atMs > nowMs - WINDOW_MS) break
       this.#recent.delete(work)
-      const count = (this.#counts.get(work.name) as number) - 1
-      if (count > 0) this.#counts.set(work.name, count)
-      else this.#counts.delete(work.name)
+      for (const name of work.names) {
+        const count = this.#countOf(name) - 1
+        if (count > 0) this.#counts.set(name, count)
+        else this.#counts.delete(name)
+      }
     }
   }
 }

@@ -147,7 +147,7 @@ t.test('a deleted file returns 404, even with its ETag', async t => {
     for (const headers of [{}, { 'If-None-Match': etag }, { Range: 'bytes=0-1' }]) {
       const answer = await stranger.sendRaw(path, { method, headers })
       t.equal(answer.status, 404)
-      t.equal(answer.headers.get('Cache-Control'), null)
+      t.equal(answer.headers.get('Cache-Control'), 'private, no-store')
       t.equal(answer.headers.get('ETag'), null)
       if (method === 'GET') t.equal(JSON.parse(answer.text).error.message, 'The file does not exist or was deleted.')
     }

@@ -29,6 +29,10 @@ const SPELLINGS = {
   '"[2001:db8::7]:443"': '2001:db8::7',
   '"[2001:db8::7]:_hidden"': '2001:db8::7',
   '2001:db8::7': '2001:db8::7',
+  '2001:0DB8:0::0:0007': '2001:db8::7',
+  '2001:db8:0:0:1::': '2001:db8:0:0:1::',
+  '::ffff:203.0.113.7': '203.0.113.7',
+  '[::FFFF:cb00:7107]:443': '203.0.113.7',
 }
 
 t.test('ports, brackets and quotes are understood, also those of proxies', async t => {

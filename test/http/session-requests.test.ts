@@ -33,6 +33,18 @@ t.test('somebody who is signed in reads the reference, runs models and sees them
   t.match(await browser.send('GET', '/v1/balance'), { body: { credits_balance: 90 } })
 })
 
+t.test('no cache keeps an error that somebody who is signed in gets', async t => {
+  for (const [method, path, status] of [
+    ['GET', '/v1/nothing', 404],
+    ['GET', '/v1/runs/run_00000000000000000000000000', 404],
+    ['PATCH', '/v1/balance', 405],
+    ['GET', '/v1/key', 401],
+  ] as const) {
+    const answer = await browser.send(method, path)
+    t.match([answer.status, answer.headers.get('Cache-Control')], [status, 'private, no-store'], path)
+  }
+})
+
 t.test('a session is no key: nothing that only keys may send takes it', async t => {
   for (const [method, path] of [
     ['POST', '/mcp'],

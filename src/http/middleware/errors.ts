@@ -32,9 +32,9 @@ const answerEmpty = (ctx: Context) => {
 const answer = (ctx: Context, error: ApiError) => {
   const { code } = error
   ctx.status = error.status
-  // These headers belonged to the response that failed.
+  // The ETag belonged to the response that failed.
   ctx.remove('ETag')
-  ctx.remove('Cache-Control')
+  ctx.set('Cache-Control', 'private, no-store')
   if (code === 'invalid_api_key') ctx.set('WWW-Authenticate', 'Bearer')
   const { retryAfterSeconds = RETRY_AFTER_SECONDS[code] } = error
   if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds))

@@ -27,7 +27,7 @@ import { deriveKey } from '../derive-key.ts'
 import { eventCodec } from '../event-codec.ts'
 import { isDisposable } from './disposable.ts'
 import type { Logins } from './logins.ts'
-import { wideNetworkOf } from './wide-network.ts'
+import { wideNetworksOf } from './wide-network.ts'
 
 /** A tail of this many events is read in a few milliseconds, so an earlier snapshot would not be worth its cost. */
 const MIN_TAIL = 1000
@@ -141,7 +141,7 @@ export class Admissions {
 
   /** Nobody can tell the network from its hash in the log without the master secret. */
   #hashOf(network: string): string {
-    return createHmac('sha256', this.#networkKey).update(wideNetworkOf(network)).digest('hex')
+    return createHmac('sha256', this.#networkKey).update(wideNetworksOf(network)[0]).digest('hex')
   }
 
   #mayRegister(identity: Identity, isInvited: boolean): boolean {

@@ -15,7 +15,7 @@ import { Shares } from '../shares.ts'
 import { codeHasher, newCode } from './codes.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
 import type { Logins } from './logins.ts'
-import { wideNetworkOf } from './wide-network.ts'
+import { wideNetworksOf } from './wide-network.ts'
 
 /** Long enough for slow mail. */
 export const CODE_MS = 10 * 60 * 1000
@@ -77,7 +77,7 @@ const MARK_LENGTH = 12
 export class OneTimeCodes {
   readonly #parts: Parts
   readonly #hash: ReturnType<typeof codeHasher>
-  /** The shares of networks, of networks that name an identity with an account, and of accounts in known browsers. */
+  /** The shares of networks, of accounts whose identities are named, and of accounts in known browsers. */
   readonly #strangers: Shares
   readonly #owners: Shares
   readonly #known: Shares
@@ -102,14 +102,14 @@ export class OneTimeCodes {
   async request(order: CodeOrder): Promise<Answer<CodeAnswer>> {
     const codeId = this.#parts.random.uuid()
     const account = this.#accountOf(order)
-    const network = wideNetworkOf(order.network)
-    if ((account && this.#known.take(account)) || this.#strangers.take(network)) {
+    const networks = wideNetworksOf(order.network)
+    if ((account && this.#known.take([account])) || this.#strangers.take(networks)) {
       const refused = await this.#make(order, codeId)
       return refused ?? answer({ codeId, isBusy: false })
     }
     if (order.owner) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
     const busyId = this.#busyIdOf(order.identity, codeId)
-    this.#makeForOwner(order, busyId, network)
+    this.#makeForOwner(order, busyId, networks[0])
     return answer({ codeId: busyId, isBusy: true })
   }
 
@@ -125,7 +125,9 @@ export class OneTimeCodes {
     if (!close) return
     const make = async () => {
       const { accountId } = await this.#parts.logins.currentState(order.identity)
-      if (accountId !== undefined && this.#owners.take(network)) await this.#make(order, codeId)
+      if (accountId === undefined || !this.#owners.allows([accountId])) return
+      // Strangers who ask for an address too often use up nothing.
+      if (!(await this.#make(order, codeId))) this.#owners.count([accountId])
     }
     make()
       .catch(err => this.#parts.logger.warn({ err }, 'a sign-in code could not be made'))

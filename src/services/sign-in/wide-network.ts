@@ -1,5 +1,11 @@
 /**
- * The network that shares are counted for: the /24 of an IPv4 address, and the /48 of an IPv6 network of four groups.
- * One person easily has so much. Other names are networks of their own.
+ * The networks that a client's share is counted for, the narrowest first: the /24 and the /16 of an IPv4 address, the
+ * /48 and the /32 of an IPv6 network of four groups. One person easily has the first, and a provider the second. Other
+ * names are networks of their own.
  */
-export const wideNetworkOf = (network: string): string => network.replace(/[.:][^.:]+$/, '')
+export const wideNetworksOf = (network: string): [string, string] => {
+  const narrow = wider(network)
+  return [narrow, wider(narrow)]
+}
+
+const wider = (network: string): string => network.replace(/[.:][^.:]+$/, '')
