@@ -7,13 +7,38 @@ export interface Welcome {
   withheld?: WelcomeWithheld | undefined
 }
 
-/** Domains of one provider, the first of which stands for all, and what it ignores in the names of mailboxes. */
-const PROVIDERS: { domains: string[]; ignored?: RegExp }[] = [
+interface MailProvider {
+  domains: RegExp
+  /** The domain that stands for all of them, where they share mailboxes. */
+  domain?: string
+  /** The name of a mailbox by one of its spellings. */
+  mailbox?(spelling: string): string
+}
+
+const PROVIDERS: MailProvider[] = [
   // https://support.google.com/mail/answer/7436150
-  { domains: ['gmail.com', 'googlemail.com'], ignored: /\./g },
-  { domains: ['proton.me', 'protonmail.com', 'pm.me'], ignored: /[._-]/g },
-  { domains: ['icloud.com', 'me.com', 'mac.com'] },
+  { domains: /^g(oogle)?mail\.com$/, domain: 'gmail.com', mailbox: spelling => spelling.replaceAll('.', '') },
+  {
+    domains: /^(proton\.me|protonmail\.com|pm\.me)$/,
+    domain: 'proton.me',
+    mailbox: spelling => spelling.replaceAll(/[._-]/g, ''),
+  },
+  { domains: /^(icloud|me|mac)\.com$/, domain: 'icloud.com' },
+  // https://yandex.com/support/id/authorization/email.html
+  {
+    domains: /^(yandex\.(ru|com|by|kz|ua)|ya\.ru|narod\.ru)$/,
+    domain: 'yandex.ru',
+    mailbox: spelling => spelling.replaceAll('.', '-'),
+  },
+  // Disposable addresses are NAME-KEYWORD, and no other has a hyphen.
+  {
+    domains: /^(yahoo(\.com?)?\.[a-z]{2,3}|ymail\.com|rocketmail\.com)$/,
+    mailbox: spelling => spelling.replace(/-.*$/, ''),
+  },
 ]
+
+/** ANYTHING@NAME.fastmail.com reaches NAME@fastmail.com. */
+const SUBDOMAIN = /^([^.]+)\.(fastmail\.(?:com|fm))$/
 
 /**
  * The identity that gets welcome credits once for all of its spellings. An address loses the tag after a `+`, and what
@@ -21,9 +46,9 @@ const PROVIDERS: { domains: string[]; ignored?: RegExp }[] = [
  */
 export const canonicalOf = (identity: Identity): Identity => {
   if (identity.kind !== 'email') return identity
-  const [mailbox = '', domain = ''] = identity.address.split('@')
-  const untagged = mailbox.replace(/\+.*$/, '') || mailbox
-  const { domains: [first = domain] = [], ignored } = PROVIDERS.find(({ domains }) => domains.includes(domain)) ?? {}
-  const plain = ignored ? untagged.replaceAll(ignored, '') || untagged : untagged
-  return { kind: 'email', address: `${plain}@${first}` }
+  const [spelling = '', host = ''] = identity.address.split('@')
+  const [, name = spelling, domain = host] = SUBDOMAIN.exec(host) ?? []
+  const untagged = name.replace(/\+.*$/, '') || name
+  const provider = PROVIDERS.find(({ domains }) => domains.test(domain))
+  return { kind: 'email', address: `${provider?.mailbox?.(untagged) || untagged}@${provider?.domain ?? domain}` }
 }
