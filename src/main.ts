@@ -7,6 +7,7 @@ import { FEW_FILES, openFilesLimit } from './boot/open-files.ts'
 import { meetOtherServices } from './boot/other-services.ts'
 import { keepFilesPrivate } from './boot/private-files.ts'
 import { readConfig } from './boot/read-config.ts'
+import { visible } from './domain/visible.ts'
 
 /**
  * A stop takes at most about 8 s: 5 for the work, 1 for the views, 2 for the responses. If something hangs, the process
@@ -65,6 +66,6 @@ const readOptions = () => {
 }
 
 main().catch(error => {
-  console.error(explainFailure(error))
+  console.error(visible(explainFailure(error)))
   process.exit(1)
 })

@@ -99,13 +99,24 @@ t.test('an entry of the log that cannot be read ends the start', async t => {
     })
 })
 
+t.test('an entry of the log whose key is no position ends the start', async t => {
+  const { folder } = await filled(t)
+  await overwrite(
+    join(folder, 'log'),
+    'entries',
+    'text',
+    JSON.stringify(['account-1', 0, 'id', 'AccountOpened', {}, {}]),
+  )
+  t.match(await failedStart(t, folder), 'the entry with the key text, which is position text, cannot be read')
+})
+
 t.test('an event of the log that no version has written ends the start', async t => {
   const { folder } = await filled(t)
-  const entry = ['account-1', 0, 'id', 'AccountOpened', {}, {}]
+  const entry = ['account-1', 0, 'id', 'Account\u001b[2JOpened', {}, {}]
   await overwrite(join(folder, 'log'), 'entries', 2, JSON.stringify(entry))
   await rm(join(folder, 'views'), { recursive: true })
   const message = await failedStart(t, folder)
-  t.match(message, /account-1 .* AccountOpened .* revision 0 \(position 2\)/)
+  t.match(message, /account-1 .* Account\\u001b\[2JOpened .* revision 0 \(position 2\)/)
   t.match(message, 'restore it from a backup')
 })
 

@@ -8,7 +8,7 @@ export type Entry = [stream: string, revision: number, id: string, type: string,
 /** The event of an entry. Throws Damaged. */
 export const toRawEvent = (folder: string, position: Position, text: string): RawEvent => {
   const entry = parse(text)
-  if (!isEntry(entry)) throw unreadable(folder, position)
+  if (!isEntry(entry) || !Number.isSafeInteger(position)) throw unreadable(folder, position)
   const [stream, revision, id, type, data, metadata] = entry
   return { id, stream, revision, position, type, data, metadata }
 }
