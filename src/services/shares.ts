@@ -41,22 +41,13 @@ export class Shares {
 
   /** Takes a piece of work. False if that would exceed the share of the name or of its group. */
   take(names: Names): boolean {
-    const isAllowed = this.allows(names)
-    if (isAllowed) this.count(names)
-    return isAllowed
-  }
-
-  /** Whether the name may have a piece of work now. */
-  allows(names: Names): boolean {
     this.#refill()
-    return this.#left >= 1 && names.every((name, level) => this.#countOf(name) * (PARTS[level] as number) < this.#left)
-  }
-
-  /** Counts a piece of work, which was allowed. */
-  count(names: Names) {
+    const isAllowed = names.every((name, level) => this.#countOf(name) * (PARTS[level] as number) < this.#left)
+    if (this.#left < 1 || !isAllowed) return false
     this.#left -= 1
     for (const name of names) this.#counts.set(name, this.#countOf(name) + 1)
     this.#recent.add({ names, atMs: this.#nowMs })
+    return true
   }
 
   #countOf(name: string): number {

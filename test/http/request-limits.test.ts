@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { OwnKey } from '../../schemas/api/key.ts'
+import { countInRedis } from '../../src/adapters/rate-counter/flexible.ts'
 import { operations } from '../../src/http/operations.ts'
 import type { ProviderOutcome } from '../../src/ports/provider.ts'
 import { request } from '../mcp/support.ts'
 import { caughtUp } from '../support/caught-up.ts'
-import { picture } from '../support/client.ts'
+import { type Client, picture } from '../support/client.ts'
 import { needsRedis, startRedis } from '../support/redis-server.ts'
 import { type Customer, instantProvider, openAccount, type Service, startService } from '../support/service.ts'
+import { redisAt } from '../support/store-addresses.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
@@ -193,22 +195,32 @@ t.test('two processes that share Redis limit the sum', needsRedis(), async t => 
     ...{ VIEW_STORE_URL: redis.url, VIEW_KEY_SPACE: `test-${randomUUID()}` },
     ...{ REQUESTS_PER_MINUTE_PER_KEY: '40', REQUESTS_PER_MINUTE_PER_ACCOUNT: '0' },
   }
-  const services = [
-    await startService(t, { folder, environment: shared, providers }),
-    await startService(t, { folder, environment: { ...shared, ROLES: 'api' }, providers }),
-  ] as const
+  const start = (environment: Record<string, string>) => {
+    // A busy machine answers late, and a process that waits too long counts on its own.
+    const address = { keySpace: shared.VIEW_KEY_SPACE, address: redisAt(redis.url), commandMs: 10_000 }
+    const rateCounter = countInRedis({ ...address, onAway: () => undefined })
+    return startService(t, { folder, environment, providers, rateCounter })
+  }
+  const services = [await start(shared), await start({ ...shared, ROLES: 'api' })] as const
   const customer = await openAccount(services[0])
   const clients = services.map(({ url }) => customer.at(url))
   const send = async (times: number) => {
     const replies = Array.from({ length: times }, (_, index) => clients[index % 2]?.send('/v1/balance'))
     return (await Promise.all(replies)).map(reply => reply?.status)
   }
-  await until('the second process knows the key', async () => (await clients[1]?.send('/v1/balance'))?.status === 200)
-  const { r = 0 } = told((await customer.send('/v1/balance')).headers).left['key'] ?? {}
-  t.ok(r > 0)
-  const statuses = await send(60)
-  t.equal(statuses.filter(status => status === 200).length, r)
-  t.equal(statuses.filter(status => status === 429).length, 60 - r)
+  const left = async (client?: Client) => {
+    const { status, headers } = (await client?.send('/v1/balance')) ?? {}
+    return status === 200 && headers ? (told(headers).left['key']?.['r'] ?? 0) : 0
+  }
+  let r = 0
+  await until('both processes know the key and count together', async () => {
+    const before = await left(clients[0])
+    r = await left(clients[1])
+    return r > 0 && before - r === 1
+  })
+  // Two processes that count on their own would answer 80. A busy machine takes a while, in which a few become free.
+  const answered = (await send(100)).filter(status => status === 200).length
+  t.ok(answered >= r && answered < r + 30, `${answered} are answered, where ${r} were left`)
 
   await redis.kill()
   // Each process begins to count on its own, and serves what its own count allows.

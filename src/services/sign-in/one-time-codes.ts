@@ -125,9 +125,7 @@ export class OneTimeCodes {
     if (!close) return
     const make = async () => {
       const { accountId } = await this.#parts.logins.currentState(order.identity)
-      if (accountId === undefined || !this.#owners.allows([accountId])) return
-      // Strangers who ask for an address too often use up nothing.
-      if (!(await this.#make(order, codeId))) this.#owners.count([accountId])
+      if (accountId !== undefined && this.#owners.take([accountId])) await this.#make(order, codeId)
     }
     make()
       .catch(err => this.#parts.logger.warn({ err }, 'a sign-in code could not be made'))

@@ -199,7 +199,8 @@ const flood = async (process: ReturnType<typeof signInOn>, networks: string[]) =
   return codes
 }
 
-const networksOf = (count: number) => Array.from({ length: count }, (_, index) => `10.${index >> 8}.${index & 255}.1`)
+/** Networks of different providers. */
+const networksOf = (count: number) => Array.from({ length: count }, (_, index) => `${index & 255}.${index >> 8}.0.1`)
 
 t.test('networks share the codes, and those of one person count as one', async t => {
   const log = await openLog(t)
@@ -218,6 +219,42 @@ t.test('a flood of many networks leaves codes for new people', async t => {
   for (let count = 0; count < 10; count++) {
     const entry = await process.codeFor(`new-${count}@example.com`)
     t.ok('value' in (await process.enter(entry)))
+  }
+})
+
+t.test('all networks of a provider together leave codes for others', async t => {
+  const process = signInOn(await openLog(t), new StillClock(), { codesPerMinute: 12 })
+  const hex = Array.from({ length: 300 }, (_, index) => index.toString(16))
+  t.equal(
+    await flood(
+      process,
+      hex.map(part => `2001:db8:${part}:1`),
+    ),
+    20,
+  )
+  t.equal(
+    await flood(
+      process,
+      hex.map((_, index) => `198.51.${index & 255}.7`),
+    ),
+    17,
+  )
+})
+
+t.test('naming addresses with an account leaves codes for others with one', async t => {
+  const clock = new StillClock()
+  const log = await openLog(t)
+  const opener = signInOn(log, clock, { codesPerMinute: 100 })
+  const owners = Array.from({ length: 12 }, (_, index) => `owner-${index}@example.com`)
+  for (const owner of owners) await opener.enter(await opener.codeFor(owner))
+  const process = signInOn(log, clock, { codesPerMinute: 2 })
+  await flood(process, networksOf(30))
+  // Whoever knows one address names it from many networks.
+  for (const network of networksOf(30)) await process.signIn.requestCode(anonymous, { email: owners[0] ?? '', network })
+  for (const owner of owners.slice(1)) {
+    const mail = process.newMail(owner)
+    t.ok(unwrap(await process.signIn.requestCode(anonymous, { email: owner, network: '10.0.0.1' })).isBusy)
+    t.ok(await mail(), owner)
   }
 })
 
