@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
 // Deliveries of a killed process are retried when their lease ends, after 30 s.
-t.setTimeout(180_000)
+t.setTimeout(240_000)
 t.jobs = 3
 
 /** The number of concurrent attempts to one host; other deliveries stay due. */
@@ -74,7 +74,7 @@ t.test('a killed service loses no webhook at any stage of delivery', async t => 
   const deliveredAfter = () =>
     [quick, slow, broken].flatMap((receiver, index) => receiver.deliveries.slice(before[index]))
   const isDelivered = (runId: RunId) => deliveredAfter().some(delivery => delivery.event.data.run_id === runId)
-  await until('all webhooks are delivered', () => undone.every(isDelivered))
+  await until('all webhooks are delivered', () => undone.every(isDelivered), { maxWaitMs: 150_000 })
   const { code, stderr } = await second.end('SIGTERM')
   t.same({ code, stderr }, { code: 0, stderr: '' })
 

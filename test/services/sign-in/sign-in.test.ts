@@ -445,6 +445,23 @@ t.test(
         const once = { AccountOpened: 1, CreditsGranted: 1, LoginLinked: 1, RegistrationAdmitted: 1, WelcomeDecided: 1 }
         t.match(await countsOf(log), once)
       })
+    await t.test('days later', async t => {
+      const log = await openLog(t)
+      const clock = new ManualClock()
+      const entry = await signInOn(log, clock).codeFor('ada+1@gmail.com')
+      const dying = signInOn(faultyLog(log, ...Array<Fate>(3).fill(sound), unavailable), clock)
+      await t.rejects(dying.enter(entry), { name: 'Unavailable' })
+      // So many days with registrations that the first is forgotten.
+      for (let day = 0; day < 5; day++) {
+        clock.advance(86_400_000)
+        const process = signInOn(log, clock)
+        await process.enter(await process.codeFor(`bob-${day}@example.com`))
+      }
+      const next = signInOn(log, clock)
+      t.match(unwrap(await next.enter(await next.codeFor('ada+1@gmail.com'))), { isNew: true, withheld: undefined })
+      const events = await collect(log.readStream(REGISTRATIONS_STREAM, 0))
+      t.match(events.at(-1)?.data, { welcomeMicros: 100_000_000 }, 'what it had got before is counted again')
+    })
   },
 )
 

@@ -89,9 +89,10 @@ t.test('after an append has timed out, the others are in doubt', async t => {
 })
 
 t.test('a call with a timed-out append accepts no more, and is cancelled once it is empty', async t => {
-  const { call, appends, append } = open(200)
+  // A busy machine may be a second late.
+  const { call, appends, append } = open(3_000)
   const givenUp = append('account-1')
-  await delay(150)
+  await delay(1_500)
   const other = append('account-2')
   await givenUp
   t.equal(appends.isOpen, false)
