@@ -2,6 +2,7 @@ import type { BudgetPeriod } from '../../schemas/account-events.ts'
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
+import type { FreeEvents } from './account/state.ts'
 import type { FileKind, FileParameter } from './catalog/file-parameters.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
@@ -164,8 +165,8 @@ export interface Refusals {
   too_many_resends: { limit: number; retryAfterMs: number }
   /** The secret before the last rotation still signs. */
   webhook_secret_rotated: { retryAfterMs: number }
-  /** The owner has changed settings and keys, and asked for tests and deliveries, too often. */
-  too_many_changes: { retryAfterMs: number }
+  /** Events that cost the owner nothing. */
+  too_many_free_events: { of: FreeEvents; retryAfterMs: number }
   /** Of an account within an hour. */
   too_many_webhook_tests: { limit: number; retryAfterMs: number }
 

@@ -98,7 +98,7 @@ export const codes: Record<RefusalCode, ErrorCode> = {
   webhook_pending: 'webhook_pending',
   too_many_resends: 'rate_limited',
   webhook_secret_rotated: 'rate_limited',
-  too_many_changes: 'rate_limited',
+  too_many_free_events: 'rate_limited',
   too_many_webhook_tests: 'rate_limited',
   notice_not_due: 'invalid_request',
   notice_address_unlinked: 'invalid_request',

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { MAX_PRESIGNED_MB } from '../../schemas/primitives.ts'
+import type { FreeEvents } from '../domain/account/state.ts'
 import { FILE_PARAMETERS, type FileParameter } from '../domain/catalog/file-parameters.ts'
 import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
 import { fromMicros } from '../domain/money.ts'
@@ -31,6 +32,22 @@ const typeNotAccepted = ({ mimeType = 'of unknown type' }: { mimeType?: string }
 
 /** Whose limit it is. */
 const limited = { key: 'This API key', account: 'The account' } as const
+
+/** What the owner did too much of, and what helps. */
+const freeEvents: Record<FreeEvents, { excess: string; advice: string }> = {
+  changes: {
+    excess: 'changed its keys and settings too often',
+    advice: 'Keys can be revoked at any time.',
+  },
+  testRuns: {
+    excess: 'sent too much in its test runs',
+    advice: 'Upload files and send their URLs instead of data: URLs, shorten the inputs, or use a live key.',
+  },
+  uploads: {
+    excess: 'made too many uploads',
+    advice: 'Use an upload again instead of sending its file again. Uploads can be deleted at any time.',
+  },
+}
 
 /** The words that suit every transport. Each transport adds its own for the other refusals. */
 export const sharedWords = {
@@ -196,11 +213,10 @@ export const sharedWords = {
       'The webhook secret was already rotated within the last day.',
       `It can be rotated again in ${duration(retryAfterMs)}, when the previous one no longer signs.`,
     ].join(' '),
-  too_many_changes: ({ retryAfterMs }) =>
-    [
-      'The account has changed its keys and settings too often within an hour.',
-      `Try again in ${duration(retryAfterMs)}. Keys can be revoked at any time.`,
-    ].join(' '),
+  too_many_free_events: ({ of, retryAfterMs }) => {
+    const { excess, advice } = freeEvents[of]
+    return `The account has ${excess} within an hour. Try again in ${duration(retryAfterMs)}. ${advice}`
+  },
   too_many_webhook_tests: ({ limit, retryAfterMs }) =>
     `The account may send ${limit} webhook tests an hour. Try again in ${duration(retryAfterMs)}.`,
 

@@ -271,7 +271,13 @@ export const failRun = (run = 1, code?: RunErrorCode, willDeleteAt?: string) =>
   ({ type: 'FailRun', runId: runId(run), error: failure(code), willDeleteAt }) satisfies AccountCommand
 
 export const grantUpload = (options: UploadOptions = {}, askedWith = 1, quotaBytes = 1e9) =>
-  ({ type: 'GrantUpload', keyId: keyId(askedWith), upload: upload(options), quotaBytes }) satisfies AccountCommand
+  ({
+    type: 'GrantUpload',
+    keyId: keyId(askedWith),
+    atMs: THEN_MS,
+    upload: upload(options),
+    quotaBytes,
+  }) satisfies AccountCommand
 
 export const storeUpload = (number = 1, options: FileOptions = {}) =>
   ({ type: 'StoreUpload', ...askedBy(options.askedWith), upload: file(number, options) }) satisfies AccountCommand

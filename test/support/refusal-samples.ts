@@ -95,7 +95,7 @@ const samples: Refusals = {
   notice_address_unlinked: {},
   too_many_resends: { limit: 100, retryAfterMs: 1000 },
   webhook_secret_rotated: { retryAfterMs: 1000 },
-  too_many_changes: { retryAfterMs: 1000 },
+  too_many_free_events: { of: 'testRuns', retryAfterMs: 1000 },
   too_many_webhook_tests: { limit: 5, retryAfterMs: 1000 },
   upload_exists: {},
   upload_not_found: {},

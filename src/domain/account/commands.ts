@@ -197,7 +197,7 @@ export interface RequestWebhookTest extends TimedRequest {
   url: string
 }
 
-export interface GrantUpload {
+export interface GrantUpload extends Timed {
   type: 'GrantUpload'
   /** The caller's key, which must still be active and allowed to write when the grant is given. */
   keyId?: KeyId

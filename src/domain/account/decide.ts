@@ -2,9 +2,9 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { Identity } from '../../../schemas/identity.ts'
 import { accept, unreachable } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import { withinBudget } from './changes.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
 import * as credits from './credits.ts'
+import { withinLimits } from './free-events.ts'
 import * as keys from './keys.ts'
 import * as limits from './limits.ts'
 import * as notices from './notices.ts'
@@ -33,7 +33,7 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
   const suspended = isForOwner ? suspension.suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
   const decided = decideByNoun(command, state)
-  return command.isByOwner && 'atMs' in command ? withinBudget(decided, command, state) : decided
+  return command.isByOwner && 'atMs' in command ? withinLimits(decided, command, state) : decided
 }
 
 const decideByNoun = (

@@ -7,8 +7,8 @@ import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
 import { giveBack, spend, tell, withBudgetPeriod } from './budgets.ts'
-import { countChange } from './changes.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
+import { countFree } from './free-events.ts'
 import { deliveryOf } from './notices.ts'
 import { tellRetirement } from './retirement-notices.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
@@ -26,7 +26,7 @@ import { countResend } from './webhook-resends.ts'
 import { addTest, closeTest } from './webhook-tests.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>
-  countChange(evolveByType(state, event), event)
+  countFree(evolveByType(state, event), event)
 
 const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {

@@ -2,7 +2,7 @@ import type { AccountEvent, AccountLimits } from '../../../schemas/account-event
 import type { KeyId } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import { areSame } from './changes.ts'
+import { areSame } from './free-events.ts'
 import type { AccountState } from './state.ts'
 
 /** A limit for each key of an account, and one for all of its requests. Infinity means none. */

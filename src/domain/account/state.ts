@@ -43,8 +43,8 @@ export interface AccountState {
   openRunBytes: number
   /** The failures that the account caused; see `run-limits.ts`. */
   ownFailures: Decaying
-  /** The bytes of what the owner has changed; see `changes.ts`. */
-  changes: Decaying
+  /** The bytes of events that cost the owner nothing; see `free-events.ts`. */
+  freeBytes: Record<FreeEvents, Decaying>
   /** How many test runs the account has asked for on the last UTC day that had some; see `test-runs.ts`. */
   testRuns: { day: string; count: number }
   /** The number of attempts for each run whose webhook is pending. */
@@ -79,6 +79,9 @@ export interface Decaying {
   count: number
   atMs: number
 }
+
+/** What an owner may cause without paying: changes of settings and keys, test runs, and uploads. */
+export type FreeEvents = 'changes' | 'testRuns' | 'uploads'
 
 /** Why an account is suspended, and since when (ISO 8601). */
 export interface Suspension {
@@ -175,6 +178,8 @@ export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: n
 /** Accounts from before there were notices. */
 const NO_NOTICES: NoticeSettings = { email: false, balanceUnderMicros: 0 }
 
+const NONE_YET: Decaying = { count: 0, atMs: 0 }
+
 export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
@@ -189,8 +194,8 @@ export const initialAccount: AccountState = {
   openRuns: ImmutableMap(),
   openRunsOf: ImmutableMap(),
   openRunBytes: 0,
-  ownFailures: { count: 0, atMs: 0 },
-  changes: { count: 0, atMs: 0 },
+  ownFailures: NONE_YET,
+  freeBytes: { changes: NONE_YET, testRuns: NONE_YET, uploads: NONE_YET },
   testRuns: { day: '', count: 0 },
   deliveries: ImmutableMap(),
   notices: NO_NOTICES,

@@ -1,0 +1,71 @@
+import { Map as ImmutableMap, is } from 'immutable'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
+import { clockOf } from '../../../schemas/recorded.ts'
+import type { PastEvent } from '../decider.ts'
+import { type Decided, refuse } from '../refusal.ts'
+import { isByOwner } from './debit-facts.ts'
+import { decayed } from './decaying.ts'
+import type { AccountState, Decaying, FreeEvents } from './state.ts'
+
+/**
+ * Some events cost their owner nothing, and the log keeps each for ever. An account may write `limitBytes` of a kind at
+ * once, and as many again in each hour. An event counts with its data and `otherBytes`: the rest of it, and the events
+ * that follow it.
+ */
+export const FREE_EVENTS: Record<FreeEvents, { limitBytes: number; otherBytes: number }> = {
+  /** About a thousand keys. */
+  changes: { limitBytes: 1_000_000, otherBytes: 400 },
+  /** A thousand test runs with inputs of 3 KB: a suite of tests sends less. */
+  testRuns: { limitBytes: 6_000_000, otherBytes: 2_000 },
+  /** Five thousand uploads: more than one a second, each with its deletion. */
+  uploads: { limitBytes: 12_000_000, otherBytes: 2_000 },
+}
+
+const kindOf = (event: AccountEvent): FreeEvents | undefined => {
+  switch (event.type) {
+    case 'NoticesSet':
+    case 'ApiKeyCreated':
+    case 'ApiKeyRevoked':
+    case 'WebhookSecretRotated':
+    case 'WebhookTestRequested':
+    case 'WebhookRedeliveryRequested':
+      return 'changes'
+    case 'RunQueued':
+      return event.data.livemode === false ? 'testRuns' : undefined
+    case 'UploadGranted':
+      return 'uploads'
+    default:
+      return undefined
+  }
+}
+
+/** Refuses free events beyond their limit. A key can be revoked and an upload deleted at any time. */
+export const withinLimits = (
+  decided: Decided<AccountEvent>,
+  { atMs }: { atMs: number },
+  state: AccountState,
+): Decided<AccountEvent> => {
+  if ('refuse' in decided) return decided
+  const [of] = decided.accept.flatMap(event => kindOf(event) ?? [])
+  const excess = of ? bytesAt(of, state, atMs).count - FREE_EVENTS[of].limitBytes : 0
+  if (!of || excess <= 0) return decided
+  return refuse('too_many_free_events', { of, retryAfterMs: Math.ceil(excess * byteMs(of)) })
+}
+
+/** The state after an event, which is counted if it was free for the owner. */
+export const countFree = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
+  const of = isByOwner(event) ? kindOf(event) : undefined
+  if (!of) return state
+  const { count, atMs } = bytesAt(of, state, Date.parse(clockOf(event)))
+  const bytes = Buffer.byteLength(JSON.stringify(event.data)) + FREE_EVENTS[of].otherBytes
+  return { ...state, freeBytes: { ...state.freeBytes, [of]: { count: count + bytes, atMs } } }
+}
+
+/** Whether settings, none of which has parts, are the same: to set them again is no change. */
+export const areSame = (one: object, other: object): boolean => is(ImmutableMap(one), ImmutableMap(other))
+
+const bytesAt = (of: FreeEvents, { freeBytes }: AccountState, nowMs: number): Decaying =>
+  decayed(freeBytes[of], nowMs, byteMs(of))
+
+/** How long a byte counts. */
+const byteMs = (of: FreeEvents) => (60 * 60 * 1000) / FREE_EVENTS[of].limitBytes
