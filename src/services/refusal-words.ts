@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { MAX_PRESIGNED_MB } from '../../schemas/primitives.ts'
+import { SMALL_RUN_BYTES } from '../domain/account/run-limits.ts'
 import type { FreeEvents } from '../domain/account/state.ts'
 import { FILE_PARAMETERS, type FileParameter } from '../domain/catalog/file-parameters.ts'
 import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
@@ -46,6 +47,10 @@ const freeEvents: Record<FreeEvents, { excess: string; advice: string }> = {
   uploads: {
     excess: 'made too many uploads',
     advice: 'Use an upload again instead of sending its file again. Uploads can be deleted at any time.',
+  },
+  failedRuns: {
+    excess: 'sent too much in runs that were cancelled or failed because of their input',
+    advice: `Runs of up to ${SMALL_RUN_BYTES / 1024} KB are still accepted: upload files and send their URLs.`,
   },
 }
 

@@ -98,11 +98,13 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       return changeRun(state, event.data.runId, { isCancelRequested: true })
     case 'RunCompleted': {
       const ended = endRun(state, event.data.runId)
-      return isTestRun(state, event.data.runId) ? ended : offsetFailure(ended)
+      return isTestRun(state, event.data.runId) ? ended : offsetFailure(ended, bytesOfRun(state, event.data.runId))
     }
     case 'RunFailed': {
-      const ended = endRun(state, event.data.runId)
-      return isTestRun(state, event.data.runId) ? ended : countFailure(ended, event.data.error.code, clockMs(event))
+      const { runId, error } = event.data
+      const ended = endRun(state, runId)
+      if (isTestRun(state, runId)) return ended
+      return countFailure(ended, error.code, bytesOfRun(state, runId), clockMs(event))
     }
     case 'WebhookDelivered':
     case 'WebhookAbandoned':
@@ -199,6 +201,8 @@ const openTestRun = (
 }
 
 const isTestRun = ({ openRuns }: AccountState, runId: RunId): boolean => openRuns.get(runId)?.livemode === false
+
+const bytesOfRun = ({ openRuns }: AccountState, runId: RunId): number => openRuns.get(runId)?.bytes ?? 0
 
 const enqueue = (state: AccountState, run: RunQueued): AccountState => {
   if (!state.openRuns.has(run.runId)) return state

@@ -2,6 +2,7 @@ import type { RunErrorCode, RunQueued } from '../../../schemas/account-events.ts
 import { type KeyId, MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 import { decayed } from './decaying.ts'
+import { addFree, freeRefusal, offsetFree } from './free-events.ts'
 import { inFlightRefusal, type LimitPair } from './limits.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS, type Decaying } from './state.ts'
 
@@ -18,17 +19,24 @@ export const FAILURE_MS = 5_000
 /** Runs that were accepted together may all fail. No more than this many count, so that no account waits for long. */
 const MAX_COUNTED = 2 * MAX_OWN_FAILURES - CLOCK_TOLERANCE_MS / FAILURE_MS
 
-/** The state after a run has failed. */
-export const countFailure = (state: AccountState, code: RunErrorCode, nowMs: number): AccountState => {
+/**
+ * Once the failed runs of an hour were too large together, runs may have this size at most. Nobody has to wait: files
+ * can be uploaded, and their URLs are short.
+ */
+export const SMALL_RUN_BYTES = 16 * 1024
+
+/** The state after a run of this size has failed. */
+export const countFailure = (state: AccountState, code: RunErrorCode, bytes: number, nowMs: number): AccountState => {
   if (!OWN_FAULTS.includes(code)) return state
   const { count, atMs } = failuresAt(state, nowMs)
-  return { ...state, ownFailures: { count: Math.min(count + 1, MAX_COUNTED), atMs } }
+  const ownFailures = { count: Math.min(count + 1, MAX_COUNTED), atMs }
+  return addFree('failedRuns', bytes, nowMs, { ...state, ownFailures })
 }
 
-/** The state after a run has completed. */
-export const offsetFailure = (state: AccountState): AccountState => {
+/** The state after a run of this size has completed. */
+export const offsetFailure = (state: AccountState, bytes: number): AccountState => {
   const { count, atMs } = state.ownFailures
-  return count === 0 ? state : { ...state, ownFailures: { count: Math.max(0, count - 1), atMs } }
+  return offsetFree('failedRuns', bytes, { ...state, ownFailures: { count: Math.max(0, count - 1), atMs } })
 }
 
 /** Why an account cannot run anything now; undefined if it can. */
@@ -41,6 +49,8 @@ export const limitRefusal = (
   // Test runs have a limit of their own, and are there to fail.
   if (excess >= 0 && run.livemode !== false)
     return refuse('too_many_failures', { retryAfterMs: Math.round(excess * FAILURE_MS) + 1 })
+  const tooLarge = run.livemode === false ? undefined : freeRefusal('failedRuns', atMs, state)
+  if (tooLarge && bytesOf(run) > SMALL_RUN_BYTES) return tooLarge
   const inFlight = inFlightRefusal(command, state)
   if (inFlight) return inFlight
   if (state.openRuns.size >= MAX_OPEN_RUNS) return refuse('too_many_open_runs', { limit: MAX_OPEN_RUNS })

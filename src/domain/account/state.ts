@@ -80,8 +80,11 @@ export interface Decaying {
   atMs: number
 }
 
-/** What an owner may cause without paying: changes of settings and keys, test runs, and uploads. */
-export type FreeEvents = 'changes' | 'testRuns' | 'uploads'
+/**
+ * What an owner may cause without paying: changes of settings and keys, test runs, uploads, and runs that fail through
+ * the owner's fault, since they are refunded.
+ */
+export type FreeEvents = 'changes' | 'testRuns' | 'uploads' | 'failedRuns'
 
 /** Why an account is suspended, and since when (ISO 8601). */
 export interface Suspension {
@@ -195,7 +198,7 @@ export const initialAccount: AccountState = {
   openRunsOf: ImmutableMap(),
   openRunBytes: 0,
   ownFailures: NONE_YET,
-  freeBytes: { changes: NONE_YET, testRuns: NONE_YET, uploads: NONE_YET },
+  freeBytes: { changes: NONE_YET, testRuns: NONE_YET, uploads: NONE_YET, failedRuns: NONE_YET },
   testRuns: { day: '', count: 0 },
   deliveries: ImmutableMap(),
   notices: NO_NOTICES,

@@ -2,7 +2,8 @@ import t from 'tap'
 import { type AccountEvent, type RunErrorCode, runErrorCodes } from '../../../schemas/account-events.ts'
 import { MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
-import { bytesOf, FAILURE_MS, MAX_OWN_FAILURES } from '../../../src/domain/account/run-limits.ts'
+import { FREE_EVENTS } from '../../../src/domain/account/free-events.ts'
+import { bytesOf, FAILURE_MS, MAX_OWN_FAILURES, SMALL_RUN_BYTES } from '../../../src/domain/account/run-limits.ts'
 import type { AccountState } from '../../../src/domain/account/state.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
 import {
@@ -68,6 +69,47 @@ t.test('an account may run again when the refusal says, and then at the pace at 
   const afterAll = THEN_MS + MAX_WAIT_MS + FAILURE_MS
   t.equal(waitMs([...tooMany, ...failures(MAX_OWN_FAILURES - 1, 'cancelled', afterAll)], afterAll), 0)
   t.equal(waitMs([...tooMany, ...failures(MAX_OWN_FAILURES, 'cancelled', afterAll)], afterAll), 1)
+})
+
+const { limitBytes, otherBytes } = FREE_EVENTS.failedRuns
+const large = { metadata: { text: 'x'.repeat(limitBytes / 40) } }
+const largeBytes = otherBytes + bytesOf(queueRun(large).run)
+
+/** Runs with much data that fail. */
+const failedLarge = (count: number, code: RunErrorCode = 'invalid_input') =>
+  Array.from({ length: count }, () => [
+    ...accepted({ run: 9, after: 90, ...large }),
+    ...[failed(9, code), refunded(10, { run: 9, after: 100, code })],
+  ]).flat()
+
+t.test('runs that fail with much data have to be small from then on', async t => {
+  const count = Math.ceil(limitBytes / largeBytes)
+  t.ok(count < MAX_OWN_FAILURES)
+  const full = given(account, ...funded, ...failedLarge(count))
+  const retryAfterMs = Math.ceil((count * largeBytes - limitBytes) * (HOUR_MS / limitBytes))
+  const atLimit = { run: 10, metadata: { text: 'x'.repeat(SMALL_RUN_BYTES / 2) } }
+  full.when(queueRun({ ...large, run: 10 })).refused('too_many_free_events', { of: 'failedRuns', retryAfterMs })
+  full.when(queueRun(atLimit)).then(...accepted({ ...atLimit, after: 90 }))
+  full
+    .when(queueRun({ ...large, run: 10, atMs: THEN_MS + retryAfterMs }))
+    .then(...accepted({ ...large, run: 10, after: 90 }))
+  given(account, ...funded, ...failedLarge(count - 1))
+    .when(queueRun({ ...large, run: 10 }))
+    .then(...accepted({ ...large, run: 10, after: 90 }))
+})
+
+t.test('a large run that is paid for offsets one that failed, and those of a provider do not count', async t => {
+  const count = Math.ceil(limitBytes / largeBytes)
+  const paid = [
+    ...accepted({ run: 8, after: 90, ...large }),
+    started(8),
+    completed(8),
+    refunded(10, { run: 8, after: 100 }),
+  ]
+  const next = queueRun({ ...large, run: 10 })
+  t.match(given(account, ...funded, ...failedLarge(count), ...paid).when(next).decision, { accept: [{}, {}] })
+  t.match(given(account, ...funded, ...paid, ...failedLarge(count)).when(next).refusal, 'too_many_free_events')
+  t.match(given(account, ...funded, ...failedLarge(count, 'provider_error')).when(next).decision, { accept: [{}, {}] })
 })
 
 t.test('a completed run offsets a failure, and not one to come', async t => {

@@ -266,8 +266,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a completed run stays open',
     file: 'domain/account/evolve.ts',
-    from: '? ended : offsetFailure(ended)',
-    to: '? ended : state',
+    from: 'const ended = endRun(state, event.data.runId)',
+    to: 'const ended = state',
   },
   {
     what: 'an account whose runs keep failing is not slowed',
