@@ -82,7 +82,10 @@ type Step = [
 const MAX_GRANT_CREDITS = fromMicros(MAX_GRANT_MICROS)
 const NEAR_LIMIT_CREDITS = 9 * MAX_GRANT_CREDITS
 const keys = (count: number) => Array.from({ length: count }, (_, index) => keyCreated(index + 1))
-const uploads = Array.from({ length: MAX_LIVE_UPLOADS }, (_, index) => uploadGranted({ upload: index + 1 }))
+const uploads = Array.from({ length: MAX_LIVE_UPLOADS }, (_, index) =>
+  by(keyId(), THEN_MS, uploadGranted({ upload: index + 1 })),
+)
+const grantToOwner = (quotaBytes?: number) => ({ ...grantUpload({}, 1, quotaBytes), isByOwner: true })
 const sentWith = storeUpload(1, { askedWith: 1 })
 const deleting = [uploadGranted(), uploadDeletionRequested()]
 const open = accepted({ key: 'a', hash: digest('a'), credits: 10, after: 0 })
@@ -310,8 +313,9 @@ const walks: Record<string, Step[]> = {
     ['forbidden', grantUpload(), ...uploads, opened(), keyCreated(1, 'read')],
     ['upload_exists', grantUpload(), ...uploads, opened(), keyCreated()],
     ['too_many_uploads', grantUpload({ upload: MAX_LIVE_UPLOADS + 1 }, 1, 0), ...uploads, opened(), keyCreated()],
-    ['upload_quota_exceeded', grantUpload({}, 1, 0), ...uploads.slice(1), opened(), keyCreated()],
-    [undefined, grantUpload(), ...uploads.slice(1), opened(), keyCreated()],
+    ['upload_quota_exceeded', grantToOwner(0), ...uploads.slice(1), opened(), keyCreated()],
+    ['too_many_free_events', grantToOwner(), ...uploads.slice(1), opened(), keyCreated()],
+    [undefined, grantToOwner(), ...uploads.slice(-1000), opened(), keyCreated()],
   ],
   StoreUpload: [
     ['account_not_found', sentWith, ...deleting],
