@@ -73,6 +73,7 @@ export const addFree = (of: FreeEvents, bytes: number, nowMs: number, state: Acc
 /** The state after something of this size was paid for, which offsets as much that was free. */
 export const offsetFree = (of: FreeEvents, bytes: number, state: AccountState): AccountState => {
   const { count, atMs } = state.freeBytes[of]
+  if (count === 0) return state
   return withBytes(of, { count: Math.max(0, count - bytes - FREE_EVENTS[of].otherBytes), atMs }, state)
 }
 

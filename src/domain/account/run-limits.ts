@@ -36,7 +36,8 @@ export const countFailure = (state: AccountState, code: RunErrorCode, bytes: num
 /** The state after a run of this size has completed. */
 export const offsetFailure = (state: AccountState, bytes: number): AccountState => {
   const { count, atMs } = state.ownFailures
-  return offsetFree('failedRuns', bytes, { ...state, ownFailures: { count: Math.max(0, count - 1), atMs } })
+  const offset = count === 0 ? state : { ...state, ownFailures: { count: Math.max(0, count - 1), atMs } }
+  return offsetFree('failedRuns', bytes, offset)
 }
 
 /** Why an account cannot run anything now; undefined if it can. */
