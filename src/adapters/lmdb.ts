@@ -104,6 +104,10 @@ export const deleteLmdb = (folder: string, identity: string | undefined) => {
   rmSync(lmdbFile(folder), { force: true })
 }
 
+/** The number of entries of a database, as the present transaction sees it. */
+export const entriesOf = (database: Database<unknown, string>): number =>
+  (database.getStats() as { entryCount: number }).entryCount
+
 /** Whether an error of the library shows that its file is damaged. It ends a transaction, which then is bad. */
 export const isDamage = (error: unknown): boolean =>
   /\bMDB_(CORRUPTED|PAGE_NOTFOUND|PANIC|INVALID|BAD_TXN)\b/.test(messageOf(error))

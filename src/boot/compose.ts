@@ -10,7 +10,6 @@ import { type ApiParts, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
 import { Turns } from '../http/turns.ts'
 import { openMcpEndpoint } from '../mcp/endpoint.ts'
-import { BEFORE_FIRST } from '../ports/event-log.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
@@ -188,7 +187,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
     log: () => log.head(),
-    views: async () => (await views.checkpoint())?.position ?? BEFORE_FIRST,
+    views: () => progress.readable(),
     objects: () => objects.check(),
     disk: async () => ensureFreeSpace(),
   }

@@ -1,4 +1,5 @@
 import type { Position } from '../../schemas/recorded.ts'
+import { BEFORE_FIRST } from './event-log.ts'
 
 /**
  * Stores the views: documents by key, and indexes that order them. All of it is disposable: rows are rebuilt from the
@@ -6,7 +7,10 @@ import type { Position } from '../../schemas/recorded.ts'
  * then have succeeded, and retrying it from the same checkpoint reveals that.
  */
 export interface ViewStore {
-  /** The last event that the rows include; undefined for an empty store. */
+  /**
+   * The last event that the rows include; undefined for an empty store. DAMAGED if it cannot be read, or if the store
+   * has lost rows or entries since the last write. A damaged store refuses writes until it is cleared.
+   */
   checkpoint(): Promise<Checkpoint | undefined>
   get<Row>(view: string, key: string): Promise<Row | undefined>
   /**
@@ -81,6 +85,11 @@ export interface Checkpoint {
   /** How often cells were replaced. It makes commits fail that are based on earlier cells. */
   replacements?: number
 }
+
+/** The checkpoint of a damaged store. */
+export const DAMAGED: Checkpoint = { position: BEFORE_FIRST, eventId: '', origin: '', versions: {} }
+
+export const isDamaged = (checkpoint: Checkpoint | undefined): boolean => checkpoint?.position === BEFORE_FIRST
 
 export interface Range {
   /** The prefix of the places to list. */

@@ -1,10 +1,11 @@
-import { mkdir, open, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { closeLmdb, openLmdb } from '../../src/adapters/lmdb.ts'
+import { closeLmdb, type Database, openLmdb } from '../../src/adapters/lmdb.ts'
 import { sha256 } from '../../src/domain/digest.ts'
 import { Client } from '../support/client.ts'
 import { runCommand } from '../support/command-runner.ts'
+import { silentLogger } from '../support/engine.ts'
 import { openAccounts, startService } from '../support/service.ts'
 import { ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -15,27 +16,62 @@ t.setTimeout(180_000)
 
 const PAGE_BYTES = 4096
 
-/** A folder with the stores of a service that had a customer, and the customer's key. */
-const filled = async (t: Test): Promise<{ folder: string; apiKey: string }> => {
+/** A folder with the stores of a service that had customers, and their keys. */
+const filled = async (t: Test): Promise<{ folder: string; apiKey: string; apiKeys: string[] }> => {
   const folder = await temporaryFolder(t)
   const customers = await openAccounts(folder, ...Array.from({ length: 20 }, () => ({ credits: 70 })))
-  return { folder, apiKey: customers.at(-1)?.apiKey ?? '' }
+  const apiKeys = customers.map(({ apiKey }) => apiKey)
+  return { folder, apiKey: apiKeys.at(-1) ?? '', apiKeys }
 }
 
 /** Overwrites pages in the middle of a store. */
 const zero = async (file: string, pages = Number.POSITIVE_INFINITY) => {
   const { size } = await stat(file)
   const length = Math.min(size - 12 * PAGE_BYTES, pages * PAGE_BYTES)
+  await overwriteBytes(file, Buffer.alloc(length), 8 * PAGE_BYTES)
+}
+
+const overwriteBytes = async (file: string, bytes: Buffer, position: number) => {
   const opened = await open(file, 'r+')
-  await opened.write(Buffer.alloc(length), 0, length, 8 * PAGE_BYTES)
+  await opened.write(bytes, 0, bytes.length, position)
   await opened.close()
 }
 
-/** Writes a text into a database of a store. */
-const overwrite = async (folder: string, database: string, key: number | string, text: string) => {
+type Texts = Database<string, number | string>
+
+/** Changes a database of a store. */
+const change = async (folder: string, name: string, change: (database: Texts) => unknown) => {
   const root = openLmdb(folder, { durable: true })
-  await root.openDB<string, number | string>(database, { encoding: 'string' }).put(key, text)
+  await change(root.openDB<string, number | string>(name, { encoding: 'string' }))
   await closeLmdb(root)
+}
+
+/** Writes a text into a database of a store. */
+const overwrite = (folder: string, name: string, key: number | string, text: string) =>
+  change(folder, name, database => database.put(key, text))
+
+/** A change of what the checkpoint of views says. */
+const checkpoint = (facts: object) => (meta: Texts) =>
+  meta.put('checkpoint', JSON.stringify({ ...JSON.parse(meta.get('checkpoint') ?? ''), ...facts }))
+
+/** Deletes all that begins alike in a database. */
+const deleteAll = (prefix: string) => async (database: Texts) => {
+  for (const key of [...database.getKeys({ start: prefix, end: `${prefix}\uffff` })]) await database.remove(key)
+}
+
+const ANOTHER_ID = '00000000-0000-4000-8000-000000000000'
+
+/** Ways to damage views that only the whole of them shows, by the database that each of them changes. */
+const damages: Record<string, [name: string, damage: (database: Texts) => unknown]> = {
+  'a checkpoint that is no JSON': ['meta', meta => meta.put('checkpoint', '{"half":')],
+  'a checkpoint that is not in the log': ['meta', checkpoint({ position: 1_000_000 })],
+  'a checkpoint of another event': ['meta', checkpoint({ eventId: ANOTHER_ID })],
+  'a checkpoint of another origin': ['meta', checkpoint({ origin: ANOTHER_ID })],
+  'a checkpoint without names': ['meta', checkpoint({ eventId: undefined, origin: undefined })],
+  'no checkpoint': ['meta', meta => meta.remove('checkpoint')],
+  'no row of a key': ['rows', deleteAll('keys/')],
+  'no entry in an index of keys': ['index', deleteAll('keys.byAccount/')],
+  'a row too many': ['rows', rows => rows.put('keys/none', '{}')],
 }
 
 /** Starts a service that must fail, and returns its error message. */
@@ -76,6 +112,77 @@ t.test('a key whose row is no JSON gets 503, and works again once the views are 
   const { status, body } = await client.send('/v1/balance')
   t.match({ status, body }, { status: 503, body: { error: { code: 'unavailable' } } })
   await until('the views are rebuilt', async () => (await client.send('/v1/balance')).status === 200)
+})
+
+/** Asserts that keys which the service has not seen yet work in the end, and that nobody is refused meanwhile. */
+const expectRebuilt = async (t: Test, url: string, apiKeys: string[]) => {
+  const refused: unknown[] = []
+  for (const apiKey of apiKeys)
+    await until('the views are rebuilt', async () => {
+      const ready = await new Client(url).send('/readyz')
+      const { status, text } = await new Client(url, apiKey).send('/v1/key')
+      if (status !== 200 && status !== 503) refused.push([status, text])
+      return ready.status === 200 && status === 200
+    })
+  t.same(refused, [])
+}
+
+for (const [name, [database, damage]] of Object.entries(damages))
+  t.test(`a service rebuilds views with ${name}, running or not, and says so in one line`, async t => {
+    const { folder, apiKeys } = await filled(t)
+    await change(join(folder, 'views'), database, damage)
+    const warnings: string[] = []
+    const keep = (_: object, text: string) => void (/views|projector/.test(text) && warnings.push(text))
+    const service = await startService(t, { folder, logger: { ...silentLogger, warn: keep, error: keep } })
+    await expectRebuilt(t, service.url, apiKeys.slice(0, 2))
+    t.same(warnings.splice(0), ['the views do not fit the log; rebuilding them'], 'at the start')
+
+    await change(join(folder, 'views'), database, damage)
+    await service.core.services.accounts.invite({ kind: 'operator', name: 'test' }, 'ada@example.com')
+    await until('the damage is found', () => warnings.length > 0)
+    await expectRebuilt(t, service.url, apiKeys.slice(2, 4))
+    t.same(warnings, ['the views do not fit the log; rebuilding them'], 'while it runs')
+    t.same(await service.core.services.views.verify({ kind: 'operator', name: 'test' }), { value: [] })
+  })
+
+t.test('a service rebuilds views that lost rows while it was stopped, and says so in one line', async t => {
+  const { folder, apiKey } = await filled(t)
+  await change(join(folder, 'views'), 'rows', deleteAll('keys/'))
+  const service = await startServiceProcess(t, folder)
+  t.equal(await new Client(service.url, apiKey).balance(), 70)
+  const { stdout } = await service.end('SIGTERM')
+  t.same(troubles(stdout), ['the views do not fit the log; rebuilding them'])
+})
+
+const whileOpen: Record<string, (file: string) => Promise<unknown>> = {
+  truncated: file => truncate(file, 3 * PAGE_BYTES),
+  'without its first pages': file => overwriteBytes(file, Buffer.alloc(8 * PAGE_BYTES), 0),
+}
+
+// A mapped file that ends early ends the process with a signal, which nothing can catch.
+for (const [name, damage] of Object.entries(whileOpen))
+  t.test(`the start after a kill rebuilds a file of views that was ${name} while a service had it open`, async t => {
+    const { folder, apiKey } = await filled(t)
+    const service = await startServiceProcess(t, folder)
+    await damage(join(folder, 'views/data.mdb'))
+    const client = new Client(service.url, apiKey)
+    await client.send('/v1/runs').catch(() => undefined)
+    await client.run({ model: 'nano-banana-2', input: { prompt: 'a pear' } }).catch(() => undefined)
+    await service.end('SIGKILL')
+    const next = await startServiceProcess(t, folder)
+    t.equal((await new Client(next.url, apiKey).send('/v1/key')).status, 200)
+    const { code, stdout } = await next.end('SIGTERM')
+    t.equal(code, 0)
+    t.match(troubles(stdout)[0], /^the views (are damaged|do not fit the log); rebuilding them$/)
+  })
+
+t.test('a service whose views were taken over by another log is not ready', async t => {
+  const { folder } = await filled(t)
+  const service = await startService(t, { folder })
+  const isReady = async () => (await service.client().send('/readyz')).status === 200
+  t.ok(await isReady())
+  await change(join(folder, 'views'), 'meta', checkpoint({ origin: ANOTHER_ID, eventId: ANOTHER_ID }))
+  t.notOk(await isReady())
 })
 
 t.test('a command rebuilds damaged views', async t => {

@@ -33,12 +33,24 @@ t.test('the readiness check names stores that do not answer', async t => {
 })
 
 t.test('the readiness check tells how far the views are behind', async t => {
+  const { log } = service.core
+  const { head } = log
+  log.head = async () => (await head()) + 3
+  t.teardown(() => {
+    log.head = head
+  })
+  const { body } = await stranger.send<Readiness>('/readyz')
+  t.equal(body.events_behind, 3)
+})
+
+t.test('the service is not ready while emptied views are rebuilt', async t => {
   const { views } = service.core
   const { checkpoint } = views
   views.checkpoint = async () => undefined
   t.teardown(() => {
     views.checkpoint = checkpoint
   })
-  const { body } = await stranger.send<Readiness>('/readyz')
-  t.equal(body.events_behind, (await service.core.log.head()) + 1)
+  const { status, body } = await stranger.send('/readyz')
+  t.equal(status, 503)
+  t.match(body.error, { message: 'Not ready: views.' })
 })

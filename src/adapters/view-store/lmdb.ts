@@ -12,8 +12,8 @@ import {
   type Snapshot,
   type ViewStore,
 } from '../../ports/view-store.ts'
-import { closeLmdb, type LmdbOptions, openLmdb } from '../lmdb.ts'
-import { parseJson, toCheckpoint } from './stored-json.ts'
+import { closeLmdb, entriesOf, type LmdbOptions, openLmdb } from '../lmdb.ts'
+import { checkpointText, parseJson, toCheckpoint } from './stored-json.ts'
 
 /** Sorts after every character of a place. */
 const LAST = '\uffff'
@@ -40,7 +40,8 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
   const [reports, snapshots, nodes] = [open('reports'), open('snapshots'), open('nodes')]
 
   const get = <Row>(view: string, key: string) => parseJson<Row>(rows.get(rowAddress(view, key)))
-  const checkpoint = () => toCheckpoint(meta.get(CHECKPOINT))
+  const countCells = () => entriesOf(rows) + entriesOf(index)
+  const checkpoint = () => toCheckpoint(meta.get(CHECKPOINT), countCells())
 
   const leaseOf = (key: string) => parseJson<Lease>(leases.get(key))
 
@@ -49,7 +50,7 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
 
   /** Runs inside the write transaction, where no other process can write. */
   const expectCheckpoint = (from: Checkpoint | undefined) => {
-    if (meta.get(CHECKPOINT) !== JSON.stringify(from))
+    if (JSON.stringify(checkpoint()) !== JSON.stringify(from))
       throw new CheckpointMoved('another projector has advanced the views')
   }
 
@@ -64,7 +65,7 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
         if (key === undefined) index.remove(indexAddress(view, name, place))
         else index.put(indexAddress(view, name, place), key)
       }
-      meta.put(CHECKPOINT, JSON.stringify(batch.to))
+      meta.put(CHECKPOINT, checkpointText(batch.to, countCells()))
     })
   }
 
@@ -172,12 +173,14 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
           if (value === undefined) (inRows ? rows : index).remove(key)
           else (inRows ? rows : index).put(key, value)
         }
-        meta.put(CHECKPOINT, JSON.stringify(to))
+        meta.put(CHECKPOINT, checkpointText(to, countCells()))
       })
     },
 
     clear: async () => {
-      await Promise.all([meta, rows, index, leases, reports, snapshots, nodes].map(database => database.clearAsync()))
+      await root.transaction(() => {
+        for (const database of [meta, rows, index, leases, reports, snapshots, nodes]) database.clearSync()
+      })
     },
 
     close: () => closeLmdb(root),

@@ -22,17 +22,30 @@ local function getMany(key, fields)
 end
 `
 
+/** KEYS: cells, order. Returns the text of the checkpoint, the fields beside it, and the addresses in order. */
+export const READ_CHECKPOINT = script(`
+local fields = redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'checkpoint')
+return { redis.call('HGET', KEYS[1], 'checkpoint'), fields, redis.call('ZCARD', KEYS[2]) }
+`)
+
 /**
  * KEYS: cells, order, dumps. ARGV: the checkpoint that the store must be at; the new one; how many cells are
  * written; the address and value of each; the addresses of cells to delete.
- * Returns 0, and writes nothing, if the store is at another checkpoint.
+ * The stored text of a checkpoint names the number of cells, too. Returns 0, and writes nothing, if the store is at
+ * another checkpoint or has lost cells.
  */
 export const WRITE = script(`
-if (redis.call('HGET', KEYS[1], 'checkpoint') or '') ~= ARGV[1] then return 0 end
+local was = redis.call('HGET', KEYS[1], 'checkpoint') or ''
+if string.gsub(was, ',"cells":%d+}$', '}') ~= ARGV[1] then return 0 end
+local fields = redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'checkpoint')
+local named = tonumber(string.match(was, ',"cells":(%d+)}$') or fields)
+if fields ~= redis.call('ZCARD', KEYS[2]) or fields ~= named then return 0 end
 local firstGone = 4 + 2 * tonumber(ARGV[3])
 -- A failed script keeps its writes, so commands that may be refused are first tried without effect.
 redis.call('ZADD', KEYS[2], 'XX', 0, '')
 redis.call('ZREM', KEYS[2], '')
+redis.call('HDEL', KEYS[1], '')
+redis.call('HSET', KEYS[1], '', '')
 redis.call('HDEL', KEYS[1], '')
 
 for _, dump in ipairs(redis.call('SMEMBERS', KEYS[3])) do
@@ -51,8 +64,6 @@ for _, dump in ipairs(redis.call('SMEMBERS', KEYS[3])) do
   end
 end
 
--- In the same hash as the cells, so that a read gets both atomically, and neither is lost without the other.
-redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2])
 for first = 4, firstGone - 1, ${AT_ONCE} do
   local last = math.min(first + ${AT_ONCE - 1}, firstGone - 1)
   redis.call('HSET', KEYS[1], unpack(ARGV, first, last))
@@ -68,6 +79,9 @@ for first = firstGone, #ARGV, ${AT_ONCE} do
   redis.call('HDEL', KEYS[1], unpack(ARGV, first, last))
   redis.call('ZREM', KEYS[2], unpack(ARGV, first, last))
 end
+-- In the same hash as the cells, so that a read gets both atomically, and neither is lost without the other.
+local named = string.format(',"cells":%d}', redis.call('ZCARD', KEYS[2]))
+redis.call('HSET', KEYS[1], 'checkpoint', string.sub(ARGV[2], 1, -2) .. named)
 return 1
 `)
 

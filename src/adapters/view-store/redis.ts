@@ -8,6 +8,7 @@ import {
   type CellChange,
   type Checkpoint,
   CheckpointMoved,
+  DAMAGED,
   MAX_CLOCK_SKEW_MS,
   type Range,
   type RowAddress,
@@ -21,6 +22,7 @@ import {
   HOLD_DUMP,
   LEASE,
   LIST,
+  READ_CHECKPOINT,
   READ_DUMP,
   RELEASE,
   REPORT,
@@ -115,7 +117,8 @@ export const openRedisViewStore = async ({
 
   return {
     checkpoint: async () => {
-      const found = toCheckpoint(await redis.read(client => client.hget(cells, CHECKPOINT)))
+      const [json, fields, places] = (await redis.list(READ_CHECKPOINT, [cells, order], [])) as CheckpointReply
+      const found = fields === places ? toCheckpoint(json, fields) : DAMAGED
       furthest = Math.max(furthest, found?.position ?? BEFORE_FIRST)
       return found
     },
@@ -217,6 +220,8 @@ export const openRedisViewStore = async ({
     close: async () => redis.close(),
   }
 }
+
+type CheckpointReply = [json: string | null, fields: number, places: number]
 
 type ListReply = [checkpoint: string | null, addresses: string[], values: (string | null)[], rows?: (string | null)[]]
 

@@ -1,15 +1,27 @@
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
-import type { Checkpoint } from '../../ports/view-store.ts'
+import { type Checkpoint, DAMAGED } from '../../ports/view-store.ts'
 
-/** The checkpoint in a text; undefined without one. */
-export const toCheckpoint = (json: string | null | undefined): Checkpoint | undefined => {
-  const found = parseJson<Checkpoint>(json)
-  const isReadable = Number.isSafeInteger(found?.position) && found?.versions !== null
-  return found === undefined || isReadable ? found : UNREADABLE
+/** The text of a checkpoint in a store that holds so many rows and entries, its cells. */
+export const checkpointText = (checkpoint: Checkpoint, cells: number): string =>
+  JSON.stringify({ ...checkpoint, cells })
+
+/**
+ * The checkpoint in a text; undefined without one. DAMAGED if no projector wrote it, or if the store holds another
+ * number of cells than it names. Earlier versions named none.
+ */
+export const toCheckpoint = (json: string | null | undefined, cells?: number): Checkpoint | undefined => {
+  const found = parseJson<Checkpoint & { cells?: number }>(json)
+  if (found === undefined) return cells ? DAMAGED : undefined
+  if (!isReadable(found)) return DAMAGED
+  const { cells: named = cells, ...checkpoint } = found
+  return cells === undefined || named === cells ? checkpoint : DAMAGED
 }
 
-/** A checkpoint that no projector wrote counts as one of another log, so the views are rebuilt. */
-const UNREADABLE: Checkpoint = { position: BEFORE_FIRST, eventId: '', origin: '', versions: {} }
+const isReadable = (found: Checkpoint | null): boolean =>
+  Number.isSafeInteger(found?.position) &&
+  (found?.position as number) > BEFORE_FIRST &&
+  found?.versions !== null &&
+  [found?.eventId, found?.origin].every(id => typeof id === 'string')
 
 /** Text that no service wrote becomes null, which callers treat like any other forged value. */
 export const parseJson = <Value>(json: string | null | undefined): Value | undefined => {

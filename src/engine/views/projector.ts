@@ -111,6 +111,7 @@ export class Projector {
 
   async #reread(): Promise<Position> {
     const { projections, progress, logger } = this.#parts
+    await this.#clearDamaged()
     const checkpoint = await progress.checkpoint()
     // Rows of two versions must not be mixed.
     if (checkpoint && projections.outdated(checkpoint.versions).size > 0)
@@ -122,10 +123,12 @@ export class Projector {
     return progress.position
   }
 
-  /** The views may be emptied while the log receives no events. */
+  /** The views may be emptied or damaged while the log receives no events. */
   async #confirm() {
-    const { progress, logger } = this.#parts
+    const { store, progress, logger } = this.#parts
     const before = progress.position
+    const found = await store.checkpoint()
+    if (found && found.origin !== this.#checkpoint?.origin) throw new CheckpointMoved('the views have another origin')
     const position = await progress.reached()
     if (position >= before) return
     logger.warn({ position, before }, 'the views were emptied; rebuilding them')
@@ -158,8 +161,20 @@ export class Projector {
     })
   }
 
+  /**
+   * Empties damaged views. A checkpoint names the log twice: by its origin, and by the event at its position. If only
+   * one of them is of this log, the checkpoint is damaged. If neither is, the service of another log uses the views.
+   */
+  async #clearDamaged() {
+    const { store, progress, logger } = this.#parts
+    const checkpoint = await store.checkpoint()
+    if (!checkpoint || (await this.#isInLog(checkpoint)) === (await progress.isOfThisLog(checkpoint))) return
+    logger.warn({ checkpoint }, 'the views do not fit the log; rebuilding them')
+    await store.clear()
+  }
+
   async #isInLog({ position, eventId }: Checkpoint): Promise<boolean> {
-    // Only an unreadable checkpoint is there, and logs cannot be read from before their start.
+    // Only the checkpoint of damaged views is there, and logs cannot be read from before their start.
     if (position <= BEFORE_FIRST) return false
     for await (const [event] of this.#parts.log.readAll(position - 1)) return event?.id === eventId
     return false

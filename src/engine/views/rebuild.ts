@@ -1,6 +1,13 @@
 import type { AnyEvent, Position } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
-import { type Cell, type CellChange, type Checkpoint, CheckpointMoved, type ViewStore } from '../../ports/view-store.ts'
+import {
+  type Cell,
+  type CellChange,
+  type Checkpoint,
+  CheckpointMoved,
+  isDamaged,
+  type ViewStore,
+} from '../../ports/view-store.ts'
 import type { Codec } from '../log/codec.ts'
 import { project } from './project.ts'
 import type { ProjectionSet } from './projection-set.ts'
@@ -54,7 +61,8 @@ export const rebuildViews = async (rebuild: Rebuild & { openScratch: OpenScratch
   try {
     for (let attempt = 1; ; attempt++) {
       const { checkpoint, changes } = await compareViews(rebuild, scratch)
-      if (!checkpoint) return changes
+      // A projector rebuilds views that were emptied or damaged.
+      if (!checkpoint || isDamaged(checkpoint)) return changes
       try {
         const replacements = (checkpoint.replacements ?? 0) + 1
         await store.replaceCells(changes, checkpoint, { ...checkpoint, versions: projections.versions, replacements })

@@ -3,7 +3,7 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import type { Checkpoint, RowChange, ViewStore } from '../../ports/view-store.ts'
+import { type Checkpoint, isDamaged, type RowChange, type ViewStore } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
 import { withinTime } from '../../time/within-time.ts'
 import type { ProjectionSet } from './projection-set.ts'
@@ -78,6 +78,16 @@ export class ViewProgress {
   }
 
   /**
+   * The position of views that may be read. Rejects like `checkpoint`, and with Unavailable if they were emptied or
+   * damaged and have not caught up.
+   */
+  async readable(): Promise<Position> {
+    const position = await this.reached()
+    if (position < this.#highest) throw new Unavailable('the views were emptied or damaged, and are being rebuilt')
+    return position
+  }
+
+  /**
    * Resolves when the views have passed a position. Rejects with Unavailable after the time limit, or at once if the
    * views do not respond.
    */
@@ -108,11 +118,14 @@ export class ViewProgress {
     return (await this.checkpoint())?.position ?? BEFORE_FIRST
   }
 
-  /** The checkpoint of the views. Rejects with Unavailable if they do not respond or belong to another log. */
+  /**
+   * The checkpoint of the views. Damaged ones count as empty. Rejects with Unavailable if they do not respond or belong
+   * to another log.
+   */
   async checkpoint(): Promise<Checkpoint | undefined> {
     try {
       const checkpoint = await this.#store.checkpoint()
-      this.#areOfAnotherLog = checkpoint !== undefined && checkpoint.origin !== (await this.#originOfLog())
+      this.#areOfAnotherLog = checkpoint !== undefined && !(await this.isOfThisLog(checkpoint))
       this.#outdated = checkpoint ? this.#projections.outdated(checkpoint.versions) : new Set()
       if (!this.#areOfAnotherLog) return checkpoint
     } catch (error) {
@@ -121,7 +134,12 @@ export class ViewProgress {
       throw error
     }
     this.#changes.next('unknown')
-    throw new Unavailable('the views belong to another log; give each log views of its own')
+    throw new Unavailable('the views belong to another log; give each log views of its own, or restart to rebuild them')
+  }
+
+  /** Whether a checkpoint names the origin of this log. Damaged views belong to any log. */
+  async isOfThisLog(checkpoint: Checkpoint): Promise<boolean> {
+    return isDamaged(checkpoint) || checkpoint.origin === (await this.#originOfLog())
   }
 
   /** Reports that the views have reached a position, and what changed. */
