@@ -141,7 +141,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   }
   const rebuild = { log, codec: eventCodec, projections: projectionSet, logger, openScratch }
   const repairs = new Repairs({ ...rebuild, clock, store })
-  const views = authenticate(store, repairs.request)
+  const views = authenticate(store, repairs.onForged)
   const snapshotsOf = <State>(form: SnapshotForm<State>) =>
     createSnapshots({
       store,
@@ -161,7 +161,10 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const progress = new ViewProgress({ log, store: views, projections: projectionSet, clock })
   progress.changes.subscribe(changes => accounts.onViewsChanged(changes))
   // Keys are not cached: a revoked key must not be served from memory.
-  const reads: Reads = new ViewReads({ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] })
+  const reads: Reads = new ViewReads({
+    ...{ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] },
+    onMissing: repairs.onMissing,
+  })
   const parts = { ...rebuild, store: views, progress, clock }
   const keeper = config.roles.has('projector') ? new Projector(parts) : new CheckpointPoller({ ...parts, maxStartMs })
   const publishedCatalog = new PublishedCatalog({ log, clock, random, logger })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { closeLmdb, type Database, openLmdb } from '../../src/adapters/lmdb.ts'
 import { sha256 } from '../../src/domain/digest.ts'
+import { caughtUp } from '../support/caught-up.ts'
 import { Client } from '../support/client.ts'
 import { runCommand } from '../support/command-runner.ts'
 import { silentLogger } from '../support/engine.ts'
@@ -175,6 +176,58 @@ for (const [name, damage] of Object.entries(whileOpen))
     t.equal(code, 0)
     t.match(troubles(stdout)[0], /^the views (are damaged|do not fit the log); rebuilding them$/)
   })
+
+/** Ways to damage single rows, which their MACs show when they are read. Each gives a new text to a row of a key. */
+const forgeries: Record<string, (text: string, another: string) => string> = {
+  'with a garbled byte': text => text.replace('"name":"t', '"name":"u'),
+  'of other accounts': (_, another) => another,
+  'that are no objects': () => '5',
+}
+
+for (const [name, forge] of Object.entries(forgeries))
+  t.test(`rows of keys ${name} refuse nobody`, async t => {
+    const { folder, apiKeys } = await filled(t)
+    await change(join(folder, 'views'), 'rows', async rows => {
+      const found = [...rows.getRange({ start: 'keys/', end: 'keys/~' })]
+      for (const [i, { key, value }] of found.entries()) await rows.put(key, forge(value, found.at(i - 1)?.value ?? ''))
+    })
+    const service = await startService(t, { folder })
+    await expectRebuilt(t, service.url, apiKeys.slice(0, 2))
+    t.same(await service.core.services.views.verify({ kind: 'operator', name: 'test' }), { value: [] })
+  })
+
+t.test('a row that the log shows to exist is restored, although the views have as many rows as before', async t => {
+  const { folder, apiKey } = await filled(t)
+  const warnings: string[] = []
+  const keep = (_: object, text: string) => void (text.includes('views') && warnings.push(text))
+  const service = await startService(t, { folder, logger: { ...silentLogger, warn: keep, error: keep } })
+  const client = service.client(apiKey)
+  t.equal((await client.send('/v1/balance')).status, 200, 'the service knows the key')
+  await caughtUp(service.core)
+  await change(join(folder, 'views'), 'rows', async rows => {
+    const row = `keys/${sha256(apiKey)}`
+    await rows.transaction(() => {
+      rows.put('keys/another', rows.get(row) ?? '')
+      rows.remove(row)
+    })
+  })
+  t.equal((await client.send('/v1/key')).status, 503)
+  await until('the row is restored', async () => (await client.send('/v1/key')).status === 200)
+  await until('the rebuild has ended', () => warnings.length > 1)
+  t.same(warnings, ['the views lack a row; rebuilding the views', 'the views were rebuilt'])
+})
+
+t.test('what the views hold beside rows may be damaged, and nobody is refused', async t => {
+  const { folder, apiKeys } = await filled(t)
+  for (const name of ['leases', 'reports', 'snapshots', 'nodes'])
+    await change(join(folder, 'views'), name, async database => {
+      for (const key of [...database.getKeys(), 'another']) await database.put(key, '5')
+    })
+  const service = await startService(t, { folder })
+  await expectRebuilt(t, service.url, apiKeys)
+  const { status } = await service.client(apiKeys[0]).run({ model: 'nano-banana-2', input: { prompt: 'a pear' } })
+  t.equal(status, 200)
+})
 
 t.test('a service whose views were taken over by another log is not ready', async t => {
   const { folder } = await filled(t)

@@ -48,7 +48,7 @@ export const followerOf = (log: EventLog, store: ViewStore): CheckpointPoller & 
 }
 
 export const readsOf = (store: ViewStore, progress: ViewProgress, ownWrites: AccountMailboxes): Reads =>
-  new ViewReads({ store, progress, ownWrites, cached: ['accounts', 'balance'] })
+  new ViewReads({ store, progress, ownWrites, cached: ['accounts', 'balance'], onMissing: () => undefined })
 
 /** A store whose rows are authenticated, always with the same key. */
 export const authentic = (store: ViewStore, onForged: (address: RowAddress) => void = () => undefined): ViewStore =>

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Position } from '../../../schemas/recorded.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import type { Entry, Range, ViewStore } from '../../ports/view-store.ts'
+import type { Entry, Range, RowAddress, ViewStore } from '../../ports/view-store.ts'
 import { upTo } from '../up-to.ts'
 import type { Changes, ViewProgress } from './view-progress.ts'
 
@@ -27,6 +27,7 @@ export interface ReadsParts<Rows> {
   ownWrites: OwnWrites
   /** Views whose rows stay in memory until they change: small rows that nearly every request reads. */
   cached: readonly (keyof Rows)[]
+  onMissing: (row: RowAddress) => void
 }
 
 /** Reads the views. `Rows` maps each view's name to its row. */
@@ -35,14 +36,16 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
   readonly #progress: ViewProgress
   readonly #ownWrites: OwnWrites
   readonly #isCached: ReadonlySet<string>
+  readonly #onMissing: (row: RowAddress) => void
   readonly #cache = new LRUCache<string, object>(upTo(MAX_CACHED))
   #changes = 0
 
-  constructor({ store, progress, ownWrites, cached }: ReadsParts<Rows>) {
+  constructor({ store, progress, ownWrites, cached, onMissing }: ReadsParts<Rows>) {
     this.#store = store
     this.#progress = progress
     this.#ownWrites = ownWrites
     this.#isCached = new Set(cached.map(String))
+    this.#onMissing = onMissing
     progress.changes.subscribe(changes => this.#forget(changes))
   }
 
@@ -64,6 +67,12 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     const pending = this.ownWrites(owner)
     if (pending) await pending
     return this.get(view, key)
+  }
+
+  /** Reports that `getOwn` lacks a row which the log shows to exist. Returns the error to reject with. */
+  missing(view: keyof Rows & string, key: string): Unavailable {
+    this.#onMissing({ view, key })
+    return new Unavailable(`a row of ${view} is missing, and the views are being rebuilt`)
   }
 
   /** Whether the views have passed a position. */

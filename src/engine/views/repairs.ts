@@ -13,7 +13,7 @@ export interface RepairsParts extends Pick<Rebuild, 'log' | 'codec' | 'store' | 
   openScratch: OpenScratch
 }
 
-/** Rebuilds the views after a forged row was found, since other rows may be forged too. */
+/** Rebuilds the views after a forged or missing row was found, since it may not be the only one. */
 export class Repairs {
   readonly #parts: RepairsParts
   readonly #stop = new AbortController()
@@ -27,13 +27,18 @@ export class Repairs {
   }
 
   /** Reports a row that this service did not write. */
-  readonly request = ({ view, key }: RowAddress) => {
+  readonly onForged = (row: RowAddress) => this.#request(row, 'ignoring a row that this service did not write')
+
+  /** Reports a row that the views lack. */
+  readonly onMissing = (row: RowAddress) => this.#request(row, 'the views lack a row')
+
+  #request({ view, key }: RowAddress, what: string) {
     if (this.#isRequested || this.#stop.signal.aborted) return
     this.#isRequested = true
     this.#rebuilt = new Promise(resolve => {
       this.#onRebuilt = resolve
     })
-    this.#parts.logger.warn({ view, key }, 'ignoring a row that this service did not write; rebuilding the views')
+    this.#parts.logger.warn({ view, key }, `${what}; rebuilding the views`)
     this.#running ??= this.#run()
   }
 

@@ -10,7 +10,6 @@ import type { AccountState } from '../../domain/account/state.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, type Caller, keyIdOf, modeOf } from '../caller.ts'
@@ -124,7 +123,7 @@ export class ApiKeys {
     const key = state.activeKeys.get(caller.keyId)
     if (!key) return refuse('key_revoked')
     const row = await reads.getOwn(caller.accountId, 'keys', key.hash)
-    if (!row) throw new Unavailable(`${caller.keyId} is missing from the views, which are being rebuilt`)
+    if (!row) throw reads.missing('keys', key.hash)
     return answer({
       ...this.#infoOf(row, state),
       limits: {

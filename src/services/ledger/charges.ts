@@ -7,7 +7,6 @@ import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { RunRow, StatementRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { Unavailable } from '../../ports/faults.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
@@ -56,7 +55,7 @@ export class Charges {
     const raw = line && (await this.#parts.log.readEvent(accountStream(accountId), line.revision))
     const event = raw && eventCodec.decode(raw)
     if (event?.type !== 'CreditsDebited' || event.data.runId !== runId)
-      throw new Unavailable(`the views lack the debit of ${runId}, and are being rebuilt`)
+      throw this.#parts.reads.missing('statement', linesOfRun(accountId, runId))
     return { receipt: event.data.receipt, requestId: event.metadata.requestId }
   }
 }

@@ -21,7 +21,6 @@ import type { RunRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Watch } from '../../engine/views/watch.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { Unavailable } from '../../ports/faults.ts'
 import { schedulerOf } from '../../time/scheduler.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy } from '../caller.ts'
@@ -70,7 +69,7 @@ export class RunReads {
   /** A run that is known to exist. Rejects with Unavailable if its row is missing or forged. */
   async getExisting(accountId: AccountId, runId: RunId): Promise<RunRow> {
     const row = await this.#rowOf(accountId, runId)
-    if (!row) throw new Unavailable(`the run ${runId} is missing from the views, which are being rebuilt`)
+    if (!row) throw this.#parts.reads.missing('runs', runKey(accountId, runId))
     return row
   }
 

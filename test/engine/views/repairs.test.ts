@@ -44,7 +44,7 @@ t.test('a failed rebuild is repeated after a pause', async t => {
   }
   const repairs = new Repairs({ ...rebuildOf(log, store), clock, logger: silentLogger, openScratch })
   t.teardown(() => repairs.stop())
-  repairs.request({ view: 'balance', key: accountId() })
+  repairs.onForged({ view: 'balance', key: accountId() })
   for (const [attempt, wrongCells] of [1, 1, 0].entries()) {
     await clock.whenSet()
     t.equal(attempts, attempt + 1)

@@ -17,6 +17,7 @@ const chargesOf = (event: object | undefined) => {
       asked.push(range)
       return [{ row: { revision: 3 } }]
     },
+    missing: () => new Unavailable('a row is missing'),
   } as unknown as Reads
   const log = { readEvent: async () => event as never }
   return { asked, charges: new Charges({ reads, log }) }
