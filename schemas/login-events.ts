@@ -8,7 +8,7 @@ export const LoginInvited = Closed({})
 /**
  * A one-time code was made for this identity. `hash` is keyed, so the log does not reveal the code. With `linkTo`, the
  * code links the identity to that account and signs nobody in. `known` is set if the request came from a browser that
- * had signed in to the account of the identity.
+ * had signed in to the account of the identity. `busy` is set if only identities with an account got codes at the time.
  */
 export const LoginCodeRequested = Closed({
   codeId: Uuid,
@@ -16,6 +16,7 @@ export const LoginCodeRequested = Closed({
   expiresAt: Timestamp,
   linkTo: Type.Optional(AccountId),
   known: Type.Optional(Type.Literal(true)),
+  busy: Type.Optional(Type.Literal(true)),
 })
 export type LoginCodeRequested = Static<typeof LoginCodeRequested>
 

@@ -11,13 +11,14 @@ export type WelcomeWithheld = Static<typeof WelcomeWithheld>
 
 /**
  * An identity may open an account today and get these welcome credits. `login` is the hash in the name of its stream,
- * and `network` a keyed hash of the client's network unless the operator has named the identity or its domain. The
- * stream counts what all registrations of a day may add up to.
+ * and `network` and `provider` are keyed hashes of the client's network and of the wider one around it, unless the
+ * operator has named the identity or its domain. The stream counts what all registrations of a day may add up to.
  */
 export const RegistrationAdmitted = Closed({
   login: Sha256,
   welcomeMicros: Micros,
   network: Type.Optional(Sha256),
+  provider: Type.Optional(Sha256),
   withheld: Type.Optional(WelcomeWithheld),
 })
 

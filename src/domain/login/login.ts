@@ -6,8 +6,8 @@ import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import type { Welcome } from './welcome.ts'
 
 /**
- * Codes in a window: enough for somebody whose mail is slow, and a bound on what strangers can send to an address. The
- * browsers of its owner have as many of their own, which strangers cannot use up.
+ * Codes of a kind in a window: enough for somebody whose mail is slow, and a bound on what strangers can send to an
+ * address.
  */
 export const MAX_CODES = 5
 export const CODE_WINDOW_MS = 60 * 60 * 1000
@@ -68,10 +68,11 @@ const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> =
     case 'RequestCode': {
       const { type, atMs, browserOf, ...data } = command
       const known = browserOf !== undefined && browserOf === state.accountId
-      const [oldest, ...others] = recent(state, atMs).filter(code => (code.known ?? false) === known)
+      const code = { ...data, ...(known && { known }) }
+      const [oldest, ...others] = recent(state, atMs).filter(each => kindOf(each) === kindOf(code))
       if (oldest && others.length + 1 >= MAX_CODES)
         return refuse('too_many_codes', { retryAfterMs: oldest.requestedAtMs + CODE_WINDOW_MS - atMs })
-      return accept([{ type: 'LoginCodeRequested', data: { ...data, ...(known && { known }) } }])
+      return accept([{ type: 'LoginCodeRequested', data: code }])
     }
     case 'DecideWelcome': {
       const { login, isAlias, ...welcome } = command
@@ -105,7 +106,7 @@ const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => 
       const { expiresAt, ...data } = event.data
       const requestedAtMs = Date.parse(clockOf(event))
       const code = { ...data, requestedAtMs, expiresAtMs: Date.parse(expiresAt), tries: 0, isUsed: false }
-      return { ...state, codes: [...recent(state, requestedAtMs), code].slice(-2 * MAX_CODES) }
+      return { ...state, codes: [...recent(state, requestedAtMs), code].slice(-3 * MAX_CODES) }
     }
     case 'LoginCodeTried': {
       const { codeId, correct } = event.data
@@ -123,6 +124,10 @@ const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => 
       return unreachable(event)
   }
 }
+
+/** Kinds of codes are counted apart, so that strangers use up no code of a known browser, and see none of a busy time. */
+const kindOf = ({ known, busy }: Pick<LoginCodeRequested, 'known' | 'busy'>) =>
+  known ? 'known' : busy ? 'busy' : 'other'
 
 /** A clock that went back by more than this was reset, and the codes that it would count too long do not count. */
 const CLOCK_TOLERANCE_MS = 60_000

@@ -9,8 +9,9 @@ import type { Welcome } from './welcome.ts'
 /** `atMs` is in ms since 1970. The limits are for a calendar day in UTC. */
 export interface AdmitRegistration {
   login: string
-  /** The hash of the client's network, whose share of the day is limited; undefined for identities without a limit. */
+  /** Hashes of the client's network and of the wider one around it; undefined for identities without such limits. */
   network?: string | undefined
+  provider?: string | undefined
   welcomeMicros: number
   /** Why it gets no welcome credits, whatever the limits. */
   withheld?: WelcomeWithheld | undefined
@@ -46,8 +47,8 @@ export interface RegistrationsState {
  */
 const MAX_DAYS = 4
 
-/** The part of what is left of a day that a network may take. So it takes many of them to use up a day. */
-const PARTS = 10
+/** The parts of what is left of a day that a network and its provider may take. So it takes many to use up a day. */
+const [PARTS, PROVIDER_PARTS] = [10, 5]
 
 /** Bounds how many accounts people open in a day, and the credits that these get together. */
 export const registrations: Decider<AdmitRegistration, RegistrationsState, RegistrationEvent, Refusal> = {
@@ -55,26 +56,37 @@ export const registrations: Decider<AdmitRegistration, RegistrationsState, Regis
   // The day that is decided on must be the one that the event counts in, also at midnight.
   timed: (command, atMs) => ({ ...command, atMs }),
   decide: (command, state) => {
-    const { login, network, atMs, maxPerDay } = command
+    const { login, network, provider, atMs, maxPerDay } = command
     const today = dayAt(state, atMs)
     // A process may have died before it opened the account.
     if (today.logins.has(login)) return repeat(login)
     const retryAfterMs = (today.day + 1) * DAY_MS - atMs
-    if (today.logins.size >= maxPerDay) return refuse('registrations_full', { retryAfterMs })
-    if (network && networkIn(today, network).accounts * PARTS >= maxPerDay - today.logins.size)
+    const left = maxPerDay - today.logins.size
+    if (left <= 0) return refuse('registrations_full', { retryAfterMs })
+    if (
+      networkIn(today, network).accounts * PARTS >= left ||
+      networkIn(today, provider).accounts * PROVIDER_PARTS >= left
+    )
       return refuse('registrations_full', { retryAfterMs, network: true })
     const withheld = withheldFrom(command, today)
     const welcomeMicros = withheld ? 0 : command.welcomeMicros
-    const data = { login, welcomeMicros, ...(network && { network }), ...(withheld && { withheld }) }
+    const data = {
+      ...{ login, welcomeMicros },
+      ...(network && { network }),
+      ...(provider && { provider }),
+      ...(withheld && { withheld }),
+    }
     return accept([{ type: 'RegistrationAdmitted', data }])
   },
   evolve: (state, event) => {
-    const { login, network, ...welcome } = event.data
+    const { login, network, provider, ...welcome } = event.data
     const before = dayAt(state, Date.parse(clockOf(event)))
     const { day, logins, networks, welcomeMicros } = before
+    const countIn = (counted: RegistrationDay['networks'], name: string) =>
+      counted.set(name, withAnother(networkIn(before, name), welcome))
     const after = {
       ...{ day, logins: logins.set(login, welcome), welcomeMicros: welcomeMicros + welcome.welcomeMicros },
-      networks: network ? networks.set(network, withAnother(networkIn(before, network), welcome)) : networks,
+      networks: [network, provider].filter(name => name !== undefined).reduce(countIn, networks),
     }
     return { days: [after, ...state.days.filter(each => each.day !== day)].slice(0, MAX_DAYS) }
   },
@@ -82,13 +94,17 @@ export const registrations: Decider<AdmitRegistration, RegistrationsState, Regis
 
 /** Why an account that opens today gets no welcome credits. */
 const withheldFrom = (
-  { network, welcomeMicros, withheld, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork }: AdmitRegistration,
+  { network, provider, welcomeMicros, withheld, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork }: AdmitRegistration,
   today: RegistrationDay,
 ): WelcomeWithheld | undefined => {
   if (welcomeMicros === 0) return undefined
   if (withheld) return withheld
+  const leftMicros = maxWelcomeMicrosPerDay - today.welcomeMicros
+  if (welcomeMicros > leftMicros) return 'day'
   if (network && networkIn(today, network).welcomes >= maxWelcomesPerNetwork) return 'network'
-  return today.welcomeMicros + welcomeMicros > maxWelcomeMicrosPerDay ? 'day' : undefined
+  const { welcomes } = networkIn(today, provider)
+  const hasShare = welcomes < maxWelcomesPerNetwork || welcomes * welcomeMicros * PROVIDER_PARTS < leftMicros
+  return provider && !hasShare ? 'network' : undefined
 }
 
 const withAnother = ({ accounts, welcomes }: NetworkDay, { welcomeMicros }: Welcome): NetworkDay => ({
@@ -107,7 +123,7 @@ const dayAt = ({ days }: RegistrationsState, atMs: number): RegistrationDay => {
   )
 }
 
-const networkIn = ({ networks }: RegistrationDay, network: string): NetworkDay =>
+const networkIn = ({ networks }: RegistrationDay, network = ''): NetworkDay =>
   networks.get(network) ?? { accounts: 0, welcomes: 0 }
 
 /** The state with these days, for snapshots. */

@@ -19,14 +19,14 @@ const PROVIDERS: MailProvider[] = [
   // https://support.google.com/mail/answer/7436150
   { domains: /^g(oogle)?mail\.com$/, domain: 'gmail.com', mailbox: spelling => spelling.replaceAll('.', '') },
   {
-    domains: /^(proton\.me|protonmail\.com|pm\.me)$/,
+    domains: /^(proton\.me|protonmail\.(com|ch)|pm\.me)$/,
     domain: 'proton.me',
     mailbox: spelling => spelling.replaceAll(/[._-]/g, ''),
   },
   { domains: /^(icloud|me|mac)\.com$/, domain: 'icloud.com' },
   // https://yandex.com/support/id/authorization/email.html
   {
-    domains: /^(yandex\.(ru|com|by|kz|ua)|ya\.ru|narod\.ru)$/,
+    domains: /^(yandex\.(ru|com|by|kz|ua|com\.tr)|ya\.ru|narod\.ru)$/,
     domain: 'yandex.ru',
     mailbox: spelling => spelling.replaceAll('.', '-'),
   },

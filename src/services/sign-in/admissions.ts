@@ -127,7 +127,7 @@ export class Admissions {
     const isNamed = isInvited || domains !== undefined
     const login = loginOf(identity)
     const command = {
-      ...{ login, network: isNamed ? undefined : this.#hashOf(network), welcomeMicros, withheld },
+      ...{ login, welcomeMicros, withheld, ...(isNamed ? {} : this.#hashesOf(network)) },
       ...{ atMs: clock.nowMs(), maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork },
     }
     const outcome = await this.#mailbox.execute(command, causeOf(caller))
@@ -139,9 +139,11 @@ export class Admissions {
     return !this.#parts.rules.welcomesDisposable && isDisposable(domainOf(identity)) ? 'disposable' : undefined
   }
 
-  /** Nobody can tell the network from its hash in the log without the master secret. */
-  #hashOf(network: string): string {
-    return createHmac('sha256', this.#networkKey).update(wideNetworksOf(network)[0]).digest('hex')
+  /** Nobody can tell the networks from their hashes in the log without the master secret. */
+  #hashesOf(network: string) {
+    const hash = (name: string) => createHmac('sha256', this.#networkKey).update(name).digest('hex')
+    const [narrow, wide] = wideNetworksOf(network)
+    return { network: hash(narrow), provider: hash(wide) }
   }
 
   #mayRegister(identity: Identity, isInvited: boolean): boolean {

@@ -125,19 +125,19 @@ export class OneTimeCodes {
     if (!close) return
     const make = async () => {
       const { accountId } = await this.#parts.logins.currentState(order.identity)
-      if (accountId !== undefined && this.#owners.take([accountId])) await this.#make(order, codeId)
+      if (accountId !== undefined && this.#owners.take([accountId])) await this.#make(order, codeId, { busy: true })
     }
     make()
       .catch(err => this.#parts.logger.warn({ err }, 'a sign-in code could not be made'))
       .finally(close)
   }
 
-  async #make(order: CodeOrder, codeId: string): Promise<Refused | undefined> {
+  async #make(order: CodeOrder, codeId: string, kind?: { busy: true }): Promise<Refused | undefined> {
     const { logins, mail, clock, random } = this.#parts
     const { caller, identity, owner, messageOf } = order
     const [code, atMs] = [newCode(random), clock.nowMs()]
     const command = {
-      ...({ type: 'RequestCode', atMs, codeId } as const),
+      ...({ type: 'RequestCode', atMs, codeId, ...kind } as const),
       hash: this.#hash(identity, codeId, code),
       expiresAt: new Date(atMs + CODE_MS).toISOString(),
       ...(owner ? { linkTo: owner.accountId } : { browserOf: this.#accountOf(order) }),

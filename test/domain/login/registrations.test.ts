@@ -68,6 +68,41 @@ t.test('what is known before the limits holds, and counts toward none', async t 
   t.same(thawed.days[0]?.networks.get(digest('one')), { accounts: 1, welcomes: 0 })
 })
 
+t.test(
+  'all networks of a provider may open a fifth of the accounts that are left, with credits for a fifth',
+  async () => {
+    const ofProvider = (index: number, welcomeMicros = 100): RegistrationEvent => ({
+      type: 'RegistrationAdmitted',
+      data: { ...admitted(`a ${index}`, welcomeMicros).data, network: digest(`${index}`), provider: digest('wide') },
+    })
+    const some = (count: number) => Array.from({ length: count }, (_, index) => ofProvider(index))
+    const ask = (options: Partial<AdmitRegistration>) =>
+      admit('next', {
+        ...{ maxPerDay: 1000, maxWelcomeMicrosPerDay: 1e6, network: digest('next'), provider: digest('wide') },
+        ...options,
+      })
+    const next = { ...admitted('next').data, network: digest('next'), provider: digest('wide') }
+    const withCredits = { type: 'RegistrationAdmitted', data: next } as const
+    const withNone = { ...withCredits, data: { ...next, welcomeMicros: 0, withheld: 'network' } } as const
+    given(registrations, ...some(16))
+      .when(ask({ maxPerDay: 100 }))
+      .then(withCredits)
+    given(registrations, ...some(17))
+      .when(ask({ maxPerDay: 100 }))
+      .refused('registrations_full', { retryAfterMs: DAY_MS - 1000, network: true })
+    const credits = { maxWelcomeMicrosPerDay: 10_000 }
+    given(registrations, ...some(16))
+      .when(ask({ ...credits, maxWelcomesPerNetwork: 3 }))
+      .then(withCredits)
+    given(registrations, ...some(17))
+      .when(ask({ ...credits, maxWelcomesPerNetwork: 3 }))
+      .then(withNone)
+    given(registrations, ...some(17))
+      .when(ask({ ...credits, maxWelcomesPerNetwork: 18 }))
+      .then(withCredits)
+  },
+)
+
 t.test('a network may open a tenth of the accounts that are left, so none can use up a day', async t => {
   const from = (network: string, count: number, kind = network) =>
     Array.from({ length: count }, (_, index) => ({

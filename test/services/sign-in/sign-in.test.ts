@@ -285,6 +285,19 @@ t.test('when strangers have used up all codes, people with an account still get 
   t.notOk(process.mailer.sent.some(({ to }) => to === 'new@example.com'))
 })
 
+t.test('codes of a busy time do not count toward those that strangers can see', async t => {
+  const log = await openLog(t)
+  const clock = new StillClock()
+  const opener = signInOn(log, clock)
+  await opener.enter(await opener.codeFor(ADA))
+  const process = signInOn(log, clock, { codesPerMinute: 12 })
+  await flood(process, ['198.51.100.1'])
+  const ask = (network: string) => process.signIn.requestCode(anonymous, { email: ADA, network })
+  for (let count = 0; count < MAX_CODES; count++) t.ok(unwrap(await ask('198.51.100.1')).isBusy)
+  await until('the codes are made', () => process.mailer.sent.length === MAX_CODES)
+  t.notOk(unwrap(await ask('203.0.113.1')).isBusy, 'no 429, as for an address without an account')
+})
+
 t.test('a browser is known for half a year', async t => {
   const clock = new StillClock()
   const process = signInOn(await openLog(t), clock, { codesPerMinute: 1 })
