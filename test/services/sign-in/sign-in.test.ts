@@ -209,6 +209,8 @@ t.test('networks share the codes, and those of one person count as one', async t
   const small = Array.from({ length: 200 }, (_, index) => `2001:db8:7:${index.toString(16)}`)
   t.equal(await flood(process, addresses), 6)
   t.equal(await flood(process, small), 6)
+  const another = signInOn(await openLog(t), new StillClock(), { codesPerMinute: 12 })
+  t.equal(await flood(another, ['unknown']), 6, 'clients without a network are one')
   t.ok((await flood(process, networksOf(200))) <= 120 - 12)
   t.ok(((await countsOf(log))['LoginCodeRequested'] as number) <= 120, 'all networks together are limited')
 })
