@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { node } from './support/program.ts'
-import { PROCESS_TIMEOUT_MS } from './support/test-length.ts'
+import { isLong, PROCESS_TIMEOUT_MS } from './support/test-length.ts'
 
 // Runs the test files in processes without the coverage hooks of the runner, which take longer to load than the service.
 
@@ -25,7 +25,15 @@ const FILES_PER_PROCESS = 8
 /** The folder of a test file. The command line has some beside its folder. */
 const folderOf = (name: string) => (name.startsWith('cli') ? 'cli' : (name.split('/')[0] ?? ''))
 
-const names = (await readdir(import.meta.dirname, { recursive: true })).filter(name => name.endsWith('.test.js')).sort()
+/**
+ * Tests that kill processes or stores and wait until others take over. Only the long form runs them: simulated worlds
+ * do the same in a second.
+ */
+const long = /^simulation\/.*-(crash|restart|outage|flush|change|memory)\.test/
+
+const names = (await readdir(import.meta.dirname, { recursive: true }))
+  .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)))
+  .sort()
 const folders = new Set([...first, ...names.map(folderOf)])
 
 const inGroups = (names: string[], size: number): string[][] =>

@@ -1,12 +1,11 @@
 import t from 'tap'
-import { isLong } from '../support/test-length.ts'
 import { asyncCrash } from './async-crash.ts'
 
 t.setTimeout(240_000)
 
 // Run manually: node --import=tsx test/simulation/async-crash.ts --kills 2 --runs 3
 t.test('an async run survives a kill of the service at any step with one job, one outcome and one charge', async t => {
-  const size = isLong ? { kills: 2, runs: 3 } : { kills: 1, runs: 2 }
+  const size = { kills: 2, runs: 3 }
   const { runs, faults } = await asyncCrash(size)
   t.same(faults, [])
   // Four steps. At each, some runs lose one process, some as many as are killed, and some are sync.

@@ -1,20 +1,18 @@
 import t from 'tap'
 import { needsCluster } from '../support/cluster.ts'
 import { testSeed } from '../support/seeded-random.ts'
-import { isLong } from '../support/test-length.ts'
 import { clusterCrash } from './cluster-crash.ts'
 
 t.setTimeout(280_000)
 
-const size = isLong ? { kills: 12, accounts: 4 } : { kills: 3, accounts: 1 }
+const size = { kills: 12, accounts: 4 }
 const seed = testSeed()
 
 // Run manually: node --import=tsx test/simulation/cluster-crash.ts --kills 20 --seed SEED
 t.test(`a cluster whose processes are killed in turn loses nothing (TEST_SEED=${seed})`, needsCluster(), async t => {
   const { counts, ends, faults } = await clusterCrash({ ...size, seed })
   t.same(faults, [])
-  // In the long form, each kind of request occurs, including ones interrupted by a kill.
-  if (!isLong) return
+  // Each kind of request occurs, including ones interrupted by a kill.
   for (const [kind, count] of Object.entries(counts)) t.ok(count > size.kills / 2, `${kind}: ${count}`)
   t.ok(ends['interrupted'], 'some runs lost their process')
 })

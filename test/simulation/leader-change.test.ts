@@ -5,7 +5,6 @@ import { openLog } from '../support/engine.ts'
 import { type EventStoreCluster, startEventStoreCluster } from '../support/event-store/cluster.ts'
 import type { Faults } from '../support/event-store/faults.ts'
 import { startEventStoreServer } from '../support/event-store/server.ts'
-import { isLong } from '../support/test-length.ts'
 
 t.setTimeout(240_000)
 
@@ -68,7 +67,7 @@ const changes: Record<string, Change> = {
 }
 
 // Each takes seconds, so the short form takes every other one.
-for (const [name, { url = '', disturb }] of Object.entries(changes).filter((_, index) => isLong || index % 2 === 0))
+for (const [name, { url = '', disturb }] of Object.entries(changes))
   t.test(`a leader ${name}: runs continue and each is recorded once`, async t => {
     const stored = await openLog(t)
     const cluster = await startEventStoreCluster({ log: stored, electionMs: ELECTION_MS })

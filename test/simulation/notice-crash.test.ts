@@ -10,7 +10,6 @@ import { hold, startReceiver, status } from '../support/receiver.ts'
 import { openAccounts, openFolder } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
 
@@ -20,7 +19,7 @@ t.setTimeout(180_000)
 const operator = { kind: 'operator', name: 'test' } as const
 
 /** Each debit of 10 credits takes the balance from 25 credits under the limit of 20. */
-const CROSSINGS = isLong ? 6 : 2
+const CROSSINGS = 6
 
 t.test('a service that is killed between a crossing and its delivery raises it once and delivers it', async t => {
   const folder = await temporaryFolder(t)

@@ -14,7 +14,6 @@ import { picture, tinyFilm } from '../support/sample-files.ts'
 import { openAccounts, type Service, startService } from '../support/service.ts'
 import { ScriptProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
 import { COMPLETED, FAL_KEY, startFal } from '../support/vendors/fal.ts'
 import { KEY as OPENAI_KEY } from '../support/vendors/openai.ts'
@@ -81,9 +80,7 @@ const eventsOf = async ({ core }: Service, type: string) =>
   (await collect(core.log.readAll(BEFORE_FIRST))).filter(event => event.type === type)
 
 for (const [mode, kind] of Object.entries(kinds))
-  for (const [index, step] of STEPS.entries()) {
-    // One of each kind in short tests.
-    if (!isLong && step !== 'copy' && index !== (mode === 'sync' ? 3 : 2)) continue
+  for (const step of STEPS) {
     t.test(`${mode}: a service is killed ${step === 'copy' ? 'in the middle of a copy' : step}`, async t => {
       const files = await startFiles(t)
       files.copies.isHeld = step === 'copy'

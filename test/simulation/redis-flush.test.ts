@@ -3,14 +3,13 @@ import t from 'tap'
 import { needsRedis } from '../support/redis-server.ts'
 import { seededRandom, testSeed } from '../support/seeded-random.ts'
 import { countOf, ofKind, startLoadOnRedis } from '../support/steady-load-on-redis.ts'
-import { isLong } from '../support/test-length.ts'
 
 t.setTimeout(280_000)
 
 const ALL = 'api,projector,reactors'
 
 /** The smallest number of losses, the longest time before each, and the longest time before it is repeated. */
-const LOSSES = isLong ? 12 : 3
+const LOSSES = 12
 const MAX_PAUSE_MS = 1000
 const MAX_REPEAT_MS = 200
 

@@ -8,14 +8,13 @@ import { accountsOn } from '../support/engine.ts'
 import { needsRedis } from '../support/redis-server.ts'
 import type { Customer } from '../support/service.ts'
 import { countOf, ofKind, startLoadOnRedis } from '../support/steady-load-on-redis.ts'
-import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
 
 t.setTimeout(280_000)
 
 const ALL = 'api,projector,reactors'
 
-const OUTAGE_MS = isLong ? 20_000 : 6000
+const OUTAGE_MS = 20_000
 
 /** The lengths of the pauses; the second is shorter than every timeout. */
 const PAUSES_MS = [3000, 500]

@@ -12,12 +12,11 @@ import { seededRandom, testSeed } from '../support/seeded-random.ts'
 import { openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
 
 t.setTimeout(280_000)
 
-const kills = isLong ? 6 : 2
+const kills = 6
 const seed = testSeed()
 
 /** A life ends after at most so many runs: enough for some seals and copies, whatever else the machine does. */

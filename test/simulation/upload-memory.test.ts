@@ -11,13 +11,12 @@ import { picture, pngWith } from '../support/sample-files.ts'
 import { type Customer, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { isLong } from '../support/test-length.ts'
 
 t.setTimeout(240_000)
 
-const UPLOADS = isLong ? 40 : 10
+const UPLOADS = 40
 const FILE_BYTES = 20_000_000
-const WARM_UPS = isLong ? 5 : 2
+const WARM_UPS = 5
 
 /** Much less than the files together: only data in transit may be in memory. */
 const MAX_GROWTH_BYTES = 150_000_000
