@@ -184,6 +184,8 @@ t.test('a seal with another link is shown by what its signature covers, or refus
   }
   const refusal = { code: 1, stdout: 'wrong: seal 3 does not cover seal 1\n' }
   t.same(await check('forged-consistency-earlier'), Array(3).fill(refusal))
+  const noProof = { code: 1, stdout: 'wrong: it is no tollgate-proof of version 1 in the documented form\n' }
+  t.same(await check('forged-text'), Array(3).fill(noProof), 'half of a character in place of a "?"')
   for (const [forged, honest] of [
     ['forged-inclusion', 'inclusion'],
     ['forged-consistency-later', 'consistency'],

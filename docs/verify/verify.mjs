@@ -42,13 +42,16 @@ const bytesOf = (/** @type {string} */ hex) => Buffer.from(hex, 'hex')
 // ---- Shapes ----
 
 const HASH = '[0-9a-f]{64}'
-const isText = (/** @type {any} */ value) => typeof value === 'string'
+/** Half of a character is no text: no bytes in UTF-8 stand for it. @type {(value: any) => boolean} */
+const isText = value => typeof value === 'string' && !/\p{Cs}/u.test(value)
 const isNumber = (/** @type {any} */ value) => typeof value === 'number'
 const isObject = (/** @type {any} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 /** @type {(pattern: string) => (value: any) => boolean} */
 const isLike = pattern => value => isText(value) && new RegExp(`^(?:${pattern})$`).test(value)
 /** @type {(limit: number) => (value: any) => boolean} */
 const isBelow = limit => value => Number.isInteger(value) && value >= 0 && value < limit
+/** @type {(pattern: string, value: any) => boolean} */
+const isLikeOrAbsent = (pattern, value) => value === undefined || isLike(pattern)(value)
 const isHash = isLike(HASH)
 const isAmount = isBelow(2 ** 53)
 
@@ -224,12 +227,19 @@ const SEAL_MEMBERS = Object.entries(SEAL).map(([name, form]) =>
 )
 const SEAL_TEXT = new RegExp(`^\\{${SEAL_MEMBERS}\\}$`)
 
-/** A value of JSON in its one canonical form (RFC 8785), which no half of a character has. @type {(value: any) => string} */
-const canonical = value => {
-  if (Array.isArray(value)) return `[${value.map(canonical)}]`
-  if (!isObject(value)) return isText(value) && /\p{Cs}/u.test(value) ? '' : JSON.stringify(value)
+const MAX_DEPTH = 100
+
+/**
+ * A value of JSON in its one canonical form (RFC 8785). No half of a character has one, and nothing that is nested deeper.
+ * @type {(value: any, levels?: number) => string}
+ */
+const canonical = (value, levels = MAX_DEPTH) => {
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'string' && !isText(value) ? '' : JSON.stringify(value)
+  if (levels === 0) return ''
+  if (Array.isArray(value)) return `[${value.map(each => canonical(each, levels - 1))}]`
   const names = Object.keys(value).sort()
-  return `{${names.map(name => `${canonical(name)}:${canonical(value[name])}`)}}`
+  return `{${names.map(name => `${canonical(name)}:${canonical(value[name], levels - 1)}`)}}`
 }
 
 /**
@@ -380,7 +390,7 @@ const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queue
     const { equals = memberOf(queued.input, line.parameter) ?? null } = line
     return canonical([line.kind, ...(LINES[line.kind] ?? []).map(name => (name === 'equals' ? equals : line[name]))])
   })
-  const listed = [...listedLines(found.pricing, queued.input)].map(canonical)
+  const listed = [...listedLines(found.pricing, queued.input)].map(line => canonical(line))
   const isListed = billed.sort().join('\n') === listed.sort().join('\n')
   hold(isListed, `event ${revision - 1}: its receipt is not what the price list gives`)
 }
@@ -407,11 +417,11 @@ const credits = (/** @type {number} */ micros) => {
 const moveOf = (revision, { type, data }) => {
   const [sign, verb] = memberOf(MOVES, type) ?? []
   if (!sign) return undefined
-  const { amountMicros: amount, balanceAfterMicros: after, runId: run = '', receipt, debit = receipt } = data
-  const { model = '' } = isObject(debit) ? debit : {}
-  const isTold = isAmount(amount) && isAmount(after) && isLike('run_[0-9a-z]{26}|')(run)
-  hold(isTold && isLike('[a-z0-9-]{0,64}')(model), `event ${revision} is not in the documented form`)
-  const named = (run && ` for ${run}`) + (model && ` of ${model}`)
+  const { amountMicros: amount, balanceAfterMicros: after, runId, receipt, debit = receipt } = data
+  const { model } = isObject(debit) ? debit : {}
+  const isTold = isAmount(amount) && isAmount(after) && isLikeOrAbsent('run_[0-9a-z]{26}', runId)
+  hold(isTold && isLikeOrAbsent('[a-z0-9-]{1,64}', model), `event ${revision} is not in the documented form`)
+  const named = (runId ? ` for ${runId}` : '') + (model ? ` of ${model}` : '')
   return { change: sign * amount, after, words: `${credits(amount)} ${verb}${named}, ${credits(after)} after` }
 }
 

@@ -35,7 +35,8 @@ HASH = "[0-9a-f]{64}"
 
 
 def is_text(value):
-    return isinstance(value, str)
+    """Half of a character is no text: no bytes in UTF-8 stand for it."""
+    return isinstance(value, str) and not re.search("[\ud800-\udfff]", value)
 
 
 def is_dict(value):
@@ -44,6 +45,10 @@ def is_dict(value):
 
 def is_like(pattern):
     return lambda value: is_text(value) and re.fullmatch(pattern, value) is not None
+
+
+def is_like_or_absent(pattern, members, name):
+    return name not in members or is_like(pattern)(members[name])
 
 
 def is_below(limit):
@@ -246,13 +251,18 @@ def number_text(number):
     return re.sub(r"[.]0$|(?<=e[+-])0", "", text)
 
 
-def canonical(value):
-    """A value of JSON in its one canonical form (RFC 8785)."""
+MAX_DEPTH = 100
+
+
+def canonical(value, levels=MAX_DEPTH):
+    """A value of JSON in its one canonical form (RFC 8785). One that is nested deeper has none."""
+    if isinstance(value, (dict, list)) and levels == 0:
+        raise ValueError("nested too deeply")
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
-        return "{%s}" % ",".join("%s:%s" % (canonical(name), canonical(value[name])) for name in names)
+        return "{%s}" % ",".join("%s:%s" % (canonical(name), canonical(value[name], levels - 1)) for name in names)
     if isinstance(value, list):
-        return "[%s]" % ",".join(map(canonical, value))
+        return "[%s]" % ",".join(canonical(each, levels - 1) for each in value)
     if is_number(value):
         return number_text(value)
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -270,7 +280,7 @@ def read_data(text, revision):
 
 
 def link_of(previous, texts):
-    return sha256(previous.encode(), texts["linkText"].encode("utf-8", "replace"))
+    return sha256(previous.encode(), texts["linkText"].encode())
 
 
 # The only type of events of which a proof may hold the digest alone: what a provider charges. It moves no credits.
@@ -411,12 +421,13 @@ def move_of(revision, kind, data):
     if kind not in MOVES:
         return None
     (sign, verb), amount, after = MOVES[kind], data.get("amountMicros"), data.get("balanceAfterMicros")
-    run, debit = data.get("runId", ""), data.get("receipt", data.get("debit"))
-    model = debit.get("model", "") if is_dict(debit) else ""
-    told = is_amount(amount) and is_amount(after) and is_like("run_[0-9a-z]{26}|")(run)
-    hold(told and is_like("[a-z0-9-]{0,64}")(model), "event %d is not in the documented form" % revision)
-    named = (" for " + run if run else "") + (" of " + model if model else "")
-    return sign * amount, after, "%s %s%s, %s after" % (as_credits(amount), verb, named, as_credits(after))
+    debit = data.get("debit", data.get("receipt"))
+    debit = debit if is_dict(debit) else {}
+    told = is_amount(amount) and is_amount(after) and is_like_or_absent("run_[0-9a-z]{26}", data, "runId")
+    named = told and is_like_or_absent("[a-z0-9-]{1,64}", debit, "model")
+    hold(named, "event %d is not in the documented form" % revision)
+    names = (" for " + data["runId"] if "runId" in data else "") + (" of " + debit["model"] if "model" in debit else "")
+    return sign * amount, after, "%s %s%s, %s after" % (as_credits(amount), verb, names, as_credits(after))
 
 
 def check_inclusion(proof, keys):

@@ -7,7 +7,7 @@ import { proveInclusion } from '../../src/audit/proofs/make/inclusion.ts'
 import { proveStatement } from '../../src/audit/proofs/make/statement.ts'
 import { checkers, needsPython, python, script } from '../support/checkers.ts'
 import { type LinkedEvent, makeLink } from '../support/links.ts'
-import { vectorAccount, vectorKey, vectorLog, vectorProofs } from '../support/proof-vectors.ts'
+import { forgedText, vectorAccount, vectorKey, vectorLog, vectorProofs } from '../support/proof-vectors.ts'
 
 // The owner of the log lies: the events are wrong, and yet linked, sealed and signed; or the proof is of something else.
 
@@ -132,6 +132,11 @@ t.test('each checker refuses a sealed debit that does not tell its amounts and r
     ['a negative balance', { balanceAfterMicros: -1 }, 'event 2 is not in the documented form'],
     ['a run that would clear a terminal', { runId: '\u001b[2J' }, 'event 2 is not in the documented form'],
     ['no run', { runId: null }, 'event 2 is not in the documented form'],
+    ['an empty run', { runId: '' }, 'event 2 is not in the documented form'],
+    ['an empty model', { debit: { model: '' } }, 'event 2 is not in the documented form'],
+    ['no model', { debit: { model: null } }, 'event 2 is not in the documented form'],
+    ['a model in a debit, before its receipt', { debit: { model: 'x' }, receipt: { model: '' } }, 'right'],
+    ['an amount in a list', { amountMicros: [16500000] }, 'event 2 is not in the documented form'],
     ['a model that would', { receipt: { model: '\u001b[2J' } }, 'event 2 is not in the documented form'],
   ] as const) {
     const log = await vectorLog(ofType('CreditsDebited', () => change))
@@ -140,6 +145,33 @@ t.test('each checker refuses a sealed debit that does not tell its amounts and r
     t.same(await outcomesOf(proof), [outcome, outcome, outcome], name)
   }
 })
+
+t.test(
+  'each checker refuses half of a character, whatever its language writes in place of it',
+  needsPython,
+  async t => {
+    const refusal = 'it is no tollgate-proof of version 1 in the documented form'
+    for (const [hashed, shown, outcome] of [
+      ['?', '?', 'right'],
+      ['?', '\ud800', refusal],
+      ['\ufffd', '\ufffd', 'right'],
+      ['\ufffd', '\udfff', refusal],
+      ['😀', '😀', 'right'],
+    ] as const)
+      t.same(await outcomesOf(await forgedText(hashed, shown)), [outcome, outcome, outcome], JSON.stringify(shown))
+    // No checker reads the metadata of format 2, whose digest alone counts.
+    const log = await vectorLog(event =>
+      event.type === 'CreditsWithdrawn'
+        ? { ...event, metadata: { ...(event.metadata as object), requestId: '\ufffd' } }
+        : event,
+    )
+    const withdrawn = await log.readEvent(`account-${vectorAccount}`, 6)
+    const { event, ...proof } = await proveInclusion(log, { eventId: withdrawn?.id as string })
+    const metadataText = event.metadataText?.replace('\ufffd', '\ud800')
+    t.match(metadataText, '\ud800')
+    t.same(await outcomesOf({ ...proof, event: { ...event, metadataText } }), [refusal, refusal, refusal], 'metadata')
+  },
+)
 
 t.test('each checker notices what a proof leaves out or swaps', needsPython, async t => {
   const proofs = await vectorProofs()
@@ -289,9 +321,12 @@ t.test('each checker refuses an event whose text is not canonical, whatever it a
     '{"10":1,"9":2,"__proto__":3}',
     '[true,null,[]]',
   ]
-  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
-  const bad = [...wrong, ...ambiguous, deep]
-  const good = [...numbers, ...others]
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  const named = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  // Two objects are around each.
+  const deep = [99, 900, 3000, 100_000].flatMap(levels => [nested(levels), named(levels)])
+  const bad = [...wrong, ...ambiguous, ...deep]
+  const good = [...numbers, ...others, nested(98), named(98)]
   const texts = [...bad, ...good].map(value => `{"data":{"a":${value}},"metadata":{},"type":"Happened"}`)
   const expected = [...bad.map(() => 'event 7 is not in the documented form'), ...good.map(() => 'right')]
   const read = (readEvent: typeof readInService) =>

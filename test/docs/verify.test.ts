@@ -4,15 +4,16 @@ import t from 'tap'
 import { consistencyProof, inclusionProof } from '../../schemas/api/proof-examples.ts'
 import { isSigned } from '../../src/audit/proofs/check/signature.ts'
 import { checkers, needsPython, python, script } from '../support/checkers.ts'
-import { forgedProofs, vectorKey, vectorProofs } from '../support/proof-vectors.ts'
+import { forgedProofs, forgedText, vectorKey, vectorProofs } from '../support/proof-vectors.ts'
 import { isLong } from '../support/test-length.ts'
 
 const proofs = await vectorProofs()
+const forgeries = { ...(await forgedProofs()), 'forged-text': await forgedText() }
 const keys = JSON.stringify({ keys: [vectorKey.publicKey] })
 const textOf = (proof: unknown) => Buffer.from(JSON.stringify(proof))
 
 t.test('the examples are the proofs of the log on the page', async t => {
-  for (const [name, proof] of Object.entries({ ...proofs, ...(await forgedProofs()) })) {
+  for (const [name, proof] of Object.entries({ ...proofs, ...forgeries })) {
     const example = await readFile(`docs/verify/examples/${name}.json`, 'utf8')
     t.same(JSON.parse(example), JSON.parse(JSON.stringify(proof)), name)
   }

@@ -30,6 +30,19 @@ export const vectorProofs = async (): Promise<Record<string, Proof>> => {
   }
 }
 
+/** A proof of an event of format 1 with a `?`, in place of which half of a character stands. It must be refused. */
+export const forgedText = async (hashed = '?', shown = '\ud800'): Promise<InclusionProof> => {
+  const log = await vectorLog(event =>
+    event.stream === `account-${vectorAccount}` && event.revision === 1
+      ? { ...event, data: { ...(event.data as object), reason: `welcome${hashed}` } }
+      : event,
+  )
+  const granted = await log.readEvent(`account-${vectorAccount}`, 1)
+  const proof = await proveInclusion(log, { eventId: granted?.id as string })
+  const linkText = proof.event.linkText.replace(`welcome${hashed}`, `welcome${shown}`)
+  return { ...proof, event: { ...proof.event, linkText } }
+}
+
 /**
  * The same proofs with another `id` in the event of a seal, and with the link that fits. No signature covers either. The
  * link of an earlier seal is covered by the later one.

@@ -1,5 +1,7 @@
 import type { Family, ParametersSchema } from '../../../schemas/catalog.ts'
+import { MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import type { FamilyFault } from '../../domain/catalog/validity.ts'
+import { isNestedWithin } from '../../domain/nesting.ts'
 import { compileFault } from '../schema-check.ts'
 import { isPortable, patternsIn } from './portable-pattern.ts'
 
@@ -21,6 +23,7 @@ const endpointFault = (schema: ParametersSchema): string | undefined => {
 }
 
 const partFault = (schema: object): string | undefined => {
+  if (!isNestedWithin(MAX_JSON_DEPTH, schema)) return `is nested deeper than ${MAX_JSON_DEPTH} levels`
   const word = foreignWord(schema)
   if (word !== undefined) return `may not use ${word}, because other documents contain it`
   const fault = compileFault(schema)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Family, ParametersSchema } from '../../../schemas/catalog.ts'
+import { MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import { shipped } from '../../../src/catalog/shipped.ts'
 import { findSchemaFault } from '../../../src/services/catalog/schema-fault.ts'
 import { describeFamilyFault } from '../../../src/services/family-fault-words.ts'
@@ -32,6 +33,13 @@ t.test('a schema that no validator can compile is refused with its endpoint and 
     t.match(schemaFault(size(declared)), fault)
   }
   t.match(schemaFault(lumen({ ...parameters(), dependentRequired: 7 } as ParametersSchema)), /^lumen-i2i: the schema /)
+})
+
+t.test('a schema is nested no deeper than a request, so that every checker of proofs can read its event', async t => {
+  const nested = (levels: number): object => (levels === 1 ? {} : { not: nested(levels - 1) })
+  const fault = schemaFault(size(nested(MAX_JSON_DEPTH) as Record<string, unknown>))
+  t.equal(fault, `lumen-i2i: the schema of size is nested deeper than ${MAX_JSON_DEPTH} levels`)
+  t.equal(schemaFault(size(nested(MAX_JSON_DEPTH - 2) as Record<string, unknown>)), undefined)
 })
 
 t.test('a schema can be a part of any document', async t => {

@@ -1,8 +1,13 @@
-/** The value of a JSON text; undefined if it is none, or if a name in it comes twice, which can be read in two ways. */
+import { canonicalJson } from '../../../engine/log/canonical.ts'
+
+/**
+ * The value of a JSON text; undefined if it is none, or if it can be read in two ways: a name comes twice, or half of a
+ * character stands in it, for which each language has other bytes.
+ */
 export const parseDocument = (text: string): unknown => {
   try {
     const value: unknown = JSON.parse(text)
-    return membersIn(text) === membersIn(JSON.stringify(value)) ? value : undefined
+    return membersIn(text) === membersIn(canonicalJson(value)) ? value : undefined
   } catch {
     return undefined
   }

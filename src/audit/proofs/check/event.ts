@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { EventTexts } from '../../../../schemas/proof.ts'
+import { type EventTexts, MAX_TEXT_DEPTH } from '../../../../schemas/proof.ts'
+import { isNestedWithin } from '../../../domain/nesting.ts'
 import { canonicalJson } from '../../../engine/log/canonical.ts'
 import { hold } from './wrong.ts'
 
@@ -62,7 +63,8 @@ const readFormat1 = (linkText: string, revision: number): { type: string; data: 
 /** The object in a text. Any other text than the canonical one could be read in two ways. */
 const readData = (text: string, revision: number): Record<string, unknown> => {
   const value = parse(text)
-  hold(isObject(value) && isCanonical(value, text), `event ${revision} is not in the documented form`)
+  const isRead = isObject(value) && isNestedWithin(MAX_TEXT_DEPTH, value) && isCanonical(value, text)
+  hold(isRead, `event ${revision} is not in the documented form`)
   return value
 }
 
@@ -74,7 +76,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** A text may be nested so deeply that nothing can write it. */
+/** A text may hold half of a character, for which there is no canonical form. */
 const isCanonical = (value: object, text: string): boolean => {
   try {
     return canonicalJson(value) === text
