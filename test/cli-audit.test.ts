@@ -7,12 +7,14 @@ import type { LogSealed } from '../schemas/seal-events.ts'
 import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
 import type { SealCopy } from '../src/ports/seal-sink.ts'
+import { parseSealKey, type SealKey } from '../src/services/seals/seal-key.ts'
 import { copyOf } from '../src/services/seals/seals.ts'
 import { busyLog } from './support/busy-log.ts'
 import { picture } from './support/client.ts'
 import { collect } from './support/collect.ts'
 import { makeLink } from './support/links.ts'
 import { operatorOf } from './support/operator.ts'
+import { newSealKeyPem } from './support/seal-key-pem.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { startWithCosts } from './support/vendor-log.ts'
@@ -128,7 +130,10 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
   await write(events.filter(({ position }) => position < sealed.position))
   const { code, stdout } = await operator.run(...verify, '--since', seal)
   t.equal(code, 1)
-  t.match(stdout, /the log does not hold seal \d+, which was kept/)
+  t.match(
+    stdout,
+    /the log does not hold seal \S+, which was kept: if that name is genuine, the log was cut or rewritten/,
+  )
   for (const args of [
     ['--since', 'x'],
     ['--since', seal, customer.accountId],
@@ -161,6 +166,9 @@ t.test('audit verify: an old name that may be forged accuses nobody, and is told
   t.match(stdout, /nothing is wrong\.$/m)
   t.match(stdout, advice)
   t.notMatch(stdout, 'rewritten')
+  const beyond = await operator.run(...verify, `999:${forged}`)
+  t.equal(beyond.code, 2)
+  t.match(beyond.stdout, `note: the log does not hold seal 999:${forged}, which was kept; no signature covers`)
   const { stdout: json } = await operator.run(...verify, `1:${forged}`, '--json')
   t.match(JSON.parse(json), { valid: null, faults: [], notes: [{ revision: 0 }, { stream: 'seals', revision: 1 }] })
 })
@@ -175,9 +183,9 @@ t.test('audit verify: several workers find the same as one', async t => {
   }
   t.match(await both(), { valid: true, faults: [] })
   const change = (lines: string[]) => lines.map(line => line.replace('"kind":"operator"', '"kind":"nobody"'))
-  const { faults } = await both('--file', await exported(change), '--since', `1:${'a'.repeat(64)}`)
+  const { faults } = await both('--file', await exported(change), '--since', `1:sha256-${'a'.repeat(64)}`)
   t.ok(faults.length > 3)
-  t.match(faults.at(-1), { fault: 'the log does not hold seal 1, which was kept' })
+  t.match(faults.at(-1), { fault: `the log does not hold seal 1:sha256-${'a'.repeat(64)}, which was kept` })
 })
 
 t.test('audit verify: workers that cannot look, or cannot be had, are no fault', async t => {
@@ -197,7 +205,8 @@ t.test('audit verify: workers that cannot look, or cannot be had, are no fault',
 })
 
 t.test('audit verify: a file of kept seals is compared, and the first that the log does not hold is named', async t => {
-  const events = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const pem = newSealKeyPem()
+  const events = await busyLog(t, { environment: { SEAL_EVENTS: '40', SEAL_KEY: pem } })
   const [path, sink] = [join(await temporaryFolder(t), 'log.jsonl'), join(await temporaryFolder(t), 'seals.jsonl')]
   const write = (kept: RawEvent[]) => writeFile(path, kept.map(event => `${JSON.stringify(event)}\n`).join(''))
   await write(events)
@@ -210,27 +219,47 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
   t.match(await operator.json(t, ...verify), { valid: true, kept_seals: seals.length + 1 })
 
   const [, second, third] = seals.map(({ number }) => number)
-  await writeFile(
-    sink,
-    lines.map((line, at) => (at === 0 ? line : line.replace(/"root":"..../, '"root":"0000'))).join('\n'),
+  const changed = (change: object, key?: SealKey) =>
+    lines.map((line, at) => (at === 0 ? line : withData(line, change, key))).join('\n')
+  const root = '0'.repeat(64)
+  await writeFile(sink, changed({ root }, parseSealKey(pem, { isDevelopment: false })))
+  const rewritten = await operator.run(...verify)
+  t.equal(rewritten.code, 1)
+  t.match(
+    rewritten.stdout,
+    new RegExp(`it is not seal ${second}:sha256-\\w+, which was kept, so that the log was cut or rew`),
   )
-  const changed = await operator.run(...verify)
-  t.equal(changed.code, 1)
-  t.match(changed.stdout, `it is not seal ${second}:sha256-`)
-  t.notMatch(changed.stdout, `it is not seal ${third}:`)
+  t.notMatch(rewritten.stdout, `it is not seal ${third}:`)
+
+  // Anybody who can write the file could make these.
+  for (const change of [{ root }, { number: 999 }]) {
+    await writeFile(sink, changed(change))
+    const { code, stderr } = await operator.run(...verify)
+    t.equal(code, 2)
+    t.match(stderr, /^The seals cannot be read: .*, line 2 is not signed with its key \S+\.$/m)
+  }
+  const other = parseSealKey(newSealKeyPem(), { isDevelopment: false })
+  await writeFile(sink, changed({ root, keyId: other.keyId }, other))
+  const foreign = await operator.run(...verify)
+  t.equal(foreign.code, 2)
+  t.match(foreign.stdout, `, line 2 says that the key ${other.keyId} has signed it, which this log did not adopt;`)
+  t.match(foreign.stdout, /nothing is wrong\.$/m)
 
   // As the service wrote them before seals had names. Their links are not trusted.
   const old = lines.map(line => line.replace(/,"name":"[^"]+"/, '').replace(/"link":"..../, '"link":"0000'))
   t.notMatch(old[0], 'sha256-')
   await writeFile(sink, old.join('\n'))
-  t.match(await operator.json(t, ...verify), { valid: true, notes: [{ revision: 0 }], kept_seals: seals.length })
+  t.match(await operator.json(t, ...verify), { valid: true, notes: [], kept_seals: seals.length })
 
   await writeFile(sink, `${lines.join('\n')}\n`)
   const cut = events.find(({ revision, type }) => type === 'LogSealed' && revision === second) as RawEvent
   await write(events.filter(({ position }) => position < cut.position))
   const { code, stdout } = await operator.run(...verify)
   t.equal(code, 1)
-  t.match(stdout, `the log does not hold seal ${second}, which was kept`)
+  t.match(
+    stdout,
+    new RegExp(`the log does not hold seal ${second}:sha256-\\w+, which was kept, so that the log was cut`),
+  )
 
   for (const [content, told] of [
     ['', /has no seals/],
@@ -250,6 +279,13 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
   }
   t.equal((await operator.run(...verify, customer.accountId)).code, 2)
 })
+
+/** A line of a file of seals with other data, which a key has signed anew. Without a key the old signature stands. */
+const withData = (line: string, change: object, key?: SealKey): string => {
+  const copy = JSON.parse(line)
+  const { signature, ...signed } = { ...copy.data, ...change }
+  return JSON.stringify({ ...copy, data: { ...signed, signature: key?.sign(signed) ?? signature } })
+}
 
 t.test('audit: a misused command could not look, and so does not exit as if it had found a fault', async t => {
   for (const [args, told] of [

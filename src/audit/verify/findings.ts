@@ -28,7 +28,7 @@ export interface Findings {
   foundAtEnd: FoundAtEnd[]
   /** The seals that were kept, and that the log does not hold. */
   lost: Fault[]
-  /** Whether a seal was kept under an old name that the log does not confirm. */
+  /** Whether the log does not hold a seal that was kept, and that may be forged. */
   isInDoubt: boolean
   logins: LoginFact[]
   /** The next two only in the first part. */

@@ -18,7 +18,7 @@ export interface Verification {
   unsealed: number
   faults: Fault[]
   notes: Fault[]
-  /** Whether a seal was kept under an old name that the log does not confirm, and that may be forged. */
+  /** Whether the log does not hold a seal that was kept, and that may be forged. */
   isInDoubt: boolean
 }
 

@@ -130,7 +130,7 @@ class Checks {
           foundAtEnd.push({ at, fault, ...(afterMs !== undefined && { afterMs }) })
         })
     const lost: Fault[] = []
-    this.#kept.end(what => lost.push({ stream: SEALS_STREAM, what }))
+    this.#kept.end((what, isNote) => lost.push({ stream: SEALS_STREAM, what, ...(isNote && { isNote }) }))
     const { newest } = this.#seals
     return {
       ...{ read: this.#read, events: this.#events, streams: this.#streams.size, newestAt: this.#newestAt },

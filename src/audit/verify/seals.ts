@@ -1,12 +1,11 @@
-import { createHash, createPublicKey, verify } from 'node:crypto'
 import { SEALS_STREAM } from '../../../schemas/events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
-import type { LogSealed, SealKeyAdopted, SealPublicKey } from '../../../schemas/seal-events.ts'
-import { canonicalJson } from '../../engine/log/canonical.ts'
+import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { sealName } from '../../services/seals/seal-name.ts'
 import type { Report } from '../fault.ts'
 import type { KeptSeal } from '../seals/kept-seal.ts'
+import { isSigned, thumbprintOf } from '../seals/seal-keys.ts'
 import { Links, SealedStreams } from '../seals/sealed-streams.ts'
 import type { AuditedEvent } from './rule.ts'
 
@@ -129,19 +128,4 @@ export const coveredIn = async (log: ReadableLog): Promise<number[]> => {
       if (type === 'LogSealed' && typeof events === 'number') covered.push(events)
     }
   return covered
-}
-
-const thumbprintOf = ({ crv, kty, x }: SealPublicKey): string =>
-  createHash('sha256')
-    .update(`{"crv":${JSON.stringify(crv)},"kty":${JSON.stringify(kty)},"x":${JSON.stringify(x)}}`)
-    .digest('base64url')
-
-const isSigned = (signed: object, signature: string, key: SealPublicKey): boolean => {
-  try {
-    const publicKey = createPublicKey({ key, format: 'jwk' })
-    return verify(null, Buffer.from(canonicalJson(signed)), publicKey, Buffer.from(signature, 'base64url'))
-  } catch {
-    // Its bytes are no point of the curve.
-    return false
-  }
 }

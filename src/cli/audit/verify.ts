@@ -4,6 +4,7 @@ import { count } from '../../audit/count.ts'
 import type { Fault } from '../../audit/fault.ts'
 import { isOldName, type KeptSeal } from '../../audit/seals/kept-seal.ts'
 import { readSealFile } from '../../audit/seals/seal-file.ts'
+import { type SealKeys, sealKeysIn } from '../../audit/seals/seal-keys.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -26,16 +27,19 @@ export const verifyCommand = (): Command =>
     .option('--workers <number>', 'how many processes check a part of the log each; by default what suits the log')
     .option('--json', 'print JSON')
     .action(async (account, options) => {
-      const kept = await keptIn(options)
-      if (kept && account) throw new OperatorError('--since and --sink need the whole log: omit the account.', UNABLE)
+      const isCompared = options.since !== undefined || options.sink !== undefined
+      if (isCompared && account)
+        throw new OperatorError('--since and --sink need the whole log: omit the account.', UNABLE)
       const asked = options.workers === undefined ? undefined : parseWorkers(options.workers)
       if (asked && account) throw new OperatorError('--workers needs the whole log: omit the account.', UNABLE)
-      const verification = await withLog(options, async opened => {
+      const { verification, kept } = await withLog(options, async opened => {
+        const kept = isCompared ? await keptIn(options, opened.log) : undefined
         const workers = account ? 1 : (asked ?? (await defaultWorkers(opened)))
         const how = { isDense: opened.isDense, kept, onProgress: progressReport('checked') }
-        return workers === 1
+        const verification = await (workers === 1
           ? verifyLog(opened.log, { account, ...how })
-          : verifyWithWorkers(opened.log, { workers, file: options.file, ...how })
+          : verifyWithWorkers(opened.log, { workers, file: options.file, ...how }))
+        return { verification, kept }
       })
       if (!verification) throw new OperatorError(`The log has no account ${account}.`, UNABLE)
       if (options.json) console.log(JSON.stringify(toJson(verification, kept)))
@@ -65,16 +69,15 @@ const defaultWorkers = async ({ log, isDense }: { log: ReadableLog; isDense: boo
   return Math.min(availableParallelism(), USUAL_WORKERS)
 }
 
-/** The seals that were kept elsewhere; undefined if none are given. */
-const keptIn = async ({ since, sink }: { since?: string; sink?: string }): Promise<KeptSeal[] | undefined> => {
-  if (since === undefined && sink === undefined) return undefined
+/** The seals that were kept elsewhere. */
+const keptIn = async ({ since, sink }: { since?: string; sink?: string }, log: ReadableLog): Promise<KeptSeal[]> => {
   const one = since === undefined ? [] : [parseSeal('--since', since)]
-  return [...one, ...(sink === undefined ? [] : await sealsIn(sink))]
+  return [...one, ...(sink === undefined ? [] : await sealsIn(sink, await sealKeysIn(log)))]
 }
 
-const sealsIn = async (path: string): Promise<KeptSeal[]> => {
+const sealsIn = async (path: string, keys: SealKeys): Promise<KeptSeal[]> => {
   try {
-    return await readSealFile(path)
+    return await readSealFile(path, keys)
   } catch (error) {
     throw new OperatorError(`The seals cannot be read: ${printable((error as Error).message)}.`, UNABLE)
   }

@@ -84,7 +84,9 @@ t.test('a log that was cut after a seal is noticed only by a later seal that was
   const early = seals.at(-2) as RawEvent
   const cut = events.filter(({ position }) => position <= early.position)
   t.notOk((await faultsOf(cut)).some(what => what.includes('seal')))
-  t.match(await faultsOf(cut, keep(seals.at(-1))), [/^the log does not hold seal \d+, which was kept$/])
+  t.match(await faultsOf(cut, keep(seals.at(-1))), [
+    /^the log does not hold seal \d+:sha256-\w+, which was kept: if that name is genuine, the log was cut or rewritten/,
+  ])
   t.same(await faultsOf(events, keep(seals.at(-1))), [])
   t.same(await faultsOf(events, keep(seals[0])), [])
 })
@@ -104,7 +106,7 @@ t.test('a log that was sealed anew with its own key is noticed only by a seal th
   })
   t.same(await faultsOf(resealed), [])
   t.match(await faultsOf(resealed, keep(seals[0])), [
-    /^it is not seal 1:sha256-\w+, which was kept, so that the log was rewritten/,
+    /^it is not seal 1:sha256-\w+, which was kept: if that name is genuine, the log was cut or rewritten since$/,
   ])
   const old = { number: 1, name: `1:${linkOf(seals[0] as RawEvent)}` }
   const { faults, notes, isInDoubt } = await verify(resealed, old)
@@ -115,14 +117,33 @@ t.test('a log that was sealed anew with its own key is noticed only by a seal th
   t.match(await faultsOf(resealed, old, keep(seals[0])), [/^it is not seal 1:sha256-/], 'and excuses nothing')
 })
 
-t.test('a kept seal of another number is missed, also under an old name', async t => {
-  const digest = 'a'.repeat(64)
-  for (const name of [digest, `sha256-${digest}`]) {
-    t.same(await faultsOf(events, { number: 9999, name: `9999:${name}` }), [
-      'the log does not hold seal 9999, which was kept',
-    ])
-    t.match(await faultsOf(events, { number: 0, name: `0:${name}` }), [/^it is not seal 0:/], 'a key is no seal')
+t.test('a kept seal of another number is missed, and under an old name it may be forged', async t => {
+  for (const [number, what] of [
+    [9999, 'the log does not hold'],
+    [0, 'it is not'],
+  ] as const) {
+    const [old, name] = ['', 'sha256-'].map(prefix => ({ number, name: `${number}:${prefix}${'a'.repeat(64)}` }))
+    t.match(await faultsOf(events, name as KeptSeal), [`${what} seal ${name?.name}, which was kept: if that name is`])
+    const { faults, notes, isInDoubt } = await verify(events, old as KeptSeal)
+    t.same(faults, [], 'an old name accuses nobody')
+    t.match(notes, [{ what: `${what} seal ${old?.name}, which was kept; no signature covers such an old name` }])
+    t.equal(isInDoubt, true)
   }
+})
+
+t.test('a whole seal accuses the operator if a key of the log has signed it, and no other does', async t => {
+  const [seal] = seals as [RawEvent]
+  const kept = (isAdopted: boolean) => {
+    const signer = { keyId: sealData(seal).keyId, place: 'seals.jsonl, line 7', isAdopted }
+    return { number: 1, name: `1:sha256-${'b'.repeat(64)}`, signer }
+  }
+  t.match(await faultsOf(events, kept(true)), [/^it is not seal 1:sha256-b+, which was kept, so that the log was/])
+  const { faults, notes, isInDoubt } = await verify(events, kept(false))
+  t.same(faults, [])
+  t.match(notes, [
+    { revision: 1, what: /; seals.jsonl, line 7 says that the key \S+ has signed it, which this log did/ },
+  ])
+  t.equal(isInDoubt, true)
 })
 
 t.test('a forged, removed, swapped or foreign seal is named', async t => {

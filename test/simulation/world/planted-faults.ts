@@ -246,8 +246,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'an old name of a seal accuses the operator',
     file: 'audit/verify/kept-seals.ts',
-    from: 'others.find(name => !seal || !isOldName(name))',
-    to: 'others.at(0)',
+    from: 'seals.find(seal => !isForgeable(seal))',
+    to: 'seals.at(0)',
     test: 'test/audit/verify/seals.test.ts',
   },
   {
