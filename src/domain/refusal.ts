@@ -142,6 +142,8 @@ export interface Refusals {
   too_many_requests: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
   open_runs_too_large: { limitBytes: number }
   event_not_found: object
+  /** A key with the scope `read` may not see all that the event holds. */
+  event_not_shown: object
   /** The seals are not in order. */
   seals_not_in_order: object
   /** No seal covers the event yet. */

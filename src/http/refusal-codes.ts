@@ -80,6 +80,7 @@ export const codes: Record<RefusalCode, ErrorCode> = {
   too_many_requests: 'rate_limited',
   open_runs_too_large: 'rate_limited',
   event_not_found: 'not_found',
+  event_not_shown: 'forbidden',
   seals_not_in_order: 'invalid_request',
   event_not_sealed: 'not_sealed',
   too_many_events: 'invalid_request',

@@ -180,6 +180,11 @@ export const sharedWords = {
   open_runs_too_large: ({ limitBytes }) =>
     `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
   event_not_found: () => 'The account has no such event.',
+  event_not_shown: () =>
+    [
+      'The event holds an address that may be a secret, and a proof shows all of the event.',
+      'A key with the scope "full" can get it.',
+    ].join(' '),
   seals_not_in_order: () => 'The first seal must be earlier than the second.',
   event_not_sealed: () => 'No seal covers this event yet. Try again after the next seal, in some minutes.',
   too_many_events: ({ limit }) =>

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { RawEvent } from '../../schemas/recorded.ts'
 import { isHttp } from '../domain/http-url.ts'
 import type { Caller } from './caller.ts'
 
@@ -6,7 +8,29 @@ import type { Caller } from './caller.ts'
  * file, so `read` keys see no address with its query or fragment.
  */
 export const seenBy = <Value>(caller: Caller, value: Value): Value =>
-  caller.kind === 'key' && caller.scope === 'read' ? (withoutQueries(value) as Value) : value
+  isReader(caller) ? (withoutQueries(value) as Value) : value
+
+/**
+ * Whether a caller may see all of an event of its account, such as in a proof, since a part of its text would prove
+ * nothing. `read` keys see no settings of notices either, whose URL may be a secret as a whole.
+ */
+export const isSeenWhole = (caller: Caller, { type, data }: RawEvent): boolean => {
+  const { input, webhookUrl, url, notices, to } = data as Addresses
+  const noticeUrl = type === 'NoticesSet' ? url : (notices ?? to)?.url
+  const addresses = { input, webhookUrl, url }
+  return !isReader(caller) || (noticeUrl === undefined && isDeepStrictEqual(seenBy(caller, addresses), addresses))
+}
+
+/** Where events of accounts hold addresses. */
+interface Addresses {
+  input?: unknown
+  webhookUrl?: unknown
+  url?: unknown
+  notices?: { url?: unknown }
+  to?: { url?: unknown }
+}
+
+const isReader = (caller: Caller): boolean => caller.kind === 'key' && caller.scope === 'read'
 
 const withoutQueries = (value: unknown): unknown => {
   if (typeof value === 'string') return withoutQuery(value)

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
+import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import { checkProof } from '../../src/audit/proofs/check/check.ts'
 import { parseKeys } from '../../src/audit/proofs/check/keys.ts'
@@ -7,7 +8,7 @@ import { proveConsistency } from '../../src/audit/proofs/make/consistency.ts'
 import { proveInclusion } from '../../src/audit/proofs/make/inclusion.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
-import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { instantProvider, openAccount, openKey, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
@@ -59,6 +60,27 @@ t.test('each sealed event of the account is proved, and no event of another', as
   }
   const foreign = await other.send(`/v1/ledger/proof?run=${run.run_id}`)
   t.match(foreign, { status: 404, body: { error: { code: 'run_not_found' } } })
+})
+
+t.test('a read key gets a proof of each event but those with an address that it may not see', async t => {
+  const reader = await openKey(service, customer, { scope: 'read' })
+  const { body: run } = await customer.run({ ...text, input: { prompt: 'What is https://example.com/a?token=1' } })
+  for (let index = 0; index < 10; index++) await customer.run(text)
+  const ofRun = await until('the run is sealed', async () => {
+    const all = await events()
+    const covered = all.filter(({ stream }) => stream !== 'seals').slice(0, coveredBy(newestSeal(all)))
+    const own = covered.filter(({ data }) => (data as { runId?: unknown }).runId === run.run_id)
+    return own.some(({ type }) => type === 'RunCompleted') && own
+  })
+  t.ok(ofRun.length > 2)
+  for (const { id, type } of ofRun) {
+    const path = `/v1/ledger/proof?event=${id}`
+    t.equal((await customer.send(path)).status, 200, type)
+    const { status, body } = await reader.send<ErrorBody>(path)
+    if (type !== 'RunQueued') t.equal(status, 200, `${type} to a read key`)
+    else t.match({ status, body }, { status: 403, body: { error: { code: 'forbidden', message: /scope "full" can/ } } })
+  }
+  t.equal((await reader.send(`/v1/ledger/proof?run=${run.run_id}`)).status, 200)
 })
 
 t.test('an event that no seal covers yet is refused so', async t => {

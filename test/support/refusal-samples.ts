@@ -75,6 +75,7 @@ const samples: Refusals = {
   too_many_open_runs: { limit: 10_000 },
   open_runs_too_large: { limitBytes: 1_000_000 },
   event_not_found: {},
+  event_not_shown: {},
   seals_not_in_order: {},
   event_not_sealed: {},
   too_many_events: { limit: 100_000 },

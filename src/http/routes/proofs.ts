@@ -16,6 +16,7 @@ const proveEvent = operation({
   summary: 'Prove an event',
   description: [
     'Proves offline that the newest seal covers an event of the account, or the debit of a run with its receipt.',
+    'A key with the scope `read` gets none of an event that holds an address that it may not see.',
     'Give either `event` or `run`. An account may have one proof made at a time.',
   ].join(' '),
   query: ProofQuery,

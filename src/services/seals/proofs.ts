@@ -14,6 +14,7 @@ import { type AccountCaller, modeOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import type { WaitingClient } from '../newest-first.ts'
 import { OpenCounts } from '../open-counts.ts'
+import { isSeenWhole } from '../seen-by.ts'
 import { nextEvents } from './next-events.ts'
 import { linkOf, PROOF, placedEvent, provenLeaf, provenSeal } from './proof-parts.ts'
 import { SealHistory } from './seal-history.ts'
@@ -49,13 +50,16 @@ export class Proofs {
     this.#seals = new SealHistory(parts)
   }
 
-  /** Proves an event of the account. Another account's event is treated as absent. Rejects with Unavailable. */
+  /**
+   * Proves an event of the account that its caller may see whole. Another account's event is treated as absent. Rejects
+   * with Unavailable.
+   */
   async event(caller: AccountCaller, eventId: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
     const { accountId } = caller
     // Only movements of credits show their ids, and none is a test key's.
     if (modeOf(caller).livemode === false) return refuse('event_not_found')
     return this.#alone(accountId, async () => {
-      const proof = await this.#prove(accountId, ({ id }) => id === eventId, client)
+      const proof = await this.#prove(caller, ({ id }) => id === eventId, client)
       return proof ?? refuse('event_not_found')
     })
   }
@@ -68,7 +72,7 @@ export class Proofs {
     const isDebit = ({ type, data }: RawEvent) =>
       type === 'CreditsDebited' && (data as { runId: string }).runId === runId
     return this.#alone(accountId, async () => {
-      const proof = runId && (await this.#prove(accountId, isDebit, client))
+      const proof = runId && (await this.#prove(caller, isDebit, client))
       return proof ?? refuse('run_not_found')
     })
   }
@@ -103,17 +107,18 @@ export class Proofs {
 
   /** Undefined if the account has no such event. */
   async #prove(
-    accountId: AccountId,
+    caller: AccountCaller,
     matches: Matches,
     client: WaitingClient | undefined,
   ): Promise<Answer<InclusionProof> | undefined> {
-    const stream = accountStream(accountId)
+    const stream = accountStream(caller.accountId)
     await this.#seals.catchUp()
     const { newest } = this.#seals
     const leaf = newest && (await this.#leafUnder(newest, stream))
     const { found, before, links } = await this.#read(stream, leaf?.revision ?? 0, matches, client)
     if (found === 'too many') return refuse('too_many_events', { limit: MAX_EVENTS })
     if (!found) return undefined
+    if (!isSeenWhole(caller, found)) return refuse('event_not_shown')
     if (!newest || !leaf || leaf.revision < found.revision) return refuse('event_not_sealed')
     const size = leaf.revision + 1
     if (links.size < size || links.root(size) !== leaf.links)

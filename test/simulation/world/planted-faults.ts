@@ -244,6 +244,20 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/audit/proofs/seal-name.test.ts',
   },
   {
+    what: 'a read key gets a proof with an address that it may not see',
+    file: 'services/seals/proofs.ts',
+    from: "if (!isSeenWhole(caller, found)) return refuse('event_not_shown')",
+    to: '',
+    test: 'test/http/proofs.test.ts',
+  },
+  {
+    what: 'a line that nobody signed accuses the operator',
+    file: 'audit/seals/seal-file.ts',
+    from: 'if (key && !isSigned(signed, signature, key))',
+    to: 'if (!signature)',
+    test: 'test/cli-audit.test.ts',
+  },
+  {
     what: 'an old name of a seal accuses the operator',
     file: 'audit/verify/kept-seals.ts',
     from: 'seals.find(seal => !isForgeable(seal))',
