@@ -122,7 +122,7 @@ const signIn = async ({ email, browser }: Person, mail: Mail): Promise<number | 
   return undefined
 }
 
-/** Requests codes from each network in turn, for a new address or that of an owner. Stops with the number of requests. */
+/** Requests codes from each network in turn, for new addresses or those of owners. Resolves to how many at the end. */
 const startFlood = (url: string) => {
   let requests = 0
   let isOver = false

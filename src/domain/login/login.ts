@@ -125,7 +125,7 @@ const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => 
   }
 }
 
-/** Kinds of codes are counted apart, so that strangers use up no code of a known browser, and see none of a busy time. */
+/** Kinds of codes count apart, so that strangers use up no code of a known browser, and see none of a busy time. */
 const kindOf = ({ known, busy }: Pick<LoginCodeRequested, 'known' | 'busy'>) =>
   known ? 'known' : busy ? 'busy' : 'other'
 
