@@ -160,6 +160,7 @@ export const openLmdbReadOnly = (folder: string): RootDatabase => {
 const METHODS = [
   'get',
   'getRange',
+  'getStats',
   'useReadTransaction',
   'put',
   'remove',

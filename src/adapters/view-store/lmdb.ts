@@ -76,7 +76,8 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
     },
     get: async (view, key) => get(view, key),
     getMany: async <Row>(addresses: RowAddress[]) => ({
-      position: checkpoint()?.position ?? BEFORE_FIRST,
+      // Counting takes longer than a read.
+      position: toCheckpoint(meta.get(CHECKPOINT))?.position ?? BEFORE_FIRST,
       rows: addresses.map(({ view, key }) => get<Row>(view, key)),
     }),
 
