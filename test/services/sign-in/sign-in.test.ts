@@ -296,7 +296,7 @@ t.test('codes of a busy time do not count toward those that strangers can see', 
   await flood(process, ['198.51.100.1'])
   const ask = (network: string) => process.signIn.requestCode(anonymous, { email: ADA, network })
   for (let count = 0; count < MAX_CODES; count++) t.ok(unwrap(await ask('198.51.100.1')).isBusy)
-  await until('the codes are made', () => process.mailer.sent.length === MAX_CODES)
+  await until('the codes are made', () => process.mailer.sent.filter(({ to }) => to === ADA).length === MAX_CODES)
   t.notOk(unwrap(await ask('203.0.113.1')).isBusy, 'no 429, as for an address without an account')
 })
 
