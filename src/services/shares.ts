@@ -15,7 +15,7 @@ interface Parts {
   perMinute: number
 }
 
-/** Who does a piece of work, perhaps with the group that they belong to. No name is that of a group too. */
+/** Who does a piece of work, perhaps with the group that they belong to. Names and groups never have the same text. */
 type Names = readonly [name: string] | readonly [name: string, group: string]
 
 /**

@@ -20,8 +20,8 @@ export const FAILURE_MS = 5_000
 const MAX_COUNTED = 2 * MAX_OWN_FAILURES - CLOCK_TOLERANCE_MS / FAILURE_MS
 
 /**
- * Once the failed runs of an hour were too large together, runs may have this size at most. Nobody has to wait: files
- * can be uploaded, and their URLs are short.
+ * Once the failed runs of an hour were too large together, runs may have this size at most. Accounts need not wait:
+ * they can upload files, whose URLs are short.
  */
 export const SMALL_RUN_BYTES = 16 * 1024
 

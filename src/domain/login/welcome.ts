@@ -9,7 +9,7 @@ export interface Welcome {
 
 interface MailProvider {
   domains: RegExp
-  /** The domain that stands for all of them, where they share mailboxes. */
+  /** The canonical domain, where all of them have the same mailboxes. */
   domain?: string
   /** The name of a mailbox by one of its spellings. */
   mailbox?(spelling: string): string

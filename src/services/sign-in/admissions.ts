@@ -139,7 +139,7 @@ export class Admissions {
     return !this.#parts.rules.welcomesDisposable && isDisposable(domainOf(identity)) ? 'disposable' : undefined
   }
 
-  /** Nobody can tell the networks from their hashes in the log without the master secret. */
+  /** Keyed with a part of the master secret, so the hashes in the log do not reveal the networks. */
   #hashesOf(network: string) {
     const hash = (name: string) => createHmac('sha256', this.#networkKey).update(name).digest('hex')
     const [narrow, wide] = wideNetworksOf(network)

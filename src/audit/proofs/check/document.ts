@@ -1,8 +1,8 @@
 import { canonicalJson } from '../../../engine/log/canonical.ts'
 
 /**
- * The value of a JSON text; undefined if it is none, or if it can be read in two ways: a name comes twice, or half of a
- * character stands in it, for which each language has other bytes.
+ * The value of a JSON text; undefined if it is none, or if it can be read in two ways: a name comes twice, or it holds
+ * half of a surrogate pair, which languages encode differently.
  */
 export const parseDocument = (text: string): unknown => {
   try {
