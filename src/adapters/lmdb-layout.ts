@@ -23,7 +23,10 @@ export const META_BYTES = 160
 
 /** The one of the two meta pages that holds. */
 export const newerMeta = (first: Buffer, second: Buffer): Buffer =>
-  first.readBigUInt64LE(TRANSACTION_OFFSET) > second.readBigUInt64LE(TRANSACTION_OFFSET) ? first : second
+  transactionOf(first) > transactionOf(second) ? first : second
+
+/** The number of the transaction that wrote a meta page. */
+export const transactionOf = (meta: Buffer): number => Number(meta.readBigUInt64LE(TRANSACTION_OFFSET))
 
 /** A tree, as a meta page or a node holds it. The root of an empty one is NO_ROOT. */
 export const readTree = (bytes: Buffer, offset: number) => ({

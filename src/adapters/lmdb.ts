@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   closeSync,
   existsSync,
@@ -11,9 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { Damaged, Unavailable } from '../ports/faults.ts'
 import * as layout from './lmdb-layout.ts'
+import { isLocked, whileLocked } from './lmdb-open-lock.ts'
 import { checkTrees } from './lmdb-tree.ts'
 
 const { PAGE_BYTES } = layout
@@ -26,6 +29,7 @@ export type { Database, RootDatabase }
 
 /** An open environment, and the number of those who have it open. */
 interface Environment {
+  folder: string
   root: RootDatabase
   users: number
   /** Set if others in this process may share it. */
@@ -80,7 +84,7 @@ const openFile = (folder: string, { durable, check }: LmdbOptions): RootDatabase
     root.close()
     throw error
   }
-  const environment = { root, file: identityOf(path) as string, users: 0 }
+  const environment = { folder, root, file: identityOf(path) as string, users: 0 }
   environments.set(environment.file, environment)
   return shareOf(environment)
 }
@@ -98,11 +102,12 @@ export const identityOf = (path: string): string | undefined => {
  * Deletes an environment if it still is the given file. The lock goes first: its table of readers must never serve
  * another file, while the file without it is found damaged again.
  */
-export const deleteLmdb = (folder: string, identity: string | undefined) => {
-  if (identityOf(lmdbFile(folder)) !== identity) return
-  rmSync(join(folder, 'lock.mdb'), { force: true })
-  rmSync(lmdbFile(folder), { force: true })
-}
+export const deleteLmdb = (folder: string, identity: string | undefined): void =>
+  whileLocked(folder, () => {
+    if (identityOf(lmdbFile(folder)) !== identity) return
+    rmSync(join(folder, 'lock.mdb'), { force: true })
+    rmSync(lmdbFile(folder), { force: true })
+  })
 
 /** The number of entries of a database, as the present transaction sees it. */
 export const entriesOf = (database: Database<unknown, string>): number =>
@@ -137,10 +142,52 @@ const shareOf = (environment: Environment): RootDatabase => {
     if (opened) databases.push(opened)
     return opened
   }
-  const share: RootDatabase = Object.create(root, { openDB: { value: openDB } })
+  const share: RootDatabase = Object.assign(Object.create(root), {
+    openDB,
+    transaction: inNewest(environment, 'transaction'),
+    childTransaction: inNewest(environment, 'childTransaction'),
+  })
   shares.set(share, { environment, databases })
   environment.users += 1
   return share
+}
+
+/** How long to wait while a process opens the environment, before a write is tried again. */
+const RETRY_MS = 2
+
+/** A method that runs a write, which waits until its transaction builds on the newest one in the file. */
+const inNewest =
+  ({ root, folder }: Environment, method: 'transaction' | 'childTransaction') =>
+  async <Result>(write: () => Result): Promise<Result> => {
+    let isReopened = false
+    // No other process can commit while this runs.
+    const tryOnce = () => {
+      if (isLocked(folder)) return undefined
+      if (root.getWriteTxnId() === newestTransaction(root) + 1) return { result: write() }
+      if (isReopened) throw new Unavailable(`LMDB does not find the newest transaction in ${folder}`)
+      openElsewhere(folder)
+      isReopened = true
+      return undefined
+    }
+    while (true) {
+      const done = await root[method](tryOnce)
+      if (done) return done.result
+      await delay(RETRY_MS)
+    }
+  }
+
+/** The number of the newest transaction in the file, which may not be the one that LMDB builds on. */
+const newestTransaction = (root: RootDatabase): number =>
+  (root as RootDatabase & { env: { info(): { lastTxnId: number } } }).env.info().lastTxnId
+
+/**
+ * Another process that opens the environment makes LMDB build on its newest transaction again. This is needed only
+ * after a process was killed while it opened the environment.
+ */
+const openElsewhere = (folder: string) => {
+  const script = `const { open } = await import(process.argv[1])
+    await open({ path: process.argv[2], noSubdir: false, readOnly: true }).close()`
+  execFileSync(process.execPath, ['--input-type=module', '--eval', script, import.meta.resolve('lmdb'), folder])
 }
 
 /**
@@ -152,7 +199,8 @@ export const openLmdbReadOnly = (folder: string): RootDatabase => {
   if (!existsSync(path)) throw new Unavailable(`${folder} holds no LMDB file`)
   return orRestore(() => {
     checkMetaPages(path)
-    return shareOf({ root: openFolder(folder, { readOnly: true }), users: 0 })
+    const known = environments.get(identityOf(path) ?? '')
+    return shareOf(known ?? { folder, root: openFolder(folder, { readOnly: true }), users: 0 })
   })
 }
 
@@ -175,6 +223,11 @@ const METHODS = [
  */
 export const closeLmdb = async (root: RootDatabase): Promise<void> => {
   await root.flushed
+  await closeFlushed(root)
+}
+
+/** Closes an environment at once, in which nothing was written since its last flush. */
+export const closeFlushed = async (root: RootDatabase): Promise<void> => {
   const share = shares.get(root)
   if (!share) return
   shares.delete(root)
@@ -183,7 +236,7 @@ export const closeLmdb = async (root: RootDatabase): Promise<void> => {
   environment.users -= 1
   if (environment.users > 0) return
   if (environment.file !== undefined) environments.delete(environment.file)
-  await environment.root.close()
+  await whileLocked(environment.folder, () => environment.root.close())
 }
 
 const refuse = (): never => {
@@ -193,11 +246,27 @@ const refuse = (): never => {
 const refusals = Object.fromEntries(METHODS.map(method => [method, refuse]))
 
 const openFolder = (folder: string, options: { readOnly: true } | { overlappingSync: boolean }): RootDatabase => {
+  const openOnce = () => open({ path: folder, noSubdir: false, maxDbs: 16, pageSize: PAGE_BYTES, ...options })
   try {
-    return open({ path: folder, noSubdir: false, maxDbs: 16, pageSize: PAGE_BYTES, ...options })
+    return whileLocked(folder, () => {
+      while (true) {
+        const before = transactionInFile(folder)
+        const root = openOnce()
+        // Another process may have committed meanwhile: one transaction can be under way while the folder is locked.
+        if (before === undefined || before === newestTransaction(root)) return root
+        root.close()
+      }
+    })
   } catch (error) {
     throw new Damaged(`${folder} does not hold a readable LMDB file (${messageOf(error)})`)
   }
+}
+
+/** The number of the newest transaction in the file of an environment, before it is opened. */
+const transactionInFile = (folder: string): number | undefined => {
+  const path = lmdbFile(folder)
+  const meta = existsSync(path) ? reading(path, newerMeta) : undefined
+  return meta && layout.transactionOf(meta)
 }
 
 /**
@@ -213,24 +282,37 @@ const checkMetaPages = (path: string) => {
 }
 
 /** Whether both meta pages exist, and the root of the newer one is a tree page. */
-const isLmdbFile = (path: string): boolean => {
-  const file = openSync(path, 'r')
-  const read = (length: number, position: number): Buffer | undefined => {
-    const bytes = Buffer.alloc(length)
-    return readSync(file, bytes, 0, length, position) === length ? bytes : undefined
-  }
-  const { MAGIC_OFFSET, MAGIC, FLAGS_OFFSET } = layout
-  try {
-    const metas = [0, PAGE_BYTES].map(position => read(layout.META_BYTES, position))
-    const [first, second] = metas
-    if (!first || !second || metas.some(meta => meta?.readUInt32LE(MAGIC_OFFSET) !== MAGIC)) return false
-    const { root } = layout.readTree(layout.newerMeta(first, second), layout.MAIN_TREE_OFFSET)
+const isLmdbFile = (path: string): boolean =>
+  reading(path, read => {
+    const meta = newerMeta(read)
+    if (!meta) return false
+    const { root } = layout.readTree(meta, layout.MAIN_TREE_OFFSET)
     if (root === layout.NO_ROOT) return true
     const page = read(layout.HEADER_BYTES, Number(root) * PAGE_BYTES)
-    return page?.readBigUInt64LE(0) === root && (page.readUInt16LE(FLAGS_OFFSET) & TREE_FLAGS) !== 0
+    return page?.readBigUInt64LE(0) === root && (page.readUInt16LE(layout.FLAGS_OFFSET) & TREE_FLAGS) !== 0
+  })
+
+/** Reads bytes at a position of a file; undefined beyond its end. */
+type Read = (length: number, position: number) => Buffer | undefined
+
+const reading = <Result>(path: string, work: (read: Read) => Result): Result => {
+  const file = openSync(path, 'r')
+  try {
+    return work((length, position) => {
+      const bytes = Buffer.alloc(length)
+      return readSync(file, bytes, 0, length, position) === length ? bytes : undefined
+    })
   } finally {
     closeSync(file)
   }
+}
+
+/** The newer meta page; undefined if the two are not LMDB's. */
+const newerMeta = (read: Read): Buffer | undefined => {
+  const [first, second] = [0, PAGE_BYTES].map(position => read(layout.META_BYTES, position))
+  if (!first || !second) return undefined
+  const isMeta = (page: Buffer) => page.readUInt32LE(layout.MAGIC_OFFSET) === layout.MAGIC
+  return isMeta(first) && isMeta(second) ? layout.newerMeta(first, second) : undefined
 }
 
 const TREE_FLAGS = layout.BRANCH | layout.LEAF

@@ -1,7 +1,7 @@
 import type { Position } from '../../../schemas/recorded.ts'
 import type { PassedEvent, ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
-import { closeLmdb, openLmdbReadOnly, type RootDatabase } from '../lmdb.ts'
+import { closeFlushed, closeLmdb, openLmdbReadOnly, type RootDatabase } from '../lmdb.ts'
 import { type LogFile, lastPosition, readEventAt, readPages, readStreamPages, skimPages } from './lmdb-pages.ts'
 import { StreamIndex } from './lmdb-stream-index.ts'
 
@@ -23,7 +23,7 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
   /** Closed first, since the library maps a file once for all that have it open. Nothing is read in between. */
   const reopen = () => {
     if (isClosed) return
-    file.root.close()
+    void closeFlushed(file.root)
     Object.assign(file, openFile(folder))
   }
 

@@ -49,6 +49,11 @@ export class StreamIndex {
     this.catchUp()
   }
 
+  /** The position of the last event that is in the index or the tails. */
+  get seen(): Position {
+    return this.#seen
+  }
+
   /** Reads newly committed events, and returns the position of the last event. */
   catchUp(): Position {
     const indexed = this.#indexed()

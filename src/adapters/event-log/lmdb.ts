@@ -98,6 +98,15 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     committing = false
   }
 
+  /** Begins to read what is newest. */
+  const refresh = async () => {
+    root.resetReadTxn()
+    if (lastPosition(file) >= index.seen) return
+    // A process was killed while it opened the log, which looks older since. A write makes it show its end again.
+    await root.transaction(() => undefined)
+    root.resetReadTxn()
+  }
+
   return {
     append: (stream, events, expectedRevision) =>
       new Promise((resolve, reject) => {
@@ -115,28 +124,28 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
         }
       }),
 
-    readStream: (stream, fromRevision) => {
-      root.resetReadTxn()
+    async *readStream(stream, fromRevision) {
+      await refresh()
       index.catchUp()
-      return readStreamPages(file, stream, fromRevision)
+      yield* readStreamPages(file, stream, fromRevision)
     },
 
     readEvent: async (stream, revision) => {
-      root.resetReadTxn()
+      await refresh()
       index.catchUp()
       return readEventAt(file, stream, revision)
     },
 
-    readAll: after => {
-      root.resetReadTxn()
-      return readPages(file, after)
+    async *readAll(after) {
+      await refresh()
+      yield* readPages(file, after)
     },
 
     async *follow(after, signal) {
       let from = after
       while (!signal.aborted) {
         const change = changed.wait(POLL_MS, signal)
-        root.resetReadTxn()
+        await refresh()
         for await (const page of readPages(file, from)) {
           from = (page.at(-1) as RawEvent).position
           yield page
@@ -147,7 +156,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     },
 
     head: async () => {
-      root.resetReadTxn()
+      await refresh()
       return lastPosition(file)
     },
 

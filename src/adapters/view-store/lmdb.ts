@@ -134,22 +134,22 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
 
     loadSnapshot: async stream => parseJson<Snapshot>(snapshots.get(stream)),
     saveSnapshot: async (stream, snapshot) => {
-      await snapshots.put(stream, JSON.stringify(snapshot))
+      await root.transaction(() => snapshots.putSync(stream, JSON.stringify(snapshot)))
     },
     deleteSnapshots: async () => {
-      await snapshots.clearAsync()
+      await root.transaction(() => snapshots.clearSync())
     },
 
     loadNodes: async keys => keys.map(key => nodes.get(key)),
     saveNodes: async changes => {
-      await nodes.batch(() => {
+      await root.transaction(() => {
         for (const [key, text] of changes)
           if (text === undefined) nodes.remove(key)
           else nodes.put(key, text)
       })
     },
     clearNodes: async () => {
-      await nodes.clearAsync()
+      await root.transaction(() => nodes.clearSync())
     },
 
     dump: async () => {

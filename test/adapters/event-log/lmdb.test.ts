@@ -1,5 +1,8 @@
-import { mkdir, open as openFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, open as openFile, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { openLmdbEventLog } from '../../../src/adapters/event-log/lmdb.ts'
@@ -201,7 +204,90 @@ t.test('an append is confirmed only if the disk confirms it', needsStrace(), asy
   t.equal(stdout, 'ends\nrejected\n')
 })
 
+t.test('what is appended while other processes open and close the log stays', async t => {
+  const folder = await filled(t)
+  const log = openLmdbEventLog(folder, error => t.fail(error.message))
+  t.teardown(() => log.close())
+  const openings = [1, 2].map(() => new ScriptProcess('test/support/open-log.ts', [folder, '300'], {}).ended)
+  let areOpening = true
+  const opened = Promise.all(openings).finally(() => {
+    areOpening = false
+  })
+  let last = { position: 299, revision: 299 }
+  while (areOpening) {
+    const next = await log.append('one', events(1), last.revision)
+    if (next.position !== last.position + 1) t.fail(`${next.position} follows ${last.position}`)
+    last = next
+  }
+  t.same(
+    (await opened).map(({ code, stdout }) => ({ code, stdout })),
+    Array(2).fill({ code: 0, stdout: 'opened\n' }),
+  )
+  const all = (await collect(log.readAll(BEFORE_FIRST))).flat()
+  t.same(positionsOf(all), upTo(last.position + 1))
+})
+
+t.test('a process that was killed while it opened the log takes nothing from it', async t => {
+  const folder = await filled(t)
+  const log = openLmdbEventLog(folder, error => t.fail(error.message))
+  t.teardown(() => log.close())
+  await log.append('one', events(1), 299)
+  await stepBack(folder)
+  t.same(await log.append('one', events(1), 300), { position: 301, revision: 301 })
+  const reads = [
+    async () => (await collect(log.readAll(299))).flat(),
+    async () => (await collect(log.readStream('one', 300))).flat(),
+    async () => [await log.readEvent('one', 300), await log.readEvent('one', 301)],
+    async () => {
+      for await (const page of log.follow(299, new AbortController().signal)) return page
+      return []
+    },
+  ]
+  for (const read of reads) {
+    await stepBack(folder)
+    t.same(positionsOf((await read()) as RawEvent[]), [300, 301])
+  }
+  await stepBack(folder)
+  t.equal(await log.head(), 301)
+})
+
+t.test('an append waits while another process opens the log, but not for one that was killed', async t => {
+  const folder = await filled(t)
+  const log = openLmdbEventLog(folder, error => t.fail(error.message))
+  t.teardown(() => log.close())
+  const lock = join(folder, 'open.lock')
+  await writeFile(lock, '')
+  let isAppended = false
+  const appended = log.append('one', events(1), 299).then(() => {
+    isAppended = true
+  })
+  await delay(100)
+  t.equal(isAppended, false)
+  await utimes(lock, 0, 0)
+  await appended
+  await log.append('one', events(1), 300)
+  await log.close()
+  const again = openLmdbEventLog(folder, error => t.fail(error.message))
+  await again.close()
+  await t.rejects(stat(lock), { code: 'ENOENT' })
+})
+
 const PATIENCE_MS = 5000
+
+/**
+ * Makes LMDB take the transaction before the newest one for the newest, in the number that processes share, as a process
+ * does that reads the file, and is stopped and then killed. Another process does so, since closing a file of LMDB's
+ * would drop its locks in this one.
+ */
+const stepBack = (folder: string) =>
+  promisify(execFile)(process.execPath, ['--eval', STEP_BACK, join(folder, 'lock.mdb')])
+const STEP_BACK = `
+  const { openSync, readSync, writeSync } = require('node:fs')
+  const number = Buffer.alloc(8)
+  const file = openSync(process.argv[1], 'r+')
+  readSync(file, number, 0, 8, 8)
+  number.writeBigUInt64LE(number.readBigUInt64LE() - 1n)
+  writeSync(file, number, 0, 8, 8)`
 
 const newEvent = (number: number) => ({
   id: crypto.randomUUID(),
