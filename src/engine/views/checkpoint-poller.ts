@@ -66,10 +66,13 @@ export class CheckpointPoller {
 
   /** Undefined if the views do not respond. */
   async #readOnce() {
+    const { log, progress, logger } = this.#parts
     try {
-      return await this.#parts.progress.reached()
+      const position = await progress.reached()
+      if (position < progress.highest) progress.boundBy(await log.head())
+      return position
     } catch (error) {
-      this.#parts.logger.warn({ err: error }, 'the checkpoint of the views cannot be read')
+      logger.warn({ err: error }, 'the checkpoint of the views cannot be read')
       return undefined
     }
   }

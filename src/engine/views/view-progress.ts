@@ -154,6 +154,14 @@ export class ViewProgress {
     }
   }
 
+  /**
+   * Lowers the highest position to the head of the log. A damaged checkpoint may have named a later one, which the
+   * views would never reach.
+   */
+  boundBy(head: Position) {
+    this.#highest = Math.min(this.#highest, head)
+  }
+
   /** Ends the waits of readers, so that nothing reads the views once their store is closed. */
   async close(): Promise<void> {
     this.#closing.abort()

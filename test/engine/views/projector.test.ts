@@ -271,6 +271,23 @@ t.test('views taken over by the service of another log are neither changed nor r
   t.equal(await dumpText(views), taken)
 })
 
+t.test('views that named a position beyond the log are read again once they are rebuilt', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  await writeHistory(log)
+  await startProjector(t, log, views)
+  const follower = followerOf(log, views)
+  t.teardown(() => follower.stop())
+  await follower.start()
+  const from = (await views.checkpoint()) as Checkpoint
+  const beyond = from.position + 1_000_000
+  await views.commit({ from, to: { ...from, position: beyond }, rows: [], entries: [] })
+  await until('the position beyond the log', () => follower.progress.position === beyond)
+  await writeHistory(log, { first: 7 })
+  const head = await log.head()
+  await until('views that are rebuilt', () => follower.progress.position === head)
+  await until('views that may be read', () => follower.progress.isReadable('runs'))
+})
+
 t.test('a wait that timed out is forgotten', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   const { progress } = await startProjector(t, log, views)
