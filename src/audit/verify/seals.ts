@@ -43,7 +43,8 @@ export class Seals {
   /** `covered` are the numbers of events that the seals of the log cover. */
   constructor(covered: number[]) {
     for (const events of covered) this.#extents.set(events, undefined)
-    this.#last = Math.max(0, ...covered)
+    // There may be more of them than a call can have arguments.
+    this.#last = covered.reduce((last, events) => Math.max(last, events), 0)
   }
 
   get newest(): NewestSeal | undefined {

@@ -5,6 +5,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { KeptSeal } from '../../../src/audit/seals/kept-seal.ts'
 import { linksRoot } from '../../../src/audit/seals/merkle.ts'
+import { Seals } from '../../../src/audit/verify/seals.ts'
 import { parseSealKey } from '../../../src/services/seals/seal-key.ts'
 import { sealName } from '../../../src/services/seals/seal-name.ts'
 import { busyLog } from '../../support/busy-log.ts'
@@ -170,6 +171,10 @@ t.test('a forged, removed, swapped or foreign seal is named', async t => {
       (await faultsOf(rewritten(log))).some(fault => what.test(fault)),
       String(what),
     )
+})
+
+t.test('a log may have more seals than a call can have arguments', async t => {
+  t.equal(new Seals(Array<number>(500_000).fill(1)).events, 0)
 })
 
 t.test('a key that the service made itself is noted', async t => {
