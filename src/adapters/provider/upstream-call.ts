@@ -202,7 +202,7 @@ const wordsOf = (message: string | undefined, secrets: readonly string[]): strin
   let words = message ?? ''
   for (const secret of secrets) words = words.replaceAll(secret, '…')
   return words
-    .replaceAll(/https?:\/\/\S+/g, '…')
+    .replaceAll(/https?:\/\/\S+/gi, '…')
     .replaceAll(TOKEN, '…')
     .replaceAll(/\s+/g, ' ')
     .slice(0, MAX_WORDS)

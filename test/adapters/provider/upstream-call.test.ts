@@ -29,12 +29,13 @@ t.test('one that may have been sent may have been accepted', async t => {
   for (const code of codes) t.throws(await failedWith(code), { message: `Vendor did not answer: ${code}` }, code)
 })
 
-t.test("a provider's words show a client no key, in whatever form", async t => {
+t.test("a provider's words show a client no key and no address, in whatever form", async t => {
   const key = 'vendor-key-0123456789'
   const encoded = Buffer.from(`Bearer ${key}`).toString('base64')
-  const message = `bad ${key} (${encoded}) of r8_${'A1b2'.repeat(10)} at https://vendor.example/?key=${key}: use prompt`
+  const addresses = 'https://vendor.example/?sig=1 HTTPS://vendor.example/?sig=1'
+  const message = `bad ${key} (${encoded}) of r8_${'A1b2'.repeat(10)} at ${addresses} use prompt`
   const call = new UpstreamCall(async () => new Response('{}', { status: 400 }))
   const error = await call.fetch('https://vendor.example').catch(error => error)
   const failed = call.failure(error, { ...form, read: () => ({ message }) }, [key])
-  t.equal(failed.message, 'The provider does not accept this input: bad … (…) of … at … use prompt')
+  t.equal(failed.message, 'The provider does not accept this input: bad … (…) of … at … … use prompt')
 })
