@@ -17,7 +17,7 @@ const first = ['simulation', 'types.test.js', 'catalog', 'adapters']
 const waiting = ['engine', 'mcp', 'reactors']
 
 /** Folders of short tests, which share processes: loading the service takes longer than most of them. */
-const sharing = ['audit', 'cli', 'domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']
+const sharing = ['audit', 'cli', 'domain', 'engine', 'flow', 'http', 'mcp', 'projections', 'reactors', 'services']
 
 /** So few that these processes take no longer than the longest tests. */
 const FILES_PER_PROCESS = 8

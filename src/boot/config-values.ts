@@ -1,8 +1,8 @@
 import { Environment } from '../../schemas/environment.ts'
 import { type AddressRange, readRanges } from '../adapters/outbound/allowed-address.ts'
 import { toMicros } from '../domain/money.ts'
-import type { TrustedAddress } from '../http/client-address.ts'
-import { trust } from '../http/connections.ts'
+import type { TrustedAddress } from '../http/connections/client-address.ts'
+import { trust } from '../http/connections/connections.ts'
 import { lowerFirst } from '../services/schema-check.ts'
 import { ConfigError, type MarkUp } from './config.ts'
 

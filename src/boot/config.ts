@@ -7,7 +7,7 @@ import type { OutboundOptions } from '../adapters/outbound/undici.ts'
 import type { RedisAddress } from '../adapters/redis-client.ts'
 import type { SealSinkAddress } from '../adapters/seal-sink/url.ts'
 import type { DefaultLimits } from '../domain/account/limits.ts'
-import type { ConnectionLimits } from '../http/connections.ts'
+import type { ConnectionLimits } from '../http/connections/connections.ts'
 import type { RegistrationRules } from '../services/sign-in/admissions.ts'
 
 /** The factor for all families, if there is one, and those of single families. */

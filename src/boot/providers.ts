@@ -16,7 +16,7 @@ import { bindingsOf as shippedBindingsOf } from '../catalog/bindings/bindings.ts
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
-import { CALLBACKS_PATH } from '../services/addresses.ts'
+import { CALLBACKS_PATH } from '../services/files/addresses.ts'
 import { accountDigest } from '../services/providers/account-digest.ts'
 import { type CheckedAccount, checkAccounts } from '../services/providers/check-accounts.ts'
 import type { ProviderAccount } from '../services/providers/provider-account.ts'

@@ -1,5 +1,5 @@
-import { SealSinkReactor, type SinkWatcher } from '../reactors/seal-sink.ts'
-import { SealsReactor } from '../reactors/seals.ts'
+import { SealSinkReactor, type SinkWatcher } from '../reactors/upkeep/seal-sink.ts'
+import { SealsReactor } from '../reactors/upkeep/seals.ts'
 import type { SealStream } from '../services/seals/seal-stream.ts'
 import { Sealer } from '../services/seals/sealer.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { shipped } from '../catalog/shipped.ts'
-import { createLimitedServer } from '../http/connections.ts'
+import { createLimitedServer } from '../http/connections/connections.ts'
 import { publishShipped } from '../services/catalog/publish-shipped.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
 import { openService } from './compose.ts'

@@ -21,8 +21,8 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
 import type { SealSink } from '../ports/seal-sink.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import type { Addresses } from '../services/addresses.ts'
 import { deriveKey } from '../services/derive-key.ts'
+import type { Addresses } from '../services/files/addresses.ts'
 import { type Config, ConfigError } from './config.ts'
 
 // Clients of other servers are loaded only if needed, because they take a large part of a process's start-up time.

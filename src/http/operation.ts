@@ -3,10 +3,10 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { about } from '../../schemas/api/about.ts'
 import type { ErrorCode } from '../../schemas/api/error.ts'
 import { Closed, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
+import { readerOf } from '../transports/validate.ts'
 import type { Context, Middleware, RequestState } from './context.ts'
 import { jsonBody } from './middleware/json-body.ts'
 import { queryReaderOf } from './query.ts'
-import { readerOf } from './validate.ts'
 
 /**
  * The contract of one route. The query and JSON body are parsed with it, and the OpenAPI document is generated from it.

@@ -1,9 +1,9 @@
 import type { Static, TObject } from 'typebox'
 import { toPointerPart } from '../services/schema-check.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError } from '../transports/api-error.ts'
+import { readerOf } from '../transports/validate.ts'
+import { isUtf8Encoded } from './bodies/utf8.ts'
 import type { Context } from './context.ts'
-import { isUtf8Encoded } from './utf8.ts'
-import { readerOf } from './validate.ts'
 
 /** No route has nearly as many. A thousand that are invalid would hold the service for 50 ms. */
 const MAX_PARAMETERS = 32

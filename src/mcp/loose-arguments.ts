@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import { isOptional } from '../../schemas/api/about.ts'
-import { NotJson, parseBounded } from '../http/bounded-json.ts'
+import { NotJson, parseBounded } from '../http/bodies/bounded-json.ts'
 
 type Arguments = Record<string, unknown>
 

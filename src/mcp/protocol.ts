@@ -1,7 +1,7 @@
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
 import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
+import { asksForStream } from '../http/answers/streams.ts'
 import type { Context } from '../http/context.ts'
-import { asksForStream } from '../http/streams.ts'
 import { checkedParams } from './checked-params.ts'
 import { jsonHandler } from './json-handler.ts'
 import { type Asker, createServer } from './server.ts'

@@ -1,8 +1,8 @@
 import { MAX_MCP_BYTES } from '../../schemas/primitives.ts'
-import { ApiError } from '../http/api-error.ts'
-import { NotJson } from '../http/bounded-json.ts'
+import { NotJson } from '../http/bodies/bounded-json.ts'
 import type { Context } from '../http/context.ts'
 import { jsonBody } from '../http/middleware/json-body.ts'
+import { ApiError } from '../transports/api-error.ts'
 import { INVALID_REQUEST, jsonRpcError, PARSE_ERROR } from './json-rpc-error.ts'
 
 const readBody = jsonBody(MAX_MCP_BYTES)

@@ -1,7 +1,7 @@
 import type { KeyScope } from '../../schemas/actor.ts'
 import { IDEMPOTENCY_HOURS } from '../../schemas/primitives.ts'
-import { words as http } from '../http/refusal-words.ts'
-import { errorOf } from '../http/refusals.ts'
+import { words as http } from '../http/refusals/refusal-words.ts'
+import { errorOf } from '../http/refusals/refusals.ts'
 import type { Answer } from '../services/answer.ts'
 import type { RefusalWords } from '../services/refusal-words.ts'
 

@@ -6,7 +6,7 @@ import {
   type ServerOptions,
   type Tool as ToolListed,
 } from '@modelcontextprotocol/server'
-import { info } from '../http/api-info.ts'
+import { info } from '../http/descriptions/api-info.ts'
 import { clientSchema } from '../http/openapi/client-schema.ts'
 import { outline } from './outline.ts'
 import type { Call, Tool, ToolParts } from './tool.ts'

@@ -1,11 +1,11 @@
 import type { CallToolResult, ResourceLink, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Static, TObject } from 'typebox'
-import { toApiError } from '../http/api-error.ts'
-import { readerOf } from '../http/validate.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { AccountCaller } from '../services/caller.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Services } from '../services/services.ts'
+import { toApiError } from '../transports/api-error.ts'
+import { readerOf } from '../transports/validate.ts'
 import { looseArguments } from './loose-arguments.ts'
 
 /** The dependencies of tools. */

@@ -7,7 +7,7 @@ import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { CodeFault, FileRefusal, Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
 import { MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
-import { describeFamilyFault } from './family-fault-words.ts'
+import { describeFamilyFault } from './catalog/family-fault-words.ts'
 import { acceptedOf, acceptedTypes } from './uploads/upload-rules.ts'
 
 /** A sentence for every refusal. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { MAX_JSON_NAMES, MAX_JSON_VALUES } from '../../schemas/primitives.ts'
-import type { ApiError } from '../../src/http/api-error.ts'
-import { parseBounded } from '../../src/http/bounded-json.ts'
+import { parseBounded } from '../../src/http/bodies/bounded-json.ts'
+import type { ApiError } from '../../src/transports/api-error.ts'
 
 const list = (length: number) => JSON.stringify(Array(length).fill(0))
 const names = (count: number) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [at, 0])))

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type AddressHeader, clientAddresses } from '../../src/http/client-address.ts'
-import { trust } from '../../src/http/connections.ts'
+import { type AddressHeader, clientAddresses } from '../../src/http/connections/client-address.ts'
+import { trust } from '../../src/http/connections/connections.ts'
 
 const isTrusted = trust(['10.0.0.0/8', '2001:db8::1'])
 

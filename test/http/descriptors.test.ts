@@ -1,6 +1,6 @@
 import t from 'tap'
 import { McpDescriptor } from '../../schemas/api/descriptors.ts'
-import { describeMcp } from '../../src/http/mcp-descriptor.ts'
+import { describeMcp } from '../../src/http/descriptions/mcp-descriptor.ts'
 import { templateOf } from '../../src/http/operation.ts'
 import { operations } from '../../src/http/operations.ts'
 import { tools } from '../../src/mcp/tools.ts'

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { ApiError } from '../../src/http/api-error.ts'
 import type { Context } from '../../src/http/context.ts'
 import { authenticate } from '../../src/http/middleware/authenticate.ts'
 import type { KeyHolders } from '../../src/services/accounts/key-holders.ts'
+import { ApiError } from '../../src/transports/api-error.ts'
 import { accountId, keyId } from '../support/account-samples.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 

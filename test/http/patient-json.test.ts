@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
+import { patientJson } from '../../src/http/answers/patient-json.ts'
 import type { RequestState } from '../../src/http/context.ts'
-import { patientJson } from '../../src/http/patient-json.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 
 /** A clock on which every wait is over at once. */

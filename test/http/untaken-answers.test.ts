@@ -4,11 +4,11 @@ import Koa from 'koa'
 import t, { type Test } from 'tap'
 import { MAX_UNTAKEN_BYTES } from '../../schemas/primitives.ts'
 import { createLogger } from '../../src/adapters/logger/pino.ts'
-import { ApiError } from '../../src/http/api-error.ts'
 import type { RequestState } from '../../src/http/context.ts'
 import { errors } from '../../src/http/middleware/errors.ts'
 import { untakenAnswers } from '../../src/http/middleware/untaken-answers.ts'
 import { toolNamed } from '../../src/mcp/tools.ts'
+import { ApiError } from '../../src/transports/api-error.ts'
 import { until } from '../support/until.ts'
 
 /** Large enough that the buffers of the system do not take it. */

@@ -8,7 +8,7 @@ import { shipped } from '../../src/catalog/shipped.ts'
 import { visibleTo } from '../../src/domain/catalog/family.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
 import { operations } from '../../src/http/operations.ts'
-import { Addresses } from '../../src/services/addresses.ts'
+import { Addresses } from '../../src/services/files/addresses.ts'
 import { Presenter } from '../../src/services/presenter.ts'
 import { isInstalled, outsideProgram } from './outside.ts'
 

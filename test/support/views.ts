@@ -15,7 +15,7 @@ import type { Logger } from '../../src/ports/logger.ts'
 import type { CellChange, RowAddress, ViewStore } from '../../src/ports/view-store.ts'
 import type { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
-import type { Reads } from '../../src/services/reads.ts'
+import type { Reads } from '../../src/services/views/reads.ts'
 import { openViews, silentLogger } from './engine.ts'
 
 export const projections = new ProjectionSet(all)

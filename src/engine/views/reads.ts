@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Position } from '../../../schemas/recorded.ts'
+import { upTo } from '../../flow/up-to.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Entry, Range, RowAddress, ViewStore } from '../../ports/view-store.ts'
-import { upTo } from '../up-to.ts'
 import type { Changes, ViewProgress } from './view-progress.ts'
 
 /**

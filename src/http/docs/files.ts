@@ -1,4 +1,4 @@
-import { StaticBody } from '../static-body.ts'
+import { StaticBody } from '../answers/static-body.ts'
 import { init } from './init.ts'
 import { style } from './style.ts'
 import { readViewerFile, viewerFiles } from './viewer.ts'

@@ -1,6 +1,6 @@
 import corsFor from '@koa/cors'
+import { RATE_LIMIT, RATE_LIMIT_POLICY, TOLLGATE_POSITION, TOLLGATE_SEAL } from '../answers/headers.ts'
 import type { Context, Middleware } from '../context.ts'
-import { RATE_LIMIT, RATE_LIMIT_POLICY, TOLLGATE_POSITION, TOLLGATE_SEAL } from '../headers.ts'
 
 /** The headers that clients of the API send. */
 const REQUEST_HEADERS = [

@@ -5,8 +5,8 @@ import {
   MAX_ARRIVING_BYTES_IN_ALL,
   MAX_BODY_BYTES,
 } from '../../../schemas/primitives.ts'
-import { OpenCounts } from '../../services/open-counts.ts'
-import { ApiError } from '../api-error.ts'
+import { OpenCounts } from '../../flow/open-counts.ts'
+import { ApiError } from '../../transports/api-error.ts'
 import type { Context, Middleware } from '../context.ts'
 
 /**

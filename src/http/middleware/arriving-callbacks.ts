@@ -1,11 +1,11 @@
 import type { Next } from 'koa'
 import { MAX_CALLBACK_BYTES } from '../../../schemas/primitives.ts'
+import { OpenCounts } from '../../flow/open-counts.ts'
+import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { OpenCounts } from '../../services/open-counts.ts'
-import { Pace } from '../../services/pace.ts'
-import { ApiError } from '../api-error.ts'
-import type { ClientAddress } from '../client-address.ts'
-import { networkOf } from '../connections.ts'
+import { ApiError } from '../../transports/api-error.ts'
+import type { ClientAddress } from '../connections/client-address.ts'
+import { networkOf } from '../connections/connections.ts'
 import type { Context, Middleware } from '../context.ts'
 
 /** Bodies of callbacks in memory, of one network and in all. Those of providers have a few KB. */

@@ -2,9 +2,9 @@ import type { Next } from 'koa'
 import type { KeyHolders } from '../../services/accounts/key-holders.ts'
 import type { AuditorKeys } from '../../services/auditors/auditor-keys.ts'
 import { isAuditorKey } from '../../services/auditors/auditors.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../../transports/api-error.ts'
 import type { Context } from '../context.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 import { bearerKey, keyMissing, keyUnknown } from './authenticate.ts'
 
 /** Where auditors read. */

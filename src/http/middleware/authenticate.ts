@@ -3,11 +3,11 @@ import type { Clock } from '../../ports/clock.ts'
 import type { KeyHolders } from '../../services/accounts/key-holders.ts'
 import type { KeyUses } from '../../services/accounts/key-uses.ts'
 import { useRefusal } from '../../services/accounts/use-refusal.ts'
-import { ApiError } from '../api-error.ts'
-import type { ClientAddress } from '../client-address.ts'
+import { ApiError } from '../../transports/api-error.ts'
+import type { ClientAddress } from '../connections/client-address.ts'
 import type { Context } from '../context.ts'
-import { words } from '../refusal-words.ts'
-import { errorOf, unwrap } from '../refusals.ts'
+import { words } from '../refusals/refusal-words.ts'
+import { errorOf, unwrap } from '../refusals/refusals.ts'
 
 /** Longer than any key, whatever its prefix. Longer ones are not even hashed. */
 const BEARER = /^Bearer +([!-~]{1,128})$/i

@@ -1,9 +1,9 @@
 import type { Next } from 'koa'
 import type { ErrorCode } from '../../../schemas/api/error.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { ApiError, toApiError } from '../api-error.ts'
+import { ApiError, toApiError } from '../../transports/api-error.ts'
+import { originForm } from '../connections/request-target.ts'
 import type { Context } from '../context.ts'
-import { originForm } from '../request-target.ts'
 
 /** When to retry, unless the error says it: a service usually recovers within seconds; limits take longer. */
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { unavailable: 2, rate_limited: 60 }

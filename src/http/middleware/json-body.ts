@@ -1,9 +1,9 @@
 import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
-import { ApiError } from '../api-error.ts'
-import { NotJson, parseBounded } from '../bounded-json.ts'
+import { ApiError } from '../../transports/api-error.ts'
+import { NotJson, parseBounded } from '../bodies/bounded-json.ts'
+import { bodyText, checkCharset } from '../bodies/utf8.ts'
 import type { Context } from '../context.ts'
-import { bodyText, checkCharset } from '../utf8.ts'
 
 /** How long a body may take to arrive in full. */
 const ARRIVAL_MS = 30_000

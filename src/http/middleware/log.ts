@@ -1,6 +1,6 @@
 import type { Next } from 'koa'
 import type { Logger } from '../../ports/logger.ts'
-import type { ClientAddress } from '../client-address.ts'
+import type { ClientAddress } from '../connections/client-address.ts'
 import { type Context, isRead } from '../context.ts'
 
 /**

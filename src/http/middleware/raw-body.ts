@@ -1,4 +1,4 @@
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../../transports/api-error.ts'
 import type { Context } from '../context.ts'
 import { arrivesInTime } from './json-body.ts'
 

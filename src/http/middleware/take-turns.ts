@@ -1,5 +1,5 @@
+import { clientOf, type Turns } from '../../flow/turns.ts'
 import type { Context, Middleware } from '../context.ts'
-import { clientOf, type Turns } from '../turns.ts'
 
 /**
  * Spreads the work on requests that arrive or end at once. Clients take turns, and health checks go first. Nothing is

@@ -1,8 +1,8 @@
 import { Stream } from 'node:stream'
 import type { Next } from 'koa'
 import { type AccountId, type AuditorId, MAX_UNTAKEN_BYTES } from '../../../schemas/primitives.ts'
-import { OpenCounts } from '../../services/open-counts.ts'
-import { ApiError } from '../api-error.ts'
+import { OpenCounts } from '../../flow/open-counts.ts'
+import { ApiError } from '../../transports/api-error.ts'
 import { type Context, isRead, type Middleware } from '../context.ts'
 
 /**

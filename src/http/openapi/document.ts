@@ -1,5 +1,5 @@
 import type { ModelFamily } from '../../../schemas/api/model.ts'
-import { info, tags } from '../api-info.ts'
+import { info, tags } from '../descriptions/api-info.ts'
 import { type Operation, templateOf } from '../operation.ts'
 import { Components } from './components.ts'
 import { describeOperation } from './describe-operation.ts'

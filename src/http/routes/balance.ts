@@ -5,10 +5,10 @@ import { BalanceQuery } from '../../../schemas/api/ledger.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { KnownSeals } from '../../services/seals/known-seals.ts'
 import type { Services } from '../../services/services.ts'
-import { nameSeal } from '../headers.ts'
-import { momentOf } from '../moment.ts'
+import { momentOf } from '../../transports/moment.ts'
+import { nameSeal } from '../answers/headers.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 
 const getBalance = operation({
   id: 'getBalance',

@@ -1,15 +1,15 @@
 import { CallbackBody, CallbackQuery, callbackPlace } from '../../../schemas/api/callback.ts'
 import { MAX_CALLBACK_BYTES } from '../../../schemas/primitives.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { CALLBACKS_PATH } from '../../services/addresses.ts'
+import { CALLBACKS_PATH } from '../../services/files/addresses.ts'
 import type { Services } from '../../services/services.ts'
-import type { ClientAddress } from '../client-address.ts'
+import type { ClientAddress } from '../connections/client-address.ts'
 import { anonymousCaller } from '../context.ts'
 import { arrivingCallbacks } from '../middleware/arriving-callbacks.ts'
 import { rawBody } from '../middleware/raw-body.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 
 const receiveCallback = operation({
   id: 'receiveCallback',

@@ -6,10 +6,10 @@ import type { WebhookRow } from '../../../schemas/views.ts'
 import { MAX_RESENDS } from '../../domain/account/webhook-resends.ts'
 import type { Services } from '../../services/services.ts'
 import { deliveryItem } from '../../services/webhooks/delivery-item.ts'
-import { waitingClient } from '../disconnect.ts'
-import { limitOf, showPage } from '../list-page.ts'
+import { limitOf, showPage } from '../../transports/list-page.ts'
+import { waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 
 const listDeliveries = operation({
   id: 'listDeliveries',

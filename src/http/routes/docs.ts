@@ -1,9 +1,9 @@
 import { DocsFile, DocsFileName, DocsPage } from '../../../schemas/api/descriptors.ts'
+import { StaticBody, staticHeaders, staticResponses } from '../answers/static-body.ts'
 import type { Context } from '../context.ts'
 import { docsFile } from '../docs/files.ts'
 import { docsHtml } from '../docs/html.ts'
 import { operation, type Serve } from '../operation.ts'
-import { StaticBody, staticHeaders, staticResponses } from '../static-body.ts'
 
 /** Only files from this service, and nothing inline. blob: and data: let the viewer show images and play sound. */
 const CONTENT_SECURITY_POLICY = [

@@ -2,7 +2,7 @@ import { health, readiness } from '../../../schemas/api/examples.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { withinTime } from '../../time/within-time.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../../transports/api-error.ts'
 import { operation, type Serve } from '../operation.ts'
 
 /** How long a store may take to answer before it counts as unavailable. */

@@ -4,11 +4,11 @@ import * as api from '../../../schemas/api/key.ts'
 import type { NewKey } from '../../services/accounts/api-keys.ts'
 import { keyItem, ownKeyItem } from '../../services/accounts/key-item.ts'
 import type { Services } from '../../services/services.ts'
-import { waitingClient } from '../disconnect.ts'
-import { limitOf, showPage } from '../list-page.ts'
-import { microsOf, timeOf } from '../moment.ts'
+import { limitOf, showPage } from '../../transports/list-page.ts'
+import { microsOf, timeOf } from '../../transports/moment.ts'
+import { waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 
 const listKeys = operation({
   id: 'listKeys',

@@ -9,10 +9,10 @@ import {
   messageHeaders,
   oldCallExample,
 } from '../../../schemas/api/mcp.ts'
+import { asksForStream, type Streams } from '../answers/streams.ts'
 import type { Context, Middleware, RequestState } from '../context.ts'
-import { PROTOCOL_VERSIONS } from '../mcp-descriptor.ts'
+import { PROTOCOL_VERSIONS } from '../descriptions/mcp-descriptor.ts'
 import { operation, type Serve } from '../operation.ts'
-import { asksForStream, type Streams } from '../streams.ts'
 
 /** The MCP server, as the route sees it. */
 export interface McpEndpoint {

@@ -4,9 +4,9 @@ import { DEFAULT_NOTICES } from '../../domain/account/notices.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { NoticesInfo } from '../../services/notices/notices.ts'
 import type { Services } from '../../services/services.ts'
-import { microsOf } from '../moment.ts'
+import { microsOf } from '../../transports/moment.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 
 const getNotices = operation({
   id: 'getNotices',

@@ -2,10 +2,10 @@ import { ConsistencyQuery, ProofQuery } from '../../../schemas/api/proof.ts'
 import { consistencyProof, inclusionProof } from '../../../schemas/api/proof-examples.ts'
 import { ConsistencyProof, InclusionProof } from '../../../schemas/proof.ts'
 import type { Services } from '../../services/services.ts'
-import { ApiError } from '../api-error.ts'
-import { waitingClient } from '../disconnect.ts'
+import { ApiError } from '../../transports/api-error.ts'
+import { waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 
 const proveEvent = operation({
   id: 'proveEvent',

@@ -11,12 +11,12 @@ import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery }
 import type { RunRow } from '../../../schemas/views.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
+import { limitOf, showPage } from '../../transports/list-page.ts'
+import { idempotencyKey, type WaitPreference, waitPreference } from '../answers/headers.ts'
+import { disconnectSignal, waitingClient } from '../connections/disconnect.ts'
 import type { Context } from '../context.ts'
-import { disconnectSignal, waitingClient } from '../disconnect.ts'
-import { idempotencyKey, type WaitPreference, waitPreference } from '../headers.ts'
-import { limitOf, showPage } from '../list-page.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 
 /** The polling interval after a 202, as the specification recommends. */
 const POLL_SECONDS = '10'

@@ -9,7 +9,7 @@ import { testItem } from '../../services/webhooks/delivery-item.ts'
 import type { SigningSecret } from '../../services/webhooks/webhooks.ts'
 import type { Context } from '../context.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals.ts'
+import { unwrap } from '../refusals/refusals.ts'
 
 const getWebhookSecret = operation({
   id: 'getWebhookSecret',

@@ -1,6 +1,6 @@
 import { LedgerList, LedgerQuery } from '../../../schemas/api/ledger.ts'
-import { limitOf, showPage } from '../../http/list-page.ts'
-import { periodOf } from '../../http/moment.ts'
+import { limitOf, showPage } from '../../transports/list-page.ts'
+import { periodOf } from '../../transports/moment.ts'
 import { unwrap } from '../refusals.ts'
 import { statementSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'

@@ -1,5 +1,5 @@
 import { UsageList, UsageQuery } from '../../../schemas/api/usage.ts'
-import { usageAskedBy } from '../../http/usage-query.ts'
+import { usageAskedBy } from '../../transports/usage-query.ts'
 import { unwrap } from '../refusals.ts'
 import { usageSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'

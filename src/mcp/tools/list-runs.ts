@@ -1,5 +1,5 @@
 import { RunList, RunsFilter } from '../../../schemas/api/run.ts'
-import { limitOf, showPage } from '../../http/list-page.ts'
+import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../refusals.ts'
 import { runsSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'

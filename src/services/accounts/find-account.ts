@@ -4,7 +4,7 @@ import { refuse } from '../../domain/refusal.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { isAccountId } from '../ids.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 
 /** Finds an account by its id. A caller that acts for one account finds no other. */
 export const findAccount = async (reads: Reads, caller: Caller, accountId: string): Promise<Answer<AccountRow>> => {

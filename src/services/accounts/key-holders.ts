@@ -4,11 +4,11 @@ import { scopeOf } from '../../domain/account/keys.ts'
 import type { AccountState, ActiveKey } from '../../domain/account/state.ts'
 import { suspensionRefusal } from '../../domain/account/suspension.ts'
 import { sha256 } from '../../domain/digest.ts'
-import { upTo } from '../../engine/up-to.ts'
+import { upTo } from '../../flow/up-to.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { KeyHolder } from '../caller.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
 
 /** Keys whose accounts are cached, about 200 bytes each. */

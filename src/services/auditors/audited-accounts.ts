@@ -7,8 +7,8 @@ import { Damaged } from '../../ports/faults.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { Page, WaitingClient } from '../newest-first.ts'
-import type { Reads } from '../reads.ts'
+import type { Page, WaitingClient } from '../views/newest-first.ts'
+import type { Reads } from '../views/reads.ts'
 
 export interface AuditedAccountsParts {
   accounts: Pick<AccountMailboxes, 'currentHead'>

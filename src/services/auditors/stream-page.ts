@@ -2,7 +2,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { Page } from '../newest-first.ts'
+import type { Page } from '../views/newest-first.ts'
 
 export interface StreamQuery {
   limit: number

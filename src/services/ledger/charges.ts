@@ -11,7 +11,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import { parseRunId } from '../ids.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 
 /** A run with its lines of the ledger, and what the debit itself says. */
 export interface ChargeStory {

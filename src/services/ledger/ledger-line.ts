@@ -3,9 +3,9 @@ import type { LedgerLine } from '../../../schemas/api/ledger.ts'
 import type { QuoteLine } from '../../../schemas/api/run.ts'
 import type { StatementPrice } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
-import { upTo } from '../../engine/up-to.ts'
-import { quoteLine } from '../quote-line.ts'
+import { upTo } from '../../flow/up-to.ts'
 import type { LedgerEntry } from './ledger.ts'
+import { quoteLine } from './quote-line.ts'
 
 /** A line of the ledger as the API shows it. */
 export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {

@@ -5,7 +5,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { StatementRow } from '../../../schemas/views.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 
 /** A moment of an account: after the event with a revision, or at a time, which is included. */
 export type AccountMoment = { revision: number } | { at: string }

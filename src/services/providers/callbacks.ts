@@ -9,7 +9,7 @@ import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import type { ProviderAccount } from './provider-account.ts'
 
-/** Polls jobs: see `src/reactors/active-runs.ts`. */
+/** Polls jobs: see `src/reactors/runs/active-runs.ts`. */
 export interface Poller {
   /** Polls the job of a run as soon as possible, if this process works on runs. */
   pollNow(run: WatchTask): void

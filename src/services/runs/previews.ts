@@ -2,11 +2,11 @@ import { buffer } from 'node:stream/consumers'
 import { LRUCache } from 'lru-cache'
 import type { Artifact } from '../../../schemas/account-events.ts'
 import type { RunRow } from '../../../schemas/views.ts'
+import { ByteRoom } from '../../flow/byte-room.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { PictureScaler } from '../../ports/picture-scaler.ts'
 import { type Answer, answer } from '../answer.ts'
-import { ByteRoom } from '../byte-room.ts'
 import type { AccountCaller } from '../caller.ts'
 
 /** The longer side of a preview, in pixels. Models see pictures at about this size. */

@@ -5,7 +5,7 @@ import { isForgetful, type RememberedRequest } from '../../domain/account/state.
 import type { Clock } from '../../ports/clock.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type AccountCaller, isSeenBy, modeOf } from '../caller.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 
 export interface RecallParts {
   accounts: AccountMailboxes

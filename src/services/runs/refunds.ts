@@ -15,7 +15,7 @@ import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import { parseRunId } from '../ids.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 
 /** How often a refund is decided again because another one came first. */
 const MAX_ATTEMPTS = 5

@@ -25,8 +25,8 @@ import { schedulerOf } from '../../time/scheduler.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
-import { indexFor, NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
-import type { Reads } from '../reads.ts'
+import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
+import type { Reads } from '../views/reads.ts'
 import { RunChanges } from './run-changes.ts'
 
 /** The progress of a run from 0 to 1, as reported by its provider. */

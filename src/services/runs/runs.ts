@@ -22,7 +22,7 @@ import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Retirements } from '../catalog/retirements.ts'
 import { newRunId } from '../ids.ts'
-import type { Page, WaitingClient } from '../newest-first.ts'
+import type { Page, WaitingClient } from '../views/newest-first.ts'
 import { withoutNulls } from '../without-nulls.ts'
 import type { PricedRequest, Quotes } from './quotes.ts'
 import { type RecallParts, recallRequest } from './recall-request.ts'
@@ -38,7 +38,7 @@ export interface RunOptions {
   disconnected?: (() => AbortSignal) | undefined
 }
 
-/** Executes runs: see `src/reactors/active-runs.ts`. */
+/** Executes runs: see `src/reactors/runs/active-runs.ts`. */
 export interface Starter {
   /** Takes a slot of the upstream that is to be tried first; undefined if none is free for the account. */
   reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined

@@ -5,8 +5,8 @@ import type { EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { withinTime } from '../../time/within-time.ts'
 import type { AccountCaller } from '../caller.ts'
-import type { Page, WaitingClient } from '../newest-first.ts'
-import { seenBy } from '../seen-by.ts'
+import { seenBy } from '../policies/seen-by.ts'
+import type { Page, WaitingClient } from '../views/newest-first.ts'
 import { readRunInput } from './run-input.ts'
 
 type Input = Record<string, unknown>

@@ -1,10 +1,10 @@
 import type { TelegramIdentity } from '../../../schemas/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
+import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { IdentityNotProved, type IdentityProvider, type ProofAttempt } from '../../ports/identity-provider.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { type Answer, answer } from '../answer.ts'
-import { Pace } from '../pace.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
 import type { Client } from './one-time-codes.ts'
 

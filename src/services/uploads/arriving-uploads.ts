@@ -1,8 +1,8 @@
 import { type AccountId, MAX_ARRIVING_UPLOADS } from '../../../schemas/primitives.ts'
 import { refuse } from '../../domain/refusal.ts'
+import { OpenCounts } from '../../flow/open-counts.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
-import { OpenCounts } from '../open-counts.ts'
 import type { IncomingUpload } from './incoming-upload.ts'
 
 /** Limits the files of each account that arrive at a time: one counts towards the quota only when it is whole. */

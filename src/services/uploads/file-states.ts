@@ -5,7 +5,7 @@ import type { EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { ObjectFacts, ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 import { inspect } from './inspection.ts'
 import type { UploadFinder } from './upload-finder.ts'
 

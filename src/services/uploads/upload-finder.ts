@@ -6,7 +6,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { isUploadId } from '../ids.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
 interface Parts {

@@ -6,8 +6,8 @@ import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
+import { newUploadKey } from '../files/object-keys.ts'
 import { newUploadId } from '../ids.ts'
-import { newUploadKey } from '../object-keys.ts'
 
 /** The type and size that a grant allows, and how long it lasts. */
 interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {

@@ -10,9 +10,9 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
-import { indexFor, NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
-import type { Reads } from '../reads.ts'
-import { seenBy } from '../seen-by.ts'
+import { seenBy } from '../policies/seen-by.ts'
+import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
+import type { Reads } from '../views/reads.ts'
 
 interface Parts {
   accounts: AccountMailboxes

@@ -12,7 +12,7 @@ import { checkAccountId, findAccount } from '../accounts/find-account.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, type Caller, keyIdOf, modeOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
-import type { Reads } from '../reads.ts'
+import type { Reads } from '../views/reads.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
 
 interface Parts {

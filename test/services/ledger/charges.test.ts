@@ -3,7 +3,7 @@ import { MAX_CHARGE_LINES } from '../../../schemas/api/charge.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { Range } from '../../../src/ports/view-store.ts'
 import { Charges } from '../../../src/services/ledger/charges.ts'
-import type { Reads } from '../../../src/services/reads.ts'
+import type { Reads } from '../../../src/services/views/reads.ts'
 import { accountId, debited, keyId, runId } from '../../support/account-samples.ts'
 
 const owner = { kind: 'key', accountId: accountId(), keyId: keyId(), scope: 'full' } as const

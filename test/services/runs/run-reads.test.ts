@@ -5,8 +5,8 @@ import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { Watch } from '../../../src/engine/views/watch.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { RowChange } from '../../../src/ports/view-store.ts'
-import type { Reads } from '../../../src/services/reads.ts'
 import { RunReads } from '../../../src/services/runs/run-reads.ts'
+import type { Reads } from '../../../src/services/views/reads.ts'
 import { until } from '../../support/until.ts'
 
 const queued = { accountId: 'acct_1', runId: 'run_1', revision: 1, status: 'queued' } as unknown as RunRow

@@ -1,7 +1,7 @@
 import type { SessionOwner } from '../../../services/caller.ts'
-import type { BrowserSessions } from '../../browser-sessions.ts'
+import { redirect } from '../../answers/page-answers.ts'
 import type { Context } from '../../context.ts'
-import { redirect } from '../../page-answers.ts'
+import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
 
 /** Handles the requests of people who have signed in, and redirects others to the sign-in page. */
 export const ownerOnly =

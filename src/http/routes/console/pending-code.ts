@@ -1,8 +1,8 @@
 import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import type { CodeEntry, RequestedCode } from '../../../services/sign-in/sign-in.ts'
-import { ApiError } from '../../api-error.ts'
+import { ApiError } from '../../../transports/api-error.ts'
 import type { Context } from '../../context.ts'
-import type { Cookies } from '../../cookies.ts'
+import type { Cookies } from '../../sessions/cookies.ts'
 
 /** A code was entered in a browser without one: it has requested none, or refuses cookies. */
 export const noCodeRequested = () =>

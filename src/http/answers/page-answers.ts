@@ -1,0 +1,32 @@
+import type { Markup } from '#jsx/jsx-runtime'
+import { htmlOf } from '../../console/layout.tsx'
+import type { Refusal } from '../../domain/refusal.ts'
+import type { ApiError } from '../../transports/api-error.ts'
+import type { Context } from '../context.ts'
+import { words } from '../refusals/refusal-words.ts'
+import { errorOf } from '../refusals/refusals.ts'
+
+export const showPage = (ctx: Context, page: Markup) => {
+  ctx.type = 'text/html'
+  ctx.body = htmlOf(page)
+}
+
+/** Shows a page for an error, or throws it for clients that ask for JSON. */
+export const showError = (ctx: Context, error: ApiError, page: (message: string) => Markup) => {
+  if (ctx.accepts('html', 'json') === 'json') throw error
+  showPage(ctx, page(error.message))
+  ctx.status = error.status
+  if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds))
+}
+
+/** Shows a form again with what is wrong. */
+export const showRefusal = (ctx: Context, refusal: Refusal, page: (fault: string) => Markup) =>
+  showError(ctx, errorOf(words, refusal), page)
+
+/** After a form, the browser asks for a page, so that reloading it does not send the form again. */
+export const redirect = (ctx: Context, path: string) => {
+  ctx.status = 303
+  ctx.set('Location', path)
+  ctx.type = 'text/plain'
+  ctx.body = `See ${path}\n`
+}

@@ -1,0 +1,53 @@
+import type { ToolSummary } from '../../../schemas/api/descriptors.ts'
+import type { Offer } from '../../services/catalog/offers.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import { StaticBody } from '../answers/static-body.ts'
+import { describeApi } from '../openapi/document.ts'
+import type { Operation } from '../operation.ts'
+import { llmsText } from './llms-text.ts'
+import { describeMcp } from './mcp-descriptor.ts'
+
+/** The subjects of the descriptions, besides the models. */
+export interface DescriptionParts {
+  /** All operations of the API. */
+  operations: Operation[]
+  tools: ToolSummary[]
+  publicUrl(): string
+}
+
+interface Parts extends DescriptionParts {
+  present: Presenter
+}
+
+export type Bodies = Record<'openApi' | 'llmsText' | 'mcp', StaticBody>
+
+/**
+ * The machine-readable descriptions of the service. They are regenerated only when the catalog, its supply or the base
+ * URL has changed, because that takes longer than the rest of a request.
+ */
+export class Descriptions {
+  readonly #parts: Parts
+  #last: { key: string; bodies: Bodies } | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** `offers` are the families that everyone may see. */
+  bodies(offers: Offer[]): Bodies {
+    const baseUrl = this.#parts.publicUrl()
+    const key = [baseUrl, ...offers.map(offer => this.#parts.present.versionOf(offer))].join()
+    if (this.#last?.key !== key) this.#last = { key, bodies: this.#describe(baseUrl, offers) }
+    return this.#last.bodies
+  }
+
+  #describe(baseUrl: string, offers: Offer[]): Bodies {
+    const { operations, tools, present } = this.#parts
+    const families = offers.map(({ family, status }) => present.family(family, status))
+    return {
+      openApi: new StaticBody('application/json', JSON.stringify(describeApi(operations, { baseUrl, families }))),
+      llmsText: new StaticBody('text/plain', llmsText({ baseUrl, operations, families, tools })),
+      mcp: new StaticBody('application/json', JSON.stringify(describeMcp(baseUrl, tools))),
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import type { Next } from 'koa'
+import type { SessionOwner } from '../../services/caller.ts'
+import { KNOWN_MS } from '../../services/sign-in/known-browsers.ts'
+import { type OpenedSession, SESSION_MS } from '../../services/sign-in/open-session.ts'
+import type { SessionHolders } from '../../services/sign-in/session-holders.ts'
+import { ApiError } from '../../transports/api-error.ts'
+import type { Context, Middleware } from '../context.ts'
+import { unwrap } from '../refusals/refusals.ts'
+import { Cookies } from './cookies.ts'
+
+const SESSION = 'session'
+
+/** The cookie by which a browser is known that has signed in before. It outlasts its session. */
+const BROWSER = 'browser'
+
+interface Parts {
+  sessionHolders: Pick<SessionHolders, 'ownerOf' | 'ownerToSignOut'>
+  authenticateKey: Middleware
+  publicUrl: () => string
+}
+
+/** The sessions of browsers. */
+export class BrowserSessions {
+  readonly cookies: Cookies
+  readonly #parts: Parts
+  /** Sets the caller from the request's key. */
+  readonly authenticateKey: Middleware
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.cookies = new Cookies(parts.publicUrl)
+    this.authenticateKey = parts.authenticateKey
+  }
+
+  /**
+   * The owner of the request's session; undefined if it has none that is open. Every page and route asks here, so that
+   * none can forget to refuse forms of other sites.
+   */
+  async ownerOf(ctx: Context): Promise<SessionOwner | undefined> {
+    const token = this.cookies.read(ctx, SESSION)
+    const found = token === undefined ? undefined : await this.#parts.sessionHolders.ownerOf(token)
+    if (!found) return undefined
+    // Without the cookie, the browser can sign in to another account.
+    if ('refuse' in found) this.end(ctx)
+    const owner = unwrap(found)
+    this.refuseOtherSites(ctx)
+    return { ...owner, requestId: ctx.state.requestId }
+  }
+
+  /** Whether to show a page as to somebody who has signed in. It neither fails nor ends a session. */
+  async isSignedIn(ctx: Context): Promise<boolean> {
+    const token = this.tokenOf(ctx)
+    const found = token === undefined ? undefined : this.#parts.sessionHolders.ownerOf(token)
+    const owner = await found?.catch(() => undefined)
+    return owner !== undefined && !('refuse' in owner)
+  }
+
+  /** Who signs out with the request: the owner of its open session, whether the account is suspended or not. */
+  async ownerToSignOut(ctx: Context): Promise<SessionOwner | undefined> {
+    this.refuseOtherSites(ctx)
+    const token = this.tokenOf(ctx)
+    const owner = token === undefined ? undefined : await this.#parts.sessionHolders.ownerToSignOut(token)
+    return owner && { ...owner, requestId: ctx.state.requestId }
+  }
+
+  /** The token of the request, whether its session is open or not. */
+  tokenOf(ctx: Context): string | undefined {
+    return this.cookies.read(ctx, SESSION)
+  }
+
+  /** By what the request's browser is known. */
+  browserOf(ctx: Context): string | undefined {
+    return this.cookies.read(ctx, BROWSER)
+  }
+
+  begin(ctx: Context, { token, browser }: OpenedSession) {
+    this.cookies.write(ctx, SESSION, token, SESSION_MS)
+    this.cookies.write(ctx, BROWSER, browser, KNOWN_MS)
+  }
+
+  end(ctx: Context) {
+    this.cookies.remove(ctx, SESSION)
+  }
+
+  /** Sets the caller from the request's key or else from its session. For routes that owners use too. */
+  readonly authenticate = async (ctx: Context, next: Next) => {
+    const owner = ctx.get('Authorization') === '' ? await this.ownerOf(ctx) : undefined
+    if (!owner) return this.authenticateKey(ctx, next)
+    ctx.state.caller = owner
+    return next()
+  }
+
+  /**
+   * Refuses requests that change something and that a page of another site makes a browser send. Browsers say where a
+   * request comes from in `Sec-Fetch-Site`, or over plain HTTP in `Origin`; a client that sends neither is no browser,
+   * and nobody can make it send a cookie.
+   */
+  refuseOtherSites({ method, headers }: Context) {
+    if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return
+    const { 'sec-fetch-site': site, origin } = headers
+    const isOwn = site === undefined ? origin === undefined || origin === this.#origin : site === 'same-origin'
+    if (!isOwn) throw this.#otherSite()
+  }
+
+  /** Refuses a page that begins a change and that another site leads to, unless the browser does not say so. */
+  refuseForeignLinks({ headers }: Context) {
+    if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))) throw this.#otherSite()
+  }
+
+  #otherSite() {
+    return new ApiError('forbidden', `The request comes from another site. Only pages at ${this.#origin} may send it.`)
+  }
+
+  get #origin(): string {
+    return new URL(this.#parts.publicUrl()).origin
+  }
+}

@@ -1,0 +1,249 @@
+import { setMaxListeners } from 'node:events'
+import { type Observable, Subject } from 'rxjs'
+import type { AccountEvent, Upstream } from '../../../schemas/account-events.ts'
+import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import type { Recorded } from '../../../schemas/recorded.ts'
+import type { WatchTask } from '../../../schemas/views.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
+import type { Random } from '../../ports/random.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
+import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
+import type { Health } from '../../services/providers/health.ts'
+import { type Routes, upstreamOf } from '../../services/providers/routes.ts'
+import type { RunProgress } from '../../services/runs/run-reads.ts'
+import type { RunToDo, Starter } from '../../services/runs/runs.ts'
+import { withinTime } from '../../time/within-time.ts'
+import { Leases } from '../leases.ts'
+import type { Artifacts } from './artifacts.ts'
+import { sourceTooLate, stopped, timedOut } from './failures.ts'
+import type { JobRun, RunJob } from './followed-job.ts'
+import type { InputSources } from './input-sources.ts'
+import { Jobs } from './jobs.ts'
+import { type EndedRun, mayBeTakenOver } from './left-files.ts'
+import { Outcomes } from './outcomes.ts'
+import type { BilledRun } from './run-costs.ts'
+import type { RunSlots } from './run-slots.ts'
+import { Submission } from './submission.ts'
+
+/** Jobs that one process follows at a time. More would take too much of its time. */
+const MAX_JOBS = 50_000
+
+/** How long a stop waits for work in progress before it refunds the credits instead. */
+const STOP_GRACE_MS = 5_000
+
+interface Parts {
+  routes: Routes
+  health: Health
+  accounts: AccountMailboxes
+  log: EventLog
+  views: ViewStore
+  artifacts: Artifacts
+  clock: Clock
+  random: Random
+  logger: Logger
+  slots: RunSlots
+  sources: InputSources
+  leaseMs?: number | undefined
+}
+
+interface Working {
+  submission: Submission
+  done: Promise<Recorded<AccountEvent>[]>
+}
+
+/** The runs that this process works on: submits them to providers, follows their jobs and records their outcomes. */
+export class ActiveRuns implements Starter {
+  readonly leases: Leases<RunId>
+  readonly #parts: Parts
+  readonly #outcomes: Outcomes
+  readonly #jobs: Jobs
+  readonly #working = new Map<RunId, Working>()
+  readonly #progress = new Subject<RunProgress>()
+  readonly #lastCall = new AbortController()
+  /** Only processes with the reactor role work on runs; others leave them in the queue. */
+  #isAccepting = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    // Each result that is being stored listens, and there are as many as slots.
+    setMaxListeners(Number.POSITIVE_INFINITY, this.#lastCall.signal)
+    this.leases = new Leases(parts, 'run')
+    this.#outcomes = new Outcomes({ ...parts, mayRetry: () => this.#isAccepting, lastCall: this.#lastCall.signal })
+    this.#jobs = new Jobs({
+      ...parts,
+      end: (run, outcome) => this.end(run, outcome, run.upstream),
+      isOpen: ({ runId, accountId }) => this.#isOpen(runId, accountId),
+      timedOut: run => this.#timedOut(run),
+      released: runId => this.leases.release(runId),
+      progressed: (runId, progress) => this.#progress.next({ runId, progress }),
+    })
+  }
+
+  /** The progress of the runs that this process works on. */
+  get progress(): Observable<RunProgress> {
+    return this.#progress
+  }
+
+  start() {
+    this.#isAccepting = true
+    this.leases.start()
+    this.#jobs.start()
+  }
+
+  /** Accepts no more runs. */
+  close() {
+    this.#isAccepting = false
+  }
+
+  /**
+   * Waits a while for work in progress; the rest fails as interrupted and is refunded. Jobs at providers continue, and
+   * the next process follows them. Close it first.
+   */
+  async stop() {
+    this.#jobs.release()
+    const all = Promise.all([...this.#working.values()].map(work => work.done))
+    await withinTime(this.#parts.clock, all, STOP_GRACE_MS, () => undefined)
+    for (const { submission } of this.#working.values()) submission.stop()
+    this.#lastCall.abort()
+    await this.#jobs.stop(stopped)
+    await all
+    await this.leases.stop()
+  }
+
+  has(runId: RunId): boolean {
+    return this.#working.has(runId) || this.#jobs.has(runId)
+  }
+
+  reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined {
+    if (!this.#hasRoom) return undefined
+    const { routes, slots } = this.#parts
+    for (const route of routes.of(run).find(run.endpoint, run.input))
+      return slots.reserve(route.account.provider, run.accountId) ? upstreamOf(route) : undefined
+    return undefined
+  }
+
+  /** The same for a run whose input is not read yet. The slot is exchanged if another provider takes it. */
+  reserveAny(run: Pick<RunToDo, 'endpoint' | 'accountId' | 'livemode'>): string | undefined {
+    if (!this.#hasRoom) return undefined
+    const { routes, slots } = this.#parts
+    for (const provider of routes.of(run).providers(run.endpoint))
+      return slots.reserve(provider, run.accountId) ? provider : undefined
+    return undefined
+  }
+
+  get #hasRoom(): boolean {
+    return this.#isAccepting && this.#jobs.size < MAX_JOBS
+  }
+
+  unreserve({ provider }: Upstream, accountId: AccountId) {
+    this.#parts.slots.unreserve(provider, accountId)
+  }
+
+  /** Frees the slot and the lease of a run that cannot start now. */
+  decline({ accountId, runId }: RunJob, provider: string) {
+    this.#parts.slots.decline(provider, accountId)
+    this.leases.release(runId)
+  }
+
+  waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined {
+    return this.#isAccepting ? this.#parts.routes.of(run).waitMs(run.endpoint, run.input) : undefined
+  }
+
+  begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
+    this.leases.hold(run.runId)
+    return this.submit(run, run.upstream.provider)
+  }
+
+  /**
+   * Submits a run that has a slot of a provider, which need not be the one that takes it. Resolves to the events that
+   * ended it, or to none if it has not ended. A run that this process works on already is left as it is: it may have
+   * counted as lost while the log was slow to confirm its start.
+   */
+  submit(run: RunToDo, reserved: string): Promise<Recorded<AccountEvent>[]> {
+    const { runId, accountId } = run
+    const { slots, logger } = this.#parts
+    if (this.has(runId)) {
+      slots.unreserve(reserved, accountId)
+      return this.#working.get(runId)?.done ?? Promise.resolve([])
+    }
+    slots.hold(runId, reserved, accountId)
+    const submission = new Submission(run, { ...this.#parts, timedOut: late => this.#timedOut(late) })
+    const done = this.#process(submission)
+      .catch(error => {
+        logger.error({ err: error, runId }, 'a run could not be ended')
+        return []
+      })
+      .finally(() => {
+        this.#working.delete(runId)
+        if (!this.#jobs.has(runId)) this.leases.release(runId)
+        slots.release(runId)
+      })
+    this.#working.set(runId, { submission, done })
+    return done
+  }
+
+  /** Follows the job of a run that another process submitted. */
+  follow(run: JobRun) {
+    this.#jobs.follow(run, 0)
+  }
+
+  /** Polls a job whose provider reports that it has ended, whichever process follows it. */
+  pollNow(run: JobRun) {
+    if (this.#hasRoom) this.#jobs.pollNow(run)
+  }
+
+  /** Cancels a run if this process works on it. */
+  cancel(runId: RunId) {
+    this.#working.get(runId)?.submission.cancel()
+    this.#jobs.cancel(runId)
+  }
+
+  /** Records the outcome of a run. Resolves to the events that ended it, or to none. */
+  end(run: EndedRun & BilledRun, outcome: ProviderOutcome, upstream?: Upstream): Promise<Recorded<AccountEvent>[]> {
+    return this.#outcomes.end(run, outcome, upstream)
+  }
+
+  /**
+   * False if another process works on the run, or it has been ended as lost. While the views are unavailable, no
+   * process can take it over.
+   */
+  async #mayBegin({ runId, accountId }: RunToDo): Promise<boolean> {
+    const isLeased = await this.leases.take([runId]).then(
+      taken => taken.has(runId),
+      () => true,
+    )
+    return isLeased && this.#isOpen(runId, accountId)
+  }
+
+  async #isOpen(runId: RunId, accountId: AccountId): Promise<boolean> {
+    return (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)
+  }
+
+  #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {
+    const missing = this.#parts.sources.missing(runId)
+    return missing ? sourceTooLate(missing, timeoutMs) : timedOut(timeoutMs)
+  }
+
+  async #process(submission: Submission): Promise<Recorded<AccountEvent>[]> {
+    const { run } = submission
+    const { accountId, runId, mode } = run
+    // The log was slow to confirm its start, so it may soon count as lost, here and in other processes.
+    if (mayBeTakenOver(run, this.#parts.clock) && !(await this.#mayBegin(run))) return []
+    const answer = await submission.answer()
+    if (!answer) return []
+    const upstream = submission.route && upstreamOf(submission.route)
+    if (answer.kind !== 'submitted' || !upstream)
+      return this.#outcomes.end(run, answer as ProviderOutcome, upstream, submission.isAsked)
+    await this.#outcomes.record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId, upstream })
+    if (mode === 'sync') {
+      if (this.#lastCall.signal.aborted) return this.end(run, stopped, upstream)
+      return new Promise(ended => this.#jobs.follow({ ...run, upstream }, answer.pollAfterMs, ended))
+    }
+    // A job that is accepted while the service stops is left to the next process.
+    if (this.#isAccepting) this.#jobs.follow({ ...run, upstream }, answer.pollAfterMs)
+    return []
+  }
+}

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import type { Artifact, RunOutput } from '../../../schemas/account-events.ts'
+import { MAX_TEXT_BYTES } from '../../../schemas/primitives.ts'
+import type { WatchTask } from '../../../schemas/views.ts'
+import type { FileType } from '../../domain/catalog/output-type.ts'
+import { sha256 } from '../../domain/digest.ts'
+import { Slots } from '../../flow/slots.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Outbound } from '../../ports/outbound.ts'
+import type { Done, Media } from '../../ports/provider.ts'
+import { MAX_OUTPUT_FILES, type OutputKeys } from '../../services/files/output-keys.ts'
+import { callWithin } from '../../time/call-within.ts'
+import { delay } from '../../time/delay.ts'
+import { C2paMark } from './c2pa-mark.ts'
+import { type PromisedResult, promisedPart } from './promised-result.ts'
+import { ResultFile, UnfitResult } from './result-file.ts'
+import { MEGABYTE, maxBytesOf, STORING_MS, storedUntilMs } from './result-limits.ts'
+
+/** The longest text in a file. No model writes a tenth of it. */
+const MAX_TEXT_FILE_BYTES = 16 * 1024 * 1024
+
+const TEXT_TYPE = 'text/plain'
+
+/** Files that one process copies at a time. Each takes a few hundred kilobytes of memory, and a place on the disk. */
+const MAX_COPIES = 32
+
+/** How long the copy of one file may take: 256 MB at 20 Mbit/s. */
+const COPY_TIMEOUT_MS = 120_000
+
+export interface ArtifactsParts {
+  objects: ObjectStore
+  outbound: Outbound
+  keys: OutputKeys
+  clock: Clock
+  /** How long results are kept. */
+  retentionMs: number
+  /** The origin of a provider that the operator has configured, whose files may be at a private address. */
+  originOf(provider: string | undefined): string | undefined
+}
+
+/** The run of a result. `provider` has done it. */
+export interface RunWithResult extends Pick<WatchTask, 'accountId' | 'runId' | 'startedAt' | 'timeoutMs'> {
+  provider: string | undefined
+}
+
+interface Place extends RunWithResult {
+  index: number
+}
+
+interface FilePlace extends Place {
+  type: FileType
+}
+
+type Facts = Omit<Artifact, 'objectKey'>
+
+/** Stores the results of providers. */
+export class Artifacts {
+  readonly #parts: ArtifactsParts
+  readonly #copies = new Slots({ each: MAX_COPIES })
+
+  constructor(parts: ArtifactsParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Resolves when the whole promised result is durable. Rejects if any part is missing, is something else or cannot be
+   * stored, or when the signal aborts; some files may be stored then. Rejects with UnfitResult or OutboundError if the
+   * result is to blame.
+   */
+  async store(run: RunWithResult, result: Done, promised: PromisedResult, signal: AbortSignal): Promise<RunOutput> {
+    const { clock, retentionMs } = this.#parts
+    const { media, text } = promisedPart(result, promised)
+    const words = text?.toWellFormed()
+    const longText = words !== undefined && isLong(words) ? words : undefined
+    const count = media.length + (longText === undefined ? 0 : 1)
+    if (count > MAX_OUTPUT_FILES) throw new UnfitResult(`The provider returned more than ${MAX_OUTPUT_FILES} files.`)
+    const storeAll = (signal: AbortSignal) => {
+      const stored = media.map((one, index) =>
+        this.#storeOne({ ...run, index, type: promised.type as FileType }, one, signal),
+      )
+      if (longText !== undefined) stored.push(this.#storeText({ ...run, index: media.length }, longText))
+      return Promise.all(stored)
+    }
+    // Most texts are in no file, and a call with a time limit takes longer than the rest of this.
+    const artifacts = count === 0 ? [] : await callWithin(clock, STORING_MS, storeAll, tooLate, signal)
+    const willDeleteAt = new Date(clock.nowMs() + retentionMs).toISOString()
+    return {
+      artifacts,
+      ...(words !== undefined && longText === undefined && { text: words }),
+      ...(artifacts.length > 0 && { willDeleteAt }),
+    }
+  }
+
+  async #storeText(place: Place, text: string): Promise<Artifact> {
+    const bytes = Buffer.from(text)
+    if (bytes.byteLength > MAX_TEXT_FILE_BYTES) throw new UnfitResult('The provider returned a text that is too long.')
+    const facts = { mimeType: TEXT_TYPE, sizeBytes: bytes.byteLength, sha256: sha256(bytes), c2pa: 'absent' } as const
+    return this.#put(place, bytes, facts)
+  }
+
+  async #storeOne(place: FilePlace, media: Media, signal: AbortSignal): Promise<Artifact> {
+    if ('url' in media) return this.#copy(place, media, signal)
+    const { mimeType, bytes } = media
+    const maxBytes = maxBytesOf(place.type)
+    if (bytes.byteLength > maxBytes) throw new UnfitResult(`The provider returned more than ${maxBytes / MEGABYTE} MB.`)
+    return this.#put(place, bytes, await this.#factsOf(bytes, mimeType, place.type))
+  }
+
+  /** Reads a file in slices, with other work in between. */
+  async #factsOf(bytes: Uint8Array, mimeType: string, type: FileType): Promise<Facts> {
+    const file = new ResultFile()
+    for (let at = 0; at < bytes.byteLength; at += MEGABYTE) {
+      if (at > 0) await delay(this.#parts.clock, 0)
+      file.update(bytes.subarray(at, at + MEGABYTE))
+    }
+    return file.facts(mimeType, type)
+  }
+
+  async #put(place: Place, bytes: Uint8Array, facts: Facts): Promise<Artifact> {
+    return this.#keep(place, facts, (key, type) => this.#parts.objects.put(key, bytes, type, { ifAbsent: true }))
+  }
+
+  async #copy(place: FilePlace, { url, mimeType }: { url: string; mimeType: string }, signal: AbortSignal) {
+    const { objects, outbound, originOf } = this.#parts
+    await this.#copies.acquire('', place.accountId, signal)
+    try {
+      const file = new ResultFile()
+      const incoming = await objects.receive()
+      try {
+        await outbound.copy(url, incoming.body, {
+          maxBytes: maxBytesOf(place.type),
+          timeoutMs: COPY_TIMEOUT_MS,
+          signal,
+          onBytes: chunk => file.update(chunk),
+          trustedOrigin: originOf(place.provider),
+        })
+        const facts = await file.facts(mimeType, place.type)
+        return await this.#keep(place, facts, (key, type) => incoming.store(key, type, { ifAbsent: true }))
+      } finally {
+        await incoming.discard()
+      }
+    } finally {
+      this.#copies.free('', place.accountId)
+    }
+  }
+
+  /**
+   * Stores a file under its key. If one is there, an earlier attempt at this run stored it, or another process did just
+   * now, and may have recorded it. So that file is the result, whether its bytes are the same or not.
+   */
+  async #keep(
+    { runId, index, ...run }: Place,
+    facts: Facts,
+    store: (key: string, mimeType: string) => Promise<boolean>,
+  ): Promise<Artifact> {
+    const { keys, clock } = this.#parts
+    const objectKey = keys.keyOf(runId, index, facts.mimeType)
+    if (clock.nowMs() >= storedUntilMs(run)) tooLate()
+    const isNew = await store(objectKey, facts.mimeType === TEXT_TYPE ? `${TEXT_TYPE}; charset=utf-8` : facts.mimeType)
+    return { objectKey, ...facts, ...(!isNew && (await this.#measure(objectKey))) }
+  }
+
+  async #measure(key: string): Promise<Pick<Artifact, 'sizeBytes' | 'sha256' | 'c2pa'>> {
+    const found = await this.#parts.objects.get(key)
+    if (!found) throw new Error(`${key} was deleted just now`)
+    const hash = createHash('sha256')
+    const c2pa = new C2paMark()
+    for await (const chunk of found.body) {
+      hash.update(chunk)
+      c2pa.update(chunk)
+    }
+    return { sizeBytes: found.sizeBytes, sha256: hash.digest('hex'), c2pa: c2pa.presence }
+  }
+}
+
+const isLong = (text: string): boolean => Buffer.byteLength(JSON.stringify(text)) > MAX_TEXT_BYTES
+
+/** Its files may be deleted already, since the run has failed. */
+const tooLate = (): never => {
+  throw new UnfitResult('The result took too long to store.')
+}

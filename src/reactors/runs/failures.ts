@@ -1,0 +1,53 @@
+import type { FileParameter } from '../../domain/catalog/file-parameters.ts'
+import type { Failed } from '../../ports/provider.ts'
+
+// Failures that the provider did not report itself.
+
+export const broken: Failed = {
+  kind: 'failed',
+  code: 'provider_error',
+  message: 'The provider did not respond.',
+  retryable: true,
+}
+
+/** For a run that no provider takes at the moment. */
+export const unavailable = (endpoint: string): Failed => ({
+  kind: 'failed',
+  code: 'provider_error',
+  message: `No provider takes runs of ${endpoint} at the moment.`,
+  retryable: true,
+})
+
+/** For a job that a provider may or may not have accepted. To submit it again could be paid for twice. */
+export const inDoubt: Failed = {
+  kind: 'failed',
+  code: 'interrupted',
+  message: 'The connection to the provider was lost before it confirmed the run.',
+}
+
+export const cancelled: Failed = { kind: 'failed', code: 'cancelled', message: 'The run was cancelled.' }
+
+export const stopped: Failed = {
+  kind: 'failed',
+  code: 'interrupted',
+  message: 'The service stopped before the run was done.',
+}
+
+export const lost: Failed = {
+  kind: 'failed',
+  code: 'interrupted',
+  message: 'The service stopped while it worked on this run.',
+}
+
+/** For a run whose source was not loaded at its time limit. The customer chose the source. */
+export const sourceTooLate = (parameter: FileParameter, timeoutMs: number): Failed => ({
+  kind: 'failed',
+  code: 'invalid_input',
+  message: `${parameter}: The file did not load within ${timeoutMs / 1000} s.`,
+})
+
+export const timedOut = (timeoutMs: number): Failed => ({
+  kind: 'failed',
+  code: 'provider_timeout',
+  message: `The provider returned no result within ${timeoutMs / 1000} s.`,
+})

@@ -1,0 +1,104 @@
+import type { RunId } from '../../../schemas/primitives.ts'
+import type { WatchTask } from '../../../schemas/views.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../../ports/provider.ts'
+import type { Routes } from '../../services/providers/routes.ts'
+import { readRunInput } from '../../services/runs/run-input.ts'
+import { broken, cancelled } from './failures.ts'
+import type { FollowedJob } from './followed-job.ts'
+import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
+
+/** How long to wait after a failed poll. The wait doubles each time. */
+export const BACK_OFF_MS = 1_000
+
+/** How long to wait before asking again to stop a job: the provider may only have been unavailable. */
+const CANCEL_AGAIN_MS = 30_000
+
+export interface JobOutcomesParts {
+  routes: Pick<Routes, 'accepted'>
+  log: Pick<EventLog, 'readEvent'>
+  clock: Clock
+  logger: Logger
+  /** The outcome of a run whose time limit has ended. */
+  timedOut(run: WatchTask): Failed
+  progressed(runId: RunId, progress: number): void
+}
+
+/** Asks providers what has become of jobs, and to stop those that are cancelled or late. */
+export class JobOutcomes {
+  readonly #parts: JobOutcomesParts
+
+  constructor(parts: JobOutcomesParts) {
+    this.#parts = parts
+  }
+
+  /** Undefined while the job continues; the job then knows when to poll again. */
+  async of(row: WatchTask, followed: FollowedJob): Promise<ProviderOutcome | undefined> {
+    const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs } = row
+    const { routes, log, clock, logger } = this.#parts
+    const accepted = routes.accepted(endpoint, row.upstream)
+    const provider = accepted?.account.client
+    if (!accepted || !provider?.poll) return broken
+    const { upstream } = accepted
+    const job = { runId, accountId, endpoint, jobId, upstream, input: () => readRunInput(log, row) }
+    const nowMs = clock.nowMs()
+    followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
+    const leftMs = followed.startedAtMs + timeoutMs - nowMs
+    if (leftMs <= 0) {
+      const failure = this.#parts.timedOut(row)
+      // The run ends now, whether the provider stops or not.
+      this.#cancel(provider, job).catch(error => logger.warn({ err: error, runId }, 'a late job was not stopped'))
+      return failure
+    }
+    if (row.cancelRequested) this.#requestStop(provider, job, followed)
+    return followed.ending ?? this.#poll(row, provider, job, followed, leftMs)
+  }
+
+  async #poll(
+    { runId, cancelRequested }: WatchTask,
+    provider: Provider,
+    job: SubmittedJob,
+    followed: FollowedJob,
+    leftMs: number,
+  ): Promise<ProviderOutcome | undefined> {
+    const { clock, logger, progressed } = this.#parts
+    const stop = new AbortController()
+    followed.interrupt = () => stop.abort()
+    const pollAgain = (waitMs: number) => {
+      if (!followed.ending) followed.pollAfter(Math.min(waitMs, leftMs))
+    }
+    try {
+      const poll = async (signal: AbortSignal) => provider.poll?.(job, signal)
+      const answer = await callProvider(clock, Math.min(CALL_TIMEOUT_MS, leftMs), poll, stop.signal)
+      // The job may report its own cancellation.
+      if (answer?.kind === 'failed' && cancelRequested) return cancelled
+      if (answer?.kind !== 'working') return answer ?? followed.ending
+      if (answer.progress !== undefined) progressed(runId, answer.progress)
+      pollAgain(answer.pollAfterMs)
+      followed.failures = 0
+    } catch (error) {
+      if (!stop.signal.aborted) logger.warn({ err: error, runId }, 'a poll failed')
+      pollAgain(BACK_OFF_MS * 2 ** followed.failures++)
+    }
+    return undefined
+  }
+
+  /** Polls continue meanwhile: the job may end by itself, and continues if it cannot be stopped. */
+  #requestStop(provider: Provider, job: SubmittedJob, followed: FollowedJob) {
+    const { clock, logger } = this.#parts
+    const nowMs = clock.monotonicMs()
+    if (followed.cancelAtMs !== undefined && nowMs - followed.cancelAtMs < CANCEL_AGAIN_MS) return
+    followed.cancelAtMs = nowMs
+    this.#cancel(provider, job).then(
+      () => followed.end(cancelled),
+      error => logger.warn({ err: error, runId: job.runId }, 'a provider did not stop a job'),
+    )
+  }
+
+  async #cancel(provider: Provider, job: SubmittedJob): Promise<void> {
+    if (!provider.cancel) throw new Error('the provider cannot stop its jobs')
+    await callProvider(this.#parts.clock, CALL_TIMEOUT_MS, async signal => provider.cancel?.(job, signal))
+  }
+}

@@ -1,0 +1,121 @@
+import type { AccountEvent, Upstream, WorkedUpstream } from '../../../schemas/account-events.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { Recorded } from '../../../schemas/recorded.ts'
+import type { AccountCommand, Worked } from '../../domain/account/commands.ts'
+import { visible } from '../../domain/visible.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { OutboundError } from '../../ports/outbound.ts'
+import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
+import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
+import { onceAvailable } from '../once-available.ts'
+import type { Artifacts } from './artifacts.ts'
+import { stopped } from './failures.ts'
+import { type EndedRun, leftFilesUntil } from './left-files.ts'
+import { promisedResult } from './promised-result.ts'
+import { UnfitResult } from './result-file.ts'
+import { type BilledRun, inputOf, type RunCostsParts, runCost } from './run-costs.ts'
+
+/** The longest error message of a provider that an event holds. */
+const MAX_MESSAGE_LENGTH = 1000
+
+/** The longest version of a model that an event holds. */
+const MAX_VERSION_LENGTH = 200
+
+export interface OutcomesParts extends RunCostsParts {
+  accounts: AccountMailboxes
+  artifacts: Artifacts
+  clock: Clock
+  /** Whether to try again while the log is unavailable. */
+  mayRetry(): boolean
+  /** Aborts when a stop no longer waits for results to be stored. */
+  lastCall: AbortSignal
+}
+
+/** Records what providers did with runs. */
+export class Outcomes {
+  readonly #parts: OutcomesParts
+
+  constructor(parts: OutcomesParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Stores a run's result and ends the run. Resolves to the events that ended it, or to none. `upstream` was asked to
+   * do it, unless `isAsked` is false.
+   */
+  async end(
+    run: EndedRun & BilledRun,
+    outcome: ProviderOutcome,
+    upstream?: Upstream,
+    isAsked = true,
+  ): Promise<Recorded<AccountEvent>[]> {
+    const cost = upstream && isAsked ? await runCost(this.#parts, run, outcome, upstream) : undefined
+    const command = await this.#toCommand(run, outcome, { upstream: upstream && worked(upstream, outcome), cost })
+    return command ? this.record(run.accountId, command) : []
+  }
+
+  /** Records a command, however long the log accepts no writes. A refusal means that another process was first. */
+  async record(accountId: AccountId, command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
+    const { accounts, clock, logger, mayRetry } = this.#parts
+    const outcome = await onceAvailable(
+      clock,
+      () => accounts.execute({ kind: 'reactor' }, accountId, command),
+      mayRetry,
+    )
+    if (!('refuse' in outcome)) return outcome.accept
+    logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
+    return []
+  }
+
+  /**
+   * Undefined for an async run whose result could not be stored before the stop: the next process ends it. Rejects with
+   * Unavailable.
+   */
+  async #toCommand(
+    run: EndedRun & BilledRun,
+    outcome: ProviderOutcome,
+    done: Worked,
+  ): Promise<AccountCommand | undefined> {
+    const { runId, mode, endpoint } = run
+    const { artifacts, clock, lastCall, log, logger } = this.#parts
+    const fail = (failed: Failed): AccountCommand => {
+      const willDeleteAt = leftFilesUntil(run, outcome, clock)
+      return { type: 'FailRun', runId, error: toRunError(failed), willDeleteAt, ...done }
+    }
+    if (outcome.kind === 'failed') return fail(outcome)
+    const promised = await promisedResult(endpoint, () => inputOf(log, run))
+    try {
+      const { startedAt = new Date(clock.nowMs()).toISOString() } = run
+      const place = { ...run, startedAt, provider: done.upstream?.provider }
+      const output = await artifacts.store(place, outcome, promised, lastCall)
+      return { type: 'CompleteRun', runId, output, ...done }
+    } catch (error) {
+      if (lastCall.aborted) return mode === 'async' ? undefined : fail(stopped)
+      const { provider, model, account } = done.upstream ?? {}
+      const binding = { endpoint, provider, model, account }
+      logger.error({ err: error, runId, ...binding }, error instanceof UnfitResult ? UNFIT : NOT_STORED)
+      return fail({ kind: 'failed', code: 'provider_error', message: messageFor(error) })
+    }
+  }
+}
+
+const UNFIT =
+  'a provider did not return what the endpoint promises; try the binding, and disable it if it does so often'
+const NOT_STORED = 'a result could not be stored'
+
+const messageFor = (error: unknown): string => {
+  if (error instanceof UnfitResult) return error.message
+  return `The result could not be stored.${error instanceof OutboundError ? ` ${error.message}` : ''}`
+}
+
+/** A version may hold half of a character, also after it is cut. */
+const worked = (upstream: Upstream, { work }: ProviderOutcome): WorkedUpstream => ({
+  ...upstream,
+  ...(work?.version && { version: work.version.slice(0, MAX_VERSION_LENGTH).toWellFormed() }),
+})
+
+/** A message may be empty or too long, and the cut may split a character. */
+const toRunError = ({ code, message }: Failed) => ({
+  code,
+  message: visible(message).slice(0, MAX_MESSAGE_LENGTH).toWellFormed() || 'The provider gave no reason.',
+})

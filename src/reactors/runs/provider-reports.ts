@@ -1,0 +1,95 @@
+import { MAX_REPORTED_RESTS, type ProviderReport } from '../../../schemas/provider-report.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
+import type { Health } from '../../services/providers/health.ts'
+import { REPORT_MS } from '../../services/providers/provider-reports.ts'
+import { every } from '../../time/every.ts'
+import { withinTime } from '../../time/within-time.ts'
+import type { RunSlots } from './run-slots.ts'
+
+/** How often the report may change. */
+const TICK_MS = 1000
+
+/** A report outlasts a few attempts to renew it. */
+const RENEW_MS = REPORT_MS / 3
+
+/** How long a stop waits for that. A report that stays behind expires. */
+const STOP_MS = 500
+
+interface Parts {
+  /** Those that are configured. */
+  providers: readonly string[]
+  health: Pick<Health, 'rests'>
+  slots: Pick<RunSlots, 'inUse'>
+  maxCalls: number
+  views: Pick<ViewStore, 'report'>
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/**
+ * Tells the operator's commands, which run in processes of their own, how the providers of this process are. Nothing
+ * waits for a report, and nothing is decided on it. Without providers there is none.
+ */
+export class ProviderReports {
+  readonly #parts: Parts
+  readonly #reporter: string
+  #stopTicking = () => {}
+  #written = { state: '', atMs: Number.NEGATIVE_INFINITY }
+  #writing: Promise<void> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#reporter = parts.random.uuid()
+  }
+
+  start() {
+    if (this.#parts.providers.length === 0) return
+    this.#tick()
+    this.#stopTicking = every(this.#parts.clock, TICK_MS, () => this.#tick())
+  }
+
+  /** Takes the report back. Never rejects. */
+  async stop() {
+    this.#stopTicking()
+    const takenBack = async () => {
+      await this.#writing
+      if (this.#written.state !== '') await this.#write(undefined).catch(() => undefined)
+    }
+    await withinTime(this.#parts.clock, takenBack(), STOP_MS, () => undefined)
+  }
+
+  #tick() {
+    const { clock, health, logger } = this.#parts
+    if (this.#writing) return
+    const rests = health.rests().slice(0, MAX_REPORTED_RESTS)
+    const calls = this.#calls()
+    const state = JSON.stringify([calls, rests])
+    const nowMs = clock.monotonicMs()
+    if (state === this.#written.state && nowMs < this.#written.atMs + RENEW_MS) return
+    const aheadMs = clock.nowMs() - nowMs
+    const timed = rests.map(({ untilMs, ...rest }) => ({ ...rest, until: new Date(untilMs + aheadMs).toISOString() }))
+    this.#writing = this.#write({ calls, maxCalls: this.#parts.maxCalls, rests: timed })
+      .then(() => {
+        this.#written = { state, atMs: nowMs }
+      })
+      .catch(error => logger.debug({ err: error }, 'the state of the providers could not be reported'))
+      .finally(() => {
+        this.#writing = undefined
+      })
+  }
+
+  #calls(): Record<string, number> {
+    const { providers, slots } = this.#parts
+    return Object.fromEntries(providers.map(provider => [provider, slots.inUse(provider)]))
+  }
+
+  async #write(report: ProviderReport | undefined) {
+    const { views, clock } = this.#parts
+    const nowMs = clock.nowMs()
+    await views.report(this.#reporter, report && JSON.stringify(report), nowMs, nowMs + REPORT_MS)
+  }
+}

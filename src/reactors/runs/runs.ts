@@ -1,0 +1,210 @@
+import { LRUCache } from 'lru-cache'
+import type { Observable, Subscription } from 'rxjs'
+import { queues, WATCH_AFTER_MS } from '../../../projections/due.ts'
+import type { RunId } from '../../../schemas/primitives.ts'
+import { clockOf } from '../../../schemas/recorded.ts'
+import type { StartTask, WatchTask } from '../../../schemas/views.ts'
+import type { Changes } from '../../engine/views/view-progress.ts'
+import { upTo } from '../../flow/up-to.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
+import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
+import { type Routes, upstreamOf } from '../../services/providers/routes.ts'
+import { readQueuedRun, readRunInput } from '../../services/runs/run-input.ts'
+import { chooseFrom, DueLoop } from '../due-loop.ts'
+import type { ActiveRuns } from './active-runs.ts'
+import { cancelled, lost, unavailable } from './failures.ts'
+import type { RunSlots } from './run-slots.ts'
+
+/** How often to look for queued runs without being woken, and for lost ones. */
+const START_POLL_MS = 500
+const WATCH_POLL_MS = 3000
+
+/** Runs are checked WATCH_AFTER_MS after their start; clocks of several machines differ by no more than that. */
+const MAX_AHEAD_MS = 2 * WATCH_AFTER_MS
+
+/** More runs than start while the views are behind. */
+const MAX_NOT_QUEUED = 50_000
+
+interface Parts {
+  activeRuns: ActiveRuns
+  routes: Routes
+  slots: RunSlots
+  accounts: AccountMailboxes
+  log: EventLog
+  views: ViewStore
+  clock: Clock
+  logger: Logger
+}
+
+/** Starts queued runs, takes over those whose process has died, and forwards requests to cancel. */
+export class RunsReactor {
+  readonly #parts: Parts
+  readonly #starts: DueLoop<StartTask>
+  readonly #lost: DueLoop<WatchTask>
+  readonly #cancels: DueLoop<WatchTask>
+  /** Runs that the views show as queued, and their accounts do not. */
+  readonly #notQueued = new LRUCache<RunId, true>(upTo(MAX_NOT_QUEUED))
+  #subscription: Subscription | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const start = {
+      pollMs: START_POLL_MS,
+      maxAheadMs: MAX_AHEAD_MS,
+      needsWork: ({ runId }: StartTask) => !parts.activeRuns.has(runId) && !this.#notQueued.has(runId),
+      take: (rows: StartTask[]) => this.#start(rows),
+    }
+    const watch = { pollMs: WATCH_POLL_MS, maxAheadMs: MAX_AHEAD_MS, take: (rows: WatchTask[]) => this.#watch(rows) }
+    this.#starts = new DueLoop(parts, { ...start, queues: queues.start })
+    this.#lost = new DueLoop(parts, { ...watch, queues: queues.watch })
+    this.#cancels = new DueLoop(parts, { ...watch, queues: queues.cancel })
+  }
+
+  start(changes: Observable<Changes>) {
+    const { activeRuns, slots } = this.#parts
+    activeRuns.start()
+    this.#subscription = slots.freed.subscribe(() => this.#starts.resume())
+    this.#starts.start(changes)
+    this.#lost.start()
+    this.#cancels.start(changes)
+  }
+
+  /** Looks for no more runs, then stops those in progress; see ActiveRuns. */
+  async stop() {
+    const { activeRuns } = this.#parts
+    activeRuns.close()
+    await Promise.all([this.#starts.stop(), this.#lost.stop(), this.#cancels.stop()])
+    this.#subscription?.unsubscribe()
+    await activeRuns.stop()
+  }
+
+  /** Starts as many queued runs of one provider as it has free slots. The others have to wait. */
+  async #start(rows: StartTask[]): Promise<StartTask[]> {
+    const { activeRuns, logger } = this.#parts
+    const reserved = new Map<StartTask, string | undefined>()
+    const { chosen, waiting } = chooseFrom(rows, row => {
+      if (this.#isHopeless(row)) return true
+      const provider = activeRuns.reserveAny(row)
+      reserved.set(row, provider)
+      return provider !== undefined
+    })
+    const leased = await activeRuns.leases.take(chosen.map(row => row.runId)).catch(error => {
+      logger.error({ err: error }, 'queued runs could not be leased')
+      return new Set<RunId>()
+    })
+    await Promise.all(
+      chosen.map(async row => {
+        const provider = reserved.get(row)
+        if (provider === undefined) return this.#endUnserved(row, leased.has(row.runId))
+        const started = leased.has(row.runId) && (await this.#startOne(row, provider))
+        if (!started) activeRuns.decline(row, provider)
+      }),
+    )
+    return waiting
+  }
+
+  /** False if the run was cancelled or started elsewhere, and the views do not show it yet. */
+  async #startOne(row: StartTask, reserved: string): Promise<boolean> {
+    const { accounts, activeRuns, log, logger } = this.#parts
+    const { accountId, runId, endpoint } = row
+    try {
+      // The log tells the mode, since a view that was tampered with must not send a test run to a provider.
+      const { input, livemode } = await readQueuedRun(log, row)
+      const routes = this.#parts.routes.of({ livemode })
+      const [route] = routes.find(endpoint, input)
+      if (!route) {
+        // Otherwise all providers that could take it rest.
+        if (routes.unmet(endpoint, input)) await activeRuns.end(row, unavailable(endpoint))
+        return false
+      }
+      const upstream = upstreamOf(route)
+      const outcome = await accounts.execute({ kind: 'reactor' }, accountId, { type: 'StartRun', runId, upstream })
+      const [started] = 'refuse' in outcome ? [] : outcome.accept
+      if (!started) {
+        this.#notQueued.set(runId, true)
+        return false
+      }
+      activeRuns.submit({ ...row, livemode, input, upstream, startedAt: clockOf(started) }, reserved)
+      return true
+    } catch (error) {
+      logger.error({ err: error, runId }, 'a run could not be started now and will be tried again')
+      return false
+    }
+  }
+
+  /** Whether no provider takes the run: none that is configured serves it, or all have rested for its whole time. */
+  #isHopeless({ endpoint, dueAt, timeoutMs, livemode }: StartTask): boolean {
+    const { clock } = this.#parts
+    const routes = this.#parts.routes.of({ livemode })
+    if (!routes.serves(endpoint)) return true
+    return clock.nowMs() - Date.parse(dueAt) > timeoutMs && routes.waitMs(endpoint) !== undefined
+  }
+
+  async #endUnserved(row: StartTask, isLeased: boolean): Promise<void> {
+    const { activeRuns, logger } = this.#parts
+    const { runId, endpoint } = row
+    if (!isLeased) return
+    logger.error({ runId, endpoint }, 'a run ends because no provider takes it')
+    this.#notQueued.set(runId, true)
+    await activeRuns
+      .end(row, unavailable(endpoint))
+      .catch(error => logger.error({ err: error, runId }, 'a run could not be ended'))
+    activeRuns.leases.release(runId)
+  }
+
+  /** Forwards requests to cancel, and takes over started runs whose process has died. */
+  async #watch(rows: WatchTask[]): Promise<WatchTask[]> {
+    const { activeRuns, clock } = this.#parts
+    const nowMs = clock.nowMs()
+    for (const row of rows) if (row.cancelRequested) activeRuns.cancel(row.runId)
+    // A run that has just started has no lease yet. A start far ahead was recorded before a clock went back.
+    const isOld = ({ startedAt }: WatchTask) => Math.abs(nowMs - Date.parse(startedAt)) >= WATCH_AFTER_MS
+    const foreign = rows.filter(row => !activeRuns.has(row.runId) && isOld(row))
+    const leased = await activeRuns.leases.take(foreign.map(row => row.runId))
+    for (const row of foreign) if (leased.has(row.runId)) await this.#tryTakeOver(row)
+    return []
+  }
+
+  async #tryTakeOver(row: WatchTask): Promise<void> {
+    const { activeRuns, logger } = this.#parts
+    const { runId } = row
+    try {
+      await this.#takeOver(row)
+    } catch (error) {
+      logger.error({ err: error, runId }, 'a run could not be taken over now and will be tried again')
+      // Another process may end it first, so the lease must not wait for the next look.
+      if (!activeRuns.has(runId)) activeRuns.leases.release(runId)
+    }
+  }
+
+  /**
+   * Takes over a started run that was lost with its process. An async run continues, since its provider knows its id. A
+   * sync run fails: its client was never answered.
+   */
+  async #takeOver(row: WatchTask): Promise<void> {
+    const { accounts, activeRuns, log, logger, routes } = this.#parts
+    const { accountId, runId, mode, endpoint } = row
+    // The account's own state decides: a row may be older than it.
+    const run = (await accounts.currentState(accountId)).openRuns.get(runId)
+    if (activeRuns.has(runId)) return
+    if (!run?.isStarted) return activeRuns.leases.release(runId)
+    const { jobId, isCancelRequested, livemode, upstream = row.upstream } = run
+    logger.warn({ runId, jobId }, 'taking over a run that its process has left')
+    if (mode === 'async' && jobId !== undefined) return activeRuns.follow({ ...row, upstream })
+    const client = routes.accepted(endpoint, upstream)?.account.client
+    // Nobody knows whether this provider has accepted it, or one that came after it.
+    const isRepeatable = client?.deduplicates && routes.of({ livemode }).deduplicates(endpoint)
+    if (mode === 'sync' || !isRepeatable) await activeRuns.end(row, lost, upstream)
+    else if (isCancelRequested) await activeRuns.end(row, cancelled, upstream)
+    else {
+      const input = await readRunInput(log, row)
+      const reserved = activeRuns.reserveAny({ endpoint, accountId, livemode })
+      if (reserved !== undefined) return void activeRuns.submit({ ...row, livemode, input, upstream }, reserved)
+    }
+    // Without a free slot, the next look tries again.
+    activeRuns.leases.release(runId)
+  }
+}

@@ -1,0 +1,168 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Failed, ProviderOutcome, Submitted } from '../../ports/provider.ts'
+import type { Health, HealthChange } from '../../services/providers/health.ts'
+import type { Route, Routes } from '../../services/providers/routes.ts'
+import type { RunToDo } from '../../services/runs/runs.ts'
+import { delay } from '../../time/delay.ts'
+import { broken, cancelled, inDoubt, stopped, unavailable } from './failures.ts'
+import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
+import type { RunSlots } from './run-slots.ts'
+
+/** The default of endpoints: a second and a third attempt, after one and two seconds. */
+const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
+
+interface Parts {
+  routes: Pick<Routes, 'of' | 'took'>
+  health: Health
+  slots: Pick<RunSlots, 'move' | 'moveInTurn'>
+  clock: Clock
+  logger: Logger
+  /** The outcome of a run whose time limit has ended. */
+  timedOut(run: RunToDo): Failed
+}
+
+/** Submits one run to its providers until one of them has done it, has accepted it as a job, or refuses. */
+export class Submission {
+  readonly run: RunToDo
+  readonly #parts: Parts
+  readonly #abort = new AbortController()
+  /** The outcome if the submission is ended from outside. */
+  #ending: Failed | undefined
+  #route: Route | undefined
+  #isAsked = false
+
+  constructor(run: RunToDo, parts: Parts) {
+    this.run = run
+    this.#parts = parts
+  }
+
+  /** The route of the answer, or the last one that was tried. */
+  get route(): Route | undefined {
+    return this.#route
+  }
+
+  /** Whether the provider of the route may have accepted the run. */
+  get isAsked(): boolean {
+    return this.#isAsked
+  }
+
+  /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
+  async answer(): Promise<ProviderOutcome | Submitted | undefined> {
+    const { startedAt, timeoutMs } = this.run
+    const { clock, timedOut } = this.#parts
+    const nowMs = clock.nowMs()
+    // A start that lies ahead was recorded before a clock went back, and counts as now.
+    const leftMs = Math.min(Date.parse(startedAt), nowMs) + timeoutMs - nowMs
+    // A run that was taken over may have no time left; its work must not be paid for.
+    if (leftMs <= 0) return timedOut(this.run)
+    const { signal } = this.#abort
+    const ended = new Promise<Failed | undefined>(resolve => {
+      signal.addEventListener('abort', () => resolve(this.#ending), { once: true })
+    })
+    const deadline = clock.timer(leftMs, () => this.#end(timedOut(this.run)))
+    return Promise.race([ended, this.#submit()]).finally(() => deadline.cancel())
+  }
+
+  cancel() {
+    this.#end(cancelled)
+  }
+
+  /** Ends the submission because the service stops. Another process submits an async run again if that is safe. */
+  stop() {
+    const isSafe = this.run.mode === 'async' && this.#route?.account.client.deduplicates
+    this.#end(isSafe ? undefined : stopped)
+  }
+
+  #end(failure: Failed | undefined) {
+    this.#ending = failure
+    this.#abort.abort()
+  }
+
+  async #submit(): Promise<ProviderOutcome | Submitted> {
+    const { attempts, backOffMs } = this.run.retry ?? DEFAULT_RETRY
+    const { signal } = this.#abort
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.#submitToFirst()
+      if (!mayMoveOn(answer) || attempt >= attempts) return answer
+      await delay(this.#parts.clock, backOffMs * 2 ** (attempt - 1), signal)
+      if (signal.aborted) return answer
+    }
+  }
+
+  /** Tries one route after another until one takes the run or refuses it for good. */
+  async #submitToFirst(): Promise<ProviderOutcome | Submitted> {
+    const { routes, slots } = this.#parts
+    const { runId, endpoint, input } = this.run
+    const { signal } = this.#abort
+    let answer: ProviderOutcome | Submitted = unavailable(endpoint)
+    let full: Route | undefined
+    for (const route of routes.of(this.run).find(endpoint, input)) {
+      if (slots.move(runId, route.account.provider)) answer = await this.#submitTo(route)
+      else full ??= route
+      if (signal.aborted || !mayMoveOn(answer)) return answer
+    }
+    if (!full) return answer
+    await slots.moveInTurn(runId, full.account.provider, signal).catch(() => undefined)
+    return signal.aborted ? answer : this.#submitTo(full)
+  }
+
+  async #submitTo(route: Route): Promise<ProviderOutcome | Submitted> {
+    this.#route = route
+    this.#isAsked = true
+    const { account, upstream } = route
+    const { runId, accountId, endpoint, input, mode, timeoutMs } = this.run
+    const { routes, health, clock, logger } = this.#parts
+    const { signal: stop } = this.#abort
+    const { provider, client } = account
+    routes.took(route)
+    health.began(account, upstream.model)
+    try {
+      const answer = await callProvider(
+        clock,
+        // A sync answer may take as long as the run, whose time limit ends the call first. A late answer is no reason
+        // for the model to rest: a client may ask for what takes too long.
+        mode === 'sync' ? timeoutMs + CALL_TIMEOUT_MS : CALL_TIMEOUT_MS,
+        async signal => client.submit({ runId, accountId, endpoint, input, upstream }, signal),
+        stop,
+      )
+      if (answer.kind === 'failed' && answer.trouble)
+        logger.warn(
+          { runId, endpoint, provider, account: account.account, ...answer.trouble },
+          'a provider is in trouble',
+        )
+      this.#logChange(route, health.ended(account, upstream.model, answer))
+      this.#isAsked = !mayMoveOn(answer)
+      return answer
+    } catch (error) {
+      if (stop.aborted) {
+        health.abandoned(account, upstream.model)
+        return broken
+      }
+      logger.warn({ err: error, runId, endpoint, provider }, 'a provider did not answer')
+      this.#logChange(route, health.ended(account, upstream.model, undefined))
+      return client.deduplicates ? broken : inDoubt
+    }
+  }
+
+  #logChange({ account: { provider, account }, upstream: { model } }: Route, { trouble: kind, rest }: HealthChange) {
+    const { clock, logger } = this.#parts
+    if (kind === 'gone') logger.error({ provider, account, model }, GONE)
+    else if (kind) logger.error({ provider, account, kind }, REFUSED)
+    if (!rest) return
+    const { untilMs, ...waiting } = rest
+    const until = new Date(clock.nowMs() + untilMs - clock.monotonicMs()).toISOString()
+    logger.warn({ ...waiting, until }, WAITS)
+  }
+}
+
+/** The account gets no jobs until an attempt, now and then, succeeds. */
+const REFUSED = 'a provider refuses the account; check its key, credit and quota with "tollgate providers check"'
+
+/** Other inputs may work, such as those with another voice, so the model rests only after some failures. */
+const GONE = 'a provider does not offer the model to the account; check its list of models, or disable the binding'
+
+/** Runs that are refused meanwhile only have the line of their request. */
+const WAITS = 'a provider gets no jobs until then, and then one attempt at a time until one succeeds'
+
+const mayMoveOn = (answer: ProviderOutcome | Submitted) => answer.kind === 'failed' && answer.retryable === true

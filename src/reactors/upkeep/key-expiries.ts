@@ -1,0 +1,51 @@
+import type { Observable } from 'rxjs'
+import { queues } from '../../../projections/due.ts'
+import type { ExpiryTask } from '../../../schemas/views.ts'
+import type { Changes } from '../../engine/views/view-progress.ts'
+import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
+import type { Reads } from '../../services/views/reads.ts'
+import { DueLoop, type DueLoopParts } from '../due-loop.ts'
+
+/** How often to look. Keys are told of a week before they expire. */
+const POLL_MS = 5_000
+
+interface Parts extends DueLoopParts {
+  accounts: AccountMailboxes
+  reads: Reads
+}
+
+/**
+ * Raises the notices of keys that expire. It needs no lease: an account that is asked twice by several processes raises
+ * the notice once.
+ */
+export class KeyExpiriesReactor {
+  readonly #parts: Parts
+  readonly #loop: DueLoop<ExpiryTask>
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#loop = new DueLoop(parts, { queues: queues.notices, pollMs: POLL_MS, take: rows => this.#take(rows) })
+  }
+
+  start(changes: Observable<Changes>) {
+    this.#loop.start(changes)
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  /** A refused row is older than the account, and leaves with the events that the account has had since. */
+  async #take(tasks: ExpiryTask[]): Promise<ExpiryTask[]> {
+    const { accounts, clock, reads, logger } = this.#parts
+    for (const { accountId, keyId } of tasks)
+      try {
+        await accounts.execute({ kind: 'reactor' }, accountId, { type: 'RaiseKeyExpiry', keyId, atMs: clock.nowMs() })
+        // The views then no longer show it as due.
+        await reads.ownWrites(accountId)
+      } catch (err) {
+        logger.error({ err, keyId }, 'the notice of a key that expires could not be raised now')
+      }
+    return []
+  }
+}

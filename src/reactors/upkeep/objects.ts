@@ -1,0 +1,118 @@
+import { from, lastValueFrom, mergeMap, type Observable, toArray } from 'rxjs'
+import { queues } from '../../../projections/due.ts'
+import { runKey } from '../../../projections/runs.ts'
+import type { DeleteLeftTask, DeleteOutputTask, ObjectTask } from '../../../schemas/views.ts'
+import type { Changes } from '../../engine/views/view-progress.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Random } from '../../ports/random.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
+import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
+import type { OutputKeys } from '../../services/files/output-keys.ts'
+import type { UploadFinder } from '../../services/uploads/upload-finder.ts'
+import type { UploadSettlement } from '../../services/uploads/upload-settlement.ts'
+import type { Reads } from '../../services/views/reads.ts'
+import { DueLoop } from '../due-loop.ts'
+import { Leases } from '../leases.ts'
+
+/** Files that are inspected or deleted at a time. Each is read in full, and no client waits for it. */
+const AT_A_TIME = 4
+
+/** How often to look for due work. Files live for days, so a few more seconds do not matter. */
+const POLL_MS = 5_000
+
+interface Parts {
+  accounts: AccountMailboxes
+  objects: ObjectStore
+  outputKeys: OutputKeys
+  finder: UploadFinder
+  settlement: UploadSettlement
+  reads: Reads
+  views: ViewStore
+  clock: Clock
+  random: Random
+  logger: Logger
+  leaseMs?: number | undefined
+}
+
+/** Deletes files that have expired, and inspects uploads to presigned addresses. */
+export class ObjectsReactor {
+  readonly #parts: Parts
+  readonly #loop: DueLoop<ObjectTask>
+  readonly #leases: Leases<string>
+  #stopping = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#leases = new Leases(parts, 'object')
+    this.#loop = new DueLoop(parts, { queues: queues.objects, pollMs: POLL_MS, take: rows => this.#take(rows) })
+  }
+
+  start(changes: Observable<Changes>) {
+    this.#leases.start()
+    this.#loop.start(changes)
+  }
+
+  /** Finishes the work in progress. The rest is left to the next process. */
+  async stop() {
+    this.#stopping = true
+    await this.#loop.stop()
+    await this.#leases.stop()
+  }
+
+  async #take(tasks: ObjectTask[]): Promise<ObjectTask[]> {
+    const leased = await this.#leases.take(tasks.map(idOf))
+    const doAll = mergeMap(async (task: ObjectTask) => leased.has(idOf(task)) && this.#do(task), AT_A_TIME)
+    const done = await lastValueFrom(from(tasks).pipe(doAll, toArray()))
+    // A task that keeps failing must not block those after it. If all fail, the store is down.
+    return done.some(Boolean) ? [] : tasks
+  }
+
+  /** False if it has to wait. */
+  async #do(task: ObjectTask): Promise<boolean> {
+    if (this.#stopping) return false
+    try {
+      if (isOfRun(task)) await this.#deleteFiles(task)
+      else await this.#endUpload(task)
+      // The lease is released only when the views show the outcome, so that no process repeats the task.
+      await this.#parts.reads.ownWrites(task.accountId)
+      return true
+    } catch (error) {
+      this.#parts.logger.error({ err: error, task }, 'a file could not be deleted or inspected now')
+      return false
+    } finally {
+      this.#leases.release(idOf(task))
+    }
+  }
+
+  async #deleteFiles(task: TaskOfRun): Promise<void> {
+    const { objects, accounts, outputKeys, reads } = this.#parts
+    const { accountId, runId } = task
+    const run = await reads.get('runs', runKey(accountId, runId))
+    // The account would record a second deletion.
+    if (run?.outputDeletedAt !== undefined) return
+    // What a completed run has stored has the same keys.
+    if (task.task === 'delete-left' && run?.status !== 'failed') return
+    await objects.deleteAll(task.task === 'delete-left' ? outputKeys.allOf(runId) : task.objectKeys)
+    await accounts.execute(caller, accountId, { type: 'RecordOutputDeletion', runId })
+  }
+
+  async #endUpload({ task, accountId, uploadId }: Exclude<ObjectTask, TaskOfRun>): Promise<void> {
+    const { finder, settlement } = this.#parts
+    // Another process may have done it since the task was read.
+    const upload = await finder.row(accountId, uploadId)
+    if (!upload) return
+    if (upload.status === 'deleting') await settlement.remove(caller, upload, 'requested')
+    else if (task === 'delete-upload') await settlement.remove(caller, upload, 'expired')
+    else if (!upload.sealed) await settlement.seal(caller, upload)
+  }
+}
+
+type TaskOfRun = DeleteOutputTask | DeleteLeftTask
+
+const isOfRun = (task: ObjectTask): task is TaskOfRun => task.task === 'delete-output' || task.task === 'delete-left'
+
+const idOf = (task: ObjectTask): string => (isOfRun(task) ? task.runId : task.uploadId)
+
+const caller = { kind: 'reactor' } as const

@@ -1,0 +1,103 @@
+import type { PendingMail } from '../../domain/operator/notices.ts'
+import { MAX_WAIT_MS } from '../../domain/webhook-schedule.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Mailer } from '../../ports/mailer.ts'
+import type { Random } from '../../ports/random.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
+import { operatorMail } from '../../services/operator/operator-mails.ts'
+import type { OperatorNotices } from '../../services/operator/operator-notices.ts'
+import { every } from '../../time/every.ts'
+import { withinTime } from '../../time/within-time.ts'
+import { Leases } from '../leases.ts'
+import { nextAttempt } from '../webhooks/attempt-outcome.ts'
+
+/** How often to look for mail that is due. */
+const POLL_MS = 5_000
+
+/** Mail that is due later was recorded while a clock was ahead. */
+const MAX_AHEAD_MS = 2 * MAX_WAIT_MS
+
+/** How long a stop waits for mail that is being sent. It is sent again if that is not recorded by then. */
+const STOP_MS = 2_000
+
+interface Parts {
+  notices: Pick<OperatorNotices, 'state' | 'record'>
+  /** The address of the operator, if there is one. */
+  to: string | undefined
+  mailer: Pick<Mailer, 'send'>
+  views: ViewStore
+  clock: Clock
+  random: Random
+  logger: Logger
+  publicUrl(): string
+  leaseMs?: number | undefined
+}
+
+/** Mails the operator what the stream of notices says is due, one after another, and records each attempt. */
+export class OperatorMails {
+  readonly #parts: Parts
+  readonly #leases: Leases<string>
+  #working: Promise<void> | undefined
+  #stopTicking = () => {}
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#leases = new Leases(parts, 'operator-mail')
+  }
+
+  start() {
+    this.#leases.start()
+    this.#stopTicking = every(this.#parts.clock, POLL_MS, () => this.#tick())
+  }
+
+  async stop() {
+    this.#stopTicking()
+    if (this.#working) await withinTime(this.#parts.clock, this.#working, STOP_MS, () => undefined)
+    await this.#leases.stop()
+  }
+
+  #tick() {
+    const { logger } = this.#parts
+    this.#working ??= this.#sendDue()
+      .catch(error => logger.warn({ err: error }, 'the operator could not be told of troubles now'))
+      .finally(() => {
+        this.#working = undefined
+      })
+  }
+
+  async #sendDue() {
+    const { notices, clock } = this.#parts
+    for (const [number, mail] of (await notices.state()).pending) {
+      const aheadMs = Date.parse(mail.dueAt) - clock.nowMs()
+      if (aheadMs > 0 && aheadMs < MAX_AHEAD_MS) continue
+      const lease = String(number)
+      if (!(await this.#leases.take([lease])).has(lease)) continue
+      try {
+        // Another process may have sent it since.
+        if ((await notices.state()).pending.get(number)?.attempts === mail.attempts) await this.#send(number, mail)
+      } finally {
+        this.#leases.release(lease)
+      }
+    }
+  }
+
+  async #send(number: number, mail: PendingMail) {
+    const attempt = mail.attempts + 1
+    const outcome = await this.#attempt(mail, attempt)
+    await this.#parts.notices.record({ type: 'RecordOperatorNotice', number, attempt, outcome })
+  }
+
+  async #attempt({ trouble, raisedAt }: PendingMail, attempt: number) {
+    const { to, mailer, logger, publicUrl } = this.#parts
+    if (to === undefined) return { delivered: false, reason: 'OPERATOR_EMAIL is not set.' } as const
+    try {
+      await mailer.send(operatorMail({ to, trouble, raisedAt, publicUrl: publicUrl() }))
+      return { delivered: true } as const
+    } catch (err) {
+      logger.warn({ err, kind: trouble.kind }, 'the operator could not be told of a trouble now; see SMTP_URL')
+      const reason = 'The mail server did not accept the message.'
+      return { delivered: false, reason, ...nextAttempt(this.#parts, attempt) } as const
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { Subscription } from 'rxjs'
+import type { Position, RawEvent, Recorded } from '../../../schemas/recorded.ts'
+import type { Codec } from '../../engine/log/codec.ts'
+import { follow } from '../../engine/log/follow.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Sealer } from '../../services/seals/sealer.ts'
+
+interface Parts {
+  log: EventLog
+  sealer: Sealer
+  clock: Clock
+  logger: Logger
+}
+
+/** Follows the log and seals it when that is due. */
+export class SealsReactor {
+  readonly #parts: Parts
+  readonly #subscription = new Subscription()
+  #sealing: Promise<void> | undefined
+  #reported = ''
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  start() {
+    const { log, sealer, clock } = this.#parts
+    const followed = follow(log, asWritten, clock, {
+      from: () => this.#restart(),
+      take: async events => {
+        sealer.take(events)
+        await this.#seal()
+      },
+      confirm: () => this.#seal(),
+      onDrop: error => this.#onDrop(error),
+    })
+    this.#subscription.add(followed.subscribe())
+  }
+
+  async stop(): Promise<void> {
+    this.#subscription.unsubscribe()
+    await this.#sealing?.catch(() => undefined)
+  }
+
+  /** A seal in the making counts on the events that were read for it, so it comes to its end first. */
+  async #restart(): Promise<Position> {
+    await this.#sealing?.catch(() => undefined)
+    return this.#parts.sealer.restart()
+  }
+
+  /** One at a time: pages arrive while the age is checked. */
+  #seal(): Promise<void> {
+    this.#sealing ??= this.#parts.sealer.sealWhatIsDue().finally(() => {
+      this.#sealing = undefined
+    })
+    return this.#sealing
+  }
+
+  /** The same failure is reported once, since the attempts go on. */
+  #onDrop(error: unknown): 'later' {
+    const text = String(error)
+    if (text !== this.#reported) this.#parts.logger.error({ err: error }, 'the log could not be sealed; trying again')
+    this.#reported = text
+    return 'later'
+  }
+}
+
+/** Seals cover events as they were written, so they are not brought into their present shape. */
+const asWritten: Codec<RawEvent> = { checkNew: () => undefined, decode: raw => raw as Recorded<RawEvent> }

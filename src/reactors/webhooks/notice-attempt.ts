@@ -1,0 +1,70 @@
+import type { KeyId } from '../../../schemas/primitives.ts'
+import type { NoticeTask } from '../../../schemas/views.ts'
+import type { RecordNotice } from '../../domain/account/commands.ts'
+import { deliveryOf, mailAddress } from '../../domain/account/notices.ts'
+import type { AccountState } from '../../domain/account/state.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Mailer } from '../../ports/mailer.ts'
+import { noticeEvent } from '../../services/notices/notice-event.ts'
+import { noticeMail } from '../../services/notices/notice-mails.ts'
+import { sendWebhook } from '../../services/webhooks/send-webhook.ts'
+import { nextAttempt, outcomeOf } from './attempt-outcome.ts'
+import type { AttemptParts, Delivery } from './webhook-attempt.ts'
+
+export interface NoticeParts extends AttemptParts {
+  mailer: Pick<Mailer, 'send'>
+  logger: Logger
+  publicUrl(): string
+}
+
+/** A notice, by mail or as a webhook. */
+export const noticeDelivery = (parts: NoticeParts, task: NoticeTask): Delivery<RecordNotice> => {
+  const { number, channel, attempt } = task
+  return {
+    isDue: ({ noticeDeliveries }) => noticeDeliveries.get(deliveryOf(task)) === attempt - 1,
+    attempt: async state => {
+      const outcome = channel === 'email' ? await mail(parts, task, state) : await post(parts, task, state)
+      return { type: 'RecordNotice', number, channel, attempt, outcome }
+    },
+  }
+}
+
+const mail = async (
+  parts: NoticeParts,
+  { notice, attempt }: NoticeTask,
+  state: AccountState,
+): Promise<RecordNotice['outcome']> => {
+  const { mailer, logger, publicUrl } = parts
+  const to = mailAddress(state)
+  if (to === undefined) return { delivered: false, reason: 'The account has no e-mail address.' }
+  const keyName = 'keyId' in notice ? await nameOf(parts, notice.keyId, state) : ''
+  try {
+    await mailer.send(noticeMail({ to, notice, keyName, publicUrl: publicUrl() }))
+    return { delivered: true }
+  } catch (err) {
+    // The address does not belong into the log.
+    logger.warn({ err, kind: notice.kind }, 'a notice could not be mailed now; see SMTP_URL')
+    return { delivered: false, reason: 'The mail server did not accept the message.', ...nextAttempt(parts, attempt) }
+  }
+}
+
+const post = async (
+  parts: NoticeParts,
+  { accountId, number, url = '', notice, raisedAt, attempt }: NoticeTask,
+  state: AccountState,
+): Promise<RecordNotice['outcome']> => {
+  const sent = await sendWebhook(parts, {
+    // The same for all attempts, so that receivers can recognise repeats.
+    ...{ url, id: `${accountId.replace(/^acct_/, 'msg_')}_${number}` },
+    secrets: parts.secretsOf(accountId, state, parts.clock.nowMs(), {}),
+    event: noticeEvent(notice, raisedAt),
+  })
+  return outcomeOf(parts, attempt, sent)
+}
+
+/** A key as its owner knows it. The name of a revoked key is not looked for. */
+const nameOf = async ({ reads }: NoticeParts, keyId: KeyId, { activeKeys }: AccountState): Promise<string> => {
+  const hash = activeKeys.get(keyId)?.hash
+  const row = hash === undefined ? undefined : await reads.get('keys', hash)
+  return row ? `"${row.name}" (ending in ${row.lastFour})` : keyId
+}

@@ -1,0 +1,103 @@
+import type { Readable } from 'node:stream'
+import { MAX_ARRIVING_PUTS } from '../../../schemas/primitives.ts'
+import { hasPlace, sendRefusal } from '../../domain/account/uploads.ts'
+import { refuse } from '../../domain/refusal.ts'
+import { OpenCounts } from '../../flow/open-counts.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import {
+  type ByteRange,
+  type IncomingPut,
+  type ObjectFacts,
+  type PutGrant,
+  PutRefused,
+} from '../../ports/object-store.ts'
+import { type Answer, answer, type Refused } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import { FileStates, type FileStatesParts } from '../uploads/file-states.ts'
+import { readPurpose } from '../uploads/put-purpose.ts'
+import { isUploadKey } from './object-keys.ts'
+
+/** `isInspected` is false for an upload that may hold anything, whatever type its key says. */
+export interface FileFacts extends ObjectFacts {
+  isInspected: boolean
+}
+
+/** Results and uploads, for anyone who has their address. */
+export class Files {
+  readonly #parts: FileStatesParts
+  readonly #states: FileStates
+  /** The files that arrive at each key: the quota holds one for each, and another is a retry. */
+  readonly #puts = new OpenCounts<string>(MAX_ARRIVING_PUTS)
+
+  constructor(parts: FileStatesParts) {
+    this.#parts = parts
+    this.#states = new FileStates(parts)
+  }
+
+  /** Undefined if there is no such file, or only one that was sent to a withdrawn address. */
+  async stat(_caller: Caller, key: string): Promise<Answer<FileFacts | undefined>> {
+    const facts = await this.#parts.objects.stat(key)
+    if (!facts) return answer(undefined)
+    const state = isUploadKey(key) ? await this.#states.of(key, facts) : 'inspected'
+    return answer(state === 'withdrawn' ? undefined : { ...facts, isInspected: state === 'inspected' })
+  }
+
+  /** The bytes of a file whose facts are known. Rejects with Unavailable if the file was replaced since. */
+  async read(_caller: Caller, key: string, { etag }: ObjectFacts, range?: ByteRange): Promise<Answer<Readable>> {
+    const object = await this.#parts.objects.get(key, range)
+    if (object?.etag === etag) return answer(object.body)
+    object?.body.destroy()
+    throw new Unavailable(`${key} was replaced or deleted just now`)
+  }
+
+  /** Receives a file sent to a presigned address of this service, and returns its facts. Rejects with Unavailable. */
+  async receive(_caller: Caller, put: IncomingPut): Promise<Answer<ObjectFacts | undefined>> {
+    const { objects } = this.#parts
+    const accepted = await this.#accept(put)
+    if (accepted && 'refuse' in accepted) return accepted
+    // The upload's deletion may have come before its file.
+    if (accepted && !(await this.#hasPlace(accepted))) {
+      await objects.delete(put.key)
+      return refuse('put_address_withdrawn')
+    }
+    return answer(await objects.stat(put.key))
+  }
+
+  async #accept(put: IncomingPut): Promise<PutGrant | Refused | undefined> {
+    let close: (() => void) | undefined
+    const admit = async (grant: PutGrant) => {
+      await this.#admit(grant)
+      // Only now, so that nobody without the address can use up its limit.
+      close ??= this.#open(grant)
+    }
+    try {
+      return await this.#parts.objects.acceptPut?.(put, admit)
+    } catch (error) {
+      return refusalOf(error)
+    } finally {
+      close?.()
+    }
+  }
+
+  #open({ key }: PutGrant): () => void {
+    const close = this.#puts.open(key)
+    if (close) return close
+    throw new PutRefused({ code: 'too_many_puts', limit: MAX_ARRIVING_PUTS })
+  }
+
+  async #admit({ purpose }: PutGrant): Promise<void> {
+    const { accountId, ...sent } = readPurpose(purpose)
+    const refusal = sendRefusal(sent, await this.#parts.accounts.currentState(accountId))
+    if (refusal) throw new PutRefused(refusal)
+  }
+
+  async #hasPlace({ purpose }: PutGrant): Promise<boolean> {
+    const { accountId, uploadId } = readPurpose(purpose)
+    return hasPlace(uploadId, await this.#parts.accounts.currentState(accountId))
+  }
+}
+
+const refusalOf = (error: unknown): Refused => {
+  if (error instanceof PutRefused) return { refuse: error.refusal }
+  throw error
+}

@@ -1,0 +1,38 @@
+import type { Position } from '../../../schemas/recorded.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
+import type { Reads } from './reads.ts'
+
+interface Parts {
+  log: EventLog
+  accounts: AccountMailboxes
+  reads: Reads
+}
+
+/** Lets a client read from one process what it wrote through another. */
+export class Positions {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Reads what the account wrote up to a position, in any process. Every later read of this process shows it, as it
+   * shows the process's own writes. Rejects with Unavailable if the log does not answer.
+   */
+  async wait({ accountId }: AccountCaller, position: Position): Promise<Answer<undefined>> {
+    const { log, accounts, reads } = this.#parts
+    if (!reads.hasPassed(position) && position > (await log.head())) return refuse('position_unknown')
+    await accounts.catchUp(accountId, position)
+    return answer(undefined)
+  }
+
+  /** The position that covers every write of this process to the caller's account. */
+  async last({ accountId }: AccountCaller): Promise<Answer<Position>> {
+    return answer(this.#parts.accounts.lastPosition(accountId))
+  }
+}
