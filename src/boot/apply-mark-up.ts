@@ -1,6 +1,5 @@
 import type { Family } from '../../schemas/catalog.ts'
-import { bindingsOf } from '../catalog/bindings/bindings.ts'
-import { shipped } from '../catalog/shipped.ts'
+import { bindingsOf, shipped } from '../catalog/shipped.ts'
 import { withMarkUp } from '../domain/catalog/mark-up.ts'
 import { type Config, ConfigError } from './config.ts'
 

@@ -1,3 +1,4 @@
+import type { Binding } from '../../schemas/binding.ts'
 import type { Endpoint, Family, Kind, Mode, PriceRule } from '../../schemas/catalog.ts'
 import type { Parameter } from './parameter-schemas.ts'
 
@@ -12,6 +13,12 @@ export const videoFamily = familiesOf('video', 'async', VIDEO_TIMEOUT_MS)
 export const speechFamily = familiesOf('audio', 'sync', SYNC_TIMEOUT_MS)
 export const musicFamily = familiesOf('audio', 'async', MUSIC_TIMEOUT_MS)
 export const textFamily = familiesOf('text', 'sync', SYNC_TIMEOUT_MS)
+
+/** A family, and the models of providers that its endpoints are bound to, in order of preference. */
+export interface Model {
+  family: Family
+  bindings: Binding[]
+}
 
 /** A family as declared in its file, without what all families of its type share. */
 interface FamilySheet {

@@ -1,7 +1,9 @@
+import type { Binding } from '../../schemas/binding.ts'
 import { elevenV3 } from './audio/eleven-v3.ts'
 import { lyria2 } from './audio/lyria-2.ts'
 import { minimaxSpeech26 } from './audio/minimax-speech-2-6.ts'
 import { stableAudio25 } from './audio/stable-audio-2-5.ts'
+import type { Model } from './families.ts'
 import { flux2Flex } from './image/flux-2-flex.ts'
 import { flux2Pro } from './image/flux-2-pro.ts'
 import { fluxKontextMax } from './image/flux-kontext-max.ts'
@@ -43,5 +45,17 @@ const video = [
 const audio = [elevenV3, minimaxSpeech26, lyria2, stableAudio25]
 const text = [gpt61Terra, claudeHaiku45, gemini3Flash]
 
+const models: Model[] = [...image, ...video, ...audio, ...text]
+
 /** The shipped families, in the catalog's order. */
-export const shipped = [...image, ...video, ...audio, ...text, sandbox]
+export const shipped = [...models.map(({ family }) => family), sandbox]
+
+/** The bindings of all shipped families. Those of an endpoint stand in order of preference. */
+export const bindings: readonly Binding[] = models.flatMap(model => model.bindings)
+
+const byEndpoint = new Map(
+  bindings.map(({ endpoint }) => [endpoint, bindings.filter(each => each.endpoint === endpoint)]),
+)
+
+/** The bindings of an endpoint, the preferred one first. */
+export const bindingsOf = (endpoint: string): readonly Binding[] => byEndpoint.get(endpoint) ?? []

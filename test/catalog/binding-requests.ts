@@ -1,5 +1,5 @@
 import type { ProviderName } from '../../schemas/binding.ts'
-import { bindings } from '../../src/catalog/bindings/bindings.ts'
+import { bindings } from '../../src/catalog/shipped.ts'
 import { upstreamParameters } from '../../src/domain/routing/upstream-parameters.ts'
 import type { UpstreamRequest } from '../../src/ports/provider.ts'
 import { endpoints, samplesOf } from './inputs.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Binding } from '../../schemas/binding.ts'
 import type { Endpoint } from '../../schemas/catalog.ts'
-import { bindings, bindingsOf } from '../../src/catalog/bindings/bindings.ts'
+import { bindings, bindingsOf } from '../../src/catalog/shipped.ts'
 import { listPrice } from '../../src/domain/routing/list-price.ts'
 import { quantitiesOf } from '../../src/domain/routing/quantities.ts'
 import { upstreamParameters } from '../../src/domain/routing/upstream-parameters.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { bindings } from '../../src/catalog/bindings/bindings.ts'
+import { bindings } from '../../src/catalog/shipped.ts'
 import { modelsFile, modelsPage } from '../support/make-models-page.ts'
 
 /** The longest notice that operators get of a model's end: `tollgate providers list` warns as long ahead. */

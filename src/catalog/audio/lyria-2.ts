@@ -1,4 +1,7 @@
-import { musicFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { implied, same, unlessEmpty } from '../bindings/rules.ts'
+import { type Model, musicFamily } from '../families.ts'
 import { durationOf, musicFormat, negativePrompt, prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
@@ -6,7 +9,7 @@ import { priceRule } from '../price-rule.ts'
  * Google's Lyria 2, as https://cloud.google.com/vertex-ai/generative-ai/docs/music/generate-music describes it. It
  * always makes 30 seconds; the parameter's only value says so.
  */
-export const lyria2 = musicFamily({
+const family = musicFamily({
   id: 'lyria-2',
   name: 'Lyria 2',
   endpoints: {
@@ -34,3 +37,13 @@ export const lyria2 = musicFamily({
     },
   },
 })
+
+const common = [...same('prompt', 'seed'), implied('duration', 30), implied('output_format', 'wav')]
+
+const bindings: Binding[] = [
+  // An empty negative prompt is sent too, since fal has a default.
+  onFal('lyria-2-t2a', 'fal-ai/lyria2', { parameters: [...common, ...same('negative_prompt')] }),
+  onReplicate('lyria-2-t2a', 'google/lyria-2', { parameters: [...common, unlessEmpty('negative_prompt')] }),
+]
+
+export const lyria2: Model = { family, bindings }

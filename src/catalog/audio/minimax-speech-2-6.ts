@@ -1,4 +1,8 @@
-import { speechFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { implied, same } from '../bindings/rules.ts'
+import { each, usd } from '../bindings/usd.ts'
+import { type Model, speechFamily } from '../families.ts'
 import { choice, flag, integer, number, text } from '../parameter-schemas.ts'
 import { speechFormat } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
@@ -8,7 +12,7 @@ import { MAX_SPEECH_LENGTH } from './speech-length.ts'
  * MiniMax's Speech 2.6 HD. Parameters follow https://replicate.com/minimax/speech-2.6-hd, the price
  * https://fal.ai/models/fal-ai/minimax/speech-2.6-hd.
  */
-export const minimaxSpeech26 = speechFamily({
+const family = speechFamily({
   id: 'minimax-speech-2-6',
   name: 'MiniMax Speech 2.6',
   endpoints: {
@@ -83,3 +87,49 @@ export const minimaxSpeech26 = speechFamily({
     },
   },
 })
+
+const languages = [
+  ...['English', 'Chinese', 'Chinese,Yue', 'Arabic', 'Russian', 'Spanish', 'French', 'Portuguese', 'German', 'Turkish'],
+  ...['Dutch', 'Ukrainian', 'Vietnamese', 'Indonesian', 'Japanese', 'Italian', 'Korean', 'Thai', 'Polish', 'Romanian'],
+  ...['Greek', 'Czech', 'Finnish', 'Hindi', 'Bulgarian', 'Danish', 'Hebrew', 'Malay', 'Slovak', 'Swedish', 'Croatian'],
+  ...['Hungarian', 'Norwegian', 'Slovenian', 'Catalan', 'Nynorsk', 'Afrikaans'],
+]
+
+const bindings: Binding[] = [
+  // It has all moods and formats, unlike fal.
+  onReplicate('minimax-speech-2-6-t2a', 'minimax/speech-2.6-hd', {
+    parameters: [
+      ...same('text', 'voice_id', 'speed', 'volume', 'pitch', 'emotion', 'english_normalization'),
+      {
+        from: 'language_boost',
+        to: 'language_boost',
+        values: { auto: 'Automatic', ...Object.fromEntries(languages.map(language => [language, language])) },
+      },
+      { from: 'output_format', to: 'audio_format' },
+    ],
+  }),
+  onFal('minimax-speech-2-6-t2a', 'fal-ai/minimax/speech-2.6-hd', {
+    parameters: [
+      ...same('language_boost'),
+      { from: 'text', to: 'prompt' },
+      { from: 'voice_id', to: 'voice_setting.voice_id' },
+      { from: 'speed', to: 'voice_setting.speed' },
+      { from: 'volume', to: 'voice_setting.vol' },
+      { from: 'pitch', to: 'voice_setting.pitch' },
+      {
+        from: 'emotion',
+        to: 'voice_setting.emotion',
+        omit: ['auto'],
+        only: ['happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised', 'neutral'],
+      },
+      { from: 'english_normalization', to: 'voice_setting.english_normalization' },
+      implied('output_format', 'mp3'),
+    ],
+    // Otherwise, the result has the sound in hexadecimal rather than an address.
+    constants: { output_format: 'url' },
+    // https://fal.ai/models/fal-ai/minimax/speech-2.6-hd: 10 US cents for 1,000 characters.
+    price: usd(each('characters', 0.0001)),
+  }),
+]
+
+export const minimaxSpeech26: Model = { family, bindings }

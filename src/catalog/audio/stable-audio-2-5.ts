@@ -1,4 +1,8 @@
-import { musicFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onFal } from '../bindings/providers.ts'
+import { implied, same } from '../bindings/rules.ts'
+import { each, usd } from '../bindings/usd.ts'
+import { type Model, musicFamily } from '../families.ts'
 import { durationWithin, guidanceScale, inferenceSteps, musicFormat, prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
@@ -7,7 +11,7 @@ import { priceRule } from '../price-rule.ts'
  * https://fal.ai/models/fal-ai/stable-audio-25/text-to-audio, with the vendor's own name for the duration
  * (https://platform.stability.ai/docs/api-reference).
  */
-export const stableAudio25 = musicFamily({
+const family = musicFamily({
   id: 'stable-audio-2-5',
   name: 'Stable Audio 2.5',
   endpoints: {
@@ -37,3 +41,18 @@ export const stableAudio25 = musicFamily({
     },
   },
 })
+
+/** Replicate has the model too, but makes MP3 files there, which the family does not offer. */
+const bindings: Binding[] = [
+  onFal('stable-audio-2-5-t2a', 'fal-ai/stable-audio-25/text-to-audio', {
+    parameters: [
+      ...same('prompt', 'num_inference_steps', 'guidance_scale', 'seed'),
+      { from: 'duration', to: 'seconds_total' },
+      implied('output_format', 'wav'),
+    ],
+    // https://fal.ai/models/fal-ai/stable-audio-25/text-to-audio
+    price: usd(each('runs', 0.2)),
+  }),
+]
+
+export const stableAudio25: Model = { family, bindings }

@@ -1,13 +1,16 @@
-import { imageFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { eachBy, usd } from '../bindings/usd.ts'
+import { imageFamily, type Model } from '../families.ts'
 import { priceRule } from '../price-rule.ts'
-import { flux2ImageToImage, flux2TextToImage } from './flux-2-parameters.ts'
+import { falFlux2, flux2ImageToImage, flux2TextToImage, replicateFlux2 } from './flux-2.ts'
 
 /**
  * FLUX.2 [pro] by Black Forest Labs. Parameters follow https://replicate.com/black-forest-labs/flux-2-pro, prices
  * https://fal.ai/models/fal-ai/flux-2-pro: the first megapixel costs 3 credits and each further one 1.5. The input
  * image counts as one megapixel.
  */
-export const flux2Pro = imageFamily({
+const family = imageFamily({
   id: 'flux-2-pro',
   name: 'FLUX.2 [pro]',
   endpoints: {
@@ -48,3 +51,31 @@ export const flux2Pro = imageFamily({
     },
   },
 })
+
+/**
+ * https://fal.ai/models/fal-ai/flux-2-pro: the first megapixel costs 3 US cents and each further one 1.5. The input
+ * image counts as one.
+ */
+const falPrice = (inputUsd: number) =>
+  usd(
+    ...eachBy('runs', 'resolution', {
+      ...{ '0.5 MP': 0.03 + inputUsd, '1 MP': 0.03 + inputUsd },
+      ...{ '2 MP': 0.045 + inputUsd, '4 MP': 0.075 + inputUsd },
+    }),
+  )
+
+const bindingsOf = (endpoint: string, falModel: string, inputUsd: number): Binding[] => [
+  onReplicate(endpoint, 'black-forest-labs/flux-2-pro', { parameters: replicateFlux2 }),
+  onFal(endpoint, falModel, {
+    parameters: falFlux2,
+    constants: { enable_safety_checker: true },
+    price: falPrice(inputUsd),
+  }),
+]
+
+const bindings: Binding[] = [
+  ...bindingsOf('flux-2-pro-t2i', 'fal-ai/flux-2-pro', 0),
+  ...bindingsOf('flux-2-pro-i2i', 'fal-ai/flux-2-pro/edit', 0.015),
+]
+
+export const flux2Pro: Model = { family, bindings }

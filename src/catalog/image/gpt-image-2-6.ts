@@ -1,4 +1,8 @@
-import { imageFamily } from '../families.ts'
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import { onOpenAiEdit, onOpenAiGenerate } from '../bindings/providers.ts'
+import { range, same } from '../bindings/rules.ts'
+import { usdPerMillion } from '../bindings/usd.ts'
+import { imageFamily, type Model } from '../families.ts'
 import { choice, integer } from '../parameter-schemas.ts'
 import { imageFormat, imageUrl, numImages, prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
@@ -27,7 +31,7 @@ const sizes = { '1024x1024': 1, '1536x1024': 0.8, '1024x1536': 0.8, auto: 1 }
  * token, as much as for GPT Image 2, whose pictures cost 0.6, 5.3 and 21.1 US cents by OpenAI's guide. The rest covers
  * prompts and input images, which are always read in full detail.
  */
-export const gptImage26 = imageFamily({
+const family = imageFamily({
   id: 'gpt-image-2-6',
   name: 'GPT Image 2.6',
   replaces: ['gpt-image-1-5'],
@@ -82,3 +86,40 @@ export const gptImage26 = imageFamily({
     },
   },
 })
+
+const rules: ParameterRule[] = [
+  ...same('prompt', 'size', 'quality', 'background', 'output_format'),
+  // The client's types lack it for edits, unlike https://developers.openai.com/api/reference/resources/images.
+  { from: 'moderation', to: 'moderation', omit: ['auto'] },
+  { from: 'num_images', to: 'n' },
+  { from: 'output_compression', to: 'output_compression', omit: [100] },
+]
+
+const priced = {
+  refuses: [
+    { background: 'transparent', output_format: 'jpeg' },
+    // PNG files have no quality.
+    { output_format: 'png', output_compression: range(0, 99) },
+  ],
+  price: usdPerMillion({
+    'input_tokens_details.text_tokens': 5,
+    'input_tokens_details.image_tokens': 8,
+    output_tokens: 30,
+  }),
+}
+
+/**
+ * OpenAI recommends this one of the two models of GPT Image 2.6. The other one, flare, is no stand-in: it makes other
+ * pictures.
+ */
+const SUNBURST = 'gpt-image-2.6-sunburst'
+
+const bindings: Binding[] = [
+  onOpenAiGenerate('gpt-image-2-6-t2i', SUNBURST, { parameters: rules, ...priced }),
+  onOpenAiEdit('gpt-image-2-6-i2i', SUNBURST, {
+    parameters: [...rules, { from: 'image_url', to: 'image', as: 'files' }],
+    ...priced,
+  }),
+]
+
+export const gptImage26: Model = { family, bindings }

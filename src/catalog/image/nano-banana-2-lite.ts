@@ -1,6 +1,12 @@
-import { imageFamily } from '../families.ts'
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import { googleImage, googleImageConstants } from '../bindings/google-image.ts'
+import { onFal, onGoogleImages, onReplicate } from '../bindings/providers.ts'
+import { implied, same } from '../bindings/rules.ts'
+import { usdPerMillion } from '../bindings/usd.ts'
+import { imageFamily, type Model } from '../families.ts'
 import { aspectRatio, imageFormat, imageUrl, numImages, prompt, safetyTolerance, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
+import { falPrompt, replicateNanoBanana } from './nano-banana.ts'
 
 const ratios = [
   ...['auto', '1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '4:5', '5:4', '21:9'],
@@ -20,7 +26,7 @@ const pricing = priceRule(4, { quantities: ['num_images'] })
  * Google's Gemini 3.1 Flash Lite Image. Parameters follow https://fal.ai/models/google/nano-banana-2-lite/api. Google
  * charges about 3.4 US cents an image (https://ai.google.dev/gemini-api/docs/pricing); the rest covers input tokens.
  */
-export const nanoBanana2Lite = imageFamily({
+const family = imageFamily({
   id: 'nano-banana-2-lite',
   name: 'Nano Banana 2 Lite',
   replaces: ['imagen-4-fast'],
@@ -70,3 +76,33 @@ export const nanoBanana2Lite = imageFamily({
     },
   },
 })
+
+const fal = [falPrompt, ...same('num_images', 'aspect_ratio', 'output_format', 'safety_tolerance', 'seed')]
+
+const bindingsOf = (endpoint: string, falModel: string, image: ParameterRule[]): Binding[] => [
+  onFal(endpoint, falModel, { parameters: [...fal, ...image] }),
+  onGoogleImages(endpoint, 'gemini-3.1-flash-lite-image', {
+    parameters: googleImage,
+    constants: googleImageConstants,
+    price: usdPerMillion({
+      promptTokenCount: 0.25,
+      'candidatesTokensDetails.IMAGE': 30,
+      'candidatesTokensDetails.TEXT': 1.5,
+      thoughtsTokenCount: 1.5,
+    }),
+  }),
+  // Replicate leaves moderation to the vendor.
+  onReplicate(endpoint, 'google/nano-banana-2-lite', {
+    parameters: [...replicateNanoBanana, implied('safety_tolerance', '4')],
+  }),
+]
+
+const bindings: Binding[] = [
+  ...bindingsOf('nano-banana-2-lite-t2i', 'google/nano-banana-2-lite', []),
+  // fal names the model for edits without its number.
+  ...bindingsOf('nano-banana-2-lite-i2i', 'google/nano-banana-lite/edit', [
+    { from: 'image_url', to: 'image_urls', as: 'files' },
+  ]),
+]
+
+export const nanoBanana2Lite: Model = { family, bindings }

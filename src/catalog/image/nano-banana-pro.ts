@@ -1,4 +1,9 @@
-import { imageFamily } from '../families.ts'
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import { googleImage, googleImageConstants, googleResolution, googleSearch } from '../bindings/google-image.ts'
+import { onFal, onGoogleImages, onReplicate } from '../bindings/providers.ts'
+import { implied, same } from '../bindings/rules.ts'
+import { eachBy, extra, usd, usdPerMillion } from '../bindings/usd.ts'
+import { imageFamily, type Model } from '../families.ts'
 import { flag } from '../parameter-schemas.ts'
 import {
   aspectRatio,
@@ -11,6 +16,7 @@ import {
   seed,
 } from '../parameters.ts'
 import { priceRule, surcharge } from '../price-rule.ts'
+import { falPrompt, replicateNanoBanana } from './nano-banana.ts'
 
 const ratios = ['auto', '21:9', '16:9', '3:2', '4:3', '5:4', '1:1', '4:5', '3:4', '2:3', '9:16']
 
@@ -34,7 +40,7 @@ const pricing = priceRule(15, {
 })
 
 /** Google's Gemini 3 Pro Image. Parameters and prices follow https://fal.ai/models/fal-ai/nano-banana-pro/api. */
-export const nanoBananaPro = imageFamily({
+const family = imageFamily({
   id: 'nano-banana-pro',
   name: 'Nano Banana Pro',
   replaces: ['imagen-4-ultra'],
@@ -86,3 +92,58 @@ export const nanoBananaPro = imageFamily({
     },
   },
 })
+
+const fal = [
+  falPrompt,
+  ...same('num_images', 'resolution', 'aspect_ratio', 'output_format', 'enable_web_search'),
+  ...same('safety_tolerance', 'seed'),
+]
+
+/** https://fal.ai/models/fal-ai/nano-banana-pro/api */
+const falPrice = usd(
+  ...eachBy('outputs', 'resolution', { '1K': 0.15, '2K': 0.15, '4K': 0.3 }),
+  ...extra('enable_web_search', 0.015),
+)
+
+const replicate: ParameterRule[] = [
+  ...replicateNanoBanana,
+  ...same('resolution'),
+  implied('enable_web_search', false),
+  {
+    from: 'safety_tolerance',
+    to: 'safety_filter_level',
+    values: {
+      ...{ 1: 'block_low_and_above', 2: 'block_low_and_above' },
+      ...{ 3: 'block_medium_and_above', 4: 'block_medium_and_above' },
+      ...{ 5: 'block_only_high', 6: 'block_only_high' },
+    },
+  },
+]
+
+const bindingsOf = (endpoint: string, falModel: string, image: ParameterRule[]): Binding[] => [
+  onFal(endpoint, falModel, { parameters: [...fal, ...image], price: falPrice }),
+  onGoogleImages(endpoint, 'gemini-3-pro-image', {
+    parameters: [...googleImage, googleResolution, googleSearch],
+    constants: googleImageConstants,
+    price: usdPerMillion({
+      promptTokenCount: 2,
+      'candidatesTokensDetails.IMAGE': 120,
+      'candidatesTokensDetails.TEXT': 12,
+      thoughtsTokenCount: 12,
+    }),
+  }),
+  // Otherwise, Replicate answers with another model while this one is busy.
+  onReplicate(endpoint, 'google/nano-banana-pro', {
+    parameters: replicate,
+    constants: { allow_fallback_model: false },
+  }),
+]
+
+const bindings: Binding[] = [
+  ...bindingsOf('nano-banana-pro-t2i', 'fal-ai/nano-banana-pro', []),
+  ...bindingsOf('nano-banana-pro-i2i', 'fal-ai/nano-banana-pro/edit', [
+    { from: 'image_url', to: 'image_urls', as: 'files' },
+  ]),
+]
+
+export const nanoBananaPro: Model = { family, bindings }

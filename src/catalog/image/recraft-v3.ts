@@ -1,4 +1,8 @@
-import { imageFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { same, sizes, unlessEmpty } from '../bindings/rules.ts'
+import { each, usd } from '../bindings/usd.ts'
+import { imageFamily, type Model } from '../families.ts'
 import { choice } from '../parameter-schemas.ts'
 import { imageUrl, negativePrompt, prompt, strength } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
@@ -26,7 +30,7 @@ const pricing = priceRule(4)
  * https://fal.ai/models/fal-ai/recraft/v3/image-to-image, the price https://www.recraft.ai/docs. Its vector styles are
  * omitted, because their results are not raster images.
  */
-export const recraftV3 = imageFamily({
+const family = imageFamily({
   id: 'recraft-v3',
   name: 'Recraft V3',
   endpoints: {
@@ -84,3 +88,32 @@ export const recraftV3 = imageFamily({
     },
   },
 })
+
+const SIZES = [
+  ...['1024x1024', '1365x1024', '1024x1365', '1536x1024', '1024x1536', '1820x1024', '1024x1820'],
+  ...['2048x1024', '1024x2048', '1434x1024', '1024x1434', '1280x1024', '1024x1280', '1707x1024', '1024x1707'],
+]
+
+/** Recraft's own price (https://www.recraft.ai/docs), which fal and Replicate charge too. */
+const price = usd(each('outputs', 0.04))
+
+const bindings: Binding[] = [
+  onFal('recraft-v3-t2i', 'fal-ai/recraft/v3/text-to-image', {
+    parameters: [
+      ...same('prompt', 'style'),
+      { from: 'size', to: 'image_size', values: sizes(Object.fromEntries(SIZES.map(size => [size, size]))) },
+    ],
+    price,
+  }),
+  onReplicate('recraft-v3-t2i', 'recraft-ai/recraft-v3', { parameters: same('prompt', 'style', 'size'), price }),
+  onFal('recraft-v3-i2i', 'fal-ai/recraft/v3/image-to-image', {
+    parameters: [
+      ...same('prompt', 'style', 'strength'),
+      unlessEmpty('negative_prompt'),
+      { from: 'image_url', to: 'image_url', as: 'file' },
+    ],
+    price,
+  }),
+]
+
+export const recraftV3: Model = { family, bindings }

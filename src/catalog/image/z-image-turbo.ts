@@ -1,4 +1,8 @@
-import { imageFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onFal } from '../bindings/providers.ts'
+import { same } from '../bindings/rules.ts'
+import { BY_PIXEL } from '../bindings/unpriced.ts'
+import { imageFamily, type Model } from '../families.ts'
 import { choice, integer } from '../parameter-schemas.ts'
 import { imageFormat, inferenceSteps, numImages, prompt, promptExpansion, safetyChecker, seed } from '../parameters.ts'
 import { priceRule, surcharge } from '../price-rule.ts'
@@ -13,7 +17,7 @@ const side = (title: string, description: string) =>
  * Z-Image Turbo by Tongyi-MAI of Alibaba. Parameters follow https://replicate.com/prunaai/z-image-turbo and
  * https://fal.ai/models/fal-ai/z-image/turbo/api, which also charges by pixel.
  */
-export const zImageTurbo = imageFamily({
+const family = imageFamily({
   id: 'z-image-turbo',
   name: 'Z-Image Turbo',
   endpoints: {
@@ -59,3 +63,21 @@ export const zImageTurbo = imageFamily({
     },
   },
 })
+
+/**
+ * Replicate has the model too, but without a safety checker, which the family has on by default:
+ * https://replicate.com/prunaai/z-image-turbo, version e61b4c42.
+ */
+const bindings: Binding[] = [
+  onFal('z-image-turbo-t2i', 'fal-ai/z-image/turbo', {
+    parameters: [
+      ...same('prompt', 'num_images', 'num_inference_steps', 'acceleration', 'enable_prompt_expansion'),
+      ...same('output_format', 'enable_safety_checker', 'seed'),
+      { from: 'width', to: 'image_size.width' },
+      { from: 'height', to: 'image_size.height' },
+    ],
+    unpriced: BY_PIXEL,
+  }),
+]
+
+export const zImageTurbo: Model = { family, bindings }

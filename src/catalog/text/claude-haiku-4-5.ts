@@ -1,4 +1,8 @@
-import { textFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onAnthropic } from '../bindings/providers.ts'
+import { same, unlessEmpty } from '../bindings/rules.ts'
+import { usdPerMillion } from '../bindings/usd.ts'
+import { type Model, textFamily } from '../families.ts'
 import { integer, number, text } from '../parameter-schemas.ts'
 import { prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
@@ -8,7 +12,7 @@ import { answerLength, answerLengthFactors } from './answer-length.ts'
  * Anthropic's Claude Haiku 4.5, as https://docs.claude.com/en/api/messages describes it. At 5 USD per million tokens,
  * 1,024 cost 0.5 credits; the rest covers input tokens.
  */
-export const claudeHaiku45 = textFamily({
+const family = textFamily({
   id: 'claude-haiku-4-5',
   name: 'Claude Haiku 4.5',
   endpoints: {
@@ -47,3 +51,12 @@ export const claudeHaiku45 = textFamily({
     },
   },
 })
+
+const bindings: Binding[] = [
+  onAnthropic('claude-haiku-4-5-t2t', 'claude-haiku-4-5', {
+    parameters: [...same('prompt', 'temperature', 'top_k', 'max_tokens'), unlessEmpty('system')],
+    price: usdPerMillion({ input_tokens: 1, output_tokens: 5 }),
+  }),
+]
+
+export const claudeHaiku45: Model = { family, bindings }

@@ -1,4 +1,8 @@
-import { textFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onGoogleText } from '../bindings/providers.ts'
+import { unlessEmpty } from '../bindings/rules.ts'
+import { usdPerMillion } from '../bindings/usd.ts'
+import { type Model, textFamily } from '../families.ts'
 import { choice, number, text } from '../parameter-schemas.ts'
 import { prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
@@ -8,7 +12,7 @@ import { answerLength, answerLengthFactors } from './answer-length.ts'
  * Google's Gemini 3 Flash, as https://ai.google.dev/api/generate-content describes it. At 3 USD per million tokens,
  * 1,024 cost 0.3 credits; the rest covers input tokens.
  */
-export const gemini3Flash = textFamily({
+const family = textFamily({
   id: 'gemini-3-flash',
   name: 'Gemini 3 Flash',
   endpoints: {
@@ -62,3 +66,25 @@ export const gemini3Flash = textFamily({
     },
   },
 })
+
+const bindings: Binding[] = [
+  onGoogleText('gemini-3-flash-t2t', 'gemini-3-flash-preview', {
+    parameters: [
+      { from: 'prompt', to: 'contents' },
+      unlessEmpty('system_instruction', 'config.systemInstruction'),
+      {
+        from: 'thinking_level',
+        to: 'config.thinkingConfig.thinkingLevel',
+        values: { minimal: 'MINIMAL', low: 'LOW', medium: 'MEDIUM', high: 'HIGH' },
+      },
+      { from: 'temperature', to: 'config.temperature' },
+      { from: 'top_p', to: 'config.topP' },
+      { from: 'seed', to: 'config.seed' },
+      { from: 'max_output_tokens', to: 'config.maxOutputTokens' },
+    ],
+    price: usdPerMillion({ promptTokenCount: 0.5, candidatesTokenCount: 3, thoughtsTokenCount: 3 }),
+    replacedBy: 'gemini-3.6-flash',
+  }),
+]
+
+export const gemini3Flash: Model = { family, bindings }

@@ -1,4 +1,8 @@
-import { textFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onOpenAiChat } from '../bindings/providers.ts'
+import { same, unlessEmpty } from '../bindings/rules.ts'
+import { million, usd } from '../bindings/usd.ts'
+import { type Model, textFamily } from '../families.ts'
 import { choice, text } from '../parameter-schemas.ts'
 import { prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
@@ -8,7 +12,7 @@ import { answerLength, answerLengthFactors } from './answer-length.ts'
  * OpenAI's GPT-6.1 Terra, as https://developers.openai.com/api/reference/resources/chat describes it. At 5 USD per
  * million tokens, 1,024 cost 0.5 credits; the rest covers input tokens.
  */
-export const gpt61Terra = textFamily({
+const family = textFamily({
   id: 'gpt-6-1-terra',
   name: 'GPT-6.1 Terra',
   replaces: ['gpt-5-mini'],
@@ -51,3 +55,26 @@ export const gpt61Terra = textFamily({
     },
   },
 })
+
+const [CACHED, WRITTEN] = ['prompt_tokens_details.cached_tokens', 'prompt_tokens_details.cache_write_tokens'] as const
+
+/** Tokens that are read from a cache, or written into one, are among those of the prompt. */
+const price = usd(
+  million('prompt_tokens', 1, { without: [CACHED, WRITTEN] }),
+  million(CACHED, 0.05, { mayBeAbsent: true }),
+  million(WRITTEN, 1.25, { mayBeAbsent: true }),
+  million('completion_tokens', 5),
+)
+
+const bindings: Binding[] = [
+  onOpenAiChat('gpt-6-1-terra-t2t', 'gpt-6.1-terra', {
+    parameters: [
+      ...same('prompt', 'reasoning_effort', 'verbosity'),
+      unlessEmpty('instructions'),
+      { from: 'max_output_tokens', to: 'max_completion_tokens' },
+    ],
+    price,
+  }),
+]
+
+export const gpt61Terra: Model = { family, bindings }

@@ -1,4 +1,7 @@
-import { videoFamily } from '../families.ts'
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import { onGoogleJobs } from '../bindings/providers.ts'
+import { range, withUnit } from '../bindings/rules.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { aspectRatio, durationWithin, imageUrl, prompt, videoResolution } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
@@ -17,7 +20,7 @@ const pricing = priceRule(10, {
  * Google's Gemini Omni Flash. Parameters follow https://ai.google.dev/gemini-api/docs/interactions. The price is that
  * of version 1.1 by third parties, since version 1.2 costs less and 1.1 stands in for it.
  */
-export const geminiOmniFlash = videoFamily({
+const family = videoFamily({
   id: 'gemini-omni-flash',
   name: 'Gemini Omni Flash',
   replaces: ['sora-2'],
@@ -59,3 +62,32 @@ export const geminiOmniFlash = videoFamily({
     },
   },
 })
+
+const parameters: ParameterRule[] = [
+  { from: 'prompt', to: 'input' },
+  { from: 'image_url', to: 'image', as: 'file' },
+  { from: 'aspect_ratio', to: 'response_format.aspect_ratio' },
+  withUnit('duration', 's', range(3, 10), 'response_format.duration'),
+  {
+    from: 'resolution',
+    to: 'response_format.resolution',
+    values: { '360p': '360p', '720p': '720p', '1080p': '1080p', '4K': '4k' },
+  },
+]
+
+const constants = {
+  background: true,
+  store: true,
+  'response_format.type': 'video',
+  'response_format.delivery': 'uri',
+}
+
+/** The newer version costs less and, unlike the other one, takes up to 15 seconds. The family offers what both have. */
+const versions = ['gemini-omni-1.2-flash', 'gemini-omni-1.1-flash']
+
+/** The client's types do not say what belongs into `response_format`. fal serves a version that Google has ended. */
+const bindings: Binding[] = ['gemini-omni-flash-t2v', 'gemini-omni-flash-i2v'].flatMap(endpoint =>
+  versions.map(model => onGoogleJobs(endpoint, model, { parameters, constants, unconfirmed: true })),
+)
+
+export const geminiOmniFlash: Model = { family, bindings }

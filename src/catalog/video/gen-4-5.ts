@@ -1,4 +1,7 @@
-import { videoFamily } from '../families.ts'
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import { onReplicate } from '../bindings/providers.ts'
+import { same } from '../bindings/rules.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { aspectRatio, durationOf, imageUrl, prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
@@ -13,7 +16,7 @@ const pricing = priceRule(12, { quantities: ['duration'] })
  * Runway's Gen-4.5. Parameters follow https://replicate.com/runwayml/gen-4.5, the price
  * https://docs.dev.runwayml.com/api.
  */
-export const gen45 = videoFamily({
+const family = videoFamily({
   id: 'gen-4-5',
   name: 'Gen-4.5',
   endpoints: {
@@ -54,3 +57,14 @@ export const gen45 = videoFamily({
     },
   },
 })
+
+const parameters: ParameterRule[] = [
+  ...same('prompt', 'duration', 'aspect_ratio', 'seed'),
+  { from: 'image_url', to: 'image', as: 'file' },
+]
+
+const bindings: Binding[] = ['gen-4-5-t2v', 'gen-4-5-i2v'].map(endpoint =>
+  onReplicate(endpoint, 'runwayml/gen-4.5', { parameters }),
+)
+
+export const gen45: Model = { family, bindings }

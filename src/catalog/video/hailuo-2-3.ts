@@ -1,4 +1,8 @@
-import { videoFamily } from '../families.ts'
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { implied, same, withUnit } from '../bindings/rules.ts'
+import { each, usd } from '../bindings/usd.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { flag } from '../parameter-schemas.ts'
 import { durationOf, imageUrl, prompt, videoResolution } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
@@ -21,7 +25,7 @@ const pricing = priceRule(28, {
  * MiniMax's Hailuo 2.3. Parameters follow https://platform.minimax.io/docs/api-reference/video-generation-t2v, prices
  * https://fal.ai/models/fal-ai/minimax/hailuo-2.3/standard/text-to-video and its pro form.
  */
-export const hailuo23 = videoFamily({
+const family = videoFamily({
   id: 'hailuo-2-3',
   name: 'Hailuo 2.3',
   endpoints: {
@@ -62,3 +66,33 @@ export const hailuo23 = videoFamily({
     },
   },
 })
+
+/** fal has a model for each resolution. That of 1080p makes six seconds, as everywhere. */
+const fal: ParameterRule[] = [...same('prompt', 'prompt_optimizer'), { from: 'image_url', to: 'image_url', as: 'file' }]
+const standard = [...fal, implied('resolution', '768p'), withUnit('duration', '', [6, 10])]
+const pro = [...fal, implied('resolution', '1080p'), implied('duration', 6)]
+
+const replicate: ParameterRule[] = [
+  ...same('prompt', 'duration', 'resolution', 'prompt_optimizer'),
+  { from: 'image_url', to: 'first_frame_image', as: 'file' },
+]
+
+const bindingsOf = (endpoint: string, kind: string): Binding[] => [
+  onFal(endpoint, `fal-ai/minimax/hailuo-2.3/standard/${kind}`, {
+    parameters: standard,
+    // https://fal.ai/models/fal-ai/minimax/hailuo-2.3/standard/text-to-video
+    price: usd(each('runs', 0.28, { duration: 6 }), each('runs', 0.56, { duration: 10 })),
+  }),
+  onFal(endpoint, `fal-ai/minimax/hailuo-2.3/pro/${kind}`, { parameters: pro, price: usd(each('runs', 0.49)) }),
+  onReplicate(endpoint, 'minimax/hailuo-2.3', {
+    parameters: replicate,
+    refuses: [{ resolution: '1080p', duration: 10 }],
+  }),
+]
+
+const bindings: Binding[] = [
+  ...bindingsOf('hailuo-2-3-t2v', 'text-to-video'),
+  ...bindingsOf('hailuo-2-3-i2v', 'image-to-video'),
+]
+
+export const hailuo23: Model = { family, bindings }

@@ -1,7 +1,10 @@
-import { videoFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { number } from '../parameter-schemas.ts'
 import { aspectRatio, durationOf, endImageUrl, generateAudio, imageUrl, negativePrompt, prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
+import { falKling, falKlingPrice, replicateKling } from './kling.ts'
 
 /** The vendor's limit in characters, https://app.klingai.com/global/dev/document-api. */
 const MAX_PROMPT_LENGTH = 2_500
@@ -15,7 +18,7 @@ const common = {
 const pricing = priceRule(7, { quantities: ['duration'], multipliers: { generate_audio: { true: 2, false: 1 } } })
 
 /** Kuaishou's Kling 2.6 Pro. Parameters and prices follow https://fal.ai/models/fal-ai/kling-video/v2.6/pro. */
-export const kling26 = videoFamily({
+const family = videoFamily({
   id: 'kling-2-6',
   name: 'Kling 2.6',
   endpoints: {
@@ -69,3 +72,16 @@ export const kling26 = videoFamily({
     },
   },
 })
+
+const fal = falKling([5, 10])
+/** https://fal.ai/models/fal-ai/kling-video/v2.6/pro */
+const price = falKlingPrice(0.07, 0.14)
+
+const bindings: Binding[] = [
+  onFal('kling-2-6-t2v', 'fal-ai/kling-video/v2.6/pro/text-to-video', { parameters: fal, price }),
+  onReplicate('kling-2-6-t2v', 'kwaivgi/kling-v2.6', { parameters: replicateKling }),
+  onFal('kling-2-6-i2v', 'fal-ai/kling-video/v2.6/pro/image-to-video', { parameters: fal, price }),
+  onReplicate('kling-2-6-i2v', 'kwaivgi/kling-v2.6', { parameters: replicateKling }),
+]
+
+export const kling26: Model = { family, bindings }

@@ -1,4 +1,7 @@
-import { videoFamily } from '../families.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { range } from '../bindings/rules.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { number } from '../parameter-schemas.ts'
 import {
   aspectRatio,
@@ -10,6 +13,7 @@ import {
   prompt,
 } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
+import { falKling, falKlingPrice, replicateKling } from './kling.ts'
 
 /** The vendor's limit in characters, https://app.klingai.com/global/dev/document-api. */
 const MAX_PROMPT_LENGTH = 2_500
@@ -31,7 +35,7 @@ const pricing = priceRule(11.2, { quantities: ['duration'], multipliers: { gener
  * Kuaishou's Kling 3.0 Pro, which makes 1080p. Parameters and prices follow
  * https://fal.ai/models/fal-ai/kling-video/v3/pro/text-to-video/api.
  */
-export const kling3Pro = videoFamily({
+const family = videoFamily({
   id: 'kling-3-pro',
   name: 'Kling 3.0 Pro',
   replaces: ['sora-2-pro'],
@@ -83,3 +87,19 @@ export const kling3Pro = videoFamily({
     },
   },
 })
+
+const fal = falKling(range(3, 15))
+/** https://fal.ai/models/fal-ai/kling-video/v3/pro/text-to-video/api */
+const price = falKlingPrice(0.112, 0.168)
+
+const onReplicateToo = (endpoint: string) =>
+  onReplicate(endpoint, 'kwaivgi/kling-v3-video', { parameters: replicateKling, constants: { mode: 'pro' } })
+
+const bindings: Binding[] = [
+  onFal('kling-3-pro-t2v', 'fal-ai/kling-video/v3/pro/text-to-video', { parameters: fal, price }),
+  onReplicateToo('kling-3-pro-t2v'),
+  onFal('kling-3-pro-i2v', 'fal-ai/kling-video/v3/pro/image-to-video', { parameters: fal, price }),
+  onReplicateToo('kling-3-pro-i2v'),
+]
+
+export const kling3Pro: Model = { family, bindings }

@@ -1,4 +1,7 @@
-import { videoFamily } from '../families.ts'
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { same } from '../bindings/rules.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { choice } from '../parameter-schemas.ts'
 import {
   aspectRatio,
@@ -27,7 +30,7 @@ const pricing = priceRule(8, {
  * Lightricks' LTX-2.3 Pro. Parameters follow https://fal.ai/models/fal-ai/ltx-2.3/text-to-video/api, prices the
  * vendor's.
  */
-export const ltx23Pro = videoFamily({
+const family = videoFamily({
   id: 'ltx-2-3-pro',
   name: 'LTX-2.3 Pro',
   replaces: ['ltx-2-pro'],
@@ -81,3 +84,32 @@ export const ltx23Pro = videoFamily({
     },
   },
 })
+
+const commonRules = same('prompt', 'duration', 'fps', 'generate_audio')
+
+const fal: ParameterRule[] = [
+  ...commonRules,
+  ...same('resolution', 'aspect_ratio'),
+  { from: 'image_url', to: 'image_url', as: 'file' },
+  { from: 'end_image_url', to: 'end_image_url', as: 'file' },
+]
+
+/** The parameters of version 2.5, whose description could be read. */
+const replicate: ParameterRule[] = [
+  ...commonRules,
+  { from: 'resolution', to: 'resolution', values: { '1080p': '1080p', '1440p': '2k', '2160p': '4k' } },
+  { from: 'aspect_ratio', to: 'aspect_ratio', omit: ['auto'] },
+  { from: 'image_url', to: 'image', as: 'file' },
+]
+
+const bindingsOf = (endpoint: string, kind: string): Binding[] => [
+  onFal(endpoint, `fal-ai/ltx-2.3/${kind}`, { parameters: fal }),
+  onReplicate(endpoint, 'lightricks/ltx-2.3-pro', { parameters: replicate, unconfirmed: true }),
+]
+
+const bindings: Binding[] = [
+  ...bindingsOf('ltx-2-3-pro-t2v', 'text-to-video'),
+  ...bindingsOf('ltx-2-3-pro-i2v', 'image-to-video'),
+]
+
+export const ltx23Pro: Model = { family, bindings }

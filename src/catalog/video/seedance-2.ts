@@ -1,4 +1,8 @@
-import { videoFamily } from '../families.ts'
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../bindings/providers.ts'
+import { range, same, withUnit } from '../bindings/rules.ts'
+import { BY_PIXEL } from '../bindings/unpriced.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { aspectRatio, durationWithin, generateAudio, imageUrl, prompt, videoResolution } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
@@ -17,7 +21,7 @@ const pricing = priceRule(30.4, {
 })
 
 /** ByteDance's Seedance 2.0, after https://fal.ai/models/bytedance/seedance-2.0/text-to-video/api. */
-export const seedance2 = videoFamily({
+const family = videoFamily({
   id: 'seedance-2',
   name: 'Seedance 2.0',
   replaces: ['seedance-1-5-pro'],
@@ -66,3 +70,34 @@ export const seedance2 = videoFamily({
     },
   },
 })
+
+const fal: ParameterRule[] = [
+  ...same('prompt', 'aspect_ratio', 'generate_audio'),
+  { from: 'resolution', to: 'resolution', values: { '480p': '480p', '720p': '720p', '1080p': '1080p', '4K': '4k' } },
+  withUnit('duration', '', range(4, 15)),
+  { from: 'image_url', to: 'image_url', as: 'file' },
+]
+
+/** The parameters of the model's faster sister, whose description could be read. */
+const replicate: ParameterRule[] = [
+  ...same('prompt', 'duration', 'generate_audio'),
+  {
+    from: 'aspect_ratio',
+    to: 'aspect_ratio',
+    values: { auto: 'adaptive', ...Object.fromEntries(ratios.map(ratio => [ratio, ratio])) },
+  },
+  { from: 'resolution', to: 'resolution', only: ['480p', '720p'] },
+  { from: 'image_url', to: 'image', as: 'file' },
+]
+
+const onReplicateToo = (endpoint: string) =>
+  onReplicate(endpoint, 'bytedance/seedance-2.0', { parameters: replicate, unconfirmed: true })
+
+const bindings: Binding[] = [
+  onFal('seedance-2-t2v', 'bytedance/seedance-2.0/text-to-video', { parameters: fal, unpriced: BY_PIXEL }),
+  onReplicateToo('seedance-2-t2v'),
+  onFal('seedance-2-i2v', 'bytedance/seedance-2.0/image-to-video', { parameters: fal, unpriced: BY_PIXEL }),
+  onReplicateToo('seedance-2-i2v'),
+]
+
+export const seedance2: Model = { family, bindings }

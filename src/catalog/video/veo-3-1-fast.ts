@@ -1,6 +1,6 @@
-import { videoFamily } from '../families.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { priceRule } from '../price-rule.ts'
-import { veo31ImageToVideo, veo31TextToVideo, veo31VideoToVideo } from './veo-3-1-parameters.ts'
+import { veo31Bindings, veo31FalPrice, veo31ImageToVideo, veo31TextToVideo, veo31VideoToVideo } from './veo.ts'
 
 // With sound, 4K costs the vendor less than three times as much; without, three times.
 const pricing = priceRule(10, {
@@ -14,7 +14,7 @@ const extension = priceRule(10, {
 })
 
 /** Google's Veo 3.1 Fast. Parameters and prices follow https://fal.ai/models/fal-ai/veo3.1/fast/api. */
-export const veo31Fast = videoFamily({
+const family = videoFamily({
   id: 'veo-3-1-fast',
   name: 'Veo 3.1 Fast',
   endpoints: {
@@ -76,3 +76,12 @@ export const veo31Fast = videoFamily({
     },
   },
 })
+
+const bindings = veo31Bindings(
+  'veo-3-1-fast',
+  'fal-ai/veo3.1/fast',
+  'google/veo-3.1-fast',
+  veo31FalPrice({ silent: 0.1, sound: 0.15, silent4K: 0.3, sound4K: 0.35 }),
+)
+
+export const veo31Fast: Model = { family, bindings }

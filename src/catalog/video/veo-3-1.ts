@@ -1,6 +1,6 @@
-import { videoFamily } from '../families.ts'
+import { type Model, videoFamily } from '../families.ts'
 import { priceRule } from '../price-rule.ts'
-import { veo31ImageToVideo, veo31TextToVideo, veo31VideoToVideo } from './veo-3-1-parameters.ts'
+import { veo31Bindings, veo31FalPrice, veo31ImageToVideo, veo31TextToVideo, veo31VideoToVideo } from './veo.ts'
 
 // With sound, 4K costs the vendor less than twice as much; without, twice.
 const pricing = priceRule(20, {
@@ -14,7 +14,7 @@ const extension = priceRule(20, {
 })
 
 /** Google's Veo 3.1. Parameters and prices follow https://fal.ai/models/fal-ai/veo3.1/api. */
-export const veo31 = videoFamily({
+const family = videoFamily({
   id: 'veo-3-1',
   name: 'Veo 3.1',
   endpoints: {
@@ -76,3 +76,12 @@ export const veo31 = videoFamily({
     },
   },
 })
+
+const bindings = veo31Bindings(
+  'veo-3-1',
+  'fal-ai/veo3.1',
+  'google/veo-3.1',
+  veo31FalPrice({ silent: 0.2, sound: 0.4, silent4K: 0.4, sound4K: 0.6 }),
+)
+
+export const veo31: Model = { family, bindings }

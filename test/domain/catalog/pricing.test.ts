@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { PriceRule } from '../../../schemas/catalog.ts'
+import type { Endpoint, PriceRule } from '../../../schemas/catalog.ts'
 import { nanoBanana2 } from '../../../src/catalog/image/nano-banana-2.ts'
 import { priceOf, priceRange, surchargeMicros } from '../../../src/domain/catalog/pricing.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import { parameters, priceRule } from '../../support/catalog-samples.ts'
 
 const CENT = toMicros(0.01)
-const [nano] = nanoBanana2.endpoints as [(typeof nanoBanana2.endpoints)[number]]
+const [nano] = nanoBanana2.family.endpoints as [Endpoint]
 
 const credits = (rule: PriceRule, input: Record<string, unknown>, usdPerCreditMicros = CENT): number =>
   fromMicros(priceOf(rule, input, usdPerCreditMicros).totalMicros)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { PROVIDERS_STREAM } from '../../../schemas/events.ts'
-import { bindings } from '../../../src/catalog/bindings/bindings.ts'
+import { bindings } from '../../../src/catalog/shipped.ts'
 import { nameOf } from '../../../src/domain/routing/choices.ts'
 import { ProviderChoices } from '../../../src/services/providers/provider-choices.ts'
 import { Routing } from '../../../src/services/providers/routing.ts'

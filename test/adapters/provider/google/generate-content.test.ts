@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bindingsOf } from '../../../../src/catalog/bindings/bindings.ts'
+import { bindingsOf } from '../../../../src/catalog/shipped.ts'
 import { listPrice } from '../../../../src/domain/routing/list-price.ts'
 import { generated, googleError, inlinePicture } from '../../../support/vendors/google.ts'
 import { vendorJob } from '../../../support/vendors/vendor-job.ts'

@@ -1,6 +1,6 @@
-import type { ParameterRule } from '../../../../schemas/binding.ts'
-import { implied, same, unlessEmpty, withUnit } from '../rules.ts'
-import { each, usd } from '../usd.ts'
+import type { ParameterRule } from '../../../schemas/binding.ts'
+import { implied, same, unlessEmpty, withUnit } from '../bindings/rules.ts'
+import { each, usd } from '../bindings/usd.ts'
 
 /** The rules of fal for all Kling models, which take the seconds as text. */
 export const falKling = (durations: number[]): ParameterRule[] => [

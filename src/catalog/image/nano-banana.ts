@@ -1,5 +1,5 @@
-import type { ParameterRule } from '../../../../schemas/binding.ts'
-import { implied } from '../rules.ts'
+import type { ParameterRule } from '../../../schemas/binding.ts'
+import { implied } from '../bindings/rules.ts'
 
 /** fal refuses shorter prompts, though the other providers do not. */
 const MIN_PROMPT_LENGTH = 3
