@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { Gate } from './gate.ts'
+import type { Semaphore } from '../flow/semaphore.ts'
 import type { Turn } from './picture/source.ts'
 
 type Message = 'begun' | 'waits' | 'decoded'
@@ -15,7 +15,7 @@ export interface Line {
   close(): void
 }
 
-export function openLine(timeLimitMs: number, decoding: Gate): Line {
+export function openLine(timeLimitMs: number, decoding: Semaphore): Line {
   const { port1: own, port2: port } = new MessageChannel()
   const late = new AbortController()
   const closed = new AbortController()
@@ -26,7 +26,7 @@ export function openLine(timeLimitMs: number, decoding: Gate): Line {
   }
   own.on('message', (message: Message) => {
     if (message === 'begun') timer = setTimeout(() => late.abort(), timeLimitMs)
-    else if (message === 'waits') decoding.pass('', turn, closed.signal).catch(() => undefined)
+    else if (message === 'waits') decoding.run('', '', turn, closed.signal).catch(() => undefined)
   })
   return {
     port,

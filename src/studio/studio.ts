@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
-import { Gate } from './gate.ts'
+import { Semaphore } from '../flow/semaphore.ts'
 import { openLine } from './line.ts'
 import type { Craft, Made, Unusable, Work } from './work.ts'
 
@@ -40,9 +40,9 @@ export function createStudio({
   heapMb = HEAP_MB,
   timeLimitMs = craft => (slow.has(craft) ? SLOW_LIMIT_MS : LIMIT_MS),
 }: StudioOptions = {}): Studio {
-  const slowGate = new Gate(Math.max(1, threads - 1))
-  const gate = new Gate(threads)
-  const decodingGate = new Gate(1)
+  const slowWork = new Semaphore({ each: Math.max(1, threads - 1), leavesRoom: false })
+  const quickWork = new Semaphore({ each: threads, leavesRoom: false })
+  const decoding = new Semaphore({ each: 1 })
   let workers: WorkerPool | undefined
   let closed = false
 
@@ -51,7 +51,7 @@ export function createStudio({
     // If threads failed to start, tries again with a new pool.
     if (workers === undefined || workers.failure !== undefined) workers = startPool(threads, heapMb)
     const current = workers
-    const line = openLine(timeLimitMs(work.craft), decodingGate)
+    const line = openLine(timeLimitMs(work.craft), decoding)
     try {
       return await current.pool.run(
         { ...work, line: line.port },
@@ -72,7 +72,7 @@ export function createStudio({
 
   return {
     make: (work, signal, customer = '') =>
-      (slow.has(work.craft) ? slowGate : gate).pass(customer, () => run(work, signal), signal),
+      (slow.has(work.craft) ? slowWork : quickWork).run('', customer, () => run(work, signal), signal),
 
     async close() {
       closed = true

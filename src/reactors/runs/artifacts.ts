@@ -4,7 +4,7 @@ import { MAX_TEXT_BYTES } from '../../../schemas/primitives.ts'
 import type { WatchTask } from '../../../schemas/views.ts'
 import type { FileType } from '../../domain/catalog/output-type.ts'
 import { sha256 } from '../../domain/digest.ts'
-import { Slots } from '../../flow/slots.ts'
+import { Semaphore } from '../../flow/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Outbound } from '../../ports/outbound.ts'
@@ -57,7 +57,7 @@ type Facts = Omit<Artifact, 'objectKey'>
 /** Stores the results of providers. */
 export class Artifacts {
   readonly #parts: ArtifactsParts
-  readonly #copies = new Slots({ each: MAX_COPIES })
+  readonly #copies = new Semaphore({ each: MAX_COPIES })
 
   constructor(parts: ArtifactsParts) {
     this.#parts = parts
@@ -123,8 +123,7 @@ export class Artifacts {
 
   async #copy(place: FilePlace, { url, mimeType }: { url: string; mimeType: string }, signal: AbortSignal) {
     const { objects, outbound, originOf } = this.#parts
-    await this.#copies.acquire('', place.accountId, signal)
-    try {
+    const copy = async () => {
       const file = new ResultFile()
       const incoming = await objects.receive()
       try {
@@ -140,9 +139,8 @@ export class Artifacts {
       } finally {
         await incoming.discard()
       }
-    } finally {
-      this.#copies.free('', place.accountId)
     }
+    return this.#copies.run('', place.accountId, copy, signal)
   }
 
   /**

@@ -1,7 +1,6 @@
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../../schemas/primitives.ts'
 import type { FileParameter } from '../../domain/catalog/file-parameters.ts'
-import { ByteRoom } from '../../flow/byte-room.ts'
-import { Slots } from '../../flow/slots.ts'
+import { Semaphore } from '../../flow/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import {
   type FindInputMedia,
@@ -58,7 +57,7 @@ export class InputSources {
         // They share one place and one reservation: runs that waited for a second one could block each other.
         const files = await Promise.all([first, ...further].map(file => this.#find(file)))
         const sizes = files.map(({ maxBytes }) => maxBytes)
-        const reserved = await room.reserve(accountId, sum(sizes), signal)
+        const reserved = await room.reserve('', accountId, sum(sizes), signal)
         try {
           const media: InputMedia[] = []
           for (const [index, { url, parameter, load }] of files.entries()) {
@@ -67,7 +66,7 @@ export class InputSources {
               sizes[index] = sizeBytes
               reserved.shrink(sum(sizes))
             }
-            const loaded = await adaptToHost({ slots: sources, clock }, hostOf(url), () => load(signal, onSize))
+            const loaded = await adaptToHost({ limits: sources, clock }, hostOf(url), () => load(signal, onSize))
             onSize(loaded.bytes.byteLength)
             media.push(loaded)
           }
@@ -75,10 +74,10 @@ export class InputSources {
           await slots.retake(runId, signal)
           return await use(...(media as [InputMedia, ...InputMedia[]]))
         } finally {
-          reserved.free()
+          reserved.release()
         }
       } finally {
-        sources.free(host, accountId)
+        sources.release(host, accountId)
       }
     } finally {
       this.#missing.delete(runId)
@@ -99,8 +98,8 @@ export class InputSources {
 const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0)
 
 const placesFor = (files: number) => ({
-  sources: new Slots({ each: files, total: files }),
-  room: new ByteRoom(SOURCE_BYTES),
+  sources: new Semaphore({ each: files, total: files }),
+  room: new Semaphore({ each: SOURCE_BYTES }),
 })
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : '')

@@ -1,6 +1,6 @@
 import type { RunId } from '../../../schemas/primitives.ts'
 import type { DueRow, WatchTask } from '../../../schemas/views.ts'
-import { Slots } from '../../flow/slots.ts'
+import { Semaphore } from '../../flow/semaphore.ts'
 import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
@@ -33,7 +33,7 @@ export class Jobs {
   readonly #outcomes: JobOutcomes
   readonly #followed = new Map<RunId, FollowedJob>()
   readonly #polls = new Set<Promise<void>>()
-  readonly #slots = new Slots({ each: POLLS_PER_PROVIDER })
+  readonly #slots = new Semaphore({ each: POLLS_PER_PROVIDER })
   #stopPolling = () => {}
   #isTicking = false
 
@@ -123,7 +123,7 @@ export class Jobs {
   #begin(runId: RunId, followed: FollowedJob) {
     if (followed.isPolling) return
     // A job whose outcome is known needs no slot: its provider is not polled again.
-    if (!followed.ending && !this.#slots.take(followed.provider, followed.accountId)) return
+    if (!followed.ending && !this.#slots.tryAcquire(followed.provider, followed.accountId)) return
     followed.hasSlot = !followed.ending
     followed.isPolling = true
     const poll = this.#pollUntilEnded(runId, followed)
@@ -165,7 +165,7 @@ export class Jobs {
   }
 
   #freeSlot(followed: FollowedJob) {
-    if (followed.hasSlot) this.#slots.free(followed.provider, followed.accountId)
+    if (followed.hasSlot) this.#slots.release(followed.provider, followed.accountId)
     followed.hasSlot = false
   }
 }

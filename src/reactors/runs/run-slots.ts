@@ -1,6 +1,6 @@
 import { type Observable, Subject } from 'rxjs'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
-import { Slots } from '../../flow/slots.ts'
+import { Semaphore } from '../../flow/semaphore.ts'
 
 interface Holder {
   accountId: AccountId
@@ -15,8 +15,8 @@ interface Holder {
  * as many runs started as it may hold slots; the others stay in the queue, where no time limit runs.
  */
 export class RunSlots {
-  readonly #slots: Slots
-  readonly #started: Slots
+  readonly #slots: Semaphore
+  readonly #started: Semaphore
   readonly #freed = new Subject<void>()
   readonly #holders = new Map<RunId, Holder>()
   /** Runs that have given their slots back for a while. */
@@ -24,8 +24,8 @@ export class RunSlots {
 
   /** Calls to one provider at a time. Further runs wait in the queue. */
   constructor(slotsPerProvider: number) {
-    this.#slots = new Slots({ each: slotsPerProvider })
-    this.#started = new Slots({ each: 2 * slotsPerProvider })
+    this.#slots = new Semaphore({ each: slotsPerProvider })
+    this.#started = new Semaphore({ each: 2 * slotsPerProvider })
   }
 
   /** Emits when a provider may have room for another run. */
@@ -35,14 +35,14 @@ export class RunSlots {
 
   /** Calls to a provider that are in progress. */
   inUse(provider: string): number {
-    return this.#slots.taken(provider)
+    return this.#slots.held(provider)
   }
 
   /** Takes one of the provider's slots; false if none is free for the account. */
   reserve(provider: string, accountId: AccountId): boolean {
-    if (!this.#started.take(provider, accountId)) return false
-    const isTaken = this.#slots.take(provider, accountId)
-    if (!isTaken) this.#started.free(provider, accountId)
+    if (!this.#started.tryAcquire(provider, accountId)) return false
+    const isTaken = this.#slots.tryAcquire(provider, accountId)
+    if (!isTaken) this.#started.release(provider, accountId)
     return isTaken
   }
 
@@ -54,8 +54,8 @@ export class RunSlots {
 
   /** Frees the slot of a run that cannot start now. Emits nothing, so that it is not retried at once. */
   decline(provider: string, accountId: AccountId) {
-    this.#started.free(provider, accountId)
-    this.#slots.free(provider, accountId)
+    this.#started.release(provider, accountId)
+    this.#slots.release(provider, accountId)
   }
 
   /** Makes a run the holder of a reserved slot. */
@@ -67,8 +67,8 @@ export class RunSlots {
   move(runId: RunId, provider: string): boolean {
     const run = this.#holders.get(runId)
     if (!run || run.provider === provider) return true
-    if (!this.#slots.take(provider, run.accountId)) return false
-    this.#slots.free(run.provider, run.accountId)
+    if (!this.#slots.tryAcquire(provider, run.accountId)) return false
+    this.#slots.release(run.provider, run.accountId)
     run.provider = provider
     this.#freed.next()
     return true
@@ -87,8 +87,8 @@ export class RunSlots {
     const run = this.#holders.get(runId)
     if (!run) return
     this.#holders.delete(runId)
-    this.#started.free(run.startedAt, run.accountId)
-    if (!this.#away.delete(run)) this.#slots.free(run.provider, run.accountId)
+    this.#started.release(run.startedAt, run.accountId)
+    if (!this.#away.delete(run)) this.#slots.release(run.provider, run.accountId)
     this.#freed.next()
   }
 
@@ -97,7 +97,7 @@ export class RunSlots {
     const run = this.#holders.get(runId)
     if (!run || this.#away.has(run)) return
     this.#away.add(run)
-    this.#slots.free(run.provider, run.accountId)
+    this.#slots.release(run.provider, run.accountId)
     this.#freed.next()
   }
 
@@ -107,6 +107,6 @@ export class RunSlots {
     if (!run || !this.#away.has(run)) return
     await this.#slots.acquire(run.provider, run.accountId, signal)
     // The run may have ended meanwhile.
-    if (!this.#away.delete(run)) this.#slots.free(run.provider, run.accountId)
+    if (!this.#away.delete(run)) this.#slots.release(run.provider, run.accountId)
   }
 }

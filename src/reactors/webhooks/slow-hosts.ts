@@ -1,17 +1,17 @@
-import type { Slots } from '../../flow/slots.ts'
+import type { Semaphore } from '../../flow/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** A host that takes longer gets fewer requests at a time. */
 const SLOW_MS = 5_000
 
 interface Parts {
-  slots: Slots
+  limits: Pick<Semaphore, 'adapt'>
   clock: Clock
 }
 
-/** Sends a request to a host, and adapts the number of its slots to the time that it takes. */
+/** Sends a request to a host, and adapts its limit to the time that it takes. */
 export const adaptToHost = async <Result>(
-  { slots, clock }: Parts,
+  { limits, clock }: Parts,
   host: string,
   send: () => Promise<Result>,
 ): Promise<Result> => {
@@ -19,6 +19,6 @@ export const adaptToHost = async <Result>(
   try {
     return await send()
   } finally {
-    slots.adapt(host, clock.monotonicMs() - sentAtMs > SLOW_MS)
+    limits.adapt(host, clock.monotonicMs() - sentAtMs > SLOW_MS)
   }
 }

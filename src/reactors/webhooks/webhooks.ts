@@ -8,7 +8,7 @@ import type { RecordDelivery, RecordNotice } from '../../domain/account/commands
 import { MAX_WAIT_MS } from '../../domain/webhook-schedule.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import { Pace } from '../../flow/pace.ts'
-import { Slots } from '../../flow/slots.ts'
+import { Semaphore } from '../../flow/semaphore.ts'
 import { upTo } from '../../flow/up-to.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
@@ -58,7 +58,7 @@ export class WebhooksReactor {
   readonly #loop: DueLoop<Task>
   readonly #leases: Leases<string>
   readonly #working = new Map<string, Promise<void>>()
-  readonly #slots = new Slots({ each: SLOTS_PER_HOST, total: SLOTS })
+  readonly #slots = new Semaphore({ each: SLOTS_PER_HOST, total: SLOTS })
   readonly #freePace: Pace
   /**
    * The positions of the rows whose attempts are recorded. A time would not do: by the clocks of two processes, a
@@ -111,13 +111,13 @@ export class WebhooksReactor {
     const lane = laneOf(row)
     const isFree = queue.startsWith(queues.deliverFree)
     if (isFree && !this.#freePace.allows(lane)) return false
-    const isTaken = this.#slots.take(hostOf(queue), accountId)
+    const isTaken = this.#slots.tryAcquire(hostOf(queue), accountId)
     if (isFree && isTaken) this.#freePace.count(lane)
     return isTaken
   }
 
   #free({ queue, accountId }: Task) {
-    this.#slots.free(hostOf(queue), accountId)
+    this.#slots.release(hostOf(queue), accountId)
   }
 
   #begin(row: Task) {
@@ -153,7 +153,7 @@ export class WebhooksReactor {
       this.#recorded.set(idOf(task), task.position)
       return false
     }
-    const command = await adaptToHost({ slots: this.#slots, clock }, hostOf(queue), () => delivery.attempt(state))
+    const command = await adaptToHost({ limits: this.#slots, clock }, hostOf(queue), () => delivery.attempt(state))
     const { type: _, outcome, ...facts } = command
     // The stop may have cut the connection; that is no failure of the receiver.
     if (this.#stopped && !outcome.delivered) return true

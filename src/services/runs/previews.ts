@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { LRUCache } from 'lru-cache'
 import type { Artifact } from '../../../schemas/account-events.ts'
 import type { RunRow } from '../../../schemas/views.ts'
-import { ByteRoom } from '../../flow/byte-room.ts'
+import { Semaphore } from '../../flow/semaphore.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { PictureScaler } from '../../ports/picture-scaler.ts'
@@ -33,7 +33,7 @@ interface Parts {
 /** Scales the pictures of runs down, so that they fit the context of a model. */
 export class Previews {
   readonly #parts: Parts
-  readonly #room = new ByteRoom(ROOM_BYTES)
+  readonly #room = new Semaphore({ each: ROOM_BYTES })
   readonly #known = new LRUCache<string, Uint8Array>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ byteLength }) => byteLength,
@@ -57,7 +57,7 @@ export class Previews {
     const known = this.#known.get(objectKey)
     if (known) return known
     try {
-      const reserved = await this.#room.reserve(accountId, sizeBytes, signal)
+      const reserved = await this.#room.reserve('', accountId, sizeBytes, signal)
       try {
         // Another call may have made it meanwhile.
         const made = this.#known.get(objectKey)
@@ -68,7 +68,7 @@ export class Previews {
         if (preview) this.#known.set(objectKey, preview)
         return preview
       } finally {
-        reserved.free()
+        reserved.release()
       }
     } catch (error) {
       // The result is paid for, and shows the address of the picture without a preview.
