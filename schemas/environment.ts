@@ -231,7 +231,7 @@ export const Environment = Type.Object({
   MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 2_000,
-    description: 'The number of them from one IPv4 address or IPv6 /64 network that is no trusted proxy',
+    description: 'The number of connections from one IPv4 address or IPv6 /64 network that is no trusted proxy',
   }),
   KEEP_ALIVE_SECONDS: Type.Integer({
     minimum: 1,

@@ -35,7 +35,8 @@ export const runProgram = async (args: string[]): Promise<number> => {
 /** A misused or failed audit could not look: a script would take 1 for a fault in the log. */
 const failureOf = (command: string | undefined): number => (command === 'audit' ? UNABLE : FAILED)
 
-const createProgram = (): Command => {
+/** The commands, of which `docs/cli.md` is made. */
+export const createProgram = (): Command => {
   const program = new Command('tollgate')
     .description(
       'Operates Tollgate. Commands work on the stores that the environment names, also while the service runs.',

@@ -1,14 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { bindings } from '../../src/catalog/shipped.ts'
-import { modelsFile, modelsPage } from '../support/make-models-page.ts'
 
 /** The longest notice that operators get of a model's end: `tollgate providers list` warns as long ahead. */
 const NOTICE_DAYS = 60
-
-t.test('the page of models shows every binding as the catalog has it; npm run models:page writes it', async t => {
-  t.equal(await readFile(modelsFile, 'utf8'), modelsPage())
-})
 
 t.test('no model ships that its provider was to turn off within 60 days of being looked up', async t => {
   for (const { endpoint, model, source, retiresAt } of bindings) {

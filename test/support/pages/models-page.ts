@@ -1,11 +1,7 @@
-import { writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import type { Binding } from '../../schemas/binding.ts'
-import type { Family } from '../../schemas/catalog.ts'
-import { bindingsOf, shipped } from '../../src/catalog/shipped.ts'
-import { visibleTo } from '../../src/domain/catalog/family.ts'
-
-export const modelsFile = 'docs/models.md'
+import type { Binding } from '../../../schemas/binding.ts'
+import type { Family } from '../../../schemas/catalog.ts'
+import { bindingsOf, shipped } from '../../../src/catalog/shipped.ts'
+import { visibleTo } from '../../../src/domain/catalog/family.ts'
 
 const sections: [Family['outputType'], string][] = [
   ['image', 'Pictures'],
@@ -16,7 +12,7 @@ const sections: [Family['outputType'], string][] = [
 
 const introduction = `# Models
 
-The models that ship, and the providers that run them. \`npm run models:page\` writes this page from
+The models that ship, and the providers that run them. \`npm run docs:pages\` writes this page from
 [src/catalog](../src/catalog).
 
 A run goes to the first provider in its list that is configured, healthy and able to honour the whole input; see
@@ -62,5 +58,3 @@ const entryOf = ({ provider, model, source, price, unpriced, retiresAt, replaced
   ]
   return [`${provider} [\`${model}\`](${source.at}) ${source.on}`, ...notes].join(', ')
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(modelsFile, modelsPage())

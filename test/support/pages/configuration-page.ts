@@ -1,0 +1,85 @@
+import { Environment } from '../../../schemas/environment.ts'
+import { table } from './table.ts'
+
+type Variable = keyof Environment
+
+/** What a schema says of a variable, as far as the page shows it. */
+interface Shape {
+  description: string
+  type?: string
+  enum?: string[]
+  default?: unknown
+  minimum?: number
+  exclusiveMinimum?: number
+  maximum?: number
+}
+
+const introduction = `# Configuration
+
+Tollgate reads its settings from environment variables and checks them at start: a wrong value ends the start with a
+message. \`npm run docs:pages\` writes this page from [schemas/environment.ts](../schemas/environment.ts).
+`
+
+/** The title and introduction of each section, by its first variable. */
+const sections: Partial<Record<Variable, [string, string]>> = {
+  PORT: ['The process', 'See [Roles](operations.md#roles) and [TLS and proxies](operations.md#tls-and-proxies).'],
+  EVENT_STORE_URL: ['Stores', 'See [The stores](operations.md#the-stores).'],
+  UPLOAD_GRANT_MINUTES: ['Files', 'See [Uploads](uploads.md).'],
+  MASTER_SECRET: [
+    'Secrets and seals',
+    [
+      'Read [The master secret](operations.md#the-master-secret) before you change it, and',
+      '[The key that signs seals](operations.md#the-key-that-signs-seals).',
+    ].join('\n'),
+  ],
+  OPENAI_API_KEY: ['Providers', 'A key turns its provider on. See [Providers](providers.md).'],
+  MAX_CONNECTIONS: ['Connections', 'See [TLS and proxies](operations.md#tls-and-proxies).'],
+  REQUESTS_PER_MINUTE_PER_KEY: ['Limits of accounts', 'See [Operators and keys](operations.md#operators-and-keys).'],
+  ALLOW_PRIVATE_WEBHOOKS: [
+    'Addresses that the service reaches',
+    'See [A proxy to the internet](operations.md#a-proxy-to-the-internet).',
+  ],
+  PUBLIC_DESCRIPTORS: [
+    'The API and its prices',
+    'See [Prices that follow from costs](providers.md#prices-that-follow-from-costs).',
+  ],
+  WELCOME_CREDITS: ['Registration and mail', 'See [Registration and mail](operations.md#registration-and-mail).'],
+  LOG_LEVEL: ['Logging', 'See [Monitoring](operations.md#monitoring).'],
+}
+
+const rowOf = (name: string, shape: Shape): string[] => [
+  `\`${name}\``,
+  shape.default === undefined ? '' : `\`${shape.default}\``,
+  valuesOf(shape),
+  shape.description,
+]
+
+/** The values that a variable may have, if they are few or in a range. */
+const valuesOf = ({ type, enum: choices, minimum, exclusiveMinimum, maximum }: Shape): string => {
+  if (choices) return choices.map(choice => `\`${choice}\``).join(', ')
+  if (type === 'boolean') return '`true`, `false`'
+  if (exclusiveMinimum !== undefined)
+    return `more than ${exclusiveMinimum}${maximum === undefined ? '' : `, up to ${maximum}`}`
+  if (minimum === undefined) return ''
+  return maximum === undefined ? `${minimum} or more` : `${minimum} to ${maximum}`
+}
+
+/** The page about all settings, in Markdown. */
+export const configurationPage = (): string => {
+  const parts: string[] = [introduction]
+  let rows: string[][] = []
+  const finish = () => {
+    if (rows.length > 0) parts.push(`${table(['variable', 'default', 'values', 'meaning'], rows)}\n`)
+    rows = []
+  }
+  for (const [name, shape] of Object.entries(Environment.properties)) {
+    const section = sections[name as Variable]
+    if (section) {
+      finish()
+      parts.push(`## ${section[0]}\n\n${section[1]}\n`)
+    }
+    rows.push(rowOf(name, shape as Shape))
+  }
+  finish()
+  return parts.join('\n')
+}

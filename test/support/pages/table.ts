@@ -1,0 +1,5 @@
+/** A table in Markdown. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.map(escaped).join(' | ')} |`).join('\n')
+
+const escaped = (cell: string): string => cell.replaceAll('|', '\\|')
