@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from 'commander'
 import t from 'tap'
+import { createProgram } from '../../src/cli/program.ts'
 import { templateOf } from '../../src/http/operation.ts'
 import { operations } from '../../src/http/operations.ts'
 import { generatedPages } from '../support/pages/make-pages.ts'
@@ -16,3 +19,28 @@ t.test('the pages of the API and of auditing name every request', async t => {
     t.match(operation.forAuditors ? auditing : api, `\`${request}\``, request)
   }
 })
+
+t.test('every command in the documentation exists, with its options', async t => {
+  const names = (await readdir('docs', { recursive: true })).filter(name => name.endsWith('.md'))
+  const pages = ['README.md', ...names.map(name => join('docs', name))]
+  const program = createProgram()
+  for (const page of pages) {
+    const text = await readFile(page, 'utf8')
+    const commands = text.matchAll(/^npm run -s tollgate -- ([^\n|>]*)|`tollgate ([^`]+)`/gm)
+    for (const [, inBlock, inText = ''] of commands) {
+      const words = (inBlock ?? inText).replace(/\s#.*$/, '').split(/\s+/)
+      const known = ['--help', '--as', ...(optionsAt(program, words) ?? [])]
+      const used = words.filter(word => word.startsWith('--')).map(word => word.replace(/=.*/, ''))
+      t.ok(optionsAt(program, words) && used.every(option => known.includes(option)), `${page}: ${words.join(' ')}`)
+    }
+  }
+})
+
+/** The options of the command that the words begin with; undefined if there is none. */
+const optionsAt = (command: Command, [word = '', ...rest]: string[]): string[] | undefined => {
+  const [name = ''] = word.split('|')
+  const child = command.commands.find(each => each.name() === name)
+  if (child) return optionsAt(child, rest)
+  if (command.commands.length > 0 && /^[a-z]/.test(name)) return undefined
+  return command.options.flatMap(({ long }) => long ?? [])
+}
