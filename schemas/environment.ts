@@ -66,8 +66,10 @@ export const Environment = Type.Object({
   PUBLIC_URL: Type.Optional(
     Type.String({
       pattern: `^${ORIGIN}$`,
-      description:
-        'The URL at which clients reach the service, without path or trailing slash; http://HOST:PORT if unset',
+      description: [
+        'The URL at which clients and providers reach the service, without path or trailing slash; http://HOST:PORT if',
+        'unset, with localhost for a loopback or wildcard HOST',
+      ].join(' '),
     }),
   ),
   ALLOWED_ORIGINS: Type.Optional(
