@@ -47,7 +47,10 @@ t.test('the index names every page', async t => {
   for (const page of own) t.match(index, `(${page.slice('docs/'.length)})`, page)
 })
 
-t.test('README is short', async t => {
-  const lines = (await readFile('README.md', 'utf8')).trimEnd().split('\n')
+t.test('README is short, and its map names every folder of the source', async t => {
+  const readme = await readFile('README.md', 'utf8')
+  const lines = readme.trimEnd().split('\n')
   t.ok(lines.length <= MAX_README_LINES, `${lines.length} lines`)
+  const entries = await readdir('src', { withFileTypes: true })
+  for (const { name } of entries.filter(entry => entry.isDirectory())) t.match(readme, `\`src/${name}\``, name)
 })
