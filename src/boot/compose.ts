@@ -63,6 +63,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { WebhookTests } from '../services/webhooks/webhook-tests.ts'
 import { withinTime } from '../time/within-time.ts'
+import { fileFault } from '../transports/refusals/files.ts'
 import type { Core, Substitutes } from './core.ts'
 import { openOperatorNotices } from './operator-notices.ts'
 import { openProviders, originsOf } from './providers.ts'
@@ -87,7 +88,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
   const outbound = substitutes.outbound ?? createOutbound(config.outbound)
   const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
-  const find = createInputMediaFinder({ outbound, objects, addresses, clock })
+  const find = createInputMediaFinder({ outbound, objects, addresses, clock, messageOf: fileFault })
   const sources = new InputSources({ find, slots, clock })
   const mailer = substitutes.mailer ?? (await openMailer(config))
   const operatorNotices = openOperatorNotices(core, { mailer, publicUrl, leaseMs })

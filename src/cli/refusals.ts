@@ -1,12 +1,13 @@
 import { fromMicros } from '../domain/money.ts'
 import type { Refusals } from '../domain/refusal.ts'
 import type { Answer } from '../services/answer.ts'
-import { type RefusalWords, sharedWords, urlFaults, wordsOf } from '../services/refusal-words.ts'
+import { urlFaults } from '../transports/refusals/phrases.ts'
+import { messageOf, type RefusalMessages } from '../transports/refusals.ts'
 import { OperatorError } from './operator-error.ts'
 
 /** The value of an answer. Throws OperatorError for a refusal. */
 export const unwrap = <Value>(answer: Answer<Value>): Value => {
-  if ('refuse' in answer) throw new OperatorError(wordsOf(words, answer.refuse))
+  if ('refuse' in answer) throw new OperatorError(messageOf(answer.refuse, messages))
   return answer.value
 }
 
@@ -15,12 +16,8 @@ const modelNotFound = ({ model, replacedBy }: Refusals['model_not_found']) =>
     ? `There is no model ${model}; "tollgate catalog list" shows all models.`
     : `The model ${model} was withdrawn; ${replacedBy} replaces it.`
 
-/** The words of every refusal on the command line. Today no command can cause some of them. */
-export const words = {
-  ...sharedWords,
-
-  forbidden: () => 'You may not do this.',
-
+/** The messages that name a command, or that say something else to an operator than to a client. */
+export const messages: RefusalMessages = {
   account_not_found: () =>
     'There is no such account; "tollgate accounts list" shows all, and "tollgate accounts find EMAIL" finds one.',
 
@@ -41,7 +38,7 @@ export const words = {
   kind_not_offered: ({ model, kinds }) => `${model} has only these kinds: ${kinds.join(', ')}.`,
   input_invalid: ({ endpoint, faults }) =>
     `The input does not match ${endpoint}: ${faults.map(({ path, message }) => `${path} ${message}`).join('; ')}.`,
-  input_file_refused: ({ parameter, reason }): string => `${parameter} cannot be used. ${wordsOf(words, reason)}`,
+  input_file_refused: ({ parameter, reason }) => `${parameter} cannot be used. ${messageOf(reason, messages)}`,
   webhook_url_invalid: ({ url, fault }) => `${JSON.stringify(url)} cannot receive webhooks: it ${urlFaults[fault]}.`,
 
   // On the command line, only a withdrawal is refused for lack of credits.
@@ -50,7 +47,6 @@ export const words = {
     return `The balance is ${balance} credits, so ${balance > 0 ? `at most ${balance}` : 'nothing'} can be withdrawn.`
   },
   idempotency_mismatch: () => 'This idempotency key was used for a different request.',
-  run_not_found: () => 'There is no such run.',
 
   webhook_not_found: () =>
     'The account has no run with this id that has a webhook; see "tollgate webhooks list ACCOUNT".',
@@ -73,4 +69,4 @@ export const words = {
   put_address_withdrawn: () => 'The upload was deleted, or its API key was revoked.',
 
   family_not_found: () => 'There is no such family; "tollgate catalog list" shows all families.',
-} satisfies RefusalWords
+}

@@ -13,29 +13,46 @@ import type { WebhookUrlFault } from './webhook-url.ts'
 export type CodeFault = 'unknown' | 'used' | 'tries' | 'expired'
 
 /**
- * Every reason to refuse a caller, with the facts that explain it. The list is closed. It holds no prose: each
- * transport has words for every code (`refusals.ts` in `src/http`, `src/mcp` and `src/cli`; `src/services` has those
- * that suit all). The only exception is the faults of an input, which are in the words of the JSON Schema validator.
+ * Every reason to refuse a caller, with the facts that explain it. The list is closed. It holds no prose: the tables in
+ * `src/transports/refusals/` have a message for every code, in the same order. The only exception is the faults of an
+ * input, which are in the words of the JSON Schema validator.
  */
-export interface Refusals {
-  /** The caller may not do this. `scope` is that of its key, if it has one. */
-  forbidden: { scope: KeyScope | undefined }
+export interface Refusals
+  extends AccountRefusals,
+    SignInRefusals,
+    KeyRefusals,
+    LedgerRefusals,
+    AuditRefusals,
+    CatalogRefusals,
+    ProviderRefusals,
+    RunRefusals,
+    WebhookRefusals,
+    UploadRefusals,
+    FileRefusals {}
 
+export interface AccountRefusals {
   account_exists: object
   account_not_found: object
   /** The caller owns the account. */
   account_suspended: { reason: string }
   account_already_suspended: { reason: string }
   account_not_suspended: object
-  email_invalid: { email: string }
-  balance_too_high: { balanceMicros: number }
+  too_many_requests: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
+  /** Events that cost the owner nothing. */
+  too_many_free_events: { of: FreeEvents; retryAfterMs: number }
+  /** The notice was raised before, is not due yet, or its attempt is recorded. */
+  notice_not_due: object
+  /** Mail is to go to an address that is none of the account's identities. */
+  notice_address_unlinked: object
+}
 
+export interface SignInRefusals {
+  email_invalid: { email: string }
   /** The identity belongs to another account. */
   identity_taken: object
   too_many_identities: { limit: number }
   /** The session was closed or has expired. */
   session_ended: object
-
   /** The identity has asked for too many codes. */
   too_many_codes: { retryAfterMs: number }
   /** The client, or all clients together, sign in too often. */
@@ -52,7 +69,11 @@ export interface Refusals {
   registration_closed: { mode: 'open' | 'invite' | 'closed' }
   /** Too many accounts were opened today. */
   registrations_full: { retryAfterMs: number; network?: true }
+}
 
+export interface KeyRefusals {
+  /** The caller may not do this. `scope` is that of its key, if it has one. */
+  forbidden: { scope: KeyScope | undefined }
   key_exists: object
   key_not_found: object
   /** The caller's own key, which was active when the request began. */
@@ -75,38 +96,6 @@ export interface Refusals {
   address_not_allowed: { address: string }
   /** The key is restricted to other models. */
   model_not_allowed: { endpoint: string; models: string[] }
-  /** An active auditor has this name, or this id. */
-  auditor_exists: { name: string }
-  auditor_not_found: object
-  too_many_auditors: { limit: number }
-  /** The auditor reads faster than it may. */
-  too_many_reads: { retryAfterMs: number }
-  /** A verification is already in progress in this process. */
-  verification_running: { retryAfterMs: number }
-  reference_mismatch: { amountMicros: number }
-  too_many_references: { limit: number }
-  refunds_changed: object
-  refund_too_high: { refundableMicros: number }
-
-  /** `replacedBy` is the family that replaces a withdrawn model. */
-  model_not_found: { model: string; replacedBy: string | undefined }
-  /** The same, for a filter in the list of models. */
-  model_not_listed: { model: string; replacedBy: string | undefined }
-  /** No provider that is configured runs the endpoint. */
-  model_not_served: { endpoint: string; retryAfterMs: number }
-  /** Providers run the endpoint, and none of them takes a job now. */
-  model_waits: { endpoint: string; retryAfterMs: number }
-  kind_not_offered: { model: string; kinds: string[] }
-  /** `faults` are relative to the input. */
-  input_invalid: { endpoint: string; faults: Fault[] }
-  input_file_refused: { parameter: FileParameter; reason: FileRefusal }
-  /** `path` is a JSON Pointer to the part of the request. */
-  part_too_large: { path: string; limitBytes: number }
-  /** `parameter` holds a URL whose host is literally not public. */
-  address_not_public: { parameter: UrlParameter | FileParameter }
-  file_url_invalid: { parameter: FileParameter; fault: HttpUrlFault }
-  webhook_url_invalid: { parameter: UrlParameter; url: string; fault: WebhookUrlFault }
-
   /** `renewsAt` is when the next period of the budget begins. */
   budget_exceeded: {
     requiredMicros: number
@@ -115,13 +104,20 @@ export interface Refusals {
     spentMicros: number
     renewsAt: string
   }
+}
+
+export interface LedgerRefusals {
+  balance_too_high: { balanceMicros: number }
   /** `grantTo` is the caller's account, if the service is on their own machine, where they can grant credits. */
   insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: AccountId }
-  idempotency_mismatch: object
+  reference_mismatch: { amountMicros: number }
+  too_many_references: { limit: number }
+  refunds_changed: object
+  refund_too_high: { refundableMicros: number }
+  /** A test run, which moves no credits. */
+  run_not_charged: object
   /** No event has this position: the log ends before it. */
   position_unknown: object
-  /** Without a number: the log has no seal yet. */
-  seal_not_found: { number: number | undefined }
   /** The cursor names no item of the list. */
   cursor_unknown: object
   /** The account has no event with this revision yet. */
@@ -132,6 +128,79 @@ export interface Refusals {
   usage_days_invalid: { maxDays: number }
   /** Usage has too many rows to be added up. */
   usage_too_large: { limit: number }
+}
+
+export interface AuditRefusals {
+  /** An active auditor has this name, or this id. */
+  auditor_exists: { name: string }
+  auditor_not_found: object
+  too_many_auditors: { limit: number }
+  /** The auditor reads faster than it may. */
+  too_many_reads: { retryAfterMs: number }
+  /** A verification is already in progress in this process. */
+  verification_running: { retryAfterMs: number }
+  /** Without a number: the log has no seal yet. */
+  seal_not_found: { number: number | undefined }
+  /** The seals are not in order. */
+  seals_not_in_order: object
+  event_not_found: object
+  /** A key with the scope `read` may not see all that the event holds. */
+  event_not_shown: object
+  /** No seal covers the event yet. */
+  event_not_sealed: object
+  too_many_events: { limit: number }
+  too_many_proofs: { retryAfterMs: number }
+  /** Of a period that was closed with a later one, `closedWith` is that one. */
+  period_closed: { period: string; closedWith: string; seal: number }
+  /** `now` is the time by the clock that says so. */
+  period_not_over: { period: string; now: string }
+  /** The log began after the period. */
+  period_before_log: { first: string }
+  /** No seal covers the request to close the period yet. */
+  period_not_sealed: { period: string; waitedMs: number }
+  /** An earlier month was closed with a later seal meanwhile. */
+  period_seal_outdated: object
+}
+
+export interface CatalogRefusals {
+  /** `replacedBy` is the family that replaces a withdrawn model. */
+  model_not_found: { model: string; replacedBy: string | undefined }
+  /** The same, for a filter in the list of models. */
+  model_not_listed: { model: string; replacedBy: string | undefined }
+  /** No provider that is configured runs the endpoint. */
+  model_not_served: { endpoint: string; retryAfterMs: number }
+  /** Providers run the endpoint, and none of them takes a job now. */
+  model_waits: { endpoint: string; retryAfterMs: number }
+  kind_not_offered: { model: string; kinds: string[] }
+  family_exists: object
+  family_not_found: object
+  family_unchanged: object
+  family_invalid: { fault: FamilyFault }
+}
+
+export interface ProviderRefusals {
+  provider_unknown: { provider: string; known: readonly string[] }
+  /** The sandbox is no provider that can be turned off. */
+  sandbox_not_optional: object
+  /** `known` are the endpoints of the model, if `endpoint` is one. */
+  endpoint_not_bound: { endpoint: string; known: readonly string[] }
+  /** `binding` is as the operator gave it. */
+  binding_unknown: { endpoint: string; binding: string; known: readonly string[] }
+  /** No provider sends callbacks to this address. */
+  callback_not_expected: object
+  callback_not_signed: object
+}
+
+export interface RunRefusals {
+  /** `faults` are relative to the input. */
+  input_invalid: { endpoint: string; faults: Fault[] }
+  input_file_refused: { parameter: FileParameter; reason: FileRefusal }
+  /** `path` is a JSON Pointer to the part of the request. */
+  part_too_large: { path: string; limitBytes: number }
+  /** `parameter` holds a URL whose host is literally not public. */
+  address_not_public: { parameter: UrlParameter | FileParameter }
+  file_url_invalid: { parameter: FileParameter; fault: HttpUrlFault }
+  idempotency_mismatch: object
   /** The account has had its test runs of this UTC day. */
   too_many_test_runs: { limit: number; retryAfterMs: number }
   /** Too many runs have failed through the account's own fault. */
@@ -139,19 +208,7 @@ export interface Refusals {
   too_many_open_runs: { limit: number }
   /** Of the key that asks, or of its account. */
   too_many_runs_in_flight: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
-  too_many_requests: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
   open_runs_too_large: { limitBytes: number }
-  event_not_found: object
-  /** A key with the scope `read` may not see all that the event holds. */
-  event_not_shown: object
-  /** The seals are not in order. */
-  seals_not_in_order: object
-  /** No seal covers the event yet. */
-  event_not_sealed: object
-  too_many_events: { limit: number }
-  too_many_proofs: { retryAfterMs: number }
-  /** A test run, which moves no credits. */
-  run_not_charged: object
   run_exists: object
   run_not_found: object
   run_not_open: object
@@ -159,7 +216,10 @@ export interface Refusals {
   run_not_started: object
   run_already_submitted: object
   run_not_ended: object
+}
 
+export interface WebhookRefusals {
+  webhook_url_invalid: { parameter: UrlParameter; url: string; fault: WebhookUrlFault }
   webhook_not_found: object
   webhook_not_pending: object
   webhook_pending: object
@@ -167,16 +227,11 @@ export interface Refusals {
   too_many_resends: { limit: number; retryAfterMs: number }
   /** The secret before the last rotation still signs. */
   webhook_secret_rotated: { retryAfterMs: number }
-  /** Events that cost the owner nothing. */
-  too_many_free_events: { of: FreeEvents; retryAfterMs: number }
   /** Of an account within an hour. */
   too_many_webhook_tests: { limit: number; retryAfterMs: number }
+}
 
-  /** The notice was raised before, is not due yet, or its attempt is recorded. */
-  notice_not_due: object
-  /** Mail is to go to an address that is none of the account's identities. */
-  notice_address_unlinked: object
-
+export interface UploadRefusals {
   upload_exists: object
   upload_not_found: object
   /** Granted, but no file has arrived. */
@@ -190,7 +245,19 @@ export interface Refusals {
   upload_too_large: { limitBytes: number }
   declared_type_not_accepted: { declared: string }
   declared_type_unspecific: { declared: string }
+  /** This service did not issue the presigned address. */
+  put_address_invalid: object
+  put_address_expired: object
+  /** The upload was deleted, or the key that asked for the address was revoked. */
+  put_address_withdrawn: object
+  /** Files that arrive at the same presigned address. */
+  too_many_puts: { limit: number }
+  put_too_large: { limitBytes: number }
+  put_type_mismatch: { sentAs: string; granted: string }
+  put_interrupted: object
+}
 
+export interface FileRefusals {
   file_empty: object
   file_too_large: { sizeBytes: number; limitBytes: number }
   /** `mimeType` is missing for bytes of no known type. */
@@ -206,45 +273,6 @@ export interface Refusals {
   file_not_found: object
   data_url_unusable: { kind: FileKind }
   file_over_limit: { limitBytes: number }
-
-  /** This service did not issue the presigned address. */
-  put_address_invalid: object
-  put_address_expired: object
-  /** The upload was deleted, or the key that asked for the address was revoked. */
-  put_address_withdrawn: object
-  /** Files that arrive at the same presigned address. */
-  too_many_puts: { limit: number }
-  put_too_large: { limitBytes: number }
-  put_type_mismatch: { sentAs: string; granted: string }
-  put_interrupted: object
-
-  /** Of a period that was closed with a later one, `closedWith` is that one. */
-  period_closed: { period: string; closedWith: string; seal: number }
-  /** `now` is the time by the clock that says so. */
-  period_not_over: { period: string; now: string }
-  /** The log began after the period. */
-  period_before_log: { first: string }
-  /** No seal covers the request to close the period yet. */
-  period_not_sealed: { period: string; waitedMs: number }
-  /** An earlier month was closed with a later seal meanwhile. */
-  period_seal_outdated: object
-
-  provider_unknown: { provider: string; known: readonly string[] }
-  /** The sandbox is no provider that can be turned off. */
-  sandbox_not_optional: object
-  /** `known` are the endpoints of the model, if `endpoint` is one. */
-  endpoint_not_bound: { endpoint: string; known: readonly string[] }
-  /** `binding` is as the operator gave it. */
-  binding_unknown: { endpoint: string; binding: string; known: readonly string[] }
-
-  /** No provider sends callbacks to this address. */
-  callback_not_expected: object
-  callback_not_signed: object
-
-  family_exists: object
-  family_not_found: object
-  family_unchanged: object
-  family_invalid: { fault: FamilyFault }
 }
 
 /** A parameter that holds the URL of a receiver. */
@@ -290,13 +318,4 @@ export type ContentRefusal = RefusalOf<
 >
 
 /** Why a file of this service cannot be used as an input. */
-export type FileRefusal =
-  | ContentRefusal
-  | RefusalOf<
-      | 'upload_not_found'
-      | 'upload_not_sent'
-      | 'file_of_other_kind'
-      | 'file_not_found'
-      | 'file_over_limit'
-      | 'data_url_unusable'
-    >
+export type FileRefusal = RefusalOf<keyof FileRefusals | 'upload_not_found' | 'upload_not_sent'>

@@ -1,24 +1,17 @@
 import type { KeyScope } from '../../schemas/actor.ts'
 import { IDEMPOTENCY_HOURS } from '../../schemas/primitives.ts'
-import { words as http } from '../http/refusals/refusal-words.ts'
-import { errorOf } from '../http/refusals/refusals.ts'
 import type { Answer } from '../services/answer.ts'
-import type { RefusalWords } from '../services/refusal-words.ts'
+import { mayOnly } from '../transports/refusals/keys.ts'
+import { type RefusalMessages, unwrap as unwrapWith } from '../transports/refusals.ts'
 
 /** The value of an answer. Throws ApiError for a refusal. */
-export const unwrap = <Value>(answer: Answer<Value>): Value => {
-  if ('refuse' in answer) throw errorOf(words, answer.refuse)
-  return answer.value
-}
+export const unwrap = <Value>(answer: Answer<Value>): Value => unwrapWith(answer, messages)
 
 const REQUEST_NEW_URL = 'Request a new URL with the tool create_upload, and use it unchanged.'
 
-/** The words of every refusal of a tool: those of HTTP, except where they name a route or a header. */
-export const words = {
-  ...http,
-
-  forbidden: ({ scope }) =>
-    scope ? `This API key has the scope "${scope}", so it may ${abilities[scope]}.` : 'You may not do this.',
+/** The messages that name a tool or an argument, where those of HTTP name a route or a header. */
+export const messages: RefusalMessages = {
+  forbidden: ({ scope }) => mayOnly(scope, abilities),
   model_not_found: ({ model, replacedBy }) =>
     replacedBy === undefined
       ? [
@@ -40,7 +33,7 @@ export const words = {
   put_address_invalid: () => `This service did not issue the URL. ${REQUEST_NEW_URL}`,
   put_address_expired: () => `The URL has expired. ${REQUEST_NEW_URL}`,
   put_address_withdrawn: () => `The upload was deleted, or its API key was revoked. ${REQUEST_NEW_URL}`,
-} satisfies RefusalWords
+}
 
 const withdrawn = (model: string, replacedBy: string) =>
   `The model ${JSON.stringify(model)} was withdrawn. Use ${replacedBy}, whose parameters list_models returns.`

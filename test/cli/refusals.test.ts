@@ -1,12 +1,12 @@
 import t from 'tap'
-import { unwrap, words } from '../../src/cli/refusals.ts'
-import { wordsOf } from '../../src/services/refusal-words.ts'
+import { messages, unwrap } from '../../src/cli/refusals.ts'
+import { messageOf } from '../../src/transports/refusals.ts'
 import { refusalSamples } from '../support/refusal-samples.ts'
 
 t.test('every refusal has a sentence for the operator', async t => {
   for (const refusal of refusalSamples) {
-    t.match(wordsOf(words, refusal), /^[^ ].*[.?]$/, refusal.code)
-    t.notMatch(wordsOf(words, refusal), /undefined|NaN|\[object/, refusal.code)
+    t.match(messageOf(refusal, messages), /^[^ ].*[.?]$/, refusal.code)
+    t.notMatch(messageOf(refusal, messages), /undefined|NaN|\[object/, refusal.code)
   }
 })
 

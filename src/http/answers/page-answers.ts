@@ -2,9 +2,8 @@ import type { Markup } from '#jsx/jsx-runtime'
 import { htmlOf } from '../../console/layout.tsx'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { ApiError } from '../../transports/api-error.ts'
+import { errorOf } from '../../transports/refusals.ts'
 import type { Context } from '../context.ts'
-import { words } from '../refusals/refusal-words.ts'
-import { errorOf } from '../refusals/refusals.ts'
 
 export const showPage = (ctx: Context, page: Markup) => {
   ctx.type = 'text/html'
@@ -21,7 +20,7 @@ export const showError = (ctx: Context, error: ApiError, page: (message: string)
 
 /** Shows a form again with what is wrong. */
 export const showRefusal = (ctx: Context, refusal: Refusal, page: (fault: string) => Markup) =>
-  showError(ctx, errorOf(words, refusal), page)
+  showError(ctx, errorOf(refusal), page)
 
 /** After a form, the browser asks for a page, so that reloading it does not send the form again. */
 export const redirect = (ctx: Context, path: string) => {

@@ -3,8 +3,8 @@ import type { KeyHolders } from '../../services/accounts/key-holders.ts'
 import type { AuditorKeys } from '../../services/auditors/auditor-keys.ts'
 import { isAuditorKey } from '../../services/auditors/auditors.ts'
 import { ApiError } from '../../transports/api-error.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import type { Context } from '../context.ts'
-import { unwrap } from '../refusals/refusals.ts'
 import { bearerKey, keyMissing, keyUnknown } from './authenticate.ts'
 
 /** Where auditors read. */

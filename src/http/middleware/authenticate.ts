@@ -4,10 +4,9 @@ import type { KeyHolders } from '../../services/accounts/key-holders.ts'
 import type { KeyUses } from '../../services/accounts/key-uses.ts'
 import { useRefusal } from '../../services/accounts/use-refusal.ts'
 import { ApiError } from '../../transports/api-error.ts'
+import { errorOf, unwrap } from '../../transports/refusals.ts'
 import type { ClientAddress } from '../connections/client-address.ts'
 import type { Context } from '../context.ts'
-import { words } from '../refusals/refusal-words.ts'
-import { errorOf, unwrap } from '../refusals/refusals.ts'
 
 /** Longer than any key, whatever its prefix. Longer ones are not even hashed. */
 const BEARER = /^Bearer +([!-~]{1,128})$/i
@@ -30,7 +29,7 @@ export const authenticate =
     if (!found) throw keyUnknown()
     const holder = unwrap(found)
     const refusal = useRefusal(holder, clientAddress(ctx.req), clock.nowMs())
-    if (refusal) throw errorOf(words, refusal)
+    if (refusal) throw errorOf(refusal)
     const { expiresAt: _, addresses: __, ...held } = holder
     const caller = { kind: 'key', ...held, requestId: ctx.state.requestId } as const
     ctx.state.caller = caller

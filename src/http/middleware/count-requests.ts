@@ -1,9 +1,9 @@
 import type { Next } from 'koa'
 import { WINDOW_SECONDS } from '../../ports/rate-counter.ts'
 import type { RequestLimits } from '../../services/policies/request-limits.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { RATE_LIMIT, RATE_LIMIT_POLICY } from '../answers/headers.ts'
 import type { Context, Middleware } from '../context.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 /**
  * Counts requests towards the limits of their keys and accounts, and tells how these stand, as

@@ -2,9 +2,9 @@ import type { Next } from 'koa'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { positionGiven, TOLLGATE_POSITION } from '../answers/headers.ts'
 import type { Context } from '../context.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 /**
  * Lets a client read from every process what it wrote through one: the response to a write carries the log position,

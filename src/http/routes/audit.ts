@@ -16,10 +16,10 @@ import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { periodOf } from '../../transports/moment.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { patientJson } from '../answers/patient-json.ts'
 import { disconnectSignal, waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const RECORDED = 'Needs the key of an auditor. The log records the request before it is answered.'
 

@@ -6,9 +6,9 @@ import type { Presenter } from '../../services/presenter.ts'
 import type { KnownSeals } from '../../services/seals/known-seals.ts'
 import type { Services } from '../../services/services.ts'
 import { momentOf } from '../../transports/moment.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { nameSeal } from '../answers/headers.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const getBalance = operation({
   id: 'getBalance',

@@ -3,13 +3,13 @@ import { MAX_CALLBACK_BYTES } from '../../../schemas/primitives.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { CALLBACKS_PATH } from '../../services/files/addresses.ts'
 import type { Services } from '../../services/services.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import type { ClientAddress } from '../connections/client-address.ts'
 import { anonymousCaller } from '../context.ts'
 import { arrivingCallbacks } from '../middleware/arriving-callbacks.ts'
 import { rawBody } from '../middleware/raw-body.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const receiveCallback = operation({
   id: 'receiveCallback',

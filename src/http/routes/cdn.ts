@@ -6,12 +6,12 @@ import { mimeTypeOf } from '../../domain/media-types.ts'
 import { CDN_PATH } from '../../services/files/addresses.ts'
 import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { byteRangeOf } from '../answers/byte-range.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { anyOrigin } from '../middleware/any-origin.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type RequestParts, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 /** A client can replace an upload for a while, and every file is deleted one day: caches may lag by an hour. */
 const CACHE = 'public, max-age=3600'

@@ -7,9 +7,9 @@ import { MAX_RESENDS } from '../../domain/account/webhook-resends.ts'
 import type { Services } from '../../services/services.ts'
 import { deliveryItem } from '../../services/webhooks/delivery-item.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const listDeliveries = operation({
   id: 'listDeliveries',

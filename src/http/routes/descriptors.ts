@@ -1,11 +1,11 @@
 import { LlmsText, McpDescriptor, OpenApi } from '../../../schemas/api/descriptors.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { staticHeaders, staticResponses } from '../answers/static-body.ts'
 import { anonymousCaller } from '../context.ts'
 import { type Bodies, type DescriptionParts, Descriptions } from '../descriptions/descriptions.ts'
 import { type Operation, operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 /** The catalog and the base URL rarely change, and descriptions that are a few minutes old still work. */
 const MAX_AGE = 'max-age=300'

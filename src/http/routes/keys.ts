@@ -6,9 +6,9 @@ import { keyItem, ownKeyItem } from '../../services/accounts/key-item.ts'
 import type { Services } from '../../services/services.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { microsOf, timeOf } from '../../transports/moment.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const listKeys = operation({
   id: 'listKeys',

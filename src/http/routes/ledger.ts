@@ -11,10 +11,10 @@ import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { periodOf } from '../../transports/moment.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { nameSeal } from '../answers/headers.ts'
 import { waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const EXPORT_TYPE = 'application/x-ndjson'
 

@@ -5,10 +5,10 @@ import { ModelFamily, ModelList, ModelName, ModelsQuery } from '../../../schemas
 import type { Offer } from '../../services/catalog/offers.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { StaticBody, staticHeaders, staticResponses } from '../answers/static-body.ts'
 import type { Context } from '../context.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const listModels = operation({
   id: 'listModels',

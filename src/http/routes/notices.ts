@@ -5,8 +5,8 @@ import { fromMicros } from '../../domain/money.ts'
 import type { NoticesInfo } from '../../services/notices/notices.ts'
 import type { Services } from '../../services/services.ts'
 import { microsOf } from '../../transports/moment.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const getNotices = operation({
   id: 'getNotices',

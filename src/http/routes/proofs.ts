@@ -3,9 +3,9 @@ import { consistencyProof, inclusionProof } from '../../../schemas/api/proof-exa
 import { ConsistencyProof, InclusionProof } from '../../../schemas/proof.ts'
 import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const proveEvent = operation({
   id: 'proveEvent',

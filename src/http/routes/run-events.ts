@@ -7,10 +7,10 @@ import { MAX_STREAMS } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import type { Streams } from '../answers/streams.ts'
 import { disconnectSignal } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const followRun = operation({
   id: 'followRun',

@@ -12,11 +12,11 @@ import type { RunRow } from '../../../schemas/views.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { idempotencyKey, type WaitPreference, waitPreference } from '../answers/headers.ts'
 import { disconnectSignal, waitingClient } from '../connections/disconnect.ts'
 import type { Context } from '../context.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 /** The polling interval after a 202, as the specification recommends. */
 const POLL_SECONDS = '10'

@@ -2,10 +2,10 @@ import { seal, sealKeys } from '../../../schemas/api/examples.ts'
 import { Seal, SealKeySet, SealQuery } from '../../../schemas/api/seal.ts'
 import type { SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import type { Services } from '../../services/services.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { StaticBody, staticHeaders, staticResponses } from '../answers/static-body.ts'
 import { anonymousCaller } from '../context.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 /** A new key signs seals at once, so a copy of the keys must not be much older than the time between two seals. */
 const MAX_AGE = 'max-age=300'

@@ -12,11 +12,11 @@ import { MAX_ARRIVING_UPLOADS, MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from 
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { receiveForm } from '../bodies/inline-upload.ts'
 import { waitingClient } from '../connections/disconnect.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const sendUpload = operation({
   id: 'sendUpload',

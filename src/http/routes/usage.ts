@@ -2,10 +2,10 @@ import * as examples from '../../../schemas/api/examples.ts'
 import { UsageList, UsageQuery } from '../../../schemas/api/usage.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import { usageAskedBy } from '../../transports/usage-query.ts'
 import { waitingClient } from '../connections/disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const listUsage = operation({
   id: 'listUsage',

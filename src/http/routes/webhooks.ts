@@ -7,9 +7,9 @@ import { ATTEMPT_TIMEOUT_MS } from '../../domain/webhook-schedule.ts'
 import type { Services } from '../../services/services.ts'
 import { testItem } from '../../services/webhooks/delivery-item.ts'
 import type { SigningSecret } from '../../services/webhooks/webhooks.ts'
+import { unwrap } from '../../transports/refusals.ts'
 import type { Context } from '../context.ts'
 import { operation, type Serve } from '../operation.ts'
-import { unwrap } from '../refusals/refusals.ts'
 
 const getWebhookSecret = operation({
   id: 'getWebhookSecret',

@@ -1,7 +1,8 @@
 import { addAbortSignal } from 'node:stream'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
-import { FILE_PARAMETERS } from '../../domain/catalog/file-parameters.ts'
+import { FILE_PARAMETERS, type FileParameter } from '../../domain/catalog/file-parameters.ts'
 import { essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
+import type { FileRefusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type FindInputMedia, type FoundMedia, type InputMedia, InputMediaError } from '../../ports/input-media.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -9,7 +10,6 @@ import { type Outbound, OutboundError } from '../../ports/outbound.ts'
 import { readSized } from '../../ports/read-sized.ts'
 import { delay } from '../../time/delay.ts'
 import type { Addresses } from '../files/addresses.ts'
-import { fileFault, sharedWords } from '../refusal-words.ts'
 import { inspect } from '../uploads/inspection.ts'
 import { inputRefusal } from '../uploads/upload-rules.ts'
 
@@ -24,6 +24,8 @@ interface Sources {
   objects: ObjectStore
   addresses: Addresses
   clock: Clock
+  /** The sentence for the client, which the run that fails records. */
+  messageOf: (parameter: FileParameter, refusal: FileRefusal) => string
 }
 
 /** Inspecting so much takes a few milliseconds. */
@@ -44,7 +46,7 @@ export const createInputMediaFinder =
         const { mimeType: label, bytes } = await load(signal, onSize)
         const inspected = await inspect(slicesOf(bytes, sources.clock))
         const refusal = inputRefusal(inspected, FILE_PARAMETERS[parameter], label)
-        if (refusal) throw new InputMediaError(fileFault(sharedWords, parameter, refusal))
+        if (refusal) throw new InputMediaError(sources.messageOf(parameter, refusal))
         return { mimeType: inspected.mimeType as string, bytes }
       },
     }

@@ -2,8 +2,8 @@ import t from 'tap'
 import type { Family, ParametersSchema } from '../../../schemas/catalog.ts'
 import { MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import { shipped } from '../../../src/catalog/shipped.ts'
-import { describeFamilyFault } from '../../../src/services/catalog/family-fault-words.ts'
 import { findSchemaFault } from '../../../src/services/catalog/schema-fault.ts'
+import { describeFamilyFault } from '../../../src/transports/refusals/catalog.ts'
 import { endpoint, family, parameters } from '../../support/catalog-samples.ts'
 
 const lumen = (parametersSchema: ParametersSchema): Family =>

@@ -10,6 +10,7 @@ import { extensionFor, mimeTypeOf } from '../../../src/domain/media-types.ts'
 import { InputMediaError } from '../../../src/ports/input-media.ts'
 import { Addresses } from '../../../src/services/files/addresses.ts'
 import { createInputMediaFinder } from '../../../src/services/runs/input-media.ts'
+import { fileFault } from '../../../src/transports/refusals/files.ts'
 import { pngWith, sampleFiles, zipArchive } from '../../support/sample-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -276,7 +277,7 @@ async function setUp(t: Test, listener: RequestListener = (_, response) => respo
   // The public URL names the same server, so a request for an own file would be recorded.
   const publicUrl = `http://localhost:${port}`
   const addresses = new Addresses(() => publicUrl, CDN)
-  const find = createInputMediaFinder({ outbound, objects, addresses, clock: systemClock })
+  const find = createInputMediaFinder({ outbound, objects, addresses, clock: systemClock, messageOf: fileFault })
   const load = async (url: string, signal: AbortSignal, onSize = (_sizeBytes: number) => {}) =>
     (await find(url)).load(signal, onSize)
   return { find, load, objects, requests, publicUrl, elsewhere: `http://127.0.0.1:${port}` }

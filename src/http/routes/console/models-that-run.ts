@@ -1,7 +1,7 @@
 import type { ModelFamily } from '../../../../schemas/api/model.ts'
 import type { Presenter } from '../../../services/presenter.ts'
 import type { Services } from '../../../services/services.ts'
-import { unwrap } from '../../refusals/refusals.ts'
+import { unwrap } from '../../../transports/refusals.ts'
 
 export interface Models {
   services: Pick<Services, 'descriptors'>

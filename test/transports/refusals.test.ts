@@ -1,20 +1,19 @@
 import t from 'tap'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
 import { ErrorBody } from '../../schemas/api/error.ts'
-import { words } from '../../src/http/refusals/refusal-words.ts'
-import { errorOf, unwrap } from '../../src/http/refusals/refusals.ts'
-import { words as mcpWords } from '../../src/mcp/refusals.ts'
+import { messages as ofMcp } from '../../src/mcp/refusals.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
+import { errorOf, unwrap } from '../../src/transports/refusals.ts'
 import { refusalSamples } from '../support/refusal-samples.ts'
 
 const faultsOf = compileCheck(ErrorBody)
 
-for (const [transport, table] of Object.entries({ HTTP: words, MCP: mcpWords }))
+for (const [transport, own] of Object.entries({ HTTP: {}, MCP: ofMcp }))
   t.test(
     `${transport}: every refusal is a 4xx, or a 503 that says when to ask again, with a sentence as its message`,
     async t => {
       for (const refusal of refusalSamples) {
-        const error = errorOf(table, refusal)
+        const error = errorOf(refusal, own)
         const isKnown = error.status >= 400 && error.status < 500
         t.ok(isKnown || (error.status === 503 && error.retryAfterSeconds), `${refusal.code} is ${error.status}`)
         t.match(error.message, /^[^ ].*[.?]$/, refusal.code)
@@ -26,12 +25,12 @@ for (const [transport, table] of Object.entries({ HTTP: words, MCP: mcpWords }))
 
 t.test('MCP: messages name no routes and no headers that only HTTP clients send', async t => {
   for (const refusal of refusalSamples)
-    t.notMatch(errorOf(mcpWords, refusal).message, /\/v1\/|GET|POST|Idempotency-Key/, refusal.code)
+    t.notMatch(errorOf(refusal, ofMcp).message, /\/v1\/|GET|POST|Idempotency-Key/, refusal.code)
 })
 
 t.test('the message and details state the facts of a refusal', async t => {
   const said = (code: string) => {
-    const { message, details } = errorOf(words, refusalSamples.find(each => each.code === code) as never)
+    const { message, details } = errorOf(refusalSamples.find(each => each.code === code) as never)
     return { message, ...details }
   }
   t.match(said('insufficient_credits'), { required_credits: 10, credits_balance: 2.5 })
@@ -46,16 +45,15 @@ t.test('the message and details state the facts of a refusal', async t => {
 })
 
 t.test('a refusal says when to retry if it knows', async t => {
-  const retry = (code: string) =>
-    errorOf(words, refusalSamples.find(each => each.code === code) as never).retryAfterSeconds
+  const retry = (code: string) => errorOf(refusalSamples.find(each => each.code === code) as never).retryAfterSeconds
   t.equal(retry('too_many_failures'), 5)
   t.equal(retry('too_many_open_runs'), undefined)
 })
 
 t.test('a forbidden key learns its scope and what the scope allows', async t => {
   for (const scope of KEY_SCOPES)
-    t.match(errorOf(words, { code: 'forbidden', scope }), { status: 403, message: `scope "${scope}", so it may` })
-  t.match(errorOf(words, { code: 'forbidden', scope: undefined }), { status: 403, message: 'You may not do this.' })
+    t.match(errorOf({ code: 'forbidden', scope }), { status: 403, message: `scope "${scope}", so it may` })
+  t.match(errorOf({ code: 'forbidden', scope: undefined }), { status: 403, message: 'You may not do this.' })
 })
 
 t.test('an outcome yields its value or throws its refusal as an API error', async t => {

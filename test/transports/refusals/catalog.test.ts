@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { FamilyFault } from '../../../src/domain/catalog/validity.ts'
-import { describeFamilyFault } from '../../../src/services/catalog/family-fault-words.ts'
+import { describeFamilyFault } from '../../../src/transports/refusals/catalog.ts'
 
-t.test('the words of a fault name the family or endpoint and the remedy', async t => {
+t.test('the message of a fault names the family or endpoint and the remedy', async t => {
   const id = 'lumen-t2i'
   const expected: [FamilyFault, string][] = [
     [{ id: 'lumen', code: 'name_taken', name: 'glow' }, 'lumen: the name glow belongs to another family'],
@@ -19,5 +19,5 @@ t.test('the words of a fault name the family or endpoint and the remedy', async 
     [{ id, code: 'values_not_listed', parameter: 'size' }, 'lumen-t2i: size has multipliers and so needs an enum'],
     [{ id, code: 'multiplier_missing', parameter: 'size', value: 'L' }, 'lumen-t2i: size L has no multiplier'],
   ]
-  for (const [fault, words] of expected) t.equal(describeFamilyFault(fault), words)
+  for (const [fault, message] of expected) t.equal(describeFamilyFault(fault), message)
 })

@@ -1,0 +1,85 @@
+import { fromMicros } from '../../domain/money.ts'
+import type { LedgerRefusals } from '../../domain/refusal.ts'
+import type { RefusalTable } from './refusal-table.ts'
+
+export const ledger = {
+  balance_too_high: {
+    api: 'invalid_request',
+    message: () => 'The balance would be too large to represent exactly.',
+  },
+  insufficient_credits: {
+    api: 'insufficient_credits',
+    message: ({ requiredMicros, balanceMicros, grantTo }) =>
+      [
+        `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
+        grantTo === undefined
+          ? 'Choose a cheaper model or input, or ask the operator of the service for credits.'
+          : `To add credits, run this in the folder of Tollgate: ${grantCommand(grantTo)}`,
+      ].join(' '),
+    details: ({ requiredMicros, balanceMicros }) => ({
+      required_credits: fromMicros(requiredMicros),
+      credits_balance: fromMicros(balanceMicros),
+    }),
+  },
+  reference_mismatch: {
+    api: 'invalid_request',
+    message: () => 'This reference was used for a different amount. Use a new one.',
+  },
+  too_many_references: {
+    api: 'rate_limited',
+    message: ({ limit }) => `The account already has ${limit} grants and withdrawals, which is the limit.`,
+  },
+  refunds_changed: {
+    api: 'invalid_request',
+    message: () => 'The account received other refunds at the same time. Try again.',
+  },
+  refund_too_high: {
+    api: 'invalid_request',
+    message: ({ refundableMicros }) =>
+      refundableMicros === 0
+        ? 'This run has already been refunded in full.'
+        : `At most ${fromMicros(refundableMicros)} credits of this run can be refunded.`,
+  },
+  run_not_charged: {
+    api: 'invalid_request',
+    message: () => 'This is a test run: no credits were moved for it.',
+  },
+  position_unknown: {
+    api: 'invalid_request',
+    message: () => 'No response of this service carried this position.',
+    details: () => ({
+      errors: [{ path: '/headers/Tollgate-Position', message: 'is beyond the end of the log' }],
+    }),
+  },
+  cursor_unknown: {
+    api: 'invalid_request',
+    message: () => 'No page of this list had this cursor. Omit it for the first page.',
+    details: () => ({ errors: [{ path: '/cursor', message: 'is no next_cursor of this list' }] }),
+  },
+  revision_unknown: {
+    api: 'invalid_request',
+    message: ({ lastRevision }) => `The last event of the account has the revision ${lastRevision}.`,
+    details: ({ lastRevision }) => ({ errors: [{ path: '/at', message: `must be at most ${lastRevision}` }] }),
+  },
+  time_ahead: {
+    api: 'invalid_request',
+    message: ({ now }) => `The time is in the future: it is ${now}.`,
+    details: () => ({ errors: [{ path: '/at', message: 'must not be in the future' }] }),
+  },
+  usage_days_invalid: {
+    api: 'invalid_request',
+    message: ({ maxDays }) => `The period must have 1 to ${maxDays} days: to must be a later day than from.`,
+    details: ({ maxDays }) => ({ errors: [{ path: '/to', message: `must be 1 to ${maxDays} days after from` }] }),
+  },
+  usage_too_large: {
+    api: 'invalid_request',
+    message: ({ limit }) =>
+      [
+        `The period has more than ${limit} combinations of day, model, key and label, which is too many to add up.`,
+        'Choose a shorter period, add day to group_by, or leave label out of it.',
+      ].join(' '),
+  },
+} satisfies RefusalTable<LedgerRefusals>
+
+const grantCommand = (account: string) =>
+  `npm run -s tollgate -- credits grant ${account} 1000 --reason 'to try the service'`

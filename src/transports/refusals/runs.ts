@@ -1,0 +1,104 @@
+import { IDEMPOTENCY_HOURS } from '../../../schemas/primitives.ts'
+import { FILE_PARAMETERS } from '../../domain/catalog/file-parameters.ts'
+import type { RunRefusals } from '../../domain/refusal.ts'
+import { fileFault } from './files.ts'
+import { duration, limited, plural, urlFaults } from './phrases.ts'
+import type { RefusalTable } from './refusal-table.ts'
+
+export const runs = {
+  input_invalid: {
+    api: 'invalid_input',
+    message: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
+    details: ({ faults }) => ({
+      errors: faults.map(({ path, message }) => ({ path: `/input${path}`, message })),
+    }),
+  },
+  input_file_refused: {
+    api: 'invalid_input',
+    message: ({ parameter, reason }) => `${parameter} cannot be used. ${fileFault(parameter, reason)}`,
+    details: ({ parameter, reason }) => ({
+      errors: [{ path: `/input/${parameter}`, message: fileFault(parameter, reason) }],
+    }),
+  },
+  part_too_large: {
+    api: 'invalid_request',
+    message: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
+    details: ({ path, limitBytes }) => ({
+      errors: [{ path, message: `must be at most ${limitBytes} bytes of JSON` }],
+    }),
+  },
+  address_not_public: {
+    api: 'invalid_input',
+    message: ({ parameter }) =>
+      [
+        `${parameter} must have a public host that the operator does not deny:`,
+        'the service contacts no local names, no private addresses and no denied ones.',
+      ].join(' '),
+    details: ({ parameter }) => ({
+      errors: [
+        {
+          path: parameter in FILE_PARAMETERS ? `/input/${parameter}` : `/${parameter}`,
+          message: 'must have a public host that is not denied',
+        },
+      ],
+    }),
+  },
+  file_url_invalid: {
+    api: 'invalid_input',
+    message: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
+    details: ({ parameter, fault }) => ({ errors: [{ path: `/input/${parameter}`, message: urlFaults[fault] }] }),
+  },
+  idempotency_mismatch: {
+    api: 'idempotency_mismatch',
+    message: () =>
+      [
+        `This Idempotency-Key was used for a different request in the last ${IDEMPOTENCY_HOURS} hours.`,
+        'Use a new one for this request.',
+      ].join(' '),
+  },
+
+  too_many_test_runs: {
+    api: 'rate_limited',
+    message: ({ limit, retryAfterMs }) =>
+      limit === 0
+        ? 'This service has turned test runs off. Use a live key.'
+        : [
+            `The account has had ${limit} test runs today, which is its limit for a day in UTC.`,
+            `Try again in ${duration(retryAfterMs)}, or use a live key.`,
+          ].join(' '),
+  },
+  too_many_failures: {
+    api: 'rate_limited',
+    message: ({ retryAfterMs }) =>
+      [
+        'Too many runs of the account were cancelled or failed because of their input.',
+        `Correct the inputs, and try again in ${duration(retryAfterMs)}.`,
+      ].join(' '),
+  },
+  too_many_open_runs: {
+    api: 'rate_limited',
+    message: ({ limit }) =>
+      `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
+  },
+  too_many_runs_in_flight: {
+    api: 'rate_limited',
+    message: ({ of, limit, retryAfterMs }) =>
+      [
+        `${limited[of]} already has ${plural(limit, 'run')} in flight, which is its limit.`,
+        `Try again in ${duration(retryAfterMs)}, or when some of them have ended.`,
+      ].join(' '),
+  },
+  open_runs_too_large: {
+    api: 'rate_limited',
+    message: ({ limitBytes }) =>
+      `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
+  },
+
+  run_exists: { api: 'invalid_request', message: () => 'The run already exists.' },
+  run_not_found: { api: 'run_not_found', message: () => 'There is no such run.' },
+  run_not_open: { api: 'run_ended', message: () => 'The run has already ended.' },
+  run_already_started: { api: 'invalid_request', message: () => 'The run has already started.' },
+  run_not_started: { api: 'invalid_request', message: () => 'The run has not started yet.' },
+  run_already_submitted: { api: 'invalid_request', message: () => 'The run was already submitted to its provider.' },
+  run_not_ended: { api: 'webhook_pending', message: () => 'The run has not ended yet.' },
+} satisfies RefusalTable<RunRefusals>
