@@ -11,25 +11,36 @@ t.setTimeout(0)
 t.jobs = 4
 
 /** Folders and files with the longest tests. They begin, so that none of them is left alone at the end. */
-const first = ['simulation', 'types.test.js', 'catalog', 'adapters']
+const first = ['processes', 'simulation', 'types.test.js', 'catalog', 'adapters']
 
 /** Folders whose tests mostly wait for timers. They run beside the others, so that the processors are seldom idle. */
 const waiting = ['engine', 'mcp', 'reactors']
 
 /** Folders of short tests, which share processes: loading the service takes longer than most of them. */
-const sharing = ['audit', 'cli', 'domain', 'engine', 'flow', 'http', 'mcp', 'projections', 'reactors', 'services']
+const sharing = [
+  'audit',
+  'auditor',
+  'cli',
+  'domain',
+  'engine',
+  'flow',
+  'http',
+  'mcp',
+  'projections',
+  'reactors',
+  'services',
+]
 
 /** So few that these processes take no longer than the longest tests. */
 const FILES_PER_PROCESS = 8
 
-/** The folder of a test file. The command line has some beside its folder. */
-const folderOf = (name: string) => (name.startsWith('cli') ? 'cli' : (name.split('/')[0] ?? ''))
+const folderOf = (name: string) => name.split('/')[0] ?? ''
 
 /**
  * Tests that kill processes or stores and wait until others take over. Only the long form runs them: simulated worlds
  * do the same in a second.
  */
-const long = /^simulation\/.*-(crash|restart|outage|flush|change|memory)\.test/
+const long = /^processes\/.*-(crash|restart|outage|flush|change|memory)\.test/
 
 const names = (await readdir(import.meta.dirname, { recursive: true }))
   .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
-import { Auditor } from '../../simulation/auditor.ts'
+import { Auditor } from '../../auditor/auditor.ts'
 import { BrowserClient, codeIn, messagesIn } from '../../support/browser-client.ts'
 import { collect } from '../../support/collect.ts'
 import { rewritten } from '../../support/rewritten.ts'

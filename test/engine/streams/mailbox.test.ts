@@ -9,7 +9,7 @@ import { Streams } from '../../../src/engine/streams/stream.ts'
 import type { AppendResult, EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { eventCodec } from '../../../src/services/event-codec.ts'
-import { Auditor } from '../../simulation/auditor.ts'
+import { Auditor } from '../../auditor/auditor.ts'
 import {
   accountId,
   createKey,

@@ -255,7 +255,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'audit/seals/seal-file.ts',
     from: 'if (key && !isSigned(signed, signature, key))',
     to: 'if (!signature)',
-    test: 'test/cli-audit.test.ts',
+    test: 'test/cli/audit/audit.test.ts',
   },
   {
     what: 'an old name of a seal accuses the operator',

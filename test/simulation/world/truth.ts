@@ -1,7 +1,7 @@
 import type { RunRow, WebhookRow } from '../../../schemas/views.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
 import type { WebhookTestResult } from '../../../src/services/webhooks/webhook-tests.ts'
-import { type AuditedEvent, Auditor } from '../auditor.ts'
+import { type AuditedEvent, Auditor } from '../../auditor/auditor.ts'
 import { Known } from './known.ts'
 import { NoticeTruth } from './notice-truth.ts'
 import type { SimulatedProcess } from './process.ts'

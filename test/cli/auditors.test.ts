@@ -1,10 +1,10 @@
 import t from 'tap'
-import { AUDITORS_STREAM } from '../schemas/events.ts'
-import { sha256 } from '../src/domain/digest.ts'
-import { collect } from './support/collect.ts'
-import { operatorOf } from './support/operator.ts'
-import { openFolder } from './support/service.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { AUDITORS_STREAM } from '../../schemas/events.ts'
+import { sha256 } from '../../src/domain/digest.ts'
+import { collect } from '../support/collect.ts'
+import { operatorOf } from '../support/operator.ts'
+import { openFolder } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Created {
   auditor_id: string

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { operatorOf } from './support/operator.ts'
-import { openAccount, openAccounts, openFolder } from './support/service.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { operatorOf } from '../support/operator.ts'
+import { openAccount, openAccounts, openFolder } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MASTER_SECRET = 'another secret of more than 32 characters'
 

@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap'
-import { accountStream } from '../schemas/events.ts'
-import { picture } from './support/client.ts'
-import { collect } from './support/collect.ts'
-import { operatorOf } from './support/operator.ts'
-import { instantProvider, openAccount, startService } from './support/service.ts'
-import { ScriptProcess } from './support/service-process.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-import { until } from './support/until.ts'
+import { accountStream } from '../../schemas/events.ts'
+import { picture } from '../support/client.ts'
+import { collect } from '../support/collect.ts'
+import { operatorOf } from '../support/operator.ts'
+import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { ScriptProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })

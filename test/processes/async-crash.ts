@@ -12,7 +12,7 @@ import type { Fault, Step, Tally } from '../support/vendor.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
 
 // Kills a service at each step of its async runs, then checks the runs. Run manually:
-//   node --import=tsx test/simulation/async-crash.ts --kills 5 --runs 20
+//   node --import=tsx test/processes/async-crash.ts --kills 5 --runs 20
 
 /** A dead process's run is checked 10 s after its start and its lease ends after 15 s; the rest is for the work. */
 const LONGEST_WATCH_MS = 10_000 + 15_000 + 20_000

@@ -8,7 +8,7 @@ t.setTimeout(280_000)
 const kills = isLong ? 10 : 3
 const seed = testSeed()
 
-// Run manually: node --import=tsx test/simulation/crash.ts --kills 25 --seed SEED
+// Run manually: node --import=tsx test/processes/crash.ts --kills 25 --seed SEED
 t.test(`a service that is killed repeatedly loses and repeats nothing (TEST_SEED=${seed})`, async t => {
   const { acknowledged, repeated, faults } = await crash({ kills, seed })
   t.same(faults, [])

@@ -13,7 +13,7 @@ import { auditCluster, type ClusterAudit } from './cluster-audit.ts'
 import { type AnsweredRun, ClusterWorker } from './cluster-worker.ts'
 
 // Kills the services of a cluster in turn, under load, then checks their data. Run manually:
-//   node --import=tsx test/simulation/cluster-crash.ts --kills 20 --seed 7
+//   node --import=tsx test/processes/cluster-crash.ts --kills 20 --seed 7
 
 /** A dead process's run is checked 10 s after its start and its lease ends after 15 s; the rest is for the work. */
 const LONGEST_WATCH_MS = 10_000 + 15_000 + 20_000

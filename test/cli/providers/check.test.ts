@@ -1,13 +1,13 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { operatorOf } from './support/operator.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-import { FAL_KEY, startFal } from './support/vendors/fal.ts'
-import { KEY, startOpenAi } from './support/vendors/openai.ts'
-import { REPLICATE_KEY, startReplicate } from './support/vendors/replicate.ts'
-import { deadAddress } from './support/vendors/vendor-parts.ts'
-import { reply } from './support/vendors/vendor-server.ts'
+import { operatorOf } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { FAL_KEY, startFal } from '../../support/vendors/fal.ts'
+import { KEY, startOpenAi } from '../../support/vendors/openai.ts'
+import { REPLICATE_KEY, startReplicate } from '../../support/vendors/replicate.ts'
+import { deadAddress } from '../../support/vendors/vendor-parts.ts'
+import { reply } from '../../support/vendors/vendor-server.ts'
 
 const openAi = await startOpenAi(t)
 const fal = await startFal(t)

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 import { fates, PNG_REQUEST } from '../support/uploads.ts'
 
 // Kills a service at each step of uploads and their deletion, then checks the files. Run manually:
-//   node --import=tsx test/simulation/upload-crash.ts
+//   node --import=tsx test/processes/upload-crash.ts
 
 /** Later than the end of a one-minute grant and of its settlement. */
 const LATER_MS = 8 * 60_000

@@ -3,7 +3,7 @@ import { asyncCrash } from './async-crash.ts'
 
 t.setTimeout(240_000)
 
-// Run manually: node --import=tsx test/simulation/async-crash.ts --kills 2 --runs 3
+// Run manually: node --import=tsx test/processes/async-crash.ts --kills 2 --runs 3
 t.test('an async run survives a kill of the service at any step with one job, one outcome and one charge', async t => {
   const size = { kills: 2, runs: 3 }
   const { runs, faults } = await asyncCrash(size)

@@ -1,10 +1,10 @@
 import { accountIn } from '../../schemas/events.ts'
 import type { Position } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
+import { type AuditedEvent, Auditor } from '../auditor/auditor.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { withStores } from '../support/cluster-accounts.ts'
 import { type Audit, auditFolder } from '../support/ledger.ts'
-import { type AuditedEvent, Auditor } from './auditor.ts'
 
 /** The audit of the log, its head position, and as faults every difference in the views. */
 export type ClusterAudit = Audit & { head: Position }

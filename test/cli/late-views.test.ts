@@ -1,7 +1,7 @@
 import t from 'tap'
-import { openAccounts, openFolder } from './support/service.ts'
-import { ScriptProcess } from './support/service-process.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { openAccounts, openFolder } from '../support/service.ts'
+import { ScriptProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // Each command starts a process, and waits ten seconds for the views.
 t.setTimeout(120_000)

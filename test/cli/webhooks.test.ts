@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import type { WebhookSecret } from '../schemas/api/webhook.ts'
-import type { RunId } from '../schemas/primitives.ts'
-import type { Provider } from '../src/ports/provider.ts'
-import { caughtUp } from './support/caught-up.ts'
-import { picture } from './support/client.ts'
-import { operatorOf } from './support/operator.ts'
+import type { WebhookSecret } from '../../schemas/api/webhook.ts'
+import type { RunId } from '../../schemas/primitives.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import { caughtUp } from '../support/caught-up.ts'
+import { picture } from '../support/client.ts'
+import { operatorOf } from '../support/operator.ts'
 import {
   type Delivery,
   type Receiver,
@@ -13,10 +13,10 @@ import {
   status,
   untilRecorded,
   webhookEvents,
-} from './support/receiver.ts'
-import { type Customer, instantProvider, openAccount, startService } from './support/service.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-import { until } from './support/until.ts'
+} from '../support/receiver.ts'
+import { type Customer, instantProvider, openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 /** Completes pictures at once; videos never finish. */
 const provider: Provider = {

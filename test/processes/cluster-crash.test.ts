@@ -8,7 +8,7 @@ t.setTimeout(280_000)
 const size = { kills: 12, accounts: 4 }
 const seed = testSeed()
 
-// Run manually: node --import=tsx test/simulation/cluster-crash.ts --kills 20 --seed SEED
+// Run manually: node --import=tsx test/processes/cluster-crash.ts --kills 20 --seed SEED
 t.test(`a cluster whose processes are killed in turn loses nothing (TEST_SEED=${seed})`, needsCluster(), async t => {
   const { counts, ends, faults } = await clusterCrash({ ...size, seed })
   t.same(faults, [])

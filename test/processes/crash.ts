@@ -13,7 +13,7 @@ import { ServiceProcess } from '../support/service-process.ts'
 import { until } from '../support/until.ts'
 
 // Kills a service under load repeatedly, then checks its data. Run manually:
-//   node --import=tsx test/simulation/crash.ts --kills 100 --seed 7
+//   node --import=tsx test/processes/crash.ts --kills 100 --seed 7
 
 /** A dead process's run is checked 10 s after its start and its lease ends after 15 s; the rest is for the work. */
 const LONGEST_WATCH_MS = 10_000 + 15_000 + 10_000

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { BrowserClient, messagesIn } from './support/browser-client.ts'
-import { startMailServer } from './support/mail-server.ts'
-import { operatorOf } from './support/operator.ts'
-import { startService } from './support/service.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { BrowserClient, messagesIn } from '../support/browser-client.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { operatorOf } from '../support/operator.ts'
+import { startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, environment: { REGISTRATION: 'invite' } })

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { parseCsv } from './support/csv.ts'
-import { operatorOf } from './support/operator.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-import { startWithCosts } from './support/vendor-log.ts'
+import { parseCsv } from '../../support/csv.ts'
+import { operatorOf } from '../../support/operator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { startWithCosts } from '../../support/vendor-log.ts'
 
 const folder = await temporaryFolder(t)
 await startWithCosts(t, { DATA_DIR: folder })

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { accountStream } from '../../schemas/events.ts'
-import { systemRandom } from '../../src/adapters/random/system.ts'
-import { account } from '../../src/domain/account/account.ts'
-import type { AccountCommand } from '../../src/domain/account/commands.ts'
-import { toMicros } from '../../src/domain/money.ts'
-import type { EventLog } from '../../src/ports/event-log.ts'
-import type { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
-import { newAccountId } from '../../src/services/ids.ts'
+import { accountStream } from '../../../schemas/events.ts'
+import { systemRandom } from '../../../src/adapters/random/system.ts'
+import { account } from '../../../src/domain/account/account.ts'
+import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { toMicros } from '../../../src/domain/money.ts'
+import type { EventLog } from '../../../src/ports/event-log.ts'
+import type { AccountMailboxes } from '../../../src/services/accounts/account-mailboxes.ts'
+import { newAccountId } from '../../../src/services/ids.ts'
+import { type AuditedEvent, Auditor } from '../../auditor/auditor.ts'
 import {
   accountId,
   cancelRun,
@@ -33,13 +34,12 @@ import {
   storeUpload,
   submitRun,
   withdrawCredits,
-} from '../support/account-samples.ts'
-import { collect } from '../support/collect.ts'
-import { accountsOn, openLog } from '../support/engine.ts'
-import { at } from '../support/given.ts'
-import { ManualClock } from '../support/manual-clock.ts'
-import { setNotices } from '../support/notice-samples.ts'
-import { type AuditedEvent, Auditor } from './auditor.ts'
+} from '../../support/account-samples.ts'
+import { collect } from '../../support/collect.ts'
+import { accountsOn, openLog } from '../../support/engine.ts'
+import { at } from '../../support/given.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { setNotices } from '../../support/notice-samples.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 
