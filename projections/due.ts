@@ -90,7 +90,7 @@ const deliverEnd = (row: DueRow | undefined, event: RecordedOf<'RunCompleted' | 
 const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
   row?.task === 'start-run' || row?.task === 'watch-run'
 
-/** Deliveries that nobody has paid for have queues of their own, so that their rate can be limited. */
+/** Free deliveries have separate queues, so that their rate can be limited. */
 const deliver = (
   url: string,
   event: RecordedOf<'RunCompleted' | 'RunFailed' | 'WebhookRedeliveryRequested'>,

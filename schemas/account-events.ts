@@ -310,7 +310,7 @@ const cost = {
   amountMicros: Type.Optional(Micros),
   currency: Type.Optional(Type.String({ pattern: `^${CURRENCY}$` })),
   source: OneOf(...COST_SOURCES),
-  /** 128 random bits, so that nobody who is given the digest can find the amount by trying. */
+  /** 128 random bits, so that a reader of the digest cannot find the amount by trying. */
   salt: Type.String({ pattern: '^[0-9a-f]{32}$' }),
 }
 const ProviderCost = Closed(cost)

@@ -74,7 +74,7 @@ export const Binding = Closed({
   parameters: Type.Array(ParameterRule),
   /** Sent with each request, by path. */
   constants: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  /** Combinations of values that the provider refuses. A list stands for any of its values. */
+  /** Combinations of values that the provider refuses. A list means any of its values. */
   refuses: Type.Optional(Type.Array(Type.Record(ParameterName, Type.Union([Scalar, Type.Array(Scalar)])))),
   /** Where the addresses of the files are in the result, if the operation does not fix that. */
   output: Type.Optional(Type.String()),

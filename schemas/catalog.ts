@@ -71,7 +71,7 @@ export const Family = Closed({
   name: Type.String(),
   outputType: OutputType,
   endpoints: Type.Array(Endpoint, { minItems: 1 }),
-  /** The IDs of withdrawn families whose job it does. Requests for them are told of it. */
+  /** The IDs of withdrawn families that this family replaces. The error for a withdrawn family names it. */
   replaces: Type.Optional(Type.Array(Slug)),
 })
 export type Family = Static<typeof Family>

@@ -74,7 +74,7 @@ export const AUDITORS_STREAM = 'auditors'
 export const READS_STREAM = 'reads'
 /** What operators have chosen among providers. */
 export const PROVIDERS_STREAM = 'providers'
-/** The troubles that the operator is told of. */
+/** The alerts of the operator. */
 export const OPERATOR_STREAM = 'operator'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
 export const loginStream = (identityHash: string) => `login-${identityHash}`

@@ -81,7 +81,7 @@ export const NoticeAbandoned = Closed({ ...delivery, attempts: Attempt })
 /** How many days before a model retires its users get notices: in time to plan, to change, and as a last call. */
 export const RETIREMENT_NOTICE_DAYS = [1, 7, 30]
 
-/** A key that lives longer is told of this long before it expires. A shorter life is known to whoever just chose it. */
+/** How long before its expiry a key with a longer life gets a notice. The creator of a shorter one knows its end. */
 export const EXPIRY_NOTICE_MS = 7 * 24 * 60 * 60 * 1000
 
 /** When an account is told that a key expires, in ISO 8601; undefined if it is not. */

@@ -162,7 +162,7 @@ export const DEFAULT_PAGE = 20
 export const MAX_USAGE_DAYS = 366
 export const DEFAULT_USAGE_DAYS = 30
 
-/** Characters of a run's label. It stands in reports and lists, so it is as short as a name there. */
+/** Characters of a run's label. Reports and lists show it, so it is as short as a name. */
 export const MAX_LABEL_LENGTH = 64
 
 /** Printable, so that a label cannot hide or break a line. */

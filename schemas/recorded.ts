@@ -7,7 +7,7 @@ export interface AnyEvent {
   data: unknown
 }
 
-/** An event as it stands in the log, not yet checked. */
+/** An event as the log holds it, not yet checked. */
 export interface RawEvent {
   id: string
   stream: string

@@ -192,7 +192,7 @@ export interface NoticeTask extends Due {
   attempt: number
 }
 
-/** A key that expires, which its owner is told of. */
+/** A key that expires, for the notice to its owner. */
 export interface ExpiryTask extends Due {
   task: 'notice-expiry'
   keyId: KeyId

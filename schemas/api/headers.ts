@@ -54,7 +54,7 @@ export const TollgateSeal = Type.Optional(
     SealName,
     [
       'The name of the newest seal that the process knows; absent before the first one.',
-      'Keep it: whoever rewrites what the seal covers cannot show a log that holds it.',
+      'Keep it: a log that was rewritten below the seal can no longer show this seal.',
     ].join(' '),
   ),
 )

@@ -47,7 +47,7 @@ export const Usage = Closed({
   key_id: Type.Optional(
     about(
       orNull(KeyId),
-      'The ID of the API key that made the runs, whoever cancelled or refunded them. Null where no key did.',
+      'The ID of the API key that made the runs, also if another key cancelled them. Null if no key made them.',
       'key_01m820ba0efvgrrk8fytq86g1b',
     ),
   ),

@@ -64,7 +64,7 @@ export interface Config {
   /** Codes to sign in that this process makes in a minute. */
   signInCodesPerMinute: number
   mail: MailConfig
-  /** Where the operator is told of troubles; undefined for nowhere. */
+  /** Where the operator gets alerts; undefined if the operator gets none. */
   operatorEmail: string | undefined
   /** The login with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined

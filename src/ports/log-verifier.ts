@@ -12,7 +12,7 @@ export interface LogVerifier {
   close(): Promise<void>
 }
 
-/** What the program that verifies the log is told: the setting of the log, and what to check. */
+/** The input of the program that verifies the log: the setting of the log, and what to check. */
 export interface VerifierOrder {
   eventStore: unknown
   account: string | undefined

@@ -87,7 +87,7 @@ export const openTelegram = ({
 /** The number of an account is `sub`. Its name is only for people, and anybody may choose it. */
 const identityOf = (claims: client.IDToken | undefined): TelegramIdentity => {
   const subject = claims?.sub ?? ''
-  if (!/^[!-~]{1,255}$/.test(subject)) throw new IdentityNotProved('the ID token names nobody')
+  if (!/^[!-~]{1,255}$/.test(subject)) throw new IdentityNotProved('the ID token has no subject')
   const given = claims?.['name'] ?? claims?.['preferred_username']
   const name = typeof given === 'string' ? toLine(given, MAX_IDENTITY_NAME_LENGTH) : ''
   return { kind: 'telegram', subject, ...(name && { name }) }

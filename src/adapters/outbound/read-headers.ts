@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The headers of a response, which nobody changes. To fill a `Headers` takes several times as long. */
+/** The headers of a response, read-only. Filling a `Headers` object takes several times as long. */
 export class ReadHeaders extends Map<string, string> {
   readonly #cookies: readonly string[]
 

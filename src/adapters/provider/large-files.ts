@@ -20,7 +20,7 @@ export class LargeFiles {
   readonly #files = new Map<string, Uint8Array>()
   readonly #place: RegExp | undefined
 
-  /** `place` matches what stands before the Base64 of a file in an answer. Without it, answers have no files. */
+  /** `place` matches the text before the Base64 of a file in an answer. Without it, answers have no files. */
   constructor(place?: RegExp) {
     this.#place = place
   }

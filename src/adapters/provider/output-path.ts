@@ -5,7 +5,7 @@ export interface Found {
 }
 
 /**
- * The values at a path such as `images.*.url`, in which `*` stands for each item of a list. The empty path leads to the
+ * The values at a path such as `images.*.url`, in which `*` means each item of a list. The empty path leads to the
  * result itself. What is absent is skipped.
  */
 export const valuesAt = (result: unknown, path: string): Found[] => {

@@ -91,7 +91,7 @@ export class UpstreamCall {
   }
 
   /**
-   * What a client's error means. Rethrows an error from which nobody can tell whether the provider accepted the job.
+   * What a client's error means. Rethrows an error that leaves open whether the provider accepted the job.
    * `secrets` are removed from the provider's words.
    */
   failure(error: unknown, form: FailureForm, secrets: readonly string[]): Failed {
@@ -110,7 +110,7 @@ export class UpstreamCall {
     return this.#refusal
   }
 
-  /** Why there is no answer, in words for a log: no body, since it may hold what nobody else may read. */
+  /** Why there is no answer, for the log. The body is left out, because it may hold private data. */
   unanswered(error: unknown, { provider }: Pick<FailureForm, 'provider'>): Error {
     if (this.#refusal) return new Error(`${provider} answered with ${this.#refusal.status}`)
     const code = codeOf(this.#error)

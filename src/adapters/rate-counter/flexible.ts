@@ -41,7 +41,7 @@ export const countInRedis = ({
   const own = countInMemory(options)
   let restsUntilMs = 0
   let isAway = false
-  // The client goes on trying.
+  // The client keeps trying.
   client.connect().catch(() => undefined)
   return {
     count: async name => {

@@ -82,7 +82,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   }
 
   /**
-   * Loads the stream as it is now, from the given state, else from a snapshot that the log confirms, else from the
+   * Loads the present state of the stream, from the given state, else from a snapshot that the log confirms, else from the
    * beginning. Rejects with Damaged if the stream differs from what was written.
    */
   async load(stream: string, known?: Folded<State>): Promise<{ folded: Folded<State>; snapshotRevision: number }> {

@@ -25,7 +25,7 @@ export class ProjectionSet {
     return this.#byType.get(type) ?? []
   }
 
-  /** Whether an entry of an index stands where its row belongs. */
+  /** Whether an entry of an index is at the place of its row. */
   hasPlace(view: string, index: string, { place, key, row }: Entry<object>): boolean {
     if (index === BY_KEY) return place === key
     return this.#projections.some(each => each.view === view && each.indexes[index]?.(row, key) === place)

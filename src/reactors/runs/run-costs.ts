@@ -20,7 +20,7 @@ export interface RunCostsParts {
 
 const SALT_BYTES = 16
 
-/** A run whose input is at hand, or stands in the event that queued it. */
+/** A run with its input, or with the place of the event that holds the input. */
 export type BilledRun = Pick<WatchTask, 'accountId' | 'runId' | 'endpoint'> &
   ({ input: Record<string, unknown> } | Pick<WatchTask, 'queuedRevision'>)
 

@@ -6,7 +6,7 @@ import type { AccountMailboxes } from '../../services/accounts/account-mailboxes
 import type { Reads } from '../../services/views/reads.ts'
 import { DueLoop, type DueLoopParts } from '../due-loop.ts'
 
-/** How often to look. Keys are told of a week before they expire. */
+/** How often to look. Owners get a notice a week before a key expires. */
 const POLL_MS = 5_000
 
 interface Parts extends DueLoopParts {

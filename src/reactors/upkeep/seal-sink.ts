@@ -24,10 +24,10 @@ const MAX_BATCH = 100
 /** How long a stop waits for a seal that is being delivered. It is delivered again if that was too short. */
 const STOP_MS = 1000
 
-/** Failures in succession after which the operator is told. A sink that restarts is back by then. */
+/** Consecutive failures before the operator gets an alert. A sink that restarts is back by then. */
 const TOLD_AFTER = 5
 
-/** Learns that a sink works, and that it keeps failing. It is told again with every attempt. */
+/** Called after every attempt: with success, or with the fact that the sink keeps failing. */
 export interface SinkWatcher {
   works(sink: string): void
   fails(sink: string): void

@@ -44,7 +44,7 @@ export const stateOf = (answer: unknown): JobState => {
   return { status, error: text(error), errorType: text(error_type) }
 }
 
-/** The outcome that a refused result stands for; undefined if the refusal says nothing of the job. */
+/** The outcome of a job whose result is refused; undefined if the refusal says nothing about the job. */
 export const failedJob = (
   { status, headers, body }: Refusal,
   state: JobState,

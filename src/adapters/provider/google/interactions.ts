@@ -9,7 +9,7 @@ import { listOf, unitsOf, workOf } from './work.ts'
 
 type Parameters = Record<string, unknown>
 
-/** An answer, as far as it is read: https://ai.google.dev/api/interactions-api#Resource:Interaction */
+/** The parts of an answer that are read: https://ai.google.dev/api/interactions-api#Resource:Interaction */
 interface Interaction {
   id?: unknown
   status?: unknown

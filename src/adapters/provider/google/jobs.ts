@@ -9,7 +9,7 @@ export const POLL_AFTER_MS = 10_000
 /** The longest id of a job that is recorded. */
 const MAX_JOB_ID_LENGTH = 255
 
-/** The id of a job. Throws if the answer has none, since the job then runs where nobody finds it. */
+/** The id of a job. Throws if the answer has none, because the job then cannot be found again. */
 export const jobIdIn = (id: unknown): string => {
   if (typeof id === 'string' && /^[\w.:/=~+-]+$/.test(id) && id.length <= MAX_JOB_ID_LENGTH) return id
   throw new Error('Google accepted a job and gave no id for it')

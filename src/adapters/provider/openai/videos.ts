@@ -68,7 +68,7 @@ const endings: Record<string, (video: Video) => ProviderOutcome> = {
 
 const cancelled = failed('cancelled', 'The job was cancelled.')
 
-/** The address of the content needs the key, so that nobody else can load it. */
+/** The address of the content needs the key, so only this service can load it. */
 const download = async (
   client: OpenAI,
   fetch: typeof globalThis.fetch,
