@@ -277,8 +277,8 @@ export const Environment = Type.Object({
   DENIED_ADDRESSES: Type.Optional(
     Type.String({
       description: [
-        'The further addresses that webhooks and image URLs must never lead to, such as 203.0.113.0/24,198.51.100.7,',
-        'for example those of your own servers',
+        'The addresses and CIDR ranges that webhooks and image URLs must never reach, such as those of your own',
+        'servers, separated by commas: 203.0.113.0/24,198.51.100.7',
       ].join(' '),
     }),
   ),
@@ -325,14 +325,14 @@ export const Environment = Type.Object({
     minimum: 0,
     maximum: 1_000_000,
     default: 100,
-    description: 'The credits granted to a new account',
+    description: 'The credits granted to a new account, once for each mailbox',
   }),
   REGISTRATION: {
     ...OneOf('open', 'invite', 'closed'),
     default: 'open',
     description: [
-      'The people who may open an account: open for everybody, invite for those whom "tollgate accounts invite" names,',
-      'or closed for nobody',
+      'The people who may open an account: open for everyone, invite for people whom "tollgate accounts invite"',
+      'names, or closed for no one',
     ].join(' '),
   },
   REGISTRATION_DOMAINS: Type.Optional(
@@ -355,7 +355,8 @@ export const Environment = Type.Object({
     minimum: 0,
     maximum: 1_000_000_000,
     default: 100_000,
-    description: 'The welcome credits of all accounts that people open in a day in UTC; further ones open without',
+    description:
+      'The welcome credits of all accounts that people open in a day in UTC; further accounts open without credits',
   }),
   WELCOME_GRANTS_PER_NETWORK_PER_DAY: Type.Integer({
     minimum: 0,
@@ -366,7 +367,7 @@ export const Environment = Type.Object({
   WELCOME_DISPOSABLE_ADDRESSES: Type.Boolean({
     default: false,
     description:
-      'Grants welcome credits also to addresses of disposable domains, which anybody can have for some minutes',
+      'Grants welcome credits also to addresses of disposable domains, which anyone can use for a few minutes',
   }),
   SIGN_IN_CODES_PER_MINUTE: Type.Integer({
     minimum: 1,
@@ -397,7 +398,7 @@ export const Environment = Type.Object({
       pattern: '^[^\\s\\p{C}@<>]+@[^\\s\\p{C}@<>]+$',
       maxLength: 254,
       description: [
-        'Your address for mail about troubles that only you can mend: a provider that refuses its key, and a seal sink',
+        'Your address for mail about problems that only you can fix: a provider that refuses its key, and a seal sink',
         'that fails; no such mail is sent if unset',
       ].join(' '),
     }),

@@ -5,8 +5,8 @@ export interface IdentityProvider {
   /** Begins an attempt of one browser, which keeps its secrets. Rejects with Unavailable. */
   begin(returnUrl: string): Promise<{ url: string; attempt: ProofAttempt }>
   /**
-   * The identity of the person who came back with this URL. Rejects with IdentityNotProved, or with Unavailable. Each attempt
-   * is finished at most once.
+   * The identity of the person who came back with this URL. Rejects with IdentityNotProved, or with Unavailable. Each
+   * attempt is finished at most once.
    */
   finish(returnedTo: URL, attempt: ProofAttempt): Promise<TelegramIdentity>
 }

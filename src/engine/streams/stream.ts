@@ -82,8 +82,8 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   }
 
   /**
-   * Loads the present state of the stream, from the given state, else from a snapshot that the log confirms, else from the
-   * beginning. Rejects with Damaged if the stream differs from what was written.
+   * Loads the present state of the stream, from the given state, else from a snapshot that the log confirms, else from
+   * the beginning. Rejects with Damaged if the stream differs from what was written.
    */
   async load(stream: string, known?: Folded<State>): Promise<{ folded: Folded<State>; snapshotRevision: number }> {
     if (known) return { folded: await this.#foldTail(stream, known), snapshotRevision: NO_STREAM }
