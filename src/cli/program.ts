@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { explainFailure } from '../boot/failure.ts'
+import { visible } from '../domain/visible.ts'
 import { accountsCommand } from './accounts.ts'
 import { UNABLE } from './audit/with-log.ts'
 import { auditCommand } from './audit.ts'
@@ -15,7 +16,13 @@ import { providersCommand } from './providers.ts'
 import { runsCommand } from './runs.ts'
 import { viewsCommand } from './views.ts'
 import { webhooksCommand } from './webhooks.ts'
-import './console.ts'
+
+// Customers and vendors choose names, reasons and messages, so commands print nothing for people unchanged.
+for (const name of ['log', 'error'] as const) {
+  const print = console[name].bind(console)
+  console[name] = (...texts: unknown[]) =>
+    print(...texts.map(text => (typeof text === 'string' ? visible(text) : text)))
+}
 
 /** Runs a command, and resolves to the exit code of the process. */
 export const runProgram = async (args: string[]): Promise<number> => {

@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { StaticBody } from '../answers/static-body.ts'
 import { init } from './init.ts'
 import { style } from './style.ts'
-import { readViewerFile, viewerFiles } from './viewer.ts'
 
 /** A file of the page, by its name. */
 export const docsFile = async (name: string): Promise<StaticBody | undefined> =>
@@ -12,12 +13,13 @@ const own = new Map([
   ['page.css', new StaticBody('text/css', style)],
 ])
 
-/** Read at the first request, then cached. */
-const viewerFile = ({ name, type }: (typeof viewerFiles)[number]) => {
+/** A file of the viewer. It is read at the first request, then cached. */
+const viewerFile = (name: string, type: string) => {
   let body: Promise<StaticBody> | undefined
   return () => {
     if (body) return body
-    body = readViewerFile(name).then(text => new StaticBody(type, text))
+    const path = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)
+    body = readFile(path, 'utf8').then(text => new StaticBody(type, text))
     body.catch(() => {
       body = undefined
     })
@@ -25,4 +27,11 @@ const viewerFile = ({ name, type }: (typeof viewerFiles)[number]) => {
   }
 }
 
-const viewers = new Map(viewerFiles.map(file => [file.name, viewerFile(file)]))
+/** The files of the viewer that the page needs, and the license file that its script refers to. */
+const viewers = new Map(
+  Object.entries({
+    'swagger-ui.css': 'text/css',
+    'swagger-ui-bundle.js': 'text/javascript',
+    'swagger-ui-bundle.js.LICENSE.txt': 'text/plain',
+  }).map(([name, type]) => [name, viewerFile(name, type)]),
+)

@@ -1,8 +1,8 @@
 import type { Next } from 'koa'
 import type { Clock } from '../../ports/clock.ts'
-import type { KeyHolders } from '../../services/accounts/key-holders.ts'
+import { type KeyHolders, useRefusal } from '../../services/accounts/key-holders.ts'
 import type { KeyUses } from '../../services/accounts/key-uses.ts'
-import { useRefusal } from '../../services/accounts/use-refusal.ts'
+
 import { ApiError } from '../../transports/api-error.ts'
 import { errorOf, unwrap } from '../../transports/refusals.ts'
 import type { ClientAddress } from '../connections/client-address.ts'

@@ -3,11 +3,12 @@ import { MAX_CALLBACK_BYTES } from '../../../schemas/primitives.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { CALLBACKS_PATH } from '../../services/files/addresses.ts'
 import type { Services } from '../../services/services.ts'
+import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import type { ClientAddress } from '../connections/client-address.ts'
-import { anonymousCaller } from '../context.ts'
+import { anonymousCaller, type Context } from '../context.ts'
 import { arrivingCallbacks } from '../middleware/arriving-callbacks.ts'
-import { rawBody } from '../middleware/raw-body.ts'
+import { arrivesInTime } from '../middleware/json-body.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type Serve } from '../operation.ts'
 
@@ -44,4 +45,20 @@ export const callbackRoutes = (serve: Serve, { callbacks, clientAddress, clock }
     unwrap(await callbacks.receive(anonymousCaller(ctx), { provider, runId: run, headers: ctx.headers, readBody }))
     ctx.status = 204
   })
+}
+
+/** Reads a body of at most so many bytes as it was sent, for signatures. */
+const rawBody = async (ctx: Context, maxBytes: number): Promise<Uint8Array> => {
+  const pieces: Uint8Array[] = []
+  const read = async () => {
+    let sizeBytes = 0
+    // The request stays open for its answer.
+    for await (const piece of ctx.req.iterator({ destroyOnReturn: false })) {
+      sizeBytes += piece.byteLength
+      if (sizeBytes > maxBytes) throw new ApiError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
+      pieces.push(piece)
+    }
+  }
+  await arrivesInTime(ctx, read())
+  return Buffer.concat(pieces)
 }

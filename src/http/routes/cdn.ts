@@ -1,4 +1,5 @@
 import type Router from '@koa/router'
+import type { Next } from 'koa'
 import { FileBytes, fileHeaders, filePlace, partHeaders, sentHeaders } from '../../../schemas/api/file.ts'
 import { ContentRange, IfNoneMatch, IfRange, Range } from '../../../schemas/api/headers.ts'
 import { MAX_ARRIVING_PUTS } from '../../../schemas/primitives.ts'
@@ -9,7 +10,6 @@ import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { byteRangeOf } from '../answers/byte-range.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
-import { anyOrigin } from '../middleware/any-origin.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type RequestParts, type Serve } from '../operation.ts'
 
@@ -124,4 +124,19 @@ const serveFile = async (ctx: Context, files: Services['files'], key: string): P
     ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${facts.sizeBytes}`)
   }
   ctx.length = range ? range.end - range.start + 1 : facts.sizeBytes
+}
+
+/**
+ * Lets pages of any site read files and send them to presigned URLs
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). Neither needs a cookie or key, so a page can do only what anyone
+ * with the URL can.
+ */
+const anyOrigin = async (ctx: Context, next: Next) => {
+  ctx.set('Access-Control-Allow-Origin', '*')
+  ctx.set('Access-Control-Expose-Headers', 'ETag, Content-Range, Accept-Ranges, X-Request-Id')
+  if (ctx.method !== 'OPTIONS') return next()
+  ctx.set('Access-Control-Allow-Methods', 'GET, HEAD, PUT')
+  ctx.set('Access-Control-Allow-Headers', 'Content-Type, Range, If-Range')
+  ctx.set('Access-Control-Max-Age', '86400')
+  ctx.status = 204
 }

@@ -1,15 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
-import { scopeOf } from '../../domain/account/keys.ts'
+import { isExpired, scopeOf } from '../../domain/account/keys.ts'
 import type { AccountState, ActiveKey } from '../../domain/account/state.ts'
 import { suspensionRefusal } from '../../domain/account/suspension.ts'
 import { sha256 } from '../../domain/digest.ts'
+import type { Refusal } from '../../domain/refusal.ts'
 import { upTo } from '../../flow/up-to.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { KeyHolder } from '../caller.ts'
 import type { Reads } from '../views/reads.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
+import { isWithin } from './key-addresses.ts'
 
 /** Keys whose accounts are cached, about 200 bytes each. */
 const MAX_KNOWN = 50_000
@@ -84,4 +86,14 @@ const confirm = ({ accountId, keyId }: Candidate, hash: string, state: AccountSt
     ...(expiresAt !== undefined && { expiresAt }),
     ...(addresses && { addresses }),
   })
+}
+
+/** Why a key may not be used from an address at a time, in ms since 1970; undefined if it may. */
+export const useRefusal = (
+  { expiresAt, addresses }: Pick<Holder, 'expiresAt' | 'addresses'>,
+  address: string,
+  atMs: number,
+): Refusal | undefined => {
+  if (expiresAt !== undefined && isExpired({ expiresAt }, atMs)) return { code: 'key_expired', expiresAt }
+  return !addresses || isWithin(address, addresses) ? undefined : { code: 'address_not_allowed', address }
 }

@@ -1,9 +1,9 @@
 import type { AuditorRead, ReadEvent } from '../../../schemas/auditor-events.ts'
 import { READS_STREAM } from '../../../schemas/events.ts'
-import { type ReadsState, type RecordRead, readRefusal, reads } from '../../domain/auditors/reads.ts'
+import { type ReadsState, type RecordRead, readRefusal, reads, readsStateOf } from '../../domain/auditors/reads.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { Mailbox } from '../../engine/streams/mailbox.ts'
-import type { Snapshots } from '../../engine/streams/snapshots.ts'
+import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -48,4 +48,15 @@ export class ReadRecord {
     await this.#mailbox.currentState()
     return this.#mailbox.revision
   }
+}
+
+/** A tail of this many events is read in a few milliseconds, so an earlier snapshot would not be worth its cost. */
+const MIN_TAIL = 1000
+
+/** Converts what is known of recent reads to a snapshot and back. It spares reading the record from its beginning. */
+export const readsSnapshots: SnapshotForm<ReadsState> = {
+  version: 1,
+  worthAfter: () => MIN_TAIL,
+  freeze: state => [...state],
+  thaw: frozen => readsStateOf(frozen as Parameters<typeof readsStateOf>[0]),
 }

@@ -1,3 +1,5 @@
+import { type Folder, isObjectKey } from '../../ports/object-store.ts'
+
 /** The path at which the service serves objects by their keys. */
 export const CDN_PATH = '/cdn'
 
@@ -39,3 +41,6 @@ export class Addresses {
     return undefined
   }
 }
+
+/** Whether a key is that of an upload. */
+export const isUploadKey = (key: string) => isObjectKey(key) && key.startsWith('uploads/' satisfies `${Folder}/`)

@@ -15,7 +15,7 @@ import { type Answer, answer, type Refused } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { FileStates, type FileStatesParts } from '../uploads/file-states.ts'
 import { readPurpose } from '../uploads/put-purpose.ts'
-import { isUploadKey } from './object-keys.ts'
+import { isUploadKey } from './addresses.ts'
 
 /** `isInspected` is false for an upload that may hold anything, whatever type its key says. */
 export interface FileFacts extends ObjectFacts {

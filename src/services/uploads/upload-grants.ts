@@ -1,12 +1,13 @@
 import type { AccountEvent, UploadGranted } from '../../../schemas/account-events.ts'
 import type { UploadForm } from '../../../schemas/api/upload.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
+import { extensionFor } from '../../domain/media-types.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Folder } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
-import { newUploadKey } from '../files/object-keys.ts'
 import { newUploadId } from '../ids.ts'
 
 /** The type and size that a grant allows, and how long it lasts. */
@@ -56,3 +57,7 @@ export class UploadGrants {
     return 'refuse' in outcome ? outcome : answer({ upload, events: outcome.accept })
   }
 }
+
+/** The key of a new upload. It contains 128 random bits, so that its address cannot be guessed. */
+const newUploadKey = (random: Random, mimeType: string): string =>
+  `${'uploads' satisfies Folder}/${random.hex(16)}.${extensionFor(mimeType)}`

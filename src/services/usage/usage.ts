@@ -11,7 +11,6 @@ import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 import { type Days, daysOf } from './days.ts'
 import { FirstGroups, type UsageCounts } from './first-groups.ts'
-import { cursorOf, placeIn } from './usage-cursor.ts'
 
 export interface UsageQuery {
   /** UTC days: the first one is included, the second one is not. */
@@ -116,3 +115,17 @@ const firstParts = (place: string, count: number): string =>
     .slice(0, count)
     .map(part => `${part}/`)
     .join('')
+
+/** The cursor after a group: the parts that were asked for, and the group's place. */
+const cursorOf = (place: string, parts: readonly UsagePart[]): string =>
+  Buffer.from(`${parts.join()}/${place}`).toString('base64url')
+
+/** The characters of a place, since a client may make a cursor of its own. */
+const PLACE = /^[!-~]+$/
+
+/** The place in a cursor; undefined if no page of these parts had this cursor. */
+const placeIn = (cursor: string, parts: readonly UsagePart[]): string | undefined => {
+  const [asked, ...texts] = Buffer.from(cursor, 'base64url').toString().split('/')
+  const isOfParts = asked === parts.join() && texts.length === parts.length + 1 && texts.at(-1) === ''
+  return isOfParts && parts.length > 0 && PLACE.test(texts.join('/')) ? texts.join('/') : undefined
+}

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { AuditorRead } from '../../../schemas/auditor-events.ts'
 import { MAX_READS_AT_ONCE, READ_MS, type ReadsState, readRefusal, reads } from '../../../src/domain/auditors/reads.ts'
-import { readsSnapshots } from '../../../src/services/auditors/reads-form.ts'
+import { readsSnapshots } from '../../../src/services/auditors/read-record.ts'
 
 const ADA = 'aud_00000000000000000000000001'
 const BOB = 'aud_00000000000000000000000002'

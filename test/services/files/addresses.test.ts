@@ -1,6 +1,5 @@
 import t from 'tap'
-import { Addresses } from '../../../src/services/files/addresses.ts'
-import { isUploadKey } from '../../../src/services/files/object-keys.ts'
+import { Addresses, isUploadKey } from '../../../src/services/files/addresses.ts'
 
 const NAME = '0123456789abcdef'.repeat(2)
 const KEY = `uploads/${NAME}.png`
