@@ -13,11 +13,10 @@ import { Streams } from '../../engine/streams/stream.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import { upTo } from '../../flow/up-to.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
+import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
+import type { StreamParts } from '../stream-mailbox.ts'
 
 /** The default of `maxInMemory`. An idle account takes a few kilobytes. */
 const MAX_IN_MEMORY = 20_000
@@ -27,12 +26,8 @@ const MAX_AGE_MS = 1000
 
 type AccountMailbox = Mailbox<AccountCommand, AccountState, AccountEvent, Refusal>
 
-interface Parts {
-  log: EventLog
+interface Parts extends StreamParts {
   snapshots: Snapshots<AccountState>
-  clock: Clock
-  random: Random
-  logger: Logger
   /** Accounts whose state stays in memory. */
   maxInMemory?: number | undefined
 }
@@ -50,9 +45,9 @@ export class AccountMailboxes {
   #viewsChangedAtMs = 0
   readonly #changedAtMs: LRUCache<AccountId, number>
 
-  constructor({ log, snapshots, clock, random, logger, maxInMemory = MAX_IN_MEMORY }: Parts) {
-    this.#streams = new Streams({ decider: account, codec: eventCodec, log, clock, random, snapshots, logger })
-    this.#clock = clock
+  constructor({ maxInMemory = MAX_IN_MEMORY, ...parts }: Parts) {
+    this.#streams = new Streams({ decider: account, codec: eventCodec, ...parts })
+    this.#clock = parts.clock
     this.#changedAtMs = new LRUCache({
       ...upTo(maxInMemory),
       noDisposeOnSet: true,

@@ -4,33 +4,22 @@ import type { AuditorId } from '../../../schemas/primitives.ts'
 import { type AuditorCommand, type AuditorsState, auditors } from '../../domain/auditors/auditors.ts'
 import { sha256 } from '../../domain/digest.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { Streams } from '../../engine/streams/stream.ts'
+import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
 import { type AuditorCaller, type Caller, causeOf } from '../caller.ts'
-import { eventCodec } from '../event-codec.ts'
+import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
 
 /** How old the keys may be that a made-up key is compared with. A key that was created a moment ago works after it. */
 const MAX_AGE_MS = 100
-
-interface Parts {
-  log: EventLog
-  clock: Clock
-  random: Random
-  logger: Logger
-}
 
 /** Reads and changes the stream of auditors. No view holds their keys, so that none can lend one. */
 export class AuditorKeys {
   readonly #mailbox: Mailbox<AuditorCommand, AuditorsState, AuditorEvent, Refusal>
   readonly #clock: Clock
 
-  constructor(parts: Parts) {
+  constructor(parts: StreamParts) {
     this.#clock = parts.clock
-    this.#mailbox = new Mailbox(AUDITORS_STREAM, new Streams({ decider: auditors, codec: eventCodec, ...parts }))
+    this.#mailbox = mailboxOf(AUDITORS_STREAM, auditors, parts)
   }
 
   /** All auditors, as the log has them now. */

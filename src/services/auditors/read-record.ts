@@ -2,23 +2,15 @@ import type { AuditorRead, ReadEvent } from '../../../schemas/auditor-events.ts'
 import { READS_STREAM } from '../../../schemas/events.ts'
 import { type ReadsState, type RecordRead, readRefusal, reads, readsStateOf } from '../../domain/auditors/reads.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
+import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
-import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AuditorCaller, causeOf } from '../caller.ts'
-import { eventCodec } from '../event-codec.ts'
+import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
 
-interface Parts {
-  log: EventLog
+interface Parts extends StreamParts {
   snapshots: Snapshots<ReadsState>
-  clock: Clock
-  random: Random
-  logger: Logger
 }
 
 /** Records what auditors read. */
@@ -28,7 +20,7 @@ export class ReadRecord {
 
   constructor(parts: Parts) {
     this.#clock = parts.clock
-    this.#mailbox = new Mailbox(READS_STREAM, new Streams({ decider: reads, codec: eventCodec, ...parts }))
+    this.#mailbox = mailboxOf(READS_STREAM, reads, parts)
   }
 
   /** Why the auditor may not read now, as far as this process knows: it spares work whose record would be refused. */

@@ -3,15 +3,11 @@ import { CATALOG_STREAM } from '../../../schemas/events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
 import { type CatalogCommand, type CatalogState, catalog } from '../../domain/catalog/catalog.ts'
 import { type Refusal, refuse } from '../../domain/refusal.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { Streams } from '../../engine/streams/stream.ts'
+import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
-import { eventCodec } from '../event-codec.ts'
+import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
 import { findSchemaFault } from './schema-fault.ts'
 
 /**
@@ -20,21 +16,14 @@ import { findSchemaFault } from './schema-fault.ts'
  */
 const MAX_AGE_MS = 100
 
-export interface PublishedCatalogParts {
-  log: EventLog
-  clock: Clock
-  random: Random
-  logger: Logger
-}
-
 /** Reads and changes the catalog, whose whole history is one short stream. */
 export class PublishedCatalog {
   readonly #mailbox: Mailbox<CatalogCommand, CatalogState, CatalogEvent, Refusal>
   readonly #clock: Clock
 
-  constructor(parts: PublishedCatalogParts) {
+  constructor(parts: StreamParts) {
     this.#clock = parts.clock
-    this.#mailbox = new Mailbox(CATALOG_STREAM, new Streams({ decider: catalog, codec: eventCodec, ...parts }))
+    this.#mailbox = mailboxOf(CATALOG_STREAM, catalog, parts)
   }
 
   /** The catalog as the log has it now. */

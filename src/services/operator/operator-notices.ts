@@ -9,16 +9,11 @@ import {
   subjectOf,
 } from '../../domain/operator/notices.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { Streams } from '../../engine/streams/stream.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
+import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import { every } from '../../time/every.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { causeOf } from '../caller.ts'
-import { eventCodec } from '../event-codec.ts'
+import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
 
 /** How often what the log did not take is tried again. */
 const RETRY_MS = 5_000
@@ -28,11 +23,7 @@ const STOP_MS = 1_000
 
 const SERVICE = causeOf({ kind: 'service' })
 
-interface Parts {
-  log: EventLog
-  clock: Clock
-  random: Random
-  logger: Logger
+interface Parts extends StreamParts {
   /** Whether the operator has an address for mail. */
   hasMail: boolean
 }
@@ -53,7 +44,7 @@ export class OperatorNotices {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#mailbox = new Mailbox(OPERATOR_STREAM, new Streams({ decider: operatorNotices, codec: eventCodec, ...parts }))
+    this.#mailbox = mailboxOf(OPERATOR_STREAM, operatorNotices, parts)
   }
 
   start() {

@@ -10,18 +10,15 @@ import {
   refuseClosed,
 } from '../../domain/periods/periods.ts'
 import { type Refusal, refuse } from '../../domain/refusal.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { Streams } from '../../engine/streams/stream.ts'
+import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
 import { delay } from '../../time/delay.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
-import { eventCodec } from '../event-codec.ts'
 import { sealIn } from '../seals/seals.ts'
+import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
 import { type FoundSeal, findSeal } from './find-seal.ts'
 
 /** How long a request to close waits for its seal. A process that seals takes a moment, unless it must read the log. */
@@ -30,11 +27,7 @@ const SEAL_WAIT_MS = 30_000
 /** How often it looks for the seal. */
 const LOOK_EVERY_MS = 200
 
-interface Parts {
-  log: EventLog
-  clock: Clock
-  random: Random
-  logger: Logger
+interface Parts extends StreamParts {
   sealWaitMs?: number
 }
 
@@ -55,7 +48,7 @@ export class Periods {
     this.#log = parts.log
     this.#clock = parts.clock
     this.#sealWaitMs = sealWaitMs
-    this.#mailbox = new Mailbox(PERIODS_STREAM, new Streams({ decider: periods, codec: eventCodec, ...parts }))
+    this.#mailbox = mailboxOf(PERIODS_STREAM, periods, parts)
   }
 
   /** All closed months, the earliest first. */

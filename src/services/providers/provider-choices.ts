@@ -3,25 +3,15 @@ import { PROVIDERS_STREAM } from '../../../schemas/events.ts'
 import type { ProviderEvent } from '../../../schemas/provider-events.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { type ChoiceCommand, type Choices, choices, type EndedWait, NO_CHOICES } from '../../domain/routing/choices.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { Streams } from '../../engine/streams/stream.ts'
+import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
 import { every } from '../../time/every.ts'
 import { type Caller, causeOf } from '../caller.ts'
-import { eventCodec } from '../event-codec.ts'
+import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
 
 /** How often a process looks for new choices, so that they take effect everywhere within a second. */
 const REFRESH_MS = 500
-
-interface Parts {
-  log: EventLog
-  clock: Clock
-  random: Random
-  logger: Logger
-}
 
 /** Reads and changes the stream of the operators' choices among providers, and keeps them in memory. */
 export class ProviderChoices {
@@ -33,10 +23,10 @@ export class ProviderChoices {
   #stop: (() => void) | undefined
   #reported = ''
 
-  constructor(parts: Parts) {
+  constructor(parts: StreamParts) {
     this.#clock = parts.clock
     this.#logger = parts.logger
-    this.#mailbox = new Mailbox(PROVIDERS_STREAM, new Streams({ decider: choices, codec: eventCodec, ...parts }))
+    this.#mailbox = mailboxOf(PROVIDERS_STREAM, choices, parts)
   }
 
   /** The choices of a moment ago or, while the log is unavailable, the last that this process knew. Load them first. */

@@ -2,26 +2,15 @@ import { SEALS_STREAM } from '../../../schemas/events.ts'
 import type { LogSealed, SealEvent } from '../../../schemas/seal-events.ts'
 import { rootOf } from '../../domain/seals/log-tree.ts'
 import { type Outdated, type SealCommand, type SealsState, seals } from '../../domain/seals/seals.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { Streams } from '../../engine/streams/stream.ts'
+import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
-import { eventCodec } from '../event-codec.ts'
+import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
 import type { SealKey } from './seal-key.ts'
 
 const cause = { actor: { kind: 'service' } } as const
 
 /** The part of the log that a seal commits to. */
 export type Sealable = Pick<LogSealed, 'events' | 'streams' | 'position' | 'root'>
-
-interface Parts {
-  log: EventLog
-  clock: Clock
-  random: Random
-  logger: Logger
-}
 
 /** The maximum age of what clients see. Reading the end of the stream ten times a second costs almost nothing. */
 const MAX_AGE_MS = 100
@@ -32,9 +21,9 @@ export class SealStream {
   readonly #clock: Clock
   #known: SealsState | undefined
 
-  constructor(parts: Parts) {
+  constructor(parts: StreamParts) {
     this.#clock = parts.clock
-    this.#mailbox = new Mailbox(SEALS_STREAM, new Streams({ decider: seals, codec: eventCodec, ...parts }))
+    this.#mailbox = mailboxOf(SEALS_STREAM, seals, parts)
   }
 
   /** The stream as this process last read or wrote it; undefined until it has done either. */

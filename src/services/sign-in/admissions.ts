@@ -14,17 +14,12 @@ import {
 } from '../../domain/login/registrations.ts'
 import { canonicalOf, type Welcome } from '../../domain/login/welcome.ts'
 import { type Refusal, refuse } from '../../domain/refusal.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
+import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
-import { Streams } from '../../engine/streams/stream.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { deriveKey } from '../derive-key.ts'
-import { eventCodec } from '../event-codec.ts'
+import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
 import { isDisposable } from './disposable.ts'
 import type { Logins } from './logins.ts'
 import { wideNetworksOf } from './wide-network.ts'
@@ -52,12 +47,8 @@ export interface RegistrationRules {
   welcomesDisposable: boolean
 }
 
-interface Parts {
-  log: EventLog
+interface Parts extends StreamParts {
   snapshots: Snapshots<RegistrationsState>
-  clock: Clock
-  random: Random
-  logger: Logger
   rules: RegistrationRules
   welcomeMicros: number
   masterSecret: string
@@ -73,10 +64,7 @@ export class Admissions {
   constructor(parts: Parts) {
     this.#parts = parts
     this.#networkKey = deriveKey(parts.masterSecret, 'networks')
-    this.#mailbox = new Mailbox(
-      REGISTRATIONS_STREAM,
-      new Streams({ decider: registrations, codec: eventCodec, ...parts }),
-    )
+    this.#mailbox = mailboxOf(REGISTRATIONS_STREAM, registrations, parts)
   }
 
   /** Whether the identity may sign in: it has an account, or may open one. */

@@ -9,12 +9,9 @@ import { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import { upTo } from '../../flow/up-to.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
+import type { StreamParts } from '../stream-mailbox.ts'
 
 /** Identities whose state stays in memory, about a kilobyte each. Strangers may name any number of them. */
 const MAX_IN_MEMORY = 2_000
@@ -29,12 +26,8 @@ export const loginSnapshots: SnapshotForm<LoginState> = {
   thaw: frozen => frozen as LoginState,
 }
 
-interface Parts {
-  log: EventLog
+interface Parts extends StreamParts {
   snapshots: Snapshots<LoginState>
-  clock: Clock
-  random: Random
-  logger: Logger
 }
 
 /** Reads and changes the streams of identities. No view holds them, so a forged row opens no account. */

@@ -1,0 +1,25 @@
+import type { AnyEvent } from '../../schemas/recorded.ts'
+import type { Decider } from '../domain/decider.ts'
+import { Mailbox } from '../engine/streams/mailbox.ts'
+import type { Snapshots } from '../engine/streams/snapshots.ts'
+import { Streams } from '../engine/streams/stream.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Random } from '../ports/random.ts'
+import { eventCodec } from './event-codec.ts'
+
+/** What it takes to read and extend a stream. */
+export interface StreamParts {
+  log: EventLog
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** The mailbox of a stream that is the only one of its kind. */
+export const mailboxOf = <Command, State, Event extends AnyEvent, Refusal>(
+  stream: string,
+  decider: Decider<Command, State, Event, Refusal>,
+  parts: StreamParts & { snapshots?: Snapshots<State> },
+): Mailbox<Command, State, Event, Refusal> => new Mailbox(stream, new Streams({ decider, codec: eventCodec, ...parts }))
