@@ -4,7 +4,7 @@ import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/addre
 import type { S3Address } from '../adapters/object-store/s3-client.ts'
 import type { ProxySettings } from '../adapters/outbound/proxy.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
-import type { RedisAddress } from '../adapters/redis-client.ts'
+import type { RedisAddress } from '../adapters/redis/client.ts'
 import type { SealSinkAddress } from '../adapters/seal-sink/url.ts'
 import type { DefaultLimits } from '../domain/account/limits.ts'
 import type { ConnectionLimits } from '../http/connections/connections.ts'

@@ -1,7 +1,7 @@
 import { mkdir, open, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { closeLmdb, type Database, openLmdb } from '../../src/adapters/lmdb.ts'
+import { closeLmdb, type Database, openLmdb } from '../../src/adapters/lmdb/environment.ts'
 import { sha256 } from '../../src/domain/digest.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { Client } from '../support/client.ts'

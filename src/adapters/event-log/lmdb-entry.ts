@@ -1,6 +1,7 @@
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
-import { isDamage, lmdbFile } from '../lmdb.ts'
+import { isDamage } from '../lmdb/environment.ts'
+import { lmdbFile } from '../lmdb/file.ts'
 
 /** An event in the log; its key is the position. Stream and revision come first, to be read without parsing. */
 export type Entry = [stream: string, revision: number, id: string, type: string, data: unknown, metadata: unknown]

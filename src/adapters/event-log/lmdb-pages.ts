@@ -1,7 +1,7 @@
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type PassedEvent } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
-import type { Database } from '../lmdb.ts'
+import type { Database } from '../lmdb/environment.ts'
 import { reading, toRawEvent } from './lmdb-entry.ts'
 import type { StreamIndex } from './lmdb-stream-index.ts'
 

@@ -1,7 +1,7 @@
 import type { Position } from '../../../schemas/recorded.ts'
 import type { PassedEvent, ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
-import { closeFlushed, closeLmdb, openLmdbReadOnly, type RootDatabase } from '../lmdb.ts'
+import { closeFlushed, closeLmdb, openLmdbReadOnly, type RootDatabase } from '../lmdb/environment.ts'
 import { type LogFile, lastPosition, readEventAt, readPages, readStreamPages, skimPages } from './lmdb-pages.ts'
 import { StreamIndex } from './lmdb-stream-index.ts'
 

@@ -1,7 +1,7 @@
 import type { Position } from '../../../schemas/recorded.ts'
 import { NO_STREAM } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
-import type { Database, RootDatabase } from '../lmdb.ts'
+import type { Database, RootDatabase } from '../lmdb/environment.ts'
 import { unreadable } from './lmdb-entry.ts'
 
 /**

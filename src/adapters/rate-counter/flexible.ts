@@ -1,7 +1,7 @@
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
 import { type RateCount, type RateCounter, WINDOW_SECONDS } from '../../ports/rate-counter.ts'
-import { openRedis, type RedisAddress } from '../redis-client.ts'
-import { toRedisFault } from '../redis-faults.ts'
+import { openRedis, type RedisAddress } from '../redis/client.ts'
+import { toRedisFault } from '../redis/faults.ts'
 
 export interface RateCounterOptions {
   /** Tests choose shorter windows. */

@@ -1,6 +1,7 @@
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { Cell, ViewStore } from '../../ports/view-store.ts'
-import { deleteLmdb, identityOf, isDamage, type LmdbOptions, lmdbFile } from '../lmdb.ts'
+import { isDamage, type LmdbOptions } from '../lmdb/environment.ts'
+import { deleteLmdb, identityOf, lmdbFile } from '../lmdb/file.ts'
 import { openLmdbViewStore } from './lmdb.ts'
 
 export interface RecoverableViewsOptions {

@@ -12,7 +12,7 @@ import {
   type Snapshot,
   type ViewStore,
 } from '../../ports/view-store.ts'
-import { closeLmdb, entriesOf, type LmdbOptions, openLmdb } from '../lmdb.ts'
+import { closeLmdb, entriesOf, type LmdbOptions, openLmdb } from '../lmdb/environment.ts'
 import { checkpointText, parseJson, toCheckpoint } from './stored-json.ts'
 
 /** Sorts after every character of a place. */

@@ -1,5 +1,5 @@
-import { type OpenedRedis, openRedis, type RedisAddress, type RedisClient } from '../redis-client.ts'
-import { toRedisFault } from '../redis-faults.ts'
+import { type OpenedRedis, openRedis, type RedisAddress, type RedisClient } from '../redis/client.ts'
+import { toRedisFault } from '../redis/faults.ts'
 import type { Script } from './redis-scripts.ts'
 
 export interface RedisOptions {

@@ -1,5 +1,5 @@
 import { percentDecode } from '../percent-decode.ts'
-import type { RedisAddress } from '../redis-client.ts'
+import type { RedisAddress } from '../redis/client.ts'
 
 const DEFAULT_PORT = 6379
 

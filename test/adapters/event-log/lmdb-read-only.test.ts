@@ -153,7 +153,7 @@ t.test('a folder without a log is unavailable, and is not created', async t => {
 t.test('a file without the entries of a log is damaged', async t => {
   const folder = await temporaryFolder(t)
   await mkdir(join(folder, 'views'))
-  const { closeLmdb, openLmdb } = await import('../../../src/adapters/lmdb.ts')
+  const { closeLmdb, openLmdb } = await import('../../../src/adapters/lmdb/environment.ts')
   await closeLmdb(openLmdb(join(folder, 'views'), { durable: false }))
   t.throws(() => openLmdbEventLogReadOnly(join(folder, 'views')), Damaged)
 })

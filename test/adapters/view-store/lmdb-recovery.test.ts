@@ -1,7 +1,7 @@
 import { copyFile, open, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { closeLmdb, openLmdb } from '../../../src/adapters/lmdb.ts'
+import { closeLmdb, openLmdb } from '../../../src/adapters/lmdb/environment.ts'
 import { openLmdbViewStore } from '../../../src/adapters/view-store/lmdb.ts'
 import { openRecoverableViews } from '../../../src/adapters/view-store/lmdb-recovery.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'

@@ -1,4 +1,4 @@
-import { Unavailable } from '../ports/faults.ts'
+import { Unavailable } from '../../ports/faults.ts'
 
 /**
  * Maps temporary errors and those of the connection to Unavailable. Drops the original error, because it contains the

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { closeLmdb, openLmdb } from '../../src/adapters/lmdb.ts'
-import { Unavailable } from '../../src/ports/faults.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { closeLmdb, openLmdb } from '../../../src/adapters/lmdb/environment.ts'
+import { Unavailable } from '../../../src/ports/faults.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 t.test('an environment can be opened again while a transaction waits for its callback', async t => {
   const folder = await temporaryFolder(t)

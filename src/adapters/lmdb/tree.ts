@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { Damaged } from '../ports/faults.ts'
-import * as layout from './lmdb-layout.ts'
+import { Damaged } from '../../ports/faults.ts'
+import * as layout from './layout.ts'
 
 const { PAGE_BYTES, HEADER_BYTES } = layout
 
