@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { nameFormats } from '../../schemas/names.ts'
+import { plural } from '../domain/plural.ts'
 
 /** One fault of a value: a JSON Pointer to it, and a description. */
 export interface Fault {
@@ -92,10 +93,10 @@ const plainWords: Record<string, (params: ErrorObject['params']) => string> = {
   maximum: ({ limit }) => `must be at most ${limit}`,
   exclusiveMinimum: ({ limit }) => `must be greater than ${limit}`,
   exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
-  minLength: ({ limit }) => `must have at least ${count(limit, 'character')}`,
-  maxLength: ({ limit }) => `must have at most ${count(limit, 'character')}`,
-  minItems: ({ limit }) => `must have at least ${count(limit, 'item')}`,
-  maxItems: ({ limit }) => `must have at most ${count(limit, 'item')}`,
+  minLength: ({ limit }) => `must have at least ${plural(limit, 'character')}`,
+  maxLength: ({ limit }) => `must have at most ${plural(limit, 'character')}`,
+  minItems: ({ limit }) => `must have at least ${plural(limit, 'item')}`,
+  maxItems: ({ limit }) => `must have at most ${plural(limit, 'item')}`,
 }
 
 /** The words for a value beyond a limit. */
@@ -112,8 +113,6 @@ const TYPES: Record<string, string> = {
   object: 'an object',
   array: 'an array',
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 /** Longer lists of names do not help readers. */
 const MAX_NAMES = 20

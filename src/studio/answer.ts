@@ -1,3 +1,4 @@
+import { plural } from '../domain/plural.ts'
 import { createRandom, hashText, pick, type Random } from './random.ts'
 import { type Input, numberIn, textIn } from './work.ts'
 
@@ -26,7 +27,7 @@ type Opening = (quoted: string) => string
 
 function aboutLength(prompt: string): string {
   const words = prompt.match(/[\p{L}\p{N}]+/gu)?.length ?? 0
-  return `Your prompt has ${count(words, 'word')} and ${count([...prompt].length, 'character')}.`
+  return `Your prompt has ${plural(words, 'word')} and ${plural([...prompt].length, 'character')}.`
 }
 
 /** Two sentences about the longest words, which tend to name the subject. */
@@ -53,8 +54,6 @@ const closings: readonly [string, ...string[]] = [
   'Ask again with the same seed, and you will read the same words.',
   'Nothing here was made up by chance: prompt and seed decide every word.',
 ]
-
-const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
 /** A prompt in one line of at most `max` characters. */
 export function quote(prompt: string, max: number): string {

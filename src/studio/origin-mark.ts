@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { join } from './join.ts'
 import type { Made } from './work.ts'
 
 /**
@@ -97,14 +98,3 @@ const uint32 = (value: number) => {
 
 /** Seven bits a byte, so that no length looks like the beginning of sound: https://id3.org/id3v2.3.0 */
 const syncSafe = (value: number) => Buffer.from([21, 14, 7, 0].map(shift => (value >> shift) & 0x7f))
-
-/** Joins parts in memory of its own, which can move between threads. */
-const join = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.byteLength
-  }
-  return whole
-}

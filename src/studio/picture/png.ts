@@ -1,5 +1,6 @@
 import { constants, crc32, deflateSync } from 'node:zlib'
 import type { Canvas } from '@napi-rs/canvas'
+import { join } from '../join.ts'
 
 /**
  * Encodes an opaque canvas as PNG. The canvas's own encoder always searches for the smallest file: for a picture with
@@ -14,7 +15,7 @@ export function encodePng(canvas: Canvas): Uint8Array<ArrayBuffer> {
   const rows = filterRows(canvas.data(), width, height)
   // Differences rarely repeat, so searching for matches costs much and gains little.
   const body = deflateSync(rows, { level: 1, strategy: constants.Z_HUFFMAN_ONLY })
-  return concat([SIGNATURE, ...chunk('IHDR', header), ...chunk('IDAT', body), ...chunk('IEND', Buffer.alloc(0))])
+  return join(SIGNATURE, ...chunk('IHDR', header), ...chunk('IDAT', body), ...chunk('IEND', Buffer.alloc(0)))
 }
 
 /**
@@ -46,16 +47,6 @@ function chunk(type: string, data: Uint8Array): Uint8Array[] {
   const checksum = Buffer.alloc(4)
   checksum.writeUInt32BE(crc32(data, crc32(name)))
   return [length, name, data, checksum]
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.length
-  }
-  return whole
 }
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')

@@ -1,4 +1,5 @@
 import { MAX_HOST_LENGTH } from '../../domain/http-url.ts'
+import { plural } from '../../domain/plural.ts'
 import { MAX_URL_LENGTH, type WebhookUrlFault } from '../../domain/webhook-url.ts'
 
 /** A duration in words, rounded up, so that nobody comes back too early. */
@@ -8,8 +9,6 @@ export const duration = (ms: number): string => {
   const minutes = Math.ceil(ms / 60_000)
   return minutes <= 90 ? plural(minutes, 'minute') : plural(Math.ceil(minutes / 60), 'hour')
 }
-
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Whose limit it is. */
 export const limited = { key: 'This API key', account: 'The account' } as const

@@ -1,8 +1,9 @@
 import { IDEMPOTENCY_HOURS } from '../../../schemas/primitives.ts'
 import { FILE_PARAMETERS } from '../../domain/catalog/file-parameters.ts'
+import { plural } from '../../domain/plural.ts'
 import type { RunRefusals } from '../../domain/refusal.ts'
 import { fileFault } from './files.ts'
-import { duration, limited, plural, urlFaults } from './phrases.ts'
+import { duration, limited, urlFaults } from './phrases.ts'
 import type { RefusalTable } from './refusal-table.ts'
 
 export const runs = {
