@@ -1,4 +1,5 @@
-import type { Position } from '../../schemas/recorded.ts'
+import type { Position, RawEvent } from '../../schemas/recorded.ts'
+import { Damaged } from '../ports/faults.ts'
 
 /** Something in the log that is wrong, or for a note unusual, and its place. */
 export interface Fault {
@@ -15,3 +16,19 @@ export interface Fault {
 
 /** Reports a fault, or a note, of the event that is being checked. */
 export type Report = (what: string, isNote?: true) => void
+
+/** What is wrong with an event, with its place; undefined if it can be taken. */
+export const faultOf = (event: RawEvent, take: () => void): string | undefined => {
+  try {
+    take()
+    return undefined
+  } catch (error) {
+    if (error instanceof Damaged) return placed(error.message, event)
+    throw error
+  }
+}
+
+const placed = (fault: string, { stream, revision }: RawEvent): string => {
+  const what = fault.replace(/; see what tollgate audit verify finds$/, '')
+  return what.includes(stream) ? what : `${stream}, revision ${revision}: ${what}`
+}

@@ -1,4 +1,4 @@
-import { accountStream } from '../../schemas/events.ts'
+import { accountStream, CATALOG_STREAM } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
@@ -40,3 +40,7 @@ export async function* upTo<Event extends { position: Position }>(
     if (reached >= last) return
   }
 }
+
+/** Whether a stream belongs to an audit of one account, which also needs the catalog for its prices. */
+export const concerns = (stream: string, account: string | undefined): boolean =>
+  account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)

@@ -4,7 +4,6 @@ import type { Moded } from '../../schemas/primitives.ts'
 import { unreachable } from '../domain/decider.ts'
 import { identityName, ownerName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
-import { count } from './count.ts'
 import { millionths } from './decimal.ts'
 import type { AccountRecord } from './read-account.ts'
 
@@ -154,3 +153,7 @@ const describeOutput = ({ artifacts, text }: RunOutput): string => {
   const files = artifacts.length > 0 && count(artifacts.length, 'file')
   return [files, text !== undefined && 'text'].filter(Boolean).join(' and ') || 'no output'
 }
+
+/** Such as `1,234 events`, or `1 event`. */
+export const count = (number: number, noun: string): string =>
+  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`

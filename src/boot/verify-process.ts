@@ -1,7 +1,8 @@
 import { setPriority } from 'node:os'
+import { MAX_FAULTS, type Verification as ShownVerification } from '../../schemas/api/audit.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
-import { shown } from '../audit/verify/shown.ts'
-import { verifyLog } from '../audit/verify/verify.ts'
+import type { Fault } from '../audit/fault.ts'
+import { type Verification, verifyLog } from '../audit/verify/verify.ts'
 import type { VerifierOrder, VerifierReport } from '../ports/log-verifier.ts'
 import type { Config } from './config.ts'
 import { ensureParent } from './parent-process.ts'
@@ -30,4 +31,32 @@ process.once('message', async (order: VerifierOrder) => {
   setPriority(NICENESS)
   const report = await verify(order).catch((error: Error): VerifierReport => ({ failure: error.message }))
   if (process.connected) process.send?.(report, () => process.disconnect())
+})
+
+/** A verification of the whole log, or of one account, as the API shows it. */
+const shown = (
+  { head, events, streams, newestAt, seal, unsealed, faults, notes }: Verification,
+  accountId: AccountId | undefined,
+): ShownVerification => ({
+  object: 'verification',
+  account_id: accountId ?? null,
+  valid: faults.length === 0,
+  position: head,
+  events,
+  streams,
+  newest_at: newestAt ?? null,
+  seal: seal ? { seal: seal.name, events: seal.events, at: seal.at } : null,
+  unsealed_events: accountId === undefined ? unsealed : null,
+  faults_total: faults.length,
+  faults: faults.slice(0, MAX_FAULTS).map(finding),
+  notes_total: notes.length,
+  notes: notes.slice(0, MAX_FAULTS).map(finding),
+})
+
+const finding = ({ stream, revision, position, eventId, what }: Fault) => ({
+  stream,
+  revision: revision ?? null,
+  position: position ?? null,
+  event_id: eventId ?? null,
+  fault: what,
 })

@@ -1,7 +1,6 @@
 import type { Charge } from '../../schemas/api/charge.ts'
 import type { RunRow } from '../../schemas/views.ts'
-import { priceSteps } from '../audit/explain/price-steps.ts'
-import { stepToText } from '../audit/explain/step-words.ts'
+import { priceSteps, stepToText } from '../audit/explain/price-steps.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { ChargeStory } from '../services/ledger/charges.ts'
 import type { Presenter } from '../services/presenter.ts'

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { KeyRing } from '../../src/audit/account/key-ring.ts'
-import { count } from '../../src/audit/count.ts'
 import type { AccountRecord } from '../../src/audit/read-account.ts'
-import { describeEvent } from '../../src/audit/words.ts'
+import { count, describeEvent } from '../../src/audit/words.ts'
 
 const grant = { amountMicros: 1, balanceAfterMicros: 1, kind: 'purchase', reference: 'order-3', reason: 'by card' }
 const told = (data: object) => describeEvent({ type: 'CreditsGranted', data } as AccountRecord, new KeyRing())

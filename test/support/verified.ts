@@ -1,8 +1,7 @@
 import { deepEqual } from 'node:assert/strict'
 import type { RawEvent } from '../../schemas/recorded.ts'
-import { merge } from '../../src/audit/verify/merge.ts'
 import { verifyPart } from '../../src/audit/verify/part.ts'
-import { type Verification, type VerifyOptions, verifyLog } from '../../src/audit/verify/verify.ts'
+import { merge, type Verification, type VerifyOptions, verifyLog } from '../../src/audit/verify/verify.ts'
 import type { ReadableLog } from '../../src/ports/event-log.ts'
 import { logOf } from './log-of.ts'
 

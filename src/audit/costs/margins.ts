@@ -3,7 +3,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
-import { type CostPeriod, isWithin } from './period.ts'
+import { type CostPeriod, isWithin } from './provider-statement.ts'
 
 /** What the runs of a family at a provider earned and cost in a month in UTC. */
 export interface Margin {

@@ -3,7 +3,6 @@ import { accountIn } from '../../../schemas/events.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
-import { type CostPeriod, isWithin } from './period.ts'
 
 /** A run on the bill of a provider. */
 export interface CostLine extends ProviderCostRecorded {
@@ -52,3 +51,12 @@ export async function* providerStatement(
 }
 
 const READ = new Set(['RunSubmitted', 'RunCompleted', 'RunFailed', 'ProviderCostRecorded'])
+
+/** Times of the log: the first one is included, the second one is not. */
+export interface CostPeriod {
+  from?: string | undefined
+  to?: string | undefined
+}
+
+export const isWithin = (at: string, { from = '', to }: CostPeriod): boolean =>
+  at >= from && (to === undefined || at < to)

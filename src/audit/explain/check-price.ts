@@ -1,8 +1,7 @@
 import { CATALOG_STREAM } from '../../../schemas/events.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { eventCodec } from '../../services/event-codec.ts'
-import { receiptFault, ruleFault } from '../verify/price.ts'
-import { PriceList } from '../verify/price-list.ts'
+import { PriceList, receiptFault, ruleFault } from '../verify/prices.ts'
 import type { AuditedEvent } from '../verify/rule.ts'
 import type { RunStory } from './run-story.ts'
 

@@ -1,5 +1,5 @@
 import type { Receipt, ReceiptLine } from '../../../schemas/catalog.ts'
-import { decimal } from '../decimal.ts'
+import { decimal, millionths } from '../decimal.ts'
 
 /** One step of a price, with the credits after it as an exact decimal number. */
 export type PriceStep = { line: ReceiptLine | { kind: 'rounding' }; result: string }
@@ -40,4 +40,24 @@ export const priceSteps = ({ lines }: Receipt): PriceStep[] => {
 const millionthsOf = (line: ReceiptLine): bigint => {
   if (line.kind === 'quantity') return BigInt(Math.round(line.value * 1_000_000))
   return line.kind === 'multiplier' ? BigInt(line.factorMicros) : 1n
+}
+
+/** A step of a price in words, without its result. */
+export const stepToText = ({ line }: PriceStep, usdPerCreditMicros = 0): string => {
+  switch (line.kind) {
+    case 'base':
+      return 'base price'
+    case 'quantity':
+      return `× ${line.value} (${line.parameter})`
+    case 'multiplier':
+      return `× ${millionths(line.factorMicros)} (${line.parameter} is ${line.value})`
+    case 'surcharge': {
+      const { parameter, equals, usdMicros, amountMicros } = line
+      const cause = equals === undefined ? parameter : `${parameter} is ${equals}`
+      const dollars = `$${millionths(usdMicros)} at $${millionths(usdPerCreditMicros)} a credit`
+      return `+ ${millionths(amountMicros)} (${cause}: ${dollars})`
+    }
+    case 'rounding':
+      return 'rounded up to a millionth of a credit'
+  }
 }

@@ -1,8 +1,6 @@
 import { toCredits } from '../decimal.ts'
-import { dayAfter } from './days.ts'
-import { CREDIT, DoubleEntry, type Entry } from './double-entry.ts'
+import { CREDIT, DoubleEntry, dayAfter, type Entry, percentEncoded } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
-import { percentEncoded } from './percent.ts'
 
 /** Before every event, so that accounts which all customers share are open whichever customer's clock was behind. */
 const BEGINNING = '1970-01-01'

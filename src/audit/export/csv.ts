@@ -1,9 +1,8 @@
+import { stringify } from 'csv-stringify/sync'
 import { Books } from '../books/books.ts'
 import { type LedgerLine, totalOf } from '../books/ledger-line.ts'
 import { toCredits } from '../decimal.ts'
-import { csvRow, csvText as text } from './csv-row.ts'
-import type { Exporter } from './exporter.ts'
-import { takeLine } from './take-line.ts'
+import { type Exporter, takeLine } from './exporter.ts'
 
 /** A table by RFC 4180 with a line for each movement of credits. `docs/exports.md` promises its columns. */
 export const csvExporter = (): Exporter => {
@@ -18,10 +17,10 @@ export const csvExporter = (): Exporter => {
 }
 
 const columns: Record<string, (line: LedgerLine) => string> = {
-  account: ({ account }) => text(account),
+  account: ({ account }) => csvText(account),
   revision: ({ revision }) => String(revision),
   position: ({ position }) => String(position),
-  event_id: ({ eventId }) => text(eventId),
+  event_id: ({ eventId }) => csvText(eventId),
   time: ({ at }) => at,
   kind: ({ kind }) => kind,
   grant_kind: ({ grantKind = '' }) => grantKind,
@@ -31,15 +30,29 @@ const columns: Record<string, (line: LedgerLine) => string> = {
   balance: ({ balance }) => toCredits(totalOf(balance)),
   balance_free: ({ balance }) => toCredits(balance.freeMicros),
   balance_paid: ({ balance }) => toCredits(balance.paidMicros),
-  run_id: ({ run }) => text(run?.runId),
-  model: ({ run }) => text(run?.model),
-  endpoint: ({ run }) => text(run?.endpoint),
-  key_id: ({ run }) => text(run?.keyId),
-  reference: ({ reference }) => text(reference),
-  reason: ({ reason }) => text(reason),
-  hash: ({ hash }) => text(hash),
-  label: ({ run }) => text(run?.label),
+  run_id: ({ run }) => csvText(run?.runId),
+  model: ({ run }) => csvText(run?.model),
+  endpoint: ({ run }) => csvText(run?.endpoint),
+  key_id: ({ run }) => csvText(run?.keyId),
+  reference: ({ reference }) => csvText(reference),
+  reason: ({ reason }) => csvText(reason),
+  hash: ({ hash }) => csvText(hash),
+  label: ({ run }) => csvText(run?.label),
   payment_amount: ({ payment }) => payment?.amount ?? '',
   payment_currency: ({ payment }) => payment?.currency ?? '',
-  payment_invoice: ({ payment }) => text(payment?.invoice),
+  payment_invoice: ({ payment }) => csvText(payment?.invoice),
 }
+
+/**
+ * A line of a table by RFC 4180. Many readers also end a line at half of a line end, which csv-stringify does not quote
+ * by itself.
+ */
+export const csvRow = (cells: string[]): string =>
+  stringify([cells], { record_delimiter: 'windows', quoted_match: /[\r\n]/ })
+
+/**
+ * A text that a spreadsheet would take for a formula gets an apostrophe before it, as spreadsheets write texts. Some
+ * take the wide forms of the signs too.
+ */
+export const csvText = (value: string | undefined): string =>
+  value?.replace(/^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/, "'$&") ?? ''

@@ -2,11 +2,11 @@ import { accountIn, CATALOG_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
+import { parseTime } from '../as-of.ts'
 import { Books } from '../books/books.ts'
 import { type LedgerLine, totalOf } from '../books/ledger-line.ts'
-import { dayOf } from './days.ts'
+import { takeLine } from './exporter.ts'
 import { grantsOf, liabilityTo, Names } from './names.ts'
-import { takeLine } from './take-line.ts'
 
 /** The commodity of what customers have. What providers charge is in currencies. */
 export const CREDIT = 'CREDIT'
@@ -147,3 +147,28 @@ const tagsOf = ({
 
 const toTags = (tags: Record<string, string | number | undefined>): Entry['tags'] =>
   Object.entries(tags).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The day of a time in UTC, such as `2026-11-23`; undefined if the calendar has no such day. */
+export const dayOf = (at: string): string | undefined => {
+  const day = at.slice(0, 10)
+  return parseTime(day) === undefined ? undefined : day
+}
+
+export const dayAfter = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
+
+/** Invisible characters, line ends, and a percent sign that would be read as the beginning of such an escape. */
+const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]|%(?=[0-9A-Fa-f]{2})/gu
+
+/**
+ * A text on one line, in which unsafe characters are written as in a URL, such as `%0A`. So decoding it as a part of a
+ * URL returns the text.
+ */
+export const percentEncoded = (text: string, more?: RegExp): string => {
+  const encoded = text.replaceAll(UNSAFE, encode)
+  return more ? encoded.replaceAll(more, encode) : encoded
+}
+
+const encode = (found: string): string =>
+  [...Buffer.from(found)].map(byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')

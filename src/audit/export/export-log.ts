@@ -1,13 +1,25 @@
 import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
+import { canonicalJson } from '../../engine/log/canonical.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
-import { concerns } from '../concerns.ts'
-import { type OnProgress, readLog } from '../read-log.ts'
+import { Damaged } from '../../ports/faults.ts'
+import { concerns, type OnProgress, readLog } from '../read-log.ts'
 import { beancountExporter } from './beancount.ts'
 import { csvExporter } from './csv.ts'
 import type { Exporter } from './exporter.ts'
 import { hledgerExporter } from './hledger.ts'
-import { jsonlExporter } from './jsonl.ts'
+
+/** Every event as a line of canonical JSON, also one that is damaged, so that `audit verify` finds the same in it. */
+const jsonlExporter = (): Exporter => ({
+  take: event => {
+    try {
+      return `${canonicalJson(event)}\n`
+    } catch (cause) {
+      const { stream, revision } = event
+      throw new Damaged(`${stream} holds at revision ${revision} text that has no canonical form`, { cause })
+    }
+  },
+})
 
 const exporters = {
   jsonl: jsonlExporter,

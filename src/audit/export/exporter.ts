@@ -1,4 +1,7 @@
 import type { RawEvent } from '../../../schemas/recorded.ts'
+import { Damaged } from '../../ports/faults.ts'
+import type { Books } from '../books/books.ts'
+import type { LedgerLine } from '../books/ledger-line.ts'
 
 /** Turns a log into the text of one format, piece by piece. */
 export interface Exporter {
@@ -8,4 +11,15 @@ export interface Exporter {
   take(event: RawEvent): string
   /** The text after the last event. */
   end?(): string
+}
+
+/** Takes an event into books. Throws Damaged, with the place in the log, if it does not add up. */
+export const takeLine = (books: Books, event: RawEvent): LedgerLine | undefined => {
+  try {
+    return books.take(event)
+  } catch (error) {
+    if (!(error instanceof Damaged) || error.message.includes(event.stream)) throw error
+    const place = `${event.stream}, revision ${event.revision}`
+    throw new Damaged(`${place}: ${error.message}; see what tollgate audit verify finds`, { cause: error })
+  }
 }

@@ -1,7 +1,6 @@
 import { toCredits } from '../decimal.ts'
-import { CREDIT, DoubleEntry, type Entry, type Posting } from './double-entry.ts'
+import { CREDIT, DoubleEntry, type Entry, type Posting, percentEncoded } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
-import { percentEncoded } from './percent.ts'
 
 /** A journal of hledger with a balance assertion at each posting to a customer. */
 export const hledgerExporter = (): Exporter => {

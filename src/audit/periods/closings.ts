@@ -4,7 +4,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
-import { faultOf } from '../fault-of.ts'
+import { faultOf } from '../fault.ts'
 import { Chain } from '../verify/chain.ts'
 import { monthAfter, monthOf } from './months.ts'
 

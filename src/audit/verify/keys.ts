@@ -1,5 +1,6 @@
+import { clockOf } from '../../../schemas/recorded.ts'
 import type { Report } from '../fault.ts'
-import type { AuditedEvent, Rule } from './rule.ts'
+import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
 
 /** Only active keys of the account change it; a key is created once and revoked once, under the hash it has. */
 export class Keys implements Rule {
@@ -19,4 +20,182 @@ export class Keys implements Rule {
     if (this.#hashes.get(keyId) !== hash) report(`${keyId} is no active key with this hash`)
     if (type === 'ApiKeyRevoked') this.#hashes.set(keyId, undefined)
   }
+}
+
+/**
+ * A key debits within its budget and before it expires, and only for the models that it is restricted to. A refund
+ * gives back to the period of its debit. A use is not recorded twice in a row for one day.
+ */
+export class KeyLimits implements Rule {
+  readonly #keys = new Map<unknown, Limits>()
+  readonly #budgets = new BudgetUses()
+
+  take(event: AuditedEvent, report: Report) {
+    const { type, data } = event
+    if (type === 'ApiKeyCreated') this.#keys.set(data['keyId'], { ...(data as Limits) })
+    const key = this.#keys.get(data['keyId'])
+    if (key && type === 'ApiKeyUsed') takeUse(event, key, report)
+    const use = this.#budgets.take(event)
+    if (type === 'CreditsDebited' || (type === 'RunQueued' && data['livemode'] === false)) this.#checkUse(event, report)
+    if (type === 'CreditsRefunded') this.#takeRefund(event, report)
+    if (!use) return
+    const { keyId, firstDay, spentMicros, budget } = use
+    if (spentMicros > budget.amountMicros) {
+      const of = `its budget of ${budget.amountMicros} for the ${budget.period} from ${firstDay}`
+      report(`${keyId} has spent ${spentMicros} of ${of}`)
+    }
+  }
+
+  /** The key of a debit or a test run, if one asked for it. */
+  #checkUse(event: AuditedEvent, report: Report) {
+    const { keyId } = event.metadata.actor as { keyId?: string }
+    const { expiresAt, models } = this.#keys.get(keyId) ?? {}
+    const { receipt } = event.data as { receipt?: { model: string; endpoint: string } }
+    if (expiresAt !== undefined && clockOf(event) >= expiresAt) report(`${keyId} has expired at ${expiresAt}`)
+    if (receipt && models && !models.includes(receipt.model) && !models.includes(receipt.endpoint))
+      report(`${keyId} may not run ${receipt.endpoint}`)
+  }
+
+  #takeRefund(event: AuditedEvent, report: Report) {
+    const { debit } = event.data as { debit?: { budgetPeriod?: string } }
+    const { firstDay, isRevoked = false } = this.#budgets.debitOf(runIdOf(event))
+    const named = debit?.budgetPeriod
+    // The budget of a revoked key is gone.
+    if (debit && named !== firstDay && !(isRevoked && named === undefined))
+      report(`it gives back to the budget of ${named ?? 'no period'}, and its debit was in ${firstDay ?? 'none'}`)
+  }
+}
+
+interface Limits {
+  expiresAt?: string
+  models?: string[]
+  usedOn?: string
+}
+
+const takeUse = (event: AuditedEvent, key: Limits, report: Report) => {
+  const day = clockOf(event).slice(0, 'yyyy-mm-dd'.length)
+  if (key.usedOn === day) report(`the use of ${event.data['keyId']} on ${day} is recorded twice`)
+  key.usedOn = day
+}
+
+/**
+ * A key makes and changes only what is of its mode, a test key has no budget and creates and revokes no live key, and a
+ * test run is done by the sandbox for nothing.
+ */
+export class Modes implements Rule {
+  readonly #keys = new Map<unknown, Mode>()
+  /** The runs and uploads of test keys. */
+  readonly #tests = new Set<unknown>()
+
+  take({ type, data, metadata }: AuditedEvent, report: Report) {
+    const { keyId: actorKeyId } = metadata.actor as { keyId?: string }
+    const actorMode = this.#keys.get(actorKeyId)
+    if (type === 'ApiKeyCreated') {
+      const mode = modeOf(data)
+      this.#keys.set(data['keyId'], mode)
+      if (mode === 'test' && data['budget'] !== undefined) report('a test key has a budget')
+      if (mode === 'live' && actorMode === 'test') report('a test key creates a live key')
+      return
+    }
+    if (type === 'ApiKeyRevoked' && actorMode === 'test' && this.#keys.get(data['keyId']) === 'live')
+      report('a test key revokes a live key')
+    const id = data['runId'] ?? data['uploadId']
+    if (id === undefined) return
+    if ((type === 'RunQueued' || type === 'UploadGranted') && modeOf(data) === 'test') {
+      this.#tests.add(id)
+      if (actorMode === undefined) report('no key asks for it, and it is in test mode')
+    }
+    const mode = this.#tests.has(id) ? 'test' : 'live'
+    if (actorMode !== undefined && actorMode !== mode)
+      report(`${actorKeyId} is a ${actorMode} key, and ${id} is ${mode}`)
+    if (mode === 'test') checkCost(type, data, report)
+  }
+}
+
+const SANDBOX = 'sandbox'
+
+type Mode = 'live' | 'test'
+
+const modeOf = ({ livemode }: AuditedEvent['data']): Mode => (livemode === false ? 'test' : 'live')
+
+const checkCost = (type: string, { upstream }: AuditedEvent['data'], report: Report) => {
+  if (type === 'ProviderCostRecorded') report('a test run has a cost')
+  const { provider = SANDBOX } = (upstream ?? {}) as { provider?: string }
+  if (provider !== SANDBOX) report(`a test run is at ${provider}, and not in the sandbox`)
+}
+
+/** The budgets of an account's keys. A refund gives back to the period of its debit. */
+export class BudgetUses {
+  readonly #keys = new Map<unknown, Spender>()
+  /** The key with a budget that each run was debited with, and the first day of the period. */
+  readonly #debits = new Map<string, { key: Spender; firstDay: string }>()
+
+  /** Takes the next event of the stream. Returns the use after a debit of a key with a budget. */
+  take(event: AuditedEvent): BudgetUse | undefined {
+    const { type, data } = event
+    if (type === 'ApiKeyCreated')
+      this.#keys.set(data['keyId'], { ...(data as Partial<Spender>), isRevoked: false, spentMicros: new Map() })
+    const key = this.#keys.get(data['keyId'])
+    if (key && type === 'ApiKeyRevoked') key.isRevoked = true
+    if (type === 'CreditsRefunded') this.#giveBack(event)
+    return type === 'CreditsDebited' ? this.#spend(event) : undefined
+  }
+
+  /** The first day of the period that a run was debited in, and whether its key was revoked since. */
+  debitOf(runId: string): { firstDay?: string; isRevoked?: boolean } {
+    const { key, firstDay } = this.#debits.get(runId) ?? {}
+    return { ...(firstDay !== undefined && { firstDay }), ...(key && { isRevoked: key.isRevoked }) }
+  }
+
+  #spend(event: AuditedEvent): BudgetUse | undefined {
+    const { keyId = '' } = event.metadata.actor as { keyId?: string }
+    const key = this.#keys.get(keyId)
+    if (!key?.budget) return undefined
+    const { budget } = key
+    const firstDay = firstDayOf(budget.period, clockOf(event))
+    const spentMicros = (key.spentMicros.get(firstDay) ?? 0) + Number(event.data['amountMicros'])
+    key.spentMicros.set(firstDay, spentMicros)
+    this.#debits.set(runIdOf(event), { key, firstDay })
+    return { keyId, budget, firstDay, spentMicros }
+  }
+
+  #giveBack(event: AuditedEvent) {
+    const { key, firstDay } = this.#debits.get(runIdOf(event)) ?? {}
+    if (!key || firstDay === undefined) return
+    key.spentMicros.set(firstDay, (key.spentMicros.get(firstDay) ?? 0) - Number(event.data['amountMicros']))
+  }
+}
+
+export interface Budget {
+  amountMicros: number
+  period: 'day' | 'week' | 'month'
+}
+
+interface Spender {
+  budget?: Budget
+  isRevoked: boolean
+  /** What it has spent in each period, by the first day. */
+  spentMicros: Map<string, number>
+}
+
+/** How much of its budget a key has used in a period. */
+export interface BudgetUse {
+  keyId: string
+  budget: Budget
+  firstDay: string
+  spentMicros: number
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** 1970-01-01 was the fourth day of a week. */
+const DAYS_BEFORE_1970 = 3
+
+/** The first day of the period that a time is in. */
+const firstDayOf = (period: Budget['period'], time: string): string => {
+  if (period === 'month') return `${time.slice(0, 'yyyy-mm'.length)}-01`
+  const day = time.slice(0, 'yyyy-mm-dd'.length)
+  if (period === 'day') return day
+  const days = Date.parse(day) / DAY_MS
+  return new Date((days - ((days + DAYS_BEFORE_1970) % 7)) * DAY_MS).toISOString().slice(0, day.length)
 }

@@ -1,22 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { clockOf } from '../../../schemas/recorded.ts'
 import type { Report } from '../fault.ts'
-import { Attempts } from './attempts.ts'
-import { type BudgetUse, BudgetUses } from './budget-uses.ts'
-import { ExpiringKeys } from './expiring-keys.ts'
-import { RetiringModels } from './retiring-models.ts'
+import { type BudgetUse, BudgetUses } from './keys.ts'
 import type { AuditedEvent, ReportEnd, Rule } from './rule.ts'
-
-type Notice = { kind: string } & Readonly<Record<string, unknown>>
-
-interface Settings {
-  email: boolean
-  url?: string
-  balanceUnderMicros: number
-}
-
-/** These may lie between a debit and its notices. */
-const WITH_DEBIT = ['RunQueued', 'RunStarted']
+import { Attempts } from './webhooks.ts'
 
 /**
  * A debit that takes the balance under the owner's limit, or the use of a budget to a share, has a notice in its
@@ -102,6 +89,17 @@ export class Notices implements Rule {
   }
 }
 
+type Notice = { kind: string } & Readonly<Record<string, unknown>>
+
+interface Settings {
+  email: boolean
+  url?: string
+  balanceUnderMicros: number
+}
+
+/** These may lie between a debit and its notices. */
+const WITH_DEBIT = ['RunQueued', 'RunStarted']
+
 /** The share of a budget that its use has reached, in percent. */
 const shareOf = ({ spentMicros, budget: { amountMicros } }: BudgetUse): number =>
   spentMicros >= amountMicros ? 100 : (amountMicros - spentMicros) * 5 <= amountMicros ? 80 : 0
@@ -113,4 +111,98 @@ const renewalOf = ({ firstDay, budget: { period } }: BudgetUse): string => {
   const [year = 0, month = 0, day = 0] = firstDay.split('-').map(Number)
   const next = { day: [month - 1, day + 1], week: [month - 1, day + 7], month: [month, 1] } as const
   return new Date(Date.UTC(year, ...next[period])).toISOString()
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const WEEK_MS = 7 * DAY_MS
+
+/** The keys whose owner is to be told, a week before, that they expire. */
+class ExpiringKeys {
+  readonly #expiresAt = new Map<unknown, string>()
+
+  take(event: AuditedEvent) {
+    const { keyId, expiresAt } = event.data as { keyId?: string; expiresAt?: string }
+    if (event.type === 'ApiKeyCreated' && Date.parse(expiresAt ?? '') - WEEK_MS > Date.parse(clockOf(event)))
+      this.#expiresAt.set(keyId, expiresAt as string)
+    if (event.type === 'ApiKeyRevoked') this.#expiresAt.delete(keyId)
+  }
+
+  takeNotice({ keyId, expiresAt }: Readonly<Record<string, unknown>>, time: string, report: Report) {
+    const known = this.#expiresAt.get(keyId)
+    if (known === undefined) return report(`no notice of the expiry of ${keyId} is due`)
+    this.#expiresAt.delete(keyId)
+    if (expiresAt !== known) report(`${keyId} expires at ${known}`)
+    if (Date.parse(known) - WEEK_MS > Date.parse(time)) report(`${keyId} expires in more than a week`)
+  }
+
+  /** A service that is down for the whole week can tell nobody. */
+  end(report: ReportEnd) {
+    for (const [keyId, expiresAt] of this.#expiresAt)
+      report(`there was no notice of the expiry of ${keyId}`, Date.parse(expiresAt))
+  }
+}
+
+/** Notices of models that retire go only to accounts that have used them lately, and each step has one at most. */
+class RetiringModels {
+  /** When a run of each model was debited last. */
+  readonly #usedAtMs = new Map<unknown, number>()
+  /** The days of the last notice, by model and time. */
+  readonly #told = new Map<string, number>()
+
+  take(event: AuditedEvent) {
+    const { receipt } = event.data as { receipt?: { model: string } }
+    if (event.type === 'CreditsDebited') this.#usedAtMs.set(receipt?.model, Date.parse(clockOf(event)))
+  }
+
+  takeNotice(notice: Readonly<Record<string, unknown>>, time: string, report: Report) {
+    const { model, retiresAt, days } = notice as { model: string; retiresAt: string; days: number }
+    const leftMs = Date.parse(retiresAt) - Date.parse(time)
+    const usedMs = Date.parse(time) - (this.#usedAtMs.get(model) ?? Number.NEGATIVE_INFINITY)
+    if (usedMs > USED_WITHIN_MS) report(`the account has not used ${model} lately`)
+    if (leftMs <= 0 || leftMs > days * DAY_MS) report(`${model} retires at ${retiresAt}, not within ${days} days`)
+    const name = `${model} ${retiresAt}`
+    if (days >= (this.#told.get(name) ?? Number.POSITIVE_INFINITY)) report(`the owner was told of ${name} before`)
+    this.#told.set(name, days)
+  }
+}
+
+/** Usage is counted in whole days, so the last use may be almost 31 days ago. */
+const USED_WITHIN_MS = 31 * DAY_MS
+
+/** The operator is told of each trouble once, from its beginning to its end. Notices count from 1. */
+export class OperatorNotices implements Rule {
+  #number = 0
+  /** The numbers of the troubles that are not over, by what has them. */
+  readonly #open = new Map<string, unknown>()
+  readonly #attempts = new Attempts({
+    ...{ noun: 'notice', delivered: 'OperatorNoticeDelivered' },
+    ...{ failed: 'OperatorNoticeAttemptFailed', abandoned: 'OperatorNoticeAbandoned' },
+  })
+
+  take(event: AuditedEvent, report: Report) {
+    const { type, data } = event
+    this.#attempts.take(event, String(data['number']), report)
+    if (type === 'OperatorNoticeRaised') this.#raise(data, report)
+    if (type === 'OperatorTroubleEnded') this.#end(data['number'], report)
+  }
+
+  end(report: ReportEnd) {
+    this.#attempts.end(report)
+  }
+
+  #raise({ number, trouble, mail }: AuditedEvent['data'], report: Report) {
+    if (number !== this.#number + 1) report(`its number is ${number}, and ${this.#number} came before it`)
+    this.#number = Number(number)
+    const { kind, provider, account, sink } = trouble as Record<string, unknown>
+    const subject = JSON.stringify([kind, provider, account, sink])
+    if (this.#open.has(subject)) report(`the trouble of notice ${this.#open.get(subject)} is not over`)
+    this.#open.set(subject, number)
+    if (mail) this.#attempts.begin(String(number))
+  }
+
+  #end(number: unknown, report: Report) {
+    const ended = [...this.#open].find(([, each]) => each === number)
+    if (ended) this.#open.delete(ended[0])
+    else report(`there is no trouble of notice ${number}`)
+  }
 }

@@ -10,38 +10,21 @@ import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type PassedEvent, type ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
-import { concerns } from '../concerns.ts'
 import type { Fault, Report } from '../fault.ts'
-import { type OnProgress, upTo } from '../read-log.ts'
+import { concerns, type OnProgress, upTo } from '../read-log.ts'
 import type { KeptSeal } from '../seals/kept-seal.ts'
+import { Limits, Money, Opening, Suspension, Uploads } from './account.ts'
 import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
-import { checkChoice } from './choices.ts'
-import type { Findings, Found, FoundAtEnd } from './findings.ts'
-import { KeptSeals } from './kept-seals.ts'
-import { KeyLimits } from './key-limits.ts'
-import { Keys } from './keys.ts'
-import { Limits } from './limits.ts'
-import { Logins } from './logins.ts'
-import { Modes } from './modes.ts'
-import { Money } from './money.ts'
-import { Notices } from './notices.ts'
-import { Opening } from './opening.ts'
-import { OperatorNotices } from './operator-notices.ts'
-import { Periods } from './periods.ts'
-import { PriceList } from './price-list.ts'
-import { ProviderCosts } from './provider-costs.ts'
-import { Requests } from './requests.ts'
+import { KeyLimits, Keys, Modes } from './keys.ts'
+import { Notices, OperatorNotices } from './notices.ts'
+import { PriceList } from './prices.ts'
+import { checkChoice, ProviderCosts } from './providers.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
-import { Runs } from './runs.ts'
-import { coveredIn, Seals } from './seals.ts'
-import { Sessions } from './sessions.ts'
-import { type Part, partOf } from './share.ts'
-import { Suspension } from './suspension.ts'
-import { Uploads } from './uploads.ts'
-import { WebhookSecrets } from './webhook-secrets.ts'
-import { WebhookTests } from './webhook-tests.ts'
-import { Webhooks } from './webhooks.ts'
+import { Requests, Runs } from './runs.ts'
+import { coveredIn, KeptSeals, type NewestSeal, Periods, Seals } from './seals.ts'
+import { type LoginFact, Logins, Sessions } from './sign-in.ts'
+import { WebhookSecrets, Webhooks, WebhookTests } from './webhooks.ts'
 
 export interface PartOptions {
   part: Part
@@ -117,7 +100,8 @@ class Checks {
     if (isOwn(raw.stream)) return this.#check(raw, before)
     // Another part reports the faults of these.
     if (hasSeals) this.#seals.take(raw, undefined, ignore)
-    if (raw.stream === CATALOG_STREAM) this.#takePrices(decoded(raw, ignore))
+    const priced = raw.stream === CATALOG_STREAM && decoded(raw, ignore)
+    if (priced) this.#prices.take(priced)
   }
 
   end(): Findings {
@@ -164,16 +148,12 @@ class Checks {
     if (stream === SEALS_STREAM) this.#kept.take(revision, event, report)
     if (!event) return
     if (event.metadata.at > this.#newestAt) this.#newestAt = event.metadata.at
-    if (stream === CATALOG_STREAM) this.#takePrices(event)
+    if (stream === CATALOG_STREAM) this.#prices.take(event)
     if (stream === PERIODS_STREAM) this.#periods.take(event, number => this.#seals.find(number), report)
     this.#logins.take(event, at, report)
     this.#auditors.take(event, report)
     checkChoice(event, report)
     for (const rule of rules) rule.take(event, report)
-  }
-
-  #takePrices(event: AuditedEvent | undefined) {
-    if (event) this.#prices.take(event)
   }
 
   #streamOf(name: string): Stream {
@@ -206,4 +186,67 @@ const decoded = (raw: RawEvent, report: Report): AuditedEvent | undefined => {
     report(error.message.slice(error.message.indexOf(': ') + 2))
     return undefined
   }
+}
+
+/** A fault, and the number of the event at which it takes its place among those of other parts. */
+export interface Found {
+  at: number
+  fault: Fault
+}
+
+/** A fault of a stream's end. `at` is the number of its first event. */
+export interface FoundAtEnd extends Found {
+  /** It is a fault only if the log has an event after this time. */
+  afterMs?: number
+}
+
+/** What one part finds. */
+export interface Findings {
+  /** The number of events that were read, of which this part has checked some. */
+  read: number
+  events: number
+  streams: number
+  /** Whether one account is checked, and the log has no such account. */
+  lacksAccount: boolean
+  /** The time of the newest event that this part has checked; empty if there is none. */
+  newestAt: string
+  found: Found[]
+  foundAtEnd: FoundAtEnd[]
+  /** The seals that were kept, and that the log does not hold. */
+  lost: Fault[]
+  /** Whether the log does not hold a seal that was kept, and that may be forged. */
+  isInDoubt: boolean
+  logins: LoginFact[]
+  /** The next two only in the first part. */
+  seal?: NewestSeal
+  unsealed: number
+}
+
+/** One of the parts that verify a log together. Each reads the whole log, and checks the streams of its share. */
+export interface Part {
+  /** From 0. */
+  number: number
+  of: number
+}
+
+/**
+ * The first part also reads every event for the tree of the seals. This is the time that it takes, as a fraction of the
+ * time that all checks take, so that no part has to wait for another.
+ */
+const SEALS_WORK = 0.28
+
+/** The number of the part that checks a stream. Streams that refer to each other event by event are in the first. */
+export const partOf = (stream: string, parts: number): number => {
+  if (parts === 1 || !/^(account|login)-/.test(stream)) return 0
+  const first = Math.max(0, (1 + SEALS_WORK) / parts - SEALS_WORK)
+  const place = placeOf(stream)
+  return place < first ? 0 : 1 + Math.floor(((place - first) / (1 - first)) * (parts - 1))
+}
+
+/** A number from 0 to 1 that spreads streams evenly: FNV-1a, which takes a fraction of the time of a digest. */
+const placeOf = (stream: string): number => {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < stream.length; at++) hash = Math.imul(hash ^ stream.charCodeAt(at), 0x01000193)
+  // The last characters have hardly reached the upper bits, which decide.
+  return (Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) >>> 0) / 2 ** 32
 }

@@ -1,45 +1,7 @@
 import { clockOf } from '../../../schemas/recorded.ts'
 import type { Report } from '../fault.ts'
-import { type Receipt, receiptFault, ruleFault } from './price.ts'
-import type { PriceList } from './price-list.ts'
-import { factsOfDebit, refundFactsFault, SharedTexts } from './refund-facts.ts'
+import { type PriceList, type Receipt, receiptFault, ruleFault } from './prices.ts'
 import { type AuditedEvent, type ReportEnd, type Rule, runIdOf } from './rule.ts'
-
-type State = 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
-
-interface Run {
-  state: State
-  /** The facts that its refunds repeat, as one text. */
-  debit: string
-  chargedMicros: number
-  refundedMicros: number
-  /** When a started run must have ended. */
-  deadlineMs?: number
-  timeoutMs?: number
-  /** A test run is never debited and never refunded. */
-  isTest?: boolean
-  /** Whether its failure says that it may have left files. */
-  mayLeaveFiles?: boolean
-}
-
-/** The steps of a run: from which states an event may lead to which. */
-const STEPS: Readonly<Record<string, { from: readonly State[]; to: State }>> = {
-  RunQueued: { from: ['debited'], to: 'queued' },
-  RunStarted: { from: ['queued'], to: 'processing' },
-  RunSubmitted: { from: ['processing'], to: 'processing' },
-  RunCancelRequested: { from: ['processing'], to: 'processing' },
-  RunCompleted: { from: ['processing'], to: 'completed' },
-  RunFailed: { from: ['queued', 'processing'], to: 'failed' },
-}
-
-/** The event that directly follows another about the same run. */
-const FOLLOWERS: Readonly<Record<string, string>> = { CreditsDebited: 'RunQueued', RunFailed: 'CreditsRefunded' }
-
-/** A run may end this much later than its time limit says: its end has to be noticed and recorded. */
-const GRACE_MS = 10 * 60 * 1000
-
-/** The latest time that JavaScript knows. No event comes after it. */
-const LATEST_MS = 8.64e15
 
 /**
  * Each run is debited once, for the price that its receipt and the catalog give; takes only legal steps; ends once; and
@@ -136,6 +98,42 @@ export class Runs implements Rule {
   }
 }
 
+type State = 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
+
+interface Run {
+  state: State
+  /** The facts that its refunds repeat, as one text. */
+  debit: string
+  chargedMicros: number
+  refundedMicros: number
+  /** When a started run must have ended. */
+  deadlineMs?: number
+  timeoutMs?: number
+  /** A test run is never debited and never refunded. */
+  isTest?: boolean
+  /** Whether its failure says that it may have left files. */
+  mayLeaveFiles?: boolean
+}
+
+/** The steps of a run: from which states an event may lead to which. */
+const STEPS: Readonly<Record<string, { from: readonly State[]; to: State }>> = {
+  RunQueued: { from: ['debited'], to: 'queued' },
+  RunStarted: { from: ['queued'], to: 'processing' },
+  RunSubmitted: { from: ['processing'], to: 'processing' },
+  RunCancelRequested: { from: ['processing'], to: 'processing' },
+  RunCompleted: { from: ['processing'], to: 'completed' },
+  RunFailed: { from: ['queued', 'processing'], to: 'failed' },
+}
+
+/** The event that directly follows another about the same run. */
+const FOLLOWERS: Readonly<Record<string, string>> = { CreditsDebited: 'RunQueued', RunFailed: 'CreditsRefunded' }
+
+/** A run may end this much later than its time limit says: its end has to be noticed and recorded. */
+const GRACE_MS = 10 * 60 * 1000
+
+/** The latest time that JavaScript knows. No event comes after it. */
+const LATEST_MS = 8.64e15
+
 interface Due {
   type: string
   runId: string
@@ -169,3 +167,65 @@ const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, due: Due | und
       report(`a failed run is refunded ${run.refundedMicros} of the ${run.chargedMicros} that it cost`)
   } else if (run.state !== 'completed') report(`it refunds a run that is ${run.state}`)
 }
+
+/** The facts of a debit that its refunds repeat, as one text. */
+const factsOfDebit = ({ data, metadata }: AuditedEvent): string => {
+  const { model, endpoint } = data['receipt'] as { model: string; endpoint: string }
+  const { keyId } = metadata.actor as { keyId?: string }
+  return textOf({ model, endpoint, keyId, label: data['label'] as string | undefined })
+}
+
+/**
+ * Compares a refund with the facts of its debit, and with the code of the failure that calls for it, if one does.
+ * Returns what is wrong, or undefined. Refunds from before they repeated their debits have neither.
+ */
+const refundFactsFault = (
+  refund: AuditedEvent['data'],
+  debitText: string,
+  failure: string | undefined,
+): string | undefined => {
+  const { debit, error } = refund as { debit?: Facts; error?: string }
+  if (debit && textOf(debit) !== debitText) return `it repeats the debit ${textOf(debit)}, which was ${debitText}`
+  if (error !== (debit && failure)) return `it repeats the error ${error ?? 'none'}, which was ${failure ?? 'none'}`
+  return undefined
+}
+
+interface Facts {
+  model: string
+  endpoint: string
+  keyId?: string | undefined
+  label?: string | undefined
+}
+
+const textOf = ({ model, endpoint, keyId, label }: Facts): string => JSON.stringify({ model, endpoint, keyId, label })
+
+/** Keeps equal texts once. A log has far more debits than kinds of them. */
+class SharedTexts {
+  readonly #texts = new Map<string, string>()
+
+  of(text: string): string {
+    const known = this.#texts.get(text)
+    if (known === undefined) this.#texts.set(text, text)
+    return known ?? text
+  }
+}
+
+/** An idempotency key belongs to one run of its mode for 24 hours. */
+export class Requests implements Rule {
+  /** When each key was last used, in the time that durations count from. */
+  readonly #usedAtMs = new Map<string, number>()
+
+  take(event: AuditedEvent, report: Report) {
+    const { idempotency, livemode } = event.data as { idempotency?: { key: string }; livemode?: false }
+    if (event.type !== 'RunQueued' || !idempotency) return
+    const nowMs = Date.parse(clockOf(event))
+    // No key holds a blank, so those of the two modes do not meet.
+    const key = `${livemode === false ? 'test ' : ''}${idempotency.key}`
+    const usedAtMs = this.#usedAtMs.get(key)
+    if (usedAtMs !== undefined && nowMs - usedAtMs < DAY_MS)
+      report(`${runIdOf(event)} has the idempotency key of another run of the same 24 hours`)
+    this.#usedAtMs.set(key, nowMs)
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000

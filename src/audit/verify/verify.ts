@@ -1,10 +1,12 @@
+import type { Position } from '../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
+import type { Fault } from '../fault.ts'
 import type { OnProgress } from '../read-log.ts'
 import type { KeptSeal } from '../seals/kept-seal.ts'
-import { merge, type Verification } from './merge.ts'
-import { verifyPart } from './part.ts'
-
-export type { Verification }
+import { type Findings, verifyPart } from './part.ts'
+import type { NewestSeal } from './seals.ts'
+import { loginFaults } from './sign-in.ts'
 
 export interface VerifyOptions {
   /** Checks only this account, and the catalog that its prices come from. */
@@ -25,3 +27,60 @@ export const verifyLog = async (log: ReadableLog, options: VerifyOptions): Promi
   const findings = await verifyPart(log, { ...options, head, part: { number: 0, of: 1 } })
   return findings.lacksAccount ? undefined : merge(head, [findings])
 }
+
+export interface Verification {
+  /** The position of the newest event that was checked. */
+  head: Position
+  events: number
+  streams: number
+  /** The time of the newest event; absent from an empty log. */
+  newestAt?: string
+  /** The newest seal; absent where there is none, or one account was checked. */
+  seal?: NewestSeal
+  /** Events that no seal covers. */
+  unsealed: number
+  faults: Fault[]
+  notes: Fault[]
+  /** Whether the log does not hold a seal that was kept, and that may be forged. */
+  isInDoubt: boolean
+}
+
+/**
+ * Puts the findings of all parts together, as if one had checked everything. Throws Damaged if they have not read the
+ * same events.
+ */
+export const merge = (head: Position, parts: Findings[]): Verification => {
+  const events = sum(parts.map(part => part.events))
+  // Every event has exactly one part that checks it.
+  if (parts.some(({ read }) => read !== events)) throw new Damaged('the log changed while it was read; try again')
+  const newestAt = parts
+    .map(part => part.newestAt)
+    .sort()
+    .at(-1) as string
+  const newestAtMs = Date.parse(newestAt)
+  const atEnd = parts
+    .flatMap(part => part.foundAtEnd)
+    .filter(({ afterMs }) => afterMs === undefined || newestAtMs > afterMs)
+  const all = [
+    ...inOrder(parts.flatMap(({ found }) => found)).map(({ fault }) => fault),
+    ...inOrder(atEnd).map(({ fault }) => fault),
+    ...parts.flatMap(({ lost }) => lost),
+    ...loginFaults(inOrder(parts.flatMap(({ logins }) => logins))),
+  ]
+  const seal = parts.find(part => part.seal)?.seal
+  return {
+    ...{ head, events, streams: sum(parts.map(({ streams }) => streams)) },
+    ...(newestAt && { newestAt }),
+    ...(seal && { seal }),
+    unsealed: sum(parts.map(({ unsealed }) => unsealed)),
+    faults: all.filter(({ isNote }) => !isNote),
+    notes: all.filter(({ isNote }) => isNote),
+    isInDoubt: parts.some(({ isInDoubt }) => isInDoubt),
+  }
+}
+
+const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
+
+/** By the order of the log. What one part found at the same event stays as it is. */
+const inOrder = <Placed extends { at: number }>(placed: Placed[]): Placed[] =>
+  placed.sort((one, next) => one.at - next.at)

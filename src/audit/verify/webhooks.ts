@@ -1,5 +1,4 @@
 import type { Report } from '../fault.ts'
-import { Attempts } from './attempts.ts'
 import { type AuditedEvent, type ReportEnd, type Rule, runIdOf } from './rule.ts'
 
 /** Webhooks belong to ended runs that asked for one; their attempts count from 1; the last failed one is abandoned. */
@@ -30,4 +29,87 @@ export class Webhooks implements Rule {
   end(report: ReportEnd) {
     this.#attempts.end(report)
   }
+}
+
+/** The generations of the webhook secret follow one another from 1. */
+export class WebhookSecrets implements Rule {
+  #generation = 0
+
+  take({ type, data }: AuditedEvent, report: Report) {
+    if (type !== 'WebhookSecretRotated') return
+    const generation = Number(data['generation'])
+    if (generation !== this.#generation + 1)
+      report(`its generation is ${generation}, and ${this.#generation} came before`)
+    this.#generation = generation
+  }
+}
+
+/** A test of a webhook is requested once, and has at most one result. A crash may leave it without. */
+export class WebhookTests implements Rule {
+  /** The tests so far, and whether they have a result. */
+  readonly #tests = new Map<string, boolean>()
+
+  take({ type, data }: AuditedEvent, report: Report) {
+    const testId = String(data['testId'])
+    if (type === 'WebhookTestRequested') {
+      if (this.#tests.has(testId)) report(`the webhook test ${testId} was already requested`)
+      this.#tests.set(testId, false)
+    }
+    if (type === 'WebhookTested') {
+      if (this.#tests.get(testId) !== false) report(`the webhook test ${testId} was not requested, or has a result`)
+      this.#tests.set(testId, true)
+    }
+  }
+}
+
+/** Attempts to deliver something count from 1, and the last failed one is abandoned with the next event. */
+export class Attempts {
+  readonly #names: Names
+  /** The attempts so far of each delivery that is not over. */
+  readonly #attempts = new Map<string, number>()
+  #abandoned: string | undefined
+
+  constructor(names: Names) {
+    this.#names = names
+  }
+
+  isPending(delivery: string): boolean {
+    return this.#attempts.has(delivery)
+  }
+
+  /** A delivery is due. */
+  begin(delivery: string) {
+    this.#attempts.set(delivery, 0)
+  }
+
+  /** Takes each event of the stream, and the delivery that it is about, if it is about one. */
+  take({ type, data }: AuditedEvent, delivery: string, report: Report) {
+    const { noun, delivered, failed, abandoned: abandonedType } = this.#names
+    const abandoned = this.#abandoned
+    this.#abandoned = undefined
+    if (abandoned && !(type === abandonedType && delivery === abandoned))
+      report(`it is not the ${abandonedType} of ${abandoned}, which the event before it calls for`)
+    if (type === delivered || type === failed) {
+      const before = this.#attempts.get(delivery)
+      if (before === undefined) report(`no delivery of this ${noun} is pending`)
+      else if (data['attempt'] !== before + 1) report(`its attempt is ${data['attempt']}, and ${before} came before it`)
+      this.#attempts.set(delivery, Number(data['attempt']))
+      if (type === failed && data['nextAttemptAt'] === undefined) this.#abandoned = delivery
+    }
+    if (type === abandonedType && !abandoned) report('no failed attempt precedes it')
+    if (type === abandonedType || type === delivered) this.#attempts.delete(delivery)
+  }
+
+  end(report: ReportEnd) {
+    if (this.#abandoned) report(`the stream ends before the ${this.#names.abandoned} of ${this.#abandoned}`)
+  }
+}
+
+interface Names {
+  /** What is delivered. */
+  noun: string
+  /** The types of its events. */
+  delivered: string
+  failed: string
+  abandoned: string
 }

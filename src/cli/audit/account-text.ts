@@ -1,7 +1,7 @@
 import type { AccountFold, Opening } from '../../audit/account/account-fold.ts'
 import { totalOf } from '../../audit/books/ledger-line.ts'
-import { count } from '../../audit/count.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
+import { count } from '../../audit/words.ts'
 import { ownerName } from '../../domain/login/identity.ts'
 import { toColumns } from '../columns.ts'
 import { credits, printable, split, wrapped } from './text.ts'

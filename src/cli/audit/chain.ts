@@ -1,5 +1,5 @@
-import { count } from '../../audit/count.ts'
 import type { Fault } from '../../audit/fault.ts'
+import { count } from '../../audit/words.ts'
 import { faultToJson } from './json.ts'
 import { printable } from './text.ts'
 

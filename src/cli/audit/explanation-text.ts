@@ -1,7 +1,7 @@
-import { count } from '../../audit/count.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { WebhookStep } from '../../audit/explain/run-story.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
+import { count } from '../../audit/words.ts'
 import { toColumns } from '../columns.ts'
 import { chainToText } from './chain.ts'
 import { priceToText } from './price-text.ts'

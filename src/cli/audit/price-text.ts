@@ -1,5 +1,5 @@
 import type { Explanation } from '../../audit/explain/explain.ts'
-import { stepToText } from '../../audit/explain/step-words.ts'
+import { stepToText } from '../../audit/explain/price-steps.ts'
 import { toColumns } from '../columns.ts'
 import { credits, printable, SECTION_WIDTH, shown, split, wrapped } from './text.ts'
 

@@ -1,5 +1,5 @@
-import { count } from '../../audit/count.ts'
 import type { RunStory } from '../../audit/explain/run-story.ts'
+import { count } from '../../audit/words.ts'
 import { toColumns } from '../columns.ts'
 import { printable, SECTION_WIDTH, shortened, wrapped } from './text.ts'
 

@@ -1,6 +1,6 @@
 import type { Split } from '../../audit/books/lots.ts'
-import { count } from '../../audit/count.ts'
 import { millionths, shown } from '../../audit/decimal.ts'
+import { count } from '../../audit/words.ts'
 import { escapedByCode } from '../../domain/visible.ts'
 
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */

@@ -1,5 +1,5 @@
 import { parseTime } from '../../audit/as-of.ts'
-import type { CostPeriod } from '../../audit/costs/period.ts'
+import type { CostPeriod } from '../../audit/costs/provider-statement.ts'
 import { UNABLE } from '../audit/with-log.ts'
 import { OperatorError } from '../operator-error.ts'
 

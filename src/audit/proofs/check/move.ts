@@ -1,4 +1,4 @@
-import { SIGNS } from '../../moves-credits.ts'
+import { SIGNS } from '../../verify/account.ts'
 import type { ReadEvent } from './event.ts'
 import { hold } from './wrong.ts'
 

@@ -1,6 +1,5 @@
 import type { Family } from '../../../../schemas/catalog.ts'
-import { type Receipt, receiptFault, ruleFault } from '../../verify/price.ts'
-import { PriceList } from '../../verify/price-list.ts'
+import { PriceList, type Receipt, receiptFault, ruleFault } from '../../verify/prices.ts'
 import type { AuditedEvent } from '../../verify/rule.ts'
 import type { ReadEvent } from './event.ts'
 import { hold } from './wrong.ts'

@@ -4,8 +4,7 @@ import { consistencyPath, emptyLogTree, inclusionPath, rootOf, withLink } from '
 import type { ReadableLog } from '../../../ports/event-log.ts'
 import { Damaged } from '../../../ports/faults.ts'
 import { linkOf, PROOF, provenSeal } from '../../../services/seals/proof-parts.ts'
-import { findSeal, type NamedSeal } from './find-seal.ts'
-import { NoProof } from './no-proof.ts'
+import { findSeal, type NamedSeal, NoProof } from './find-seal.ts'
 
 /** Proves that a seal follows an earlier one. Throws NoProof if the log does not have them. */
 export const proveConsistency = async (log: ReadableLog, from: NamedSeal, to: NamedSeal): Promise<ConsistencyProof> => {

@@ -6,7 +6,6 @@ import { eventCodec } from '../../../services/event-codec.ts'
 import { linkOf } from '../../../services/seals/proof-parts.ts'
 import { sealName } from '../../../services/seals/seal-name.ts'
 import { hasName } from '../../seals/kept-seal.ts'
-import { NoProof } from './no-proof.ts'
 
 /** A seal as people name it: its number, and perhaps its name. */
 export interface NamedSeal {
@@ -41,4 +40,9 @@ const newestSeal = async (log: ReadableLog): Promise<RawEvent | undefined> => {
   for await (const page of log.readStream(SEALS_STREAM, 0))
     newest = page.findLast(({ type }) => type === 'LogSealed') ?? newest
   return newest
+}
+
+/** The log has nothing to prove. The message says why. */
+export class NoProof extends Error {
+  override name = 'NoProof'
 }

@@ -4,8 +4,7 @@ import type { RawEvent } from '../../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../../ports/event-log.ts'
 import { PROOF, provenEvent, provenSeal } from '../../../services/seals/proof-parts.ts'
 import { type OnProgress, readLog } from '../../read-log.ts'
-import { findSeal, type NamedSeal } from './find-seal.ts'
-import { NoProof } from './no-proof.ts'
+import { findSeal, type NamedSeal, NoProof } from './find-seal.ts'
 import { readSealed } from './sealed-log.ts'
 
 /** An event by its id, or the debit of a run. */

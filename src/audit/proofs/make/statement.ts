@@ -6,10 +6,9 @@ import { emptyLogTree, withLink } from '../../../domain/seals/log-tree.ts'
 import type { ReadableLog } from '../../../ports/event-log.ts'
 import { Damaged } from '../../../ports/faults.ts'
 import { PROOF, previousOf, provenEvent, provenSeal, textsOf } from '../../../services/seals/proof-parts.ts'
-import { movesCredits } from '../../moves-credits.ts'
 import type { OnProgress } from '../../read-log.ts'
-import { type FoundSeal, findSeal, type NamedSeal } from './find-seal.ts'
-import { NoProof } from './no-proof.ts'
+import { movesCredits } from '../../verify/account.ts'
+import { type FoundSeal, findSeal, type NamedSeal, NoProof } from './find-seal.ts'
 import { readSealed, type SealedLog } from './sealed-log.ts'
 
 interface StatementOptions {

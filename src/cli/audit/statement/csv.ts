@@ -1,7 +1,7 @@
 import { type LedgerLine, totalOf } from '../../../audit/books/ledger-line.ts'
 import type { Split } from '../../../audit/books/lots.ts'
 import { toCredits } from '../../../audit/decimal.ts'
-import { csvRow, csvText as text } from '../../../audit/export/csv-row.ts'
+import { csvRow, csvText as text } from '../../../audit/export/csv.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
 import { localText } from '../../../audit/statement/zone.ts'
 import { priceOf } from './price.ts'

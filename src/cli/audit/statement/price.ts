@@ -1,6 +1,5 @@
 import type { Receipt } from '../../../../schemas/catalog.ts'
-import { priceSteps } from '../../../audit/explain/price-steps.ts'
-import { stepToText } from '../../../audit/explain/step-words.ts'
+import { priceSteps, stepToText } from '../../../audit/explain/price-steps.ts'
 import { credits, shown } from '../text.ts'
 
 /** A price as one line of arithmetic: `base 10 × 2 (num_images) + 1.5 (…) = 21.5`. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { PriceRule } from '../../../schemas/catalog.ts'
-import { type Receipt, ruleFault } from '../../../src/audit/verify/price.ts'
+import { type Receipt, ruleFault } from '../../../src/audit/verify/prices.ts'
 
 const rule: PriceRule = {
   baseMicros: 1_000_000,

@@ -1,15 +1,8 @@
+import { MAX_SESSIONS } from '../../../schemas/primitives.ts'
+import { clockOf } from '../../../schemas/recorded.ts'
 import { sha256 } from '../../domain/digest.ts'
 import type { Fault, Report } from '../fault.ts'
-import type { AuditedEvent } from './rule.ts'
-
-/** An account that was opened with an identity or lists a further one, or a login that was linked or added to one. */
-export interface LoginFact {
-  /** The number of the event. */
-  at: number
-  kind: 'opened' | 'listed' | 'linked' | 'added'
-  accountId: string
-  login: string
-}
+import type { AuditedEvent, Rule } from './rule.ts'
 
 /** Notes which accounts were opened, and which logins were linked to them. A login is linked and welcomed once. */
 export class Logins {
@@ -35,15 +28,14 @@ export class Logins {
   }
 }
 
-const ACCOUNT_PREFIX = 'account-'
-
-type Identified = { kind: 'email'; address: string } | { kind: 'telegram'; subject: string }
-
-const openedWith = ({ email, identity }: AuditedEvent['data']): Identified =>
-  (identity as Identified | undefined) ?? { kind: 'email', address: String(email).toLowerCase() }
-
-const loginOf = (identity: Identified): string =>
-  `login-${sha256(identity.kind === 'email' ? `email:${identity.address}` : `telegram:${identity.subject}`)}`
+/** An account that was opened with an identity or lists a further one, or a login that was linked or added to one. */
+export interface LoginFact {
+  /** The number of the event. */
+  at: number
+  kind: 'opened' | 'listed' | 'linked' | 'added'
+  accountId: string
+  login: string
+}
 
 /** Each login leads to an account that was opened with its identity or lists it, and each account has its logins. */
 export function* loginFaults(facts: LoginFact[]): Generator<Fault> {
@@ -71,3 +63,42 @@ export function* loginFaults(facts: LoginFact[]): Generator<Fault> {
       yield { stream: `account-${accountId}`, what: `it lists ${login}, which is not linked to it` }
   }
 }
+
+const ACCOUNT_PREFIX = 'account-'
+
+type Identified = { kind: 'email'; address: string } | { kind: 'telegram'; subject: string }
+
+const openedWith = ({ email, identity }: AuditedEvent['data']): Identified =>
+  (identity as Identified | undefined) ?? { kind: 'email', address: String(email).toLowerCase() }
+
+const loginOf = (identity: Identified): string =>
+  `login-${sha256(identity.kind === 'email' ? `email:${identity.address}` : `telegram:${identity.subject}`)}`
+
+/** Only open sessions of the account change it; a session is opened once and closed once, and they are few. */
+export class Sessions implements Rule {
+  /** When each open session ends. */
+  readonly #ends = new Map<unknown, string>()
+  readonly #opened = new Set<unknown>()
+
+  take({ type, data, metadata }: AuditedEvent, report: Report) {
+    const { sessionId: actor } = metadata.actor as { sessionId?: string }
+    if (actor !== undefined) this.#use(actor, clockOf({ metadata }), report)
+    const { sessionId, expiresAt } = data
+    if (type === 'SessionOpened') {
+      if (this.#opened.has(sessionId)) report(`${sessionId} was opened before`)
+      this.#opened.add(sessionId)
+      this.#ends.set(sessionId, String(expiresAt))
+      if (this.#ends.size > MAX_SESSIONS) report(`it is one of ${this.#ends.size} open sessions`)
+    }
+    if (type === 'SessionClosed' && !this.#ends.delete(sessionId)) report(`${sessionId} is no open session`)
+  }
+
+  #use(sessionId: string, at: string, report: Report) {
+    const end = this.#ends.get(sessionId)
+    if (end === undefined) report(`${sessionId} is no open session of this account`)
+    else if (Date.parse(at) >= Date.parse(end) + ON_ITS_WAY_MS) report(`${sessionId} had expired at ${end}`)
+  }
+}
+
+/** A command may be on its way to the log when the session of its caller expires. */
+const ON_ITS_WAY_MS = 60_000

@@ -1,15 +1,7 @@
+import { providerEvents } from '../../../schemas/provider-events.ts'
 import type { Report } from '../fault.ts'
+import { checkOperator } from './auditors.ts'
 import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
-
-/** The provider that makes things itself, and costs nothing. */
-const SANDBOX = 'sandbox'
-
-interface Ended {
-  runId: string
-  upstream: Upstream | undefined
-  /** Whether the refund of a failed run comes first. */
-  isRefunded: boolean
-}
 
 /**
  * A cost follows the end of its run directly, after the refund of a failed one: so a run has one cost at most, of the
@@ -44,6 +36,13 @@ export class ProviderCosts implements Rule {
   }
 }
 
+interface Ended {
+  runId: string
+  upstream: Upstream | undefined
+  /** Whether the refund of a failed run comes first. */
+  isRefunded: boolean
+}
+
 const checkCost = ({ data }: AuditedEvent, ended: Ended | undefined, report: Report) => {
   const { runId, amountMicros, currency, source } = data
   if (!ended?.isRefunded || ended.runId !== runId) return report(`it does not follow the end of ${runId} directly`)
@@ -57,6 +56,9 @@ const checkCost = ({ data }: AuditedEvent, ended: Ended | undefined, report: Rep
     report(`its source is ${source}, and its amount ${amountMicros ?? 'none'} ${currency ?? ''}`.trimEnd())
 }
 
+/** The provider that makes things itself, and costs nothing. */
+const SANDBOX = 'sandbox'
+
 interface Upstream {
   provider?: unknown
   model?: unknown
@@ -66,3 +68,8 @@ interface Upstream {
 
 const textOf = ({ provider, model, account, version }: Upstream): string =>
   [provider, model, account, version].map(part => part ?? '–').join(' ')
+
+/** Only operators choose among providers. */
+export const checkChoice = ({ type, metadata: { actor } }: AuditedEvent, report: Report) => {
+  if (Object.hasOwn(providerEvents, type)) checkOperator(actor, report)
+}

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { partOf } from '../../../src/audit/verify/share.ts'
+import { partOf } from '../../../src/audit/verify/part.ts'
 
 const ACCOUNTS = 20_000
 const accounts = Array.from({ length: ACCOUNTS }, (_, number) => `account-acct_${number}`)

@@ -1,4 +1,32 @@
-import type { PriceRule } from '../../../schemas/catalog.ts'
+import type { Family, PriceRule } from '../../../schemas/catalog.ts'
+import type { AuditedEvent } from './rule.ts'
+
+/** The price rules of each catalog revision. */
+export class PriceList {
+  readonly #byRevision = new Map<number, Listed>()
+
+  /** Takes the next event of the catalog. */
+  take({ revision, data }: AuditedEvent) {
+    const { family } = data as { family?: Family }
+    if (!family) return
+    const rules = new Map(family.endpoints.map(({ id, pricing }) => [id, pricing]))
+    this.#byRevision.set(revision, { family: family.id, rules })
+  }
+
+  /** The price rule that a receipt names, or what is wrong with the name. */
+  ruleOf({ catalogRevision, model, endpoint }: Receipt): PriceRule | string {
+    const listed = this.#byRevision.get(catalogRevision)
+    if (!listed) return `its receipt names catalog revision ${catalogRevision}, which publishes no prices`
+    if (listed.family !== model) return `catalog revision ${catalogRevision} publishes ${listed.family}, not ${model}`
+    return listed.rules.get(endpoint) ?? `catalog revision ${catalogRevision} has no endpoint ${endpoint}`
+  }
+}
+
+interface Listed {
+  family: string
+  /** By endpoint. */
+  rules: Map<string, PriceRule>
+}
 
 /** A receipt as the log holds it. Amounts are microcredits, factors and dollars are millionths. */
 export interface Receipt {
@@ -20,8 +48,6 @@ interface ReceiptLine {
   usdMicros?: number
 }
 
-const MILLION = 1_000_000n
-
 /**
  * Recomputes the price from the lines of a receipt (`docs/ledger-format.md`, "Recomputing a price"). Returns what is
  * wrong with the receipt, or undefined.
@@ -41,6 +67,8 @@ export const receiptFault = ({ lines, totalMicros, usdPerCreditMicros }: Receipt
   const total = dividedUp(product, MILLION ** BigInt(factors.length)) + added
   return total === BigInt(totalMicros) ? undefined : `its price is ${totalMicros}, and its receipt adds up to ${total}`
 }
+
+const MILLION = 1_000_000n
 
 /**
  * Compares the lines of a receipt with those that a price rule gives for an input. Returns what is wrong with the
