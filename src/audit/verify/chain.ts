@@ -1,5 +1,5 @@
+import { hash } from 'node:crypto'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { FORMAT, type Linkable, link } from '../../engine/log/hash-chain.ts'
 import type { Report } from '../fault.ts'
 
 interface Head {
@@ -29,13 +29,16 @@ export class Chain {
     this.#head = { revision, format, at, hash }
     const follows = revision === (before?.revision ?? -1) + 1
     if (!follows) report(gap(before?.revision ?? -1, revision))
-    if (format !== 1 && format !== FORMAT) return report(`its ledger format ${format} is unknown`)
+    if (!FORMATS.includes(format)) return report(`its ledger format ${format} is unknown`)
     if (before && format < before.format) report(`its ledger format falls from ${before.format} to ${format}`)
     if (follows && !isLinked(before?.hash, event)) report('its link does not match what was written')
     if (before && at < before.at) report(`its time ${at} is before that of the event before it`, ...noteIn(format))
     if (clock !== undefined && clock >= at) report(`its clock ${clock} is not behind its time ${at}`)
   }
 }
+
+/** The formats that `docs/ledger-format.md` knows. */
+const FORMATS = [1, 2]
 
 /** In format 1 the time followed the clock of the machine, also back. */
 const noteIn = (format: number): [true] | [] => (format === 1 ? [true] : [])
@@ -46,13 +49,63 @@ const gap = (last: number, revision: number): string => {
   return missing === 1 ? `revision ${last + 1} is missing` : `revisions ${last + 1} to ${revision - 1} are missing`
 }
 
-/** An event whose contents have no canonical form cannot have been written by the service. */
+/**
+ * Whether the link of an event is the one that `docs/ledger-format.md` defines ("Links"). Shares no code with the
+ * writer of links, so that a mistake would have to be made twice to go unnoticed.
+ */
 const isLinked = (previous: string | undefined, event: RawEvent): boolean => {
-  const { metadata } = event as Linkable
+  const { metadata } = event as { metadata: Metadata | null }
   if (typeof metadata !== 'object' || metadata === null) return false
   try {
-    return link(previous, event as Linkable) === metadata.hash
+    return linkOf(previous, event as RawEvent & { metadata: Metadata }) === metadata.hash
   } catch {
+    // The service writes nothing that has no canonical form.
     return false
   }
 }
+
+type Metadata = { format?: number; hash?: string }
+
+const linkOf = (
+  previous: string | undefined,
+  { stream, revision, id, type, data, metadata }: RawEvent & { metadata: Metadata },
+): string => {
+  const { hash: _, ...rest } = metadata
+  const { format = 1 } = rest
+  if (format === 1) return sha256((previous ?? NO_LINK) + canonical({ data, metadata: rest, type }))
+  const [dataDigest, metadataDigest] = [sha256(canonical(data)), sha256(canonical(rest))]
+  // Canonical as it is, because its members are in order.
+  const text =
+    `{"data":"${dataDigest}","format":${format},"id":${quoted(id)},"metadata":"${metadataDigest}",` +
+    `"revision":${revision},"stream":${quoted(stream)},"type":${quoted(type)}}`
+  return sha256((previous ?? sha256(canonical({ format, stream }))) + text)
+}
+
+/** What a stream of format 1 begins with in place of a link. */
+const NO_LINK = '0'.repeat(64)
+
+const sha256 = (text: string): string => hash('sha256', text, 'hex')
+
+/** The canonical form of a JSON value (RFC 8785). Throws for half of a surrogate pair, which has none. */
+const canonical = (value: unknown): string => {
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const each of value) text += `${text && ','}${canonical(each)}`
+    return `[${text}]`
+  }
+  const members = value as Record<string, unknown>
+  // A member without a value is none, as in JSON.
+  for (const name of Object.keys(members).sort())
+    if (members[name] !== undefined) text += `${text && ','}${quoted(name)}:${canonical(members[name])}`
+  return `{${text}}`
+}
+
+const quoted = (text: string): string => {
+  if (PLAIN.test(text)) return `"${text}"`
+  if (!text.isWellFormed()) throw new TypeError('half of a character has no canonical form')
+  return JSON.stringify(text)
+}
+
+const PLAIN = /^[ !#-[\]-~]*$/
