@@ -15,3 +15,12 @@ export const httpUrlFault = (text: string): HttpUrlFault | undefined => {
 
 /** Whether a text has the scheme of an HTTP URL, well-formed or not. */
 export const isHttp = (text: string) => /^\s*https?:/i.test(text)
+
+/** The length that most servers accept. */
+export const MAX_URL_LENGTH = 2048
+
+export type WebhookUrlFault = HttpUrlFault | 'too_long'
+
+/** Why a URL cannot receive webhooks; undefined if it can. */
+export const webhookUrlFault = (text: string): WebhookUrlFault | undefined =>
+  httpUrlFault(text) ?? (text.length > MAX_URL_LENGTH ? 'too_long' : undefined)

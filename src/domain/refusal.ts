@@ -6,8 +6,7 @@ import type { FreeEvents } from './account/state.ts'
 import type { FileKind, FileParameter } from './catalog/file-parameters.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
-import type { HttpUrlFault } from './http-url.ts'
-import type { WebhookUrlFault } from './webhook-url.ts'
+import type { HttpUrlFault, WebhookUrlFault } from './http-url.ts'
 
 /** Why a sign-in code is not tried. `unknown` if the identity never had it, or had it for another account. */
 export type CodeFault = 'unknown' | 'used' | 'tries' | 'expired'

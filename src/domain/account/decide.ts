@@ -14,8 +14,6 @@ import * as sessions from './sessions.ts'
 import type { AccountState } from './state.ts'
 import * as suspension from './suspension.ts'
 import * as uploads from './uploads.ts'
-import * as webhookSecrets from './webhook-secrets.ts'
-import * as webhookTests from './webhook-tests.ts'
 import * as webhooks from './webhooks.ts'
 
 /**
@@ -86,11 +84,11 @@ const decideByNoun = (
     case 'RecordNotice':
       return notices.record(command, state)
     case 'RotateWebhookSecret':
-      return webhookSecrets.rotate(command, state)
+      return webhooks.rotateSecret(command, state)
     case 'RequestWebhookTest':
-      return webhookTests.request(command, state)
+      return webhooks.requestTest(command, state)
     case 'RecordWebhookTest':
-      return webhookTests.record(command, state)
+      return webhooks.recordTest(command, state)
     case 'GrantUpload':
       return uploads.grant(command, state)
     case 'StoreUpload':

@@ -22,8 +22,7 @@ import {
   REMEMBER_MS,
 } from './state.ts'
 import { countTestRun } from './test-runs.ts'
-import { countResend } from './webhook-resends.ts'
-import { addTest, closeTest } from './webhook-tests.ts'
+import { addTest, closeTest, countResend } from './webhooks.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>
   countFree(evolveByType(state, event), event)

@@ -4,8 +4,7 @@ import { clockOf } from '../../../schemas/recorded.ts'
 import type { PastEvent } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { isByOwner } from './debit-facts.ts'
-import { decayed } from './decaying.ts'
-import type { AccountState, Decaying, FreeEvents } from './state.ts'
+import { type AccountState, type Decaying, decayed, type FreeEvents } from './state.ts'
 
 /**
  * Some events cost their owner nothing, and the log keeps each for ever. An account may write `limitBytes` of a kind at

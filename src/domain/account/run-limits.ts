@@ -1,10 +1,9 @@
 import type { RunErrorCode, RunQueued } from '../../../schemas/account-events.ts'
 import { type KeyId, MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { type Refusal, refuse } from '../refusal.ts'
-import { decayed } from './decaying.ts'
 import { addFree, freeRefusal, offsetFree } from './free-events.ts'
 import { inFlightRefusal, type LimitPair } from './limits.ts'
-import { type AccountState, CLOCK_TOLERANCE_MS, type Decaying } from './state.ts'
+import { type AccountState, CLOCK_TOLERANCE_MS, type Decaying, decayed } from './state.ts'
 
 /** Failures that the account causes. Those of a provider or of this service never count. */
 const OWN_FAULTS: RunErrorCode[] = ['invalid_input', 'content_rejected', 'cancelled']

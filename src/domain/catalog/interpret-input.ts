@@ -1,4 +1,5 @@
 import type { ParametersSchema } from '../../../schemas/catalog.ts'
+import { sha256 } from '../digest.ts'
 
 type Input = Record<string, unknown>
 
@@ -22,6 +23,13 @@ export const placeIn = (input: Input, schema: ParametersSchema, path: string): s
 /** Whether an input has the text to speak under both of its names. */
 export const hasTextTwice = (input: Input, { properties }: ParametersSchema): boolean =>
   Object.hasOwn(input, 'prompt') && Object.hasOwn(input, 'text') && isSpeech(properties)
+
+/** A seed that follows from a run's ID, within the bounds of the endpoint's schema; undefined if it takes no seed. */
+export const drawSeed = ({ properties }: ParametersSchema, runId: string): number | undefined => {
+  const { type, minimum, maximum } = properties['seed'] ?? {}
+  if (type !== 'integer' || typeof minimum !== 'number' || typeof maximum !== 'number') return undefined
+  return minimum + (Number.parseInt(sha256(runId).slice(0, 12), 16) % (maximum - minimum + 1))
+}
 
 /** Whether the prompt is the text to speak. */
 const isSpoken = (input: Input, { properties }: ParametersSchema) =>

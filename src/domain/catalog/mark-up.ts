@@ -1,7 +1,6 @@
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
 import type { Endpoint, Family } from '../../../schemas/catalog.ts'
-import { listPrice } from '../routing/list-price.ts'
-import { quantitiesOf } from '../routing/quantities.ts'
+import { listPrice, quantitiesOf } from '../routing/list-price.ts'
 import { upstreamParameters } from '../routing/upstream-parameters.ts'
 import { extremes, pricedParameters, priceOf } from './pricing.ts'
 

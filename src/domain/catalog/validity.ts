@@ -1,6 +1,5 @@
 import type { Endpoint, Family } from '../../../schemas/catalog.ts'
 import { fromMicros, isWholeMicros } from '../money.ts'
-import { illFormedPlace } from '../well-formed.ts'
 import { namesOf } from './family.ts'
 import { extremes, pricedParameters, priceRange, surchargeMicros } from './pricing.ts'
 
@@ -121,3 +120,18 @@ const isCountable = ({ type, minimum, maximum, multipleOf }: Record<string, unkn
   minimum > 0 &&
   typeof maximum === 'number' &&
   (type === 'integer' || typeof multipleOf === 'number')
+
+/**
+ * A JSON Pointer to the first text in a JSON value that holds half of a surrogate pair, for which JSON has no canonical
+ * form; undefined if there is none. A name of a field is a text too.
+ */
+export const illFormedPlace = (value: unknown, place = ''): string | undefined => {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : place
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, part] of Object.entries(value)) {
+    const inside = `${place}/${name.toWellFormed()}`
+    const found = name.isWellFormed() ? illFormedPlace(part, inside) : inside
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -2,7 +2,7 @@ import { WebhookTest, WebhookTestRequest } from '../../../schemas/api/delivery.t
 import * as examples from '../../../schemas/api/examples.ts'
 import { CacheControl } from '../../../schemas/api/headers.ts'
 import { WebhookSecret } from '../../../schemas/api/webhook.ts'
-import { MAX_TESTS } from '../../domain/account/webhook-tests.ts'
+import { MAX_TESTS } from '../../domain/account/webhooks.ts'
 import { ATTEMPT_TIMEOUT_MS } from '../../domain/webhook-schedule.ts'
 import type { Services } from '../../services/services.ts'
 import { testItem } from '../../services/webhooks/delivery-item.ts'

@@ -1,11 +1,13 @@
 import { PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { PeriodEvent } from '../../../schemas/period-events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
-import { endMsOf, nextPeriod, periodOf } from '../../domain/periods/months.ts'
 import {
   type Closing,
+  endMsOf,
+  nextPeriod,
   type PeriodCommand,
   type PeriodsState,
+  periodOf,
   periods,
   refuseClosed,
 } from '../../domain/periods/periods.ts'

@@ -6,8 +6,7 @@ import {
 } from '../../../schemas/account-events.ts'
 import type { PriceList } from '../../../schemas/binding.ts'
 import { CURRENCY } from '../../../schemas/primitives.ts'
-import { listPrice } from '../../domain/routing/list-price.ts'
-import { quantitiesOf } from '../../domain/routing/quantities.ts'
+import { listPrice, quantitiesOf } from '../../domain/routing/list-price.ts'
 import type { ProviderOutcome, Work } from '../../ports/provider.ts'
 
 /** Failures after which the provider may go on with the work, or has done a part of it. */

@@ -1,6 +1,6 @@
 import type { AccountId, Moded } from '../../../schemas/primitives.ts'
 import type { AccountState } from '../../domain/account/state.ts'
-import { signingGenerations } from '../../domain/account/webhook-secrets.ts'
+import { signingGenerations } from '../../domain/account/webhooks.ts'
 import { deriveKey } from '../derive-key.ts'
 
 /** The secrets that sign an account's webhooks of one mode at a time in ms since 1970, the newest first. */

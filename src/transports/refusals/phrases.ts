@@ -1,6 +1,5 @@
-import { MAX_HOST_LENGTH } from '../../domain/http-url.ts'
+import { MAX_HOST_LENGTH, MAX_URL_LENGTH, type WebhookUrlFault } from '../../domain/http-url.ts'
 import { plural } from '../../domain/plural.ts'
-import { MAX_URL_LENGTH, type WebhookUrlFault } from '../../domain/webhook-url.ts'
 
 /** A duration in words, rounded up, so that nobody comes back too early. */
 export const duration = (ms: number): string => {

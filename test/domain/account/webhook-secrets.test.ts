@@ -1,6 +1,6 @@
 import t from 'tap'
 import { account } from '../../../src/domain/account/account.ts'
-import { OVERLAP_MS, overlapEndMs, signingGenerations } from '../../../src/domain/account/webhook-secrets.ts'
+import { OVERLAP_MS, overlapEndMs, signingGenerations } from '../../../src/domain/account/webhooks.ts'
 import { opened, rotateSecret, secretRotated } from '../../support/account-samples.ts'
 import { at, given, THEN_MS } from '../../support/given.ts'
 

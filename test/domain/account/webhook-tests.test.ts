@@ -1,6 +1,6 @@
 import t from 'tap'
 import { account } from '../../../src/domain/account/account.ts'
-import { MAX_TESTS } from '../../../src/domain/account/webhook-tests.ts'
+import { MAX_TESTS } from '../../../src/domain/account/webhooks.ts'
 import { opened, recordTest, requestTest, testRequested, webhookTested } from '../../support/account-samples.ts'
 import { at, given, THEN_MS } from '../../support/given.ts'
 

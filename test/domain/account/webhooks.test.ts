@@ -1,6 +1,6 @@
 import t from 'tap'
 import { account } from '../../../src/domain/account/account.ts'
-import { MAX_RESENDS } from '../../../src/domain/account/webhook-resends.ts'
+import { MAX_RESENDS } from '../../../src/domain/account/webhooks.ts'
 import {
   abandoned,
   accepted,

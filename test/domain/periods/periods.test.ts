@@ -1,6 +1,5 @@
 import t from 'tap'
-import { endMsOf, nextPeriod } from '../../../src/domain/periods/months.ts'
-import { periods } from '../../../src/domain/periods/periods.ts'
+import { endMsOf, nextPeriod, periods } from '../../../src/domain/periods/periods.ts'
 
 const seal = (number: number, events: number) => ({ number, link: String(number).repeat(64), events })
 const at = '2027-01-01T00:00:00.000Z'

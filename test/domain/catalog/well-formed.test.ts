@@ -1,5 +1,5 @@
 import t from 'tap'
-import { illFormedPlace } from '../../src/domain/well-formed.ts'
+import { illFormedPlace } from '../../../src/domain/catalog/validity.ts'
 
 t.test('the place of half a surrogate pair is found in texts and names', async t => {
   const half = '\udc00'
