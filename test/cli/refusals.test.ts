@@ -14,6 +14,6 @@ t.test('an outcome yields its value or throws its refusal as an OperatorError', 
   t.equal(unwrap({ value: 7 }), 7)
   t.throws(() => unwrap({ refuse: { code: 'key_not_found' } }), {
     name: 'OperatorError',
-    message: /no such active key/,
+    message: /no such active key; "tollgate keys list ACCOUNT" shows its keys/,
   })
 })
