@@ -10,29 +10,20 @@ t.setTimeout(0)
 // More than the processors of a small machine, since tests often wait for a disk or a timer.
 t.jobs = 4
 
-/** Folders and files with the longest tests. They begin, so that none of them is left alone at the end. */
-const first = ['processes', 'simulation', 'types.test.js', 'catalog', 'adapters']
+/** Folders with the longest tests. They begin, so that none of them is left alone at the end. */
+const first = ['browser', 'processes', 'boot', 'adapters', 'docs']
 
 /** Folders whose tests mostly wait for timers. They run beside the others, so that the processors are seldom idle. */
 const waiting = ['engine', 'mcp', 'reactors']
 
-/** Folders of short tests, which share processes: loading the service takes longer than most of them. */
-const sharing = [
-  'audit',
-  'auditor',
-  'cli',
-  'domain',
-  'engine',
-  'flow',
-  'http',
-  'mcp',
-  'projections',
-  'reactors',
-  'services',
-]
+/** Folders whose files have a process each: their tests are the longest, and start processes themselves. */
+const alone = ['browser', 'processes']
 
-/** So few that these processes take no longer than the longest tests. */
-const FILES_PER_PROCESS = 8
+/**
+ * The others share processes, since loading the test runner and the service takes longer than most of them. So few that
+ * these processes take no longer than the longest tests.
+ */
+const FILES_PER_PROCESS = 12
 
 const folderOf = (name: string) => name.split('/')[0] ?? ''
 
@@ -47,13 +38,16 @@ const names = (await readdir(import.meta.dirname, { recursive: true }))
   .sort()
 const folders = new Set([...first, ...names.map(folderOf)])
 
-const inGroups = (names: string[], size: number): string[][] =>
-  names.length === 0 ? [] : [names.slice(0, size), ...inGroups(names.slice(size), size)]
+/** Groups of about the same length: files beside each other are often long together. */
+const inGroups = (names: string[], size: number): string[][] => {
+  const count = Math.ceil(names.length / size)
+  return Array.from({ length: count }, (_, group) => names.filter((_, index) => index % count === group))
+}
 
 const groupsOf = (folder: string): string[][] =>
   inGroups(
     names.filter(name => folderOf(name) === folder),
-    sharing.includes(folder) ? FILES_PER_PROCESS : 1,
+    alone.includes(folder) ? 1 : FILES_PER_PROCESS,
   )
 
 /** The first list, with the second one spread over it evenly. */
