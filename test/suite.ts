@@ -29,9 +29,11 @@ const folderOf = (name: string) => name.split('/')[0] ?? ''
 
 /**
  * Tests that kill processes or stores and wait until others take over. Only the long form runs them: simulated worlds
- * do the same in a second.
+ * do the same in a second. And programs from outside that take long, where others do the same for less: the inspector
+ * besides the official suite of MCP, and more clients from the OpenAPI document than that of the docs.
  */
-const long = /^processes\/.*-(crash|restart|outage|flush|change|memory)\.test/
+const long =
+  /^(processes\/(cluster|.*-(crash|restart|outage|flush|change|memory))|mcp\/inspector|http\/generated-clients)\.test/
 
 const names = (await readdir(import.meta.dirname, { recursive: true }))
   .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)))

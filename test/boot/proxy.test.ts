@@ -88,9 +88,9 @@ t.test('mail goes through the proxy unless NO_PROXY names its server', async t =
   const proxy = await startConnectProxy(t, mail.port)
   const folder = await temporaryFolder(t)
   const invite = (environment: Record<string, string>) =>
-    new ScriptProcess('src/cli.ts', ['accounts', 'invite', 'ada@example.com', '--as', 'test'], {
-      ...{ DATA_DIR: folder, ...mail.environment, HTTPS_PROXY: proxy.url, ...environment },
-    }).ended
+    operatorOf(folder, { ...mail.environment, HTTPS_PROXY: proxy.url, ...environment }).run(
+      ...['accounts', 'invite', 'ada@example.com', '--as', 'test'],
+    )
   t.match(await invite({ SMTP_URL: 'smtp://ada:p%40ss@mail.example:587' }), { code: 0 })
   t.match(proxy.seen, [{ authority: 'mail.example:587' }])
   t.match(await invite({ NO_PROXY: '127.0.0.1' }), { code: 0 })

@@ -19,29 +19,28 @@ t.test('an unknown option is refused', async t => {
   t.match(await service.ended, { code: 1, stderr: /^The configuration is invalid\.\n.*--newlog/ })
 })
 
-t.test('two services on one folder both say so, unless their roles were chosen', async t => {
-  const together = 'another service uses the same DATA_DIR; set ROLES for each if that is intended'
-  const folder = await temporaryFolder(t)
-  const first = await startServiceProcess(t, folder)
-  const roles = await startServiceProcess(t, folder, { ROLES: 'api,projector,reactors,sealer' })
-  t.same(troubles((await roles.end('SIGTERM')).stdout), [])
-  const second = await startServiceProcess(t, folder)
-  await first.until(new RegExp(together))
-  t.same(troubles((await second.end('SIGKILL')).stdout), [together])
-  t.same(troubles((await first.end('SIGKILL')).stdout), [together])
-  const third = await startServiceProcess(t, folder)
-  t.same(troubles((await third.end('SIGTERM')).stdout), [], 'those that were killed are gone')
-})
-
-t.test('a low limit of open files is said at the start', async t => {
-  for (const [limit, said] of [
-    [1023, ['this process may open few files; raise "ulimit -n" to 1024 or more']],
-    [1024, []],
-  ] as const) {
-    const limited = ['sh', '-c', `ulimit -n ${limit} && exec "$@"`, 'sh', ...toRun('src/main.ts')]
-    const service = new ProgramProcess(limited, { DATA_DIR: await temporaryFolder(t), PORT: '0' })
-    t.teardown(() => service.end('SIGKILL'))
-    await service.until(/"msg":"listening"/)
-    t.same(troubles((await service.end('SIGTERM')).stdout), said)
-  }
-})
+t.test(
+  'two services on one folder both say so, unless their roles were chosen, and each says a low limit of files',
+  async t => {
+    const together = 'another service uses the same DATA_DIR; set ROLES for each if that is intended'
+    const folder = await temporaryFolder(t)
+    const first = await startServiceProcess(t, folder)
+    const roles = await startServiceProcess(t, folder, { ROLES: 'api,projector,reactors,sealer' })
+    t.same(troubles((await roles.end('SIGTERM')).stdout), [])
+    const second = await startServiceProcess(t, folder)
+    await first.until(new RegExp(together))
+    t.same(troubles((await second.end('SIGKILL')).stdout), [together])
+    t.same(troubles((await first.end('SIGKILL')).stdout), [together])
+    // Those that were killed are gone, and so only the limit of open files is said.
+    for (const [limit, said] of [
+      [1023, ['this process may open few files; raise "ulimit -n" to 1024 or more']],
+      [1024, []],
+    ] as const) {
+      const limited = ['sh', '-c', `ulimit -n ${limit} && exec "$@"`, 'sh', ...toRun('src/main.ts')]
+      const service = new ProgramProcess(limited, { DATA_DIR: folder, PORT: '0' })
+      t.teardown(() => service.end('SIGKILL'))
+      await service.until(/"msg":"listening"/)
+      t.same(troubles((await service.end('SIGTERM')).stdout), said)
+    }
+  },
+)

@@ -5,37 +5,38 @@ import { BrowserClient, codeIn, messagesIn } from '../support/browser-client.ts'
 import { openBrowser } from '../support/chromium.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { startService } from '../support/service.ts'
+import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** The accessibility rules that a page violates. It is a copy, since the page's own policy allows no scripts. */
+/** The accessibility rules that a page violates. */
 const violationsOn = async (page: Page): Promise<string[]> => {
-  const copy = await page.context().newPage()
-  await copy.route('**/copy', route => route.fulfill({ contentType: 'text/html', body: '' }))
-  await copy.goto(new URL('/copy', page.url()).href)
-  await copy.setContent(await page.content())
-  await copy.addScriptTag({ path: AXE })
-  const violations = await copy.evaluate(
-    'axe.run().then(({ violations }) => violations.map(({ id, help }) => id + ": " + help))',
-  )
-  await copy.close()
-  return violations as string[]
+  await page.addScriptTag({ path: AXE })
+  return page.evaluate('axe.run().then(({ violations }) => violations.map(({ id, help }) => id + ": " + help))')
 }
 
 const isTooWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth')
 
+/** One browser for all tests. */
+let opened: ReturnType<typeof openBrowser> | undefined
+const openOnce = () => {
+  opened ??= openBrowser(t)
+  return opened
+}
+
 t.test('people sign in and out in a browser without scripts', needsPrograms('chromium'), async t => {
   const service = await startService(t)
-  const browser = await openBrowser(t)
-  for (const [name, options] of Object.entries({
-    wide: { viewport: { width: 1280, height: 800 } },
+  const browser = await openOnce()
+  const screens = {
     narrow: { viewport: { width: 360, height: 640 }, colorScheme: 'dark' as const },
-  }))
+    wide: { viewport: { width: 1280, height: 800 } },
+  }
+  for (const [name, options] of Object.entries(screens).slice(0, isLong ? undefined : 1))
     await t.test(name, async t => {
       const context = await browser.newContext({ ...options, javaScriptEnabled: false })
-      // It evaluates what the tests ask for, on the same pages.
-      const inspected = await browser.newContext(options)
+      // It shows the same pages, whose policy allows no scripts, and evaluates what the tests ask for.
+      const inspected = await (await browser.newContext({ ...options, bypassCSP: true })).newPage()
       const page = await context.newPage()
       const foreign: string[] = []
       const faults: string[] = []
@@ -46,12 +47,10 @@ t.test('people sign in and out in a browser without scripts', needsPrograms('chr
         if (message.text().includes('Content Security Policy')) faults.push(message.text())
       })
       const inspect = async (what: string) => {
-        const copy = await inspected.newPage()
-        await inspected.addCookies(await context.cookies())
-        await copy.goto(page.url())
-        t.same(await violationsOn(copy), [], `${what} is accessible`)
-        t.notOk(await isTooWide(copy), `${what} fits`)
-        await copy.close()
+        await inspected.context().addCookies(await context.cookies())
+        await inspected.goto(page.url())
+        t.same(await violationsOn(inspected), [], `${what} is accessible`)
+        t.notOk(await isTooWide(inspected), `${what} fits`)
       }
 
       await page.goto(`${service.url}/console`)
@@ -100,7 +99,7 @@ t.test('people sign in and out in a browser without scripts', needsPrograms('chr
 
 t.test('a page of another site cannot sign anybody out', needsPrograms('chromium'), async t => {
   const service = await startService(t)
-  const browser = await openBrowser(t)
+  const browser = await openOnce()
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.goto(`${service.url}/console/sign-in`)
@@ -129,7 +128,7 @@ t.test('a page of another site cannot sign anybody out', needsPrograms('chromium
 
 t.test('the reference takes the session of somebody who is signed in', needsPrograms('chromium'), async t => {
   const service = await startService(t)
-  const browser = await openBrowser(t)
+  const browser = await openOnce()
   const context = await browser.newContext()
   const page = await context.newPage()
   // The script of the viewer is large, and slow on a busy machine.

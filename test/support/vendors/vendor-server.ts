@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import type { Test } from 'tap'
 
 /** A request that reached the stub of a vendor. */
@@ -24,10 +25,11 @@ export type Handler = (request: VendorRequest, response: ServerResponse) => void
 export const startVendorServer = async (t: Test, handler: Handler): Promise<VendorServer> => {
   const requests: VendorRequest[] = []
   const server = createServer(async (incoming, response) => {
-    const pieces: Buffer[] = []
-    for await (const piece of incoming) pieces.push(piece as Buffer)
+    // A client may give up while it sends.
+    const body = await buffer(incoming).catch(() => undefined)
+    if (!body) return
     const { method = '', url: path = '', headers } = incoming
-    const request = { method, path, headers, body: Buffer.concat(pieces) }
+    const request = { method, path, headers, body }
     requests.push(request)
     handler(request, response)
   })
