@@ -600,7 +600,7 @@ export const check = (text, keys, kept) => {
   hold(isProof, 'it is no tollgate-proof of version 1 in the documented form')
   const { seals, lines } = show(() => run(proof, keys))
   const all = [...lines, ...seals.map(({ name, at }) => `seal ${name} of ${at}`)]
-  if (kept === undefined) return [...all, 'Compare a seal with one that you kept: give it as --seal.']
+  if (kept === undefined) return [...all, 'To compare with a seal that you kept, pass its name as --seal.']
   const isOld = !kept.includes(':sha256-')
   const isKnown = seals.some(({ number }) => kept.startsWith(`${number}:`))
   const found = seals.find(({ number, name, link }) => kept === name || kept === `${number}:${link}`)

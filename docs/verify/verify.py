@@ -574,7 +574,7 @@ def check(text, keys, kept=None):
         raise Wrong("an event is not in the documented form") from None
     lines = lines + ["seal %s of %s" % (seal["name"], seal["at"]) for seal in seals]
     if kept is None:
-        return lines + ["Compare a seal with one that you kept: give it as --seal."]
+        return lines + ["To compare with a seal that you kept, pass its name as --seal."]
     is_old = ":sha256-" not in kept
     names = [seal["name"] for seal in seals if kept in (seal["name"], "%d:%s" % (seal["number"], seal["link"]))]
     if not names:

@@ -13,14 +13,16 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
-  const command = new Command('accounts').description('open, list, show, find, limit, notify and suspend accounts')
+  const command = new Command('accounts').description(
+    'open, find and suspend accounts, and set their limits and notices',
+  )
 
   command
     .command('open')
-    .description('opens an account with an API key, which is shown only once')
-    .requiredOption('--email <email>', 'the owner; each address has at most one account')
-    .option('--credits <number>', 'credits to grant instead of WELCOME_CREDITS')
-    .option('--key <name>', 'the name of the key', 'first')
+    .description('open an account and create its first API key, which is shown only once')
+    .requiredOption('--email <email>', 'e-mail address of the owner; each address can have one account')
+    .option('--credits <number>', 'credits to grant (default: WELCOME_CREDITS)')
+    .option('--key <name>', 'name of the key', 'first')
     .option('--tester', 'allow the account to see and run test models', false)
     .option('--json', 'print JSON')
     .action(async (options, command) => {
@@ -42,7 +44,7 @@ export const accountsCommand = (): Command => {
 
   command
     .command('list')
-    .description('lists all accounts, oldest first')
+    .description('list all accounts, oldest first')
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
@@ -52,7 +54,7 @@ export const accountsCommand = (): Command => {
 
   command
     .command('show <account>')
-    .description('shows an account and the sums of its credits')
+    .description('show an account and its credit totals')
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
@@ -62,7 +64,7 @@ export const accountsCommand = (): Command => {
 
   command
     .command('find <email>')
-    .description('shows the account that an e-mail address signs in to')
+    .description('show the account that signs in with an e-mail address')
     .option('--json', 'print JSON')
     .action(async (email, options, command) => {
       const caller = operatorOf(command)
@@ -72,7 +74,7 @@ export const accountsCommand = (): Command => {
 
   command
     .command('invite <email>')
-    .description('lets an e-mail address open an account with REGISTRATION=invite, and mails the invitation')
+    .description('invite an e-mail address to open an account (REGISTRATION=invite), and mail the invitation')
     .option('--json', 'print JSON')
     .action(async (email, options, command) => {
       const caller = operatorOf(command)
@@ -88,10 +90,10 @@ export const accountsCommand = (): Command => {
 
   command
     .command('limits <account>')
-    .description('sets limits of an account in place of the defaults for it and its keys')
-    .option('--requests-per-minute <number>', 'the requests that all of its keys together may send in a minute')
-    .option('--runs-in-flight <number>', 'the runs that may be open at a time')
-    .option('--default', 'end all exceptions')
+    .description('set request and run limits for an account, in place of the defaults')
+    .option('--requests-per-minute <number>', 'requests per minute, for all keys of the account together')
+    .option('--runs-in-flight <number>', 'runs that can be open at the same time')
+    .option('--default', 'restore the default limits')
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
@@ -104,8 +106,8 @@ export const accountsCommand = (): Command => {
     })
 
   addNotices(command)
-  addSuspension(command, 'suspend', 'refuses all requests of an account; its accepted runs continue')
-  addSuspension(command, 'resume', 'ends the suspension of an account')
+  addSuspension(command, 'suspend', 'refuse all requests of an account; accepted runs continue')
+  addSuspension(command, 'resume', 'end the suspension of an account')
 
   return command
 }
@@ -116,7 +118,7 @@ const addSuspension = (parent: Command, name: 'suspend' | 'resume', description:
     .description(description)
     .requiredOption(
       '--reason <text>',
-      'the reason, which the log records; clients are told why an account is suspended; at most 200 characters',
+      'reason, recorded in the log; clients of a suspended account see the reason; at most 200 characters',
     )
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {

@@ -10,7 +10,7 @@ import { verifyCommand } from './audit/verify.ts'
 
 export const auditCommand = (): Command =>
   new Command('audit')
-    .description('check and read the event log, without writing anything')
+    .description('verify, read and export the event log, without changing it')
     .addCommand(verifyCommand())
     .addCommand(trialBalanceCommand())
     .addCommand(exportCommand())

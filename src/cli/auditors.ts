@@ -8,12 +8,12 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const auditorsCommand = (): Command => {
-  const command = new Command('auditors').description('create, list and revoke the keys of auditors')
+  const command = new Command('auditors').description('create, list and revoke auditor keys')
 
   command
     .command('create')
-    .description('creates a key that reads all accounts under /v1/audit and nothing else; it is shown only once')
-    .requiredOption('--name <name>', 'the auditor, as the log names them; at most 64 characters')
+    .description('create a key that can only read all accounts under /v1/audit; the key is shown only once')
+    .requiredOption('--name <name>', 'name of the auditor, recorded in the log; at most 64 characters')
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
@@ -26,8 +26,8 @@ export const auditorsCommand = (): Command => {
 
   command
     .command('list')
-    .description('lists auditors by the last four characters of their keys, oldest first')
-    .option('--name <name>', 'only auditors with this name')
+    .description('list auditors and the last four characters of their keys, oldest first')
+    .option('--name <name>', 'show only auditors with this name')
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
@@ -38,14 +38,14 @@ export const auditorsCommand = (): Command => {
 
   command
     .command('revoke [auditor]')
-    .description('revokes a key by the id or the name of its auditor; it is refused from then on')
-    .option('--name <name>', 'the auditor, instead of its id')
+    .description('revoke the key of an auditor, by ID or name; the key stops working')
+    .option('--name <name>', 'name of the auditor, in place of the ID')
     .option('--json', 'print JSON')
     .action(async (auditor, options, command) => {
       const caller = operatorOf(command)
       const { name } = options
       if ((auditor === undefined) === (name === undefined))
-        throw new OperatorError('Name one auditor, by its id or with --name; "tollgate auditors list" shows all.')
+        throw new OperatorError('Name one auditor, by ID or with --name; "tollgate auditors list" shows all.')
       const named = name === undefined ? { auditorId: auditor } : { name }
       const { auditorId } = await withCore(async ({ services }) =>
         unwrap(await services.auditors.revoke(caller, named)),

@@ -5,7 +5,7 @@ import { orderBindings } from './bindings/order.ts'
 
 export const bindingsCommand = (): Command =>
   new Command('bindings')
-    .description('show which models of which providers serve an endpoint, turn them on and off, and order them')
+    .description('list, enable, disable and order bindings: the provider models that serve each endpoint')
     .addCommand(listBindings())
     .addCommand(enableBinding())
     .addCommand(disableBinding())

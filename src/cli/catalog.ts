@@ -22,8 +22,8 @@ export const catalogCommand = (): Command => {
 
   command
     .command('list')
-    .description('lists the published families, including those for testers')
-    .option('--json', 'print JSON, with schemas and prices as GET /v1/models shows them')
+    .description('list the published families, including families for testers')
+    .option('--json', 'print JSON with schemas and prices, in the form of GET /v1/models')
     .action(async (options, command) => {
       const caller = operatorOf(command)
       const families = await withCore(async core => {
@@ -50,7 +50,7 @@ export const catalogCommand = (): Command => {
 
   command
     .command('export [family]')
-    .description('prints one family, or all, as JSON for "diff" and "publish"')
+    .description('print one family, or all families, as JSON for "diff" and "publish"')
     .action(async (familyId, _options, command) => {
       const caller = operatorOf(command)
       const families = await withCore(async ({ services }) => unwrap(await services.catalog.export(caller, familyId)))
@@ -59,7 +59,7 @@ export const catalogCommand = (): Command => {
 
   command
     .command('diff [file]')
-    .description('shows what "publish" would change: to the catalog of this version, or to the families of a JSON file')
+    .description('show what "publish" would change with a JSON file, or without a file')
     .option('--json', 'print JSON')
     .action(async (file, options, command) => {
       const caller = operatorOf(command)
@@ -78,8 +78,8 @@ export const catalogCommand = (): Command => {
     .command('publish [file]')
     .description(
       [
-        'publishes the families of a JSON file, which starts of the service then leave alone;',
-        'without a file, restores the catalog of this version',
+        'publish the families of a JSON file, which the service keeps when it starts;',
+        'without a file, restore the catalog of this version',
       ].join(' '),
     )
     .option('--json', 'print JSON')
@@ -94,7 +94,7 @@ export const catalogCommand = (): Command => {
 
   command
     .command('withdraw <family>')
-    .description('withdraws a family until "publish" without a file restores it; accepted runs continue')
+    .description('withdraw a family; accepted runs continue; "publish" without a file restores the family')
     .option('--json', 'print JSON')
     .action(async (familyId, options, command) => {
       const caller = operatorOf(command)

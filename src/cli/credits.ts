@@ -9,11 +9,11 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const creditsCommand = (): Command => {
-  const command = new Command('credits').description('grant credits, and withdraw mistaken grants')
-  addMove(command, 'grant', 'adds credits to an account', 'courtesy')
-    .option('--paid <money>', "what a purchase cost, such as '25.00 EUR'")
-    .option('--invoice <text>', 'the invoice of a purchase; the reference by default')
-  addMove(command, 'withdraw', 'withdraws granted credits; the balance never falls below zero', 'correction')
+  const command = new Command('credits').description('grant credits and withdraw mistaken grants')
+  addMove(command, 'grant', 'add credits to an account', 'courtesy')
+    .option('--paid <money>', "amount paid for a purchase, such as '25.00 EUR'")
+    .option('--invoice <text>', 'invoice of a purchase (default: the reference)')
+  addMove(command, 'withdraw', 'withdraw granted credits; the balance never falls below zero', 'correction')
   return command
 }
 
@@ -21,9 +21,9 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
   parent
     .command(`${name} <account> <credits>`)
     .description(description)
-    .requiredOption('--reason <text>', 'the reason, recorded in the log; at most 200 characters')
-    .addOption(new Option('--kind <kind>', 'the kind, recorded in the log').choices(GRANT_KINDS).default(kind))
-    .option('--reference <text>', 'such as an invoice number; repeating it moves the credits only once')
+    .requiredOption('--reason <text>', 'reason, recorded in the log; at most 200 characters')
+    .addOption(new Option('--kind <kind>', 'kind of grant, recorded in the log').choices(GRANT_KINDS).default(kind))
+    .option('--reference <text>', 'unique reference, such as an invoice number; repeating a reference moves no credits')
     .option('--json', 'print JSON')
     .action(async (account, text, options, command) => {
       const caller = operatorOf(command)
@@ -50,5 +50,4 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
       })
     })
 
-const REPEATED =
-  'Already recorded under this reference: nothing has changed, and the first kind, reason and payment stay.'
+const REPEATED = 'Already recorded under this reference. Nothing changed: the first kind, reason and payment apply.'

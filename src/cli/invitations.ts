@@ -7,7 +7,7 @@ import { OperatorError } from './operator-error.ts'
 /** Mails a recorded invitation, and says where it went. Throws OperatorError if the mail server refuses it. */
 export const mailInvitation = async (config: Config, to: string): Promise<string> => {
   if (config.registration.mode === 'closed')
-    return 'No mail was sent: REGISTRATION=closed lets nobody open an account, with or without an invitation.'
+    return 'No mail was sent: with REGISTRATION=closed, people cannot open accounts, even with an invitation.'
   const mailer = await openMailer(config)
   const publicUrl = publicUrlOf(config, config.port)
   try {
@@ -22,5 +22,5 @@ export const mailInvitation = async (config: Config, to: string): Promise<string
     mailer.folder === undefined
       ? `The invitation was mailed to ${to}.`
       : `SMTP_URL is not set, so the mail to ${to} is the newest file in ${mailer.folder}.`
-  return `${where} Its link is ${publicUrl}/console/sign-in; PUBLIC_URL sets another.`
+  return `${where} The link in the mail is ${publicUrl}/console/sign-in; to change the link, set PUBLIC_URL.`
 }

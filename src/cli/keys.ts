@@ -13,21 +13,24 @@ export const keysCommand = (): Command => {
 
   command
     .command('create <account>')
-    .description('creates a key, which is shown only once')
-    .option('--name <name>', 'the name of the key; at most 64 characters', 'key')
+    .description('create an API key, which is shown only once')
+    .option('--name <name>', 'name of the key; at most 64 characters', 'key')
     .addOption(
       new Option(
         '--scope <scope>',
-        'full: everything except managing keys; read: only reading; keys: only managing keys',
+        'full: all requests except key management; read: read-only; keys: only key management',
       )
         .choices(KEY_SCOPES)
         .default('full'),
     )
-    .option('--test', 'create a test key: its runs are done by the sandbox and cost nothing')
-    .option('--expires <time>', 'refuse the key from this date or time in UTC on, such as 2027-01-01')
-    .option('--budget <credits/period>', 'what it may spend in each day, week or month in UTC, such as 50/month')
-    .option('--models <ids>', 'the models that it may run: IDs of families or endpoints, separated by commas')
-    .option('--addresses <ranges>', 'IP addresses and CIDR ranges that it may be used from, separated by commas')
+    .option('--test', 'create a test key, whose runs go to the sandbox and cost nothing')
+    .option('--expires <time>', 'date or time in UTC at which the key expires, such as 2027-01-01')
+    .option(
+      '--budget <credits/period>',
+      'credits that the key can spend per day, week or month in UTC, such as 50/month',
+    )
+    .option('--models <ids>', 'models that the key can run: IDs of families or endpoints, separated by commas')
+    .option('--addresses <ranges>', 'IP addresses and CIDR ranges that can use the key, separated by commas')
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
@@ -47,7 +50,7 @@ export const keysCommand = (): Command => {
 
   command
     .command('revoke <account> <key>')
-    .description('revokes a key by its id; it is refused from then on')
+    .description('revoke an API key by ID; the key stops working')
     .option('--json', 'print JSON')
     .action(async (account, key, options, command) => {
       const caller = operatorOf(command)

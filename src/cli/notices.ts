@@ -11,10 +11,13 @@ import { withCore } from './with-core.ts'
 export const addNotices = (parent: Command) =>
   parent
     .command('notices <account>')
-    .description('shows what an account is told of, and changes what the options name')
-    .option('--email <on|off|address>', 'mail to the first address of the account, or to another one of it')
-    .option('--url <url>', 'webhooks to a URL; "none" ends them')
-    .option('--balance-under <credits>', 'tell of a balance that falls under this; 0 for never')
+    .description('show or change which notices an account gets, and where')
+    .option(
+      '--email <on|off|address>',
+      'mail notices: "on" for the first address of the account, "off", or another of its addresses',
+    )
+    .option('--url <url>', 'send notices as webhooks to this URL; "none" to stop')
+    .option('--balance-under <credits>', 'notify when the balance falls below this many credits; 0 for never')
     .option('--json', 'print JSON')
     .action(async (account, { json, ...options }, command) => {
       const caller = operatorOf(command)
@@ -39,7 +42,7 @@ interface Options {
 const changeOf = ({ email, url, balanceUnder }: Options): ((before: NoticesInfo) => NoticesInfo) => {
   const isAddress = email?.includes('@') ?? false
   if (email !== undefined && email !== 'on' && email !== 'off' && !isAddress)
-    throw new OperatorError('--email is on, off, or an address of the account.')
+    throw new OperatorError('--email must be on, off or an address of the account.')
   const balanceUnderMicros = balanceUnder === undefined ? undefined : parseCredits(balanceUnder, { least: 0 })
   return ({ url: urlBefore, ...before }) => {
     const urlAfter = url === 'none' ? undefined : (url ?? urlBefore)

@@ -19,14 +19,14 @@ export const parseOperator = (text: string): string => {
   return name
 }
 
-const RULE = `It must have 1 to ${MAX_ACTOR_NAME_LENGTH} printable characters.`
+const RULE = `The name must have 1 to ${MAX_ACTOR_NAME_LENGTH} printable characters.`
 
 const isName = compileGuard(ActorName)
 
 const systemUser = (): string => {
   const name = systemName()
   if (name === undefined)
-    throw new OperatorError('The name of this system user cannot be recorded. Give one with --as NAME.')
+    throw new OperatorError('The name of the system user cannot be recorded. Name the operator with --as NAME.')
   return name
 }
 

@@ -19,7 +19,7 @@ export const parsePayment = ({ kind, paid, invoice, reference }: PurchaseOptions
   }
   const money = parseMoney(paid)
   const named = invoice ?? reference
-  if (named === undefined) throw new OperatorError('A purchase needs its invoice, as --invoice or --reference.')
+  if (named === undefined) throw new OperatorError('A purchase needs an invoice: give --invoice or --reference.')
   checkInvoice(named)
   return { ...money, invoice: named }
 }
@@ -33,12 +33,12 @@ const parseMoney = (paid = ''): Pick<Payment, 'amount' | 'currency'> => {
   if (!amount || !currency)
     throw new OperatorError(
       [
-        "A purchase needs what was paid, such as --paid '25.00 EUR'. The amount has no separator for thousands,",
-        'and a point before the decimals.',
+        "A purchase needs the amount paid, such as --paid '25.00 EUR'. Write the amount without a separator for",
+        'thousands, and with a point before the decimals.',
       ].join(' '),
     )
   const most = decimalsOf(currency)
-  if (most === undefined) throw new OperatorError(`${currency} is no currency in use by ISO 4217.`)
+  if (most === undefined) throw new OperatorError(`${currency} is not a current ISO 4217 currency.`)
   if ((amount.split('.')[1] ?? '').length > most)
     throw new OperatorError(
       [

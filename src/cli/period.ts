@@ -9,13 +9,13 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const periodCommand = (): Command => {
-  const command = new Command('period').description('close months, so that their statements never change')
+  const command = new Command('period').description('close months, so that their statements no longer change')
 
   command
     .command('close <month>')
     .description(
-      'closes a month in UTC, such as 2026-11, and the open months before it, with a seal that a process with the ' +
-        'role sealer makes at once; what arrives later belongs to later months',
+      'close a month in UTC, such as 2026-11, and all open months before it; later events belong to later months; ' +
+        'a process with the role sealer must be running',
     )
     .option('--json', 'print JSON')
     .action(async (month, options, command) => {
@@ -25,13 +25,13 @@ export const periodCommand = (): Command => {
         const closed = unwrap(await services.periods.close(caller, month))
         printOne(show(closed), options)
         if (closed.from < closed.period && !options.json)
-          console.log(`The months from ${closed.from} on were open, and are closed together with ${closed.period}.`)
+          console.log(`The months from ${closed.from} to ${closed.period} were closed together.`)
       })
     })
 
   command
     .command('list')
-    .description('lists the closed months, with the seals that tell which events belong to them')
+    .description('list closed months with the seals that define which events belong to each month')
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
@@ -43,7 +43,7 @@ export const periodCommand = (): Command => {
 }
 
 const NONE_CLOSED =
-  'No month is closed yet; "tollgate period close 2026-11" closes November of 2026 as soon as it is over.'
+  'No month is closed yet. "tollgate period close 2026-11" closes November 2026, once the month is over.'
 
 const isPeriod = compileGuard(Period)
 

@@ -46,9 +46,9 @@ const failureOf = (command: string | undefined): number => (command === 'audit' 
 export const createProgram = (): Command => {
   const program = new Command('tollgate')
     .description(
-      'Operates Tollgate. Commands work on the stores that the environment names, also while the service runs.',
+      'Operate Tollgate. Commands use the stores configured in the environment, and can run while the service runs.',
     )
-    .option('--as <name>', 'the operator that the log records; the system user by default', parseOperator)
+    .option('--as <name>', 'name of the operator, recorded in the log (default: the system user)', parseOperator)
     .showHelpAfterError()
     .addCommand(accountsCommand())
     .addCommand(creditsCommand())

@@ -7,7 +7,7 @@ import { statementCommand } from './providers/statement.ts'
 
 export const providersCommand = (): Command =>
   new Command('providers')
-    .description('show the providers that run the models and what they cost, and turn them on and off')
+    .description('show, check, enable and disable providers, and report their costs')
     .addCommand(listProviders())
     .addCommand(checkCommand())
     .addCommand(enableProvider())

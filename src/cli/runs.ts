@@ -11,9 +11,9 @@ export const runsCommand = (): Command => {
 
   command
     .command('refund <run>')
-    .description('refunds a completed run; all refunds together never exceed its charge')
-    .requiredOption('--reason <text>', 'the reason, recorded in the log; at most 200 characters')
-    .option('--credits <number>', 'the credits to refund; the rest of the charge by default')
+    .description('refund a completed run, in full or in part; refunds never exceed the charge')
+    .requiredOption('--reason <text>', 'reason, recorded in the log; at most 200 characters')
+    .option('--credits <number>', 'credits to refund (default: the rest of the charge)')
     .option('--json', 'print JSON')
     .action(async (run, options, command) => {
       const caller = operatorOf(command)

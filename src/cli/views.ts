@@ -10,11 +10,11 @@ import { withCore } from './with-core.ts'
 const MAX_NAMED = 20
 
 export const viewsCommand = (): Command => {
-  const command = new Command('views').description('check the views against the log, or rebuild them')
+  const command = new Command('views').description('compare the views with the log, or rebuild the views')
 
   command
     .command('verify')
-    .description('replays the log and compares it with the views; exits with 1 if they differ')
+    .description('replay the log and compare the result with the views; exits with 1 if they differ')
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
@@ -29,7 +29,7 @@ export const viewsCommand = (): Command => {
 
   command
     .command('rebuild')
-    .description('replays the log and replaces the views in one step, so that they are always readable')
+    .description('replay the log and replace the views in one step; the views stay readable')
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)

@@ -9,40 +9,36 @@ import { withCore } from './with-core.ts'
 const DEFAULT_LIMIT = 50
 
 export const webhooksCommand = (): Command => {
-  const command = new Command('webhooks').description('list webhooks, redeliver them and rotate their secret')
+  const command = new Command('webhooks').description('list and redeliver webhooks, and rotate the webhook secret')
 
   command
     .command('list <account>')
-    .description('lists an account’s webhooks, newest run first')
-    .addOption(new Option('--status <status>', 'only webhooks in this state').choices(WEBHOOK_STATUSES))
-    .option('--limit <number>', 'the maximum number', positive, DEFAULT_LIMIT)
+    .description('list the webhooks of an account, newest run first')
+    .addOption(new Option('--status <status>', 'show only webhooks with this status').choices(WEBHOOK_STATUSES))
+    .option('--limit <number>', 'maximum number of webhooks', positive, DEFAULT_LIMIT)
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
       const found = await withCore(async ({ services }) =>
         unwrap(await services.webhooks.list(caller, account, { status: options.status, limit: options.limit })),
       )
-      printMany(
-        found.map(show),
-        options,
-        'No webhooks match. A run has a webhook if it was requested with webhook_url.',
-      )
+      printMany(found.map(show), options, 'No webhooks match. Only runs requested with webhook_url have a webhook.')
     })
 
   command
     .command('attempts <account> <run>')
-    .description('lists the latest attempts to deliver the webhook of a run, oldest first')
+    .description('list the latest delivery attempts for the webhook of a run, oldest first')
     .option('--json', 'print JSON')
     .action(async (account, run, options, command) => {
       const caller = operatorOf(command)
       const row = await withCore(async ({ services }) => unwrap(await services.webhooks.find(caller, account, run)))
-      printMany(row.latest.map(showAttempt), options, 'There was no attempt yet.')
+      printMany(row.latest.map(showAttempt), options, 'No delivery has been attempted yet.')
     })
 
   command
     .command('redeliver <account> <run>')
-    .description('delivers the webhook of an ended run again, from the first attempt')
-    .option('--url <url>', 'the URL to use instead of the client’s')
+    .description('deliver the webhook of an ended run again, starting with attempt 1')
+    .option('--url <url>', 'deliver to this URL (default: the URL of the client)')
     .option('--json', 'print JSON')
     .action(async (account, run, options, command) => {
       const caller = operatorOf(command)
@@ -54,7 +50,7 @@ export const webhooksCommand = (): Command => {
 
   command
     .command('rotate-secret <account>')
-    .description('replaces an account’s webhook secret; the previous one signs as well for 24 hours')
+    .description('replace the webhook secret of an account; the previous secret also signs for 24 hours')
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
@@ -87,6 +83,6 @@ const showAttempt = ({ attempt, at, status, reason, nextAttemptAt }: WebhookAtte
 })
 
 const positive = (text: string): number => {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 999999.')
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('The limit must be a number from 1 to 999999.')
   return Number(text)
 }

@@ -37,7 +37,7 @@ const untilFitting = async ({ views, repairs }: Core) => {
   await repairs.rebuilt
 }
 
-const MISFITS = 'The views did not fit the log and are being rebuilt, so the result would be wrong. Repeat the command.'
+const MISFITS = 'The views did not match the log and are being rebuilt. Repeat the command to get the right result.'
 
 /** Late views are only a warning: a command that failed now would be repeated. */
 const untilShown = async ({ progress, log }: Core) => {
@@ -45,6 +45,6 @@ const untilShown = async ({ progress, log }: Core) => {
     await progress.passed(await log.head(), CATCH_UP_MS)
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
-    console.error(`Warning: the service may not show this yet: ${error.message}.`)
+    console.error(`Warning: the service may not show the latest changes yet: ${error.message}.`)
   }
 }

@@ -32,7 +32,8 @@ t.test('an invitation is mailed, and again if it is repeated', async t => {
   const mailing = operatorOf(folder, { ...mail.environment, PUBLIC_URL: 'https://api.example.com' })
   t.match(await mailing.run('accounts', 'invite', 'Eve@Example.com'), {
     code: 0,
-    stderr: 'The invitation was mailed to eve@example.com. Its link is https://api.example.com/console/sign-in;',
+    stderr:
+      'The invitation was mailed to eve@example.com. The link in the mail is https://api.example.com/console/sign-in;',
   })
   t.match(mail.received, [{ from: 'tollgate@example.com', to: ['eve@example.com'] }])
   t.match(mail.received[0]?.text, /You may open an account at https:\/\/api\.example\.com\/console\/sign-in/)
@@ -49,7 +50,10 @@ t.test('an invitation is mailed, and again if it is repeated', async t => {
 t.test('without a mail server, the invitation is a file, and with closed registration there is none', async t => {
   const outbox = async () => (await messagesIn(service)).filter(message => message.includes('To: bob@example.com\r\n'))
   const closed = operatorOf(folder, { REGISTRATION: 'closed' })
-  t.match((await closed.run('accounts', 'invite', 'bob@example.com')).stderr, /No mail was sent: REGISTRATION=closed/)
+  t.match(
+    (await closed.run('accounts', 'invite', 'bob@example.com')).stderr,
+    /No mail was sent: with REGISTRATION=closed/,
+  )
   t.same(await outbox(), [])
   t.match((await operator.run('accounts', 'invite', 'bob@example.com')).stderr, `newest file in ${folder}/outbox`)
   t.match(await outbox(), [/http:\/\/localhost:8080\/console\/sign-in/])
@@ -80,6 +84,6 @@ t.test('an operator sets what an account is told of', async t => {
   })
   t.match(await operator.json(t, 'accounts', 'notices', id, '--email', 'Ada@example.com'), { email: true })
   t.match(await operator.refused(t, 'accounts', 'notices', id, '--email', 'eve@example.com'), /address of the account/)
-  t.match(await operator.refused(t, 'accounts', 'notices', id, '--email', 'maybe'), /--email is on, off, or/)
+  t.match(await operator.refused(t, 'accounts', 'notices', id, '--email', 'maybe'), /--email must be on, off or/)
   t.match(await operator.refused(t, 'accounts', 'notices', id, '--url', 'ftp://example.com'), /cannot receive webhooks/)
 })

@@ -115,7 +115,7 @@ t.test('credits grant: a refused run is accepted right after', async t => {
   }
   t.same(await json(t, ...grant), { ...granted, repeated: false })
   t.same(await json(t, ...grant), { ...granted, repeated: true }, 'the same reference grants once')
-  t.match(await text(t, ...grant, '--kind', 'welcome'), /^Already recorded under this reference: nothing has changed/)
+  t.match(await text(t, ...grant, '--kind', 'welcome'), /^Already recorded under this reference\. Nothing changed/)
   t.equal((await customer.run(picture)).status, 200)
   t.match(await text(t, 'credits', 'grant', customer.accountId, '5', '--reason', 'another'), /credits balance +5\b/)
   // What a process shows may be a second behind what another has written.
@@ -126,14 +126,14 @@ t.test('credits grant: a purchase records what was paid, and for which invoice',
   const { accountId } = await openAccount(service)
   const grant = ['credits', 'grant', accountId, '250', '--reason', 'order 3', '--kind']
   for (const [options, told] of [
-    [['purchase', '--reference', 'r-17'], /needs what was paid, such as --paid '25\.00 EUR'/],
-    [['purchase', '--reference', 'r-17', '--paid', '25,00 EUR'], /needs what was paid/],
+    [['purchase', '--reference', 'r-17'], /needs the amount paid, such as --paid '25\.00 EUR'/],
+    [['purchase', '--reference', 'r-17', '--paid', '25,00 EUR'], /needs the amount paid/],
     [['purchase', '--reference', 'r-17', '--paid', '1.000 EUR'], /"1\.000 EUR" is not clear: .* EUR has 2 decimals/],
-    [['purchase', '--reference', 'r-17', '--paid', '1,000.00 EUR'], /no separator for thousands/],
-    [['purchase', '--reference', 'r-17', '--paid', '1 000 EUR'], /no separator for thousands/],
+    [['purchase', '--reference', 'r-17', '--paid', '1,000.00 EUR'], /without a separator for thousands/],
+    [['purchase', '--reference', 'r-17', '--paid', '1 000 EUR'], /without a separator for thousands/],
     [['purchase', '--reference', 'r-17', '--paid', '1000.5 JPY'], /JPY has no decimals/],
-    [['purchase', '--reference', 'r-17', '--paid', '25.00 BTC'], /BTC is no currency in use/],
-    [['purchase', '--paid', '25.00 EUR'], /needs its invoice, as --invoice or --reference/],
+    [['purchase', '--reference', 'r-17', '--paid', '25.00 BTC'], /BTC is not a current ISO 4217 currency/],
+    [['purchase', '--paid', '25.00 EUR'], /needs an invoice: give --invoice or --reference/],
     [['courtesy', '--paid', '25.00 EUR'], /Only a purchase has a payment/],
   ] as const) {
     const { code, stderr } = await tollgate(...grant, ...options)

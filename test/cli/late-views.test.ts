@@ -15,7 +15,7 @@ t.test('without a projector, a command prints its result and warns, and the next
     return command.ended
   }
   const granted = await tollgate('credits', 'grant', accountId, '5', '--reason', 'a gift', '--json')
-  t.match(granted, { code: 0, stderr: /^Warning: the service may not show this yet: / })
+  t.match(granted, { code: 0, stderr: /^Warning: the service may not show the latest changes yet: / })
   const { reference, ...rest } = JSON.parse(granted.stdout)
   t.same(rest, { account_id: accountId, credits_granted: 5, repeated: false, credits_balance: 6 })
   t.type(reference, 'string')

@@ -21,6 +21,6 @@ t.test('a command that finds single rows which do not fit fails, and works once 
   const core = await openFolder(folder, { environment: { MASTER_SECRET } })
   await openAccount({ core, url: '' })
   await core.close()
-  t.match(await operator.refused(t, 'accounts', 'list'), /did not fit the log .* Repeat the command/)
+  t.match(await operator.refused(t, 'accounts', 'list'), /did not match the log .* Repeat the command/)
   t.match(await operator.json(t, 'accounts', 'list'), [{ account_id: accountId }, {}])
 })

@@ -51,7 +51,7 @@ t.test('period close: a month that is not over, or is none, is refused', async t
     t.match(await operator.refused(t, 'period', 'close', text), /^The period must be a month such as 2026-11\.$/m)
   t.match(
     await operator.text(t, 'period', 'list'),
-    /No month is closed yet; .* closes November of 2026 as soon as it is over\./,
+    /No month is closed yet\. .* closes November 2026, once the month is over\./,
   )
 })
 

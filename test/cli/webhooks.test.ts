@@ -147,7 +147,7 @@ t.test('webhooks attempts: lists the attempts for one webhook, oldest first', as
   t.match(failed, [attempt])
   t.match(refused, [{ attempt: 1, status: 410, next_attempt_at: null }])
   t.match(shown, /attempt +at +status +reason/)
-  t.match(none, 'There was no attempt yet.')
+  t.match(none, 'No delivery has been attempted yet.')
 })
 
 t.test('webhooks rotate-secret: a new secret signs beside the old one, and neither is printed', async t => {

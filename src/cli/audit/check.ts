@@ -14,9 +14,9 @@ import { UNABLE, WRONG } from './with-log.ts'
 export const checkCommand = (): Command =>
   new Command('check')
     .argument('<file>')
-    .description('checks a proof without the log; exits with 1 if it is wrong, and with 2 if it cannot look')
-    .requiredOption('--key <file>', 'the public keys of the seals: PEM, a JSON Web Key, or a set of them')
-    .option('--seal <seal>', 'a seal that you kept, by its name, which the proof must be about')
+    .description('check a proof without the log; exits with 1 if the proof is wrong, and with 2 on errors')
+    .requiredOption('--key <file>', 'public keys of the seals: PEM, a JSON Web Key, or a set of JSON Web Keys')
+    .option('--seal <seal>', 'name of a seal that you kept; the proof must be for this seal')
     .action((file: string, options: { key: string; seal?: string }) => {
       const kept = options.seal === undefined ? undefined : parseSeal('--seal', options.seal)
       const keyText = read(options.key)
@@ -34,15 +34,15 @@ export const checkCommand = (): Command =>
     })
 
 const adviceOn = ({ seals }: Shown, kept: KeptSeal | undefined): string[] => {
-  if (!kept) return ['Compare a seal with one that you kept: give it as --seal.']
+  if (!kept) return ['To compare with a seal that you kept, pass its name as --seal.']
   const { name = '' } = seals.find(seal => hasName(seal, kept.name)) ?? {}
   return isOldName(kept.name) ? [`No signature covers the old name ${kept.name}: keep ${name} instead.`] : []
 }
 
 const noKey = (path: string, text: string): string =>
   text.includes('PRIVATE KEY')
-    ? `${path} has a private key, and no public one: "openssl pkey -in ${path} -pubout" prints its public key.`
-    : `${path} has no Ed25519 public key: use one in PEM, or the JSON of GET /v1/ledger/keys.`
+    ? `${path} has a private key, not a public key. Print the public key with "openssl pkey -in ${path} -pubout".`
+    : `${path} has no Ed25519 public key. Use a key in PEM, or the JSON of GET /v1/ledger/keys.`
 
 const read = (path: string): string => {
   try {

@@ -10,7 +10,7 @@ import { fileOption, UNABLE, withLog } from './with-log.ts'
 export const explainCommand = (): Command =>
   new Command('explain')
     .argument('<run>')
-    .description('tells the story of one run: its request, price, credits, steps, result, refunds, webhook and events')
+    .description('show the whole history of a run: request, price, credits, steps, result, refunds, webhook and events')
     .addOption(fileOption())
     .option('--json', 'print JSON')
     .action(async (run: string, options: { file?: string; json?: boolean }) => {
@@ -21,4 +21,4 @@ export const explainCommand = (): Command =>
       console.log(options.json ? JSON.stringify(explanationToJson(explanation)) : explanationToText(explanation))
     })
 
-const NO_RUN = 'The run must be an ID such as run_01m820bnqkfvgrrkb8dhy3yd82, or the same ID as a UUID.'
+const NO_RUN = 'The run must be an ID such as run_01m820bnqkfvgrrkb8dhy3yd82, or the UUID form of the ID.'

@@ -66,9 +66,9 @@ const webhookToText = ({ story: { webhook }, account: { keys } }: Explanation): 
   )
 
 const webhookWords = ({ kind, attempt = 0, status, reason, nextAttemptAt, url }: WebhookStep): string => {
-  if (kind === 'delivered') return `attempt ${attempt} delivered it: status ${status}`
+  if (kind === 'delivered') return `attempt ${attempt} delivered the webhook: status ${status}`
   if (kind === 'abandoned') return `abandoned after ${count(attempt, 'attempt')}`
-  if (kind === 'redelivery_requested') return `to be delivered again, to ${url}`
+  if (kind === 'redelivery_requested') return `redelivery requested, to ${url}`
   const next = nextAttemptAt === undefined ? 'the last attempt' : `the next at ${nextAttemptAt}`
   return `attempt ${attempt} failed: ${reason} (${next})`
 }
@@ -84,13 +84,13 @@ const eventsToText = ({ runId, story: { events, isTest }, account, faults, seal 
     { aligns: ['right', 'left', 'left'] },
   )
   const links =
-    faults.length === 0 ? `All links from revision 0 to ${head.revision} were recomputed and are whole.` : ''
+    faults.length === 0 ? `All links from revision 0 to ${head.revision} were recomputed and are intact.` : ''
   const sealed = seal
     ? [
         `Seal ${seal.name} of ${seal.at}`,
-        `covers them all.${isTest ? '' : ` "tollgate audit prove --run ${runId}" proves the debit.`}`,
+        `covers all of these events.${isTest ? '' : ` "tollgate audit prove --run ${runId}" proves the debit.`}`,
       ]
-    : ['No seal covers all of them yet.']
+    : ['No seal covers all of these events yet.']
   return [
     table,
     [links, `The account's newest event is revision ${head.revision} of ${head.metadata.at}:`, head.metadata.hash]

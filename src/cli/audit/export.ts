@@ -8,8 +8,8 @@ import { writeOut } from './write-out.ts'
 export const exportCommand = (): Command =>
   new Command('export')
     .argument('[account]')
-    .description('prints the whole log, or one account, for other programs; exits with 2 if it cannot')
-    .addOption(new Option('--format <format>', 'the form of the output').choices(EXPORT_FORMATS).default('jsonl'))
+    .description('export the whole log, or one account, for other programs; exits with 2 on errors')
+    .addOption(new Option('--format <format>', 'output format').choices(EXPORT_FORMATS).default('jsonl'))
     .addOption(fileOption())
     .action((account, options) =>
       withLog(options, async ({ log }) => {

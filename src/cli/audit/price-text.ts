@@ -19,8 +19,8 @@ export const priceToText = ({ story: { receipt, used }, steps, price: { listed, 
     : `From revision ${catalogRevision} of the catalog, which the log does not have.`
   const verdict =
     faults.length === 0
-      ? 'Recomputed from the receipt and from this price list, the price is the same.'
-      : `The price is at fault: ${faults.join('; ')}.`
+      ? 'The price recomputed from the receipt and from this price list is the same.'
+      : `The price is wrong: ${faults.join('; ')}.`
   return [
     toColumns([...rows, ['= price', credits(totalMicros)]], { aligns: ['left', 'right'] }),
     '',

@@ -28,16 +28,16 @@ interface Options {
 export const proveCommand = (): Command =>
   new Command('prove')
     .description(
-      'proves an event, a statement of an account, or that a seal follows another, for people without the log',
+      'prove an event, all events of an account, or that one seal extends another, to people without the log',
     )
-    .option('--run <run>', 'proves the debit of a run, with its receipt')
-    .option('--event <id>', 'proves an event')
-    .option('--account <account>', 'proves all events of an account')
-    .option('--seals <seals...>', 'proves that the second of two seals follows the first')
-    .option('--at <seal>', 'the seal of a run or event; the newest by default')
-    .option('--from <seal>', 'the seal after which the statement of an account begins; its first event by default')
-    .option('--to <seal>', 'the seal with which it ends; the newest by default')
-    .option('--output <path>', 'writes the proof to a file instead of the standard output')
+    .option('--run <run>', 'prove the debit of this run, with its receipt')
+    .option('--event <id>', 'prove this event')
+    .option('--account <account>', 'prove all events of this account')
+    .option('--seals <seals...>', 'prove that the second of these two seals extends the first')
+    .option('--at <seal>', 'seal that covers the run or event (default: the newest seal)')
+    .option('--from <seal>', 'seal after which the events of the account begin (default: at the first event)')
+    .option('--to <seal>', 'seal up to which the events of the account are proved (default: the newest seal)')
+    .option('--output <path>', 'write the proof to this file (default: standard output)')
     .addOption(fileOption())
     .action(async (options: Options) => {
       const prove = toProver(options)
@@ -54,8 +54,8 @@ const toProver = ({ run, event, account, seals, ...places }: Options): Prover =>
   const onProgress = progressReport('read')
   const [at, from, to] = (['at', 'from', 'to'] as const).map(name => named(`--${name}`, places[name]))
   const isStatement = account !== undefined
-  if (at && (isStatement || seals)) throw new OperatorError('--at belongs to --run and --event.', UNABLE)
-  if ((from || to) && !isStatement) throw new OperatorError('--from and --to belong to --account.', UNABLE)
+  if (at && (isStatement || seals)) throw new OperatorError('--at needs --run or --event.', UNABLE)
+  if ((from || to) && !isStatement) throw new OperatorError('--from and --to need --account.', UNABLE)
   if (isStatement) return log => proveStatement(log, account, { from, to, onProgress })
   if (seals) {
     const [earlier, later, ...others] = seals.map(text => named('--seals', text) as NamedSeal)

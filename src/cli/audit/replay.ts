@@ -13,11 +13,11 @@ import { fileOption, UNABLE, withLog } from './with-log.ts'
 export const replayCommand = (): Command =>
   new Command('replay')
     .argument('<account>')
-    .description('shows the history of an account with its balance after each event, or the account as it once was')
+    .description('show the history of an account with the balance after each event, or the account at a moment')
     .option(
       '--at <moment>',
-      'shows the account as it was then: a time such as 2026-11-23T10:00:00Z, a date (the start of that day in UTC), ' +
-        'a revision of the account such as 12, or a position of the log such as position:345; the moment is included',
+      'show the account at this moment, inclusive: a time such as 2026-11-23T10:00:00Z, a date (the start of the day ' +
+        'in UTC), a revision of the account such as 12, or a position of the log such as position:345',
       parseMoment,
     )
     .addOption(fileOption())
@@ -51,7 +51,7 @@ const parseMoment = (text: string): AsOf => {
   const asOf = parseAsOf(text)
   if (!asOf)
     throw new InvalidArgumentError(
-      'It must be a date, a date and time with a zone such as 2026-11-23T10:00:00Z, a revision, or position:NUMBER.',
+      'The moment must be a date, a time with a zone such as 2026-11-23T10:00:00Z, a revision, or position:NUMBER.',
     )
   return asOf
 }

@@ -37,15 +37,18 @@ export const statementCommand = (): Command =>
   new Command('statement')
     .argument('<account>')
     .description(
-      "lists the movements of an account's credits in a period, between its balances; exits with 1 if the account is " +
-        'at fault, and with 2 if it cannot look',
+      'list the credit movements of an account in a period, with opening and closing balance; exits with 1 if the ' +
+        'account has faults, and with 2 on other errors',
     )
-    .option('--period <month>', 'instead of --from and --to: a month in UTC, such as 2026-11')
-    .option('--from <time>', 'the beginning: a date, or a time with a zone such as 2026-11-01T00:00:00Z; included')
-    .option('--to <time>', 'the end, in the same form; not included')
-    .option('--tz <zone>', 'the time zone in which dates begin and times are shown, such as Europe/Berlin', 'UTC')
-    .addOption(new Option('--format <format>', 'the form of the output').choices(Object.keys(FORMATS)).default('text'))
-    .option('--output <path>', 'a file that is written instead of the standard output')
+    .option('--period <month>', 'month in UTC, such as 2026-11, in place of --from and --to')
+    .option(
+      '--from <time>',
+      'start of the period, inclusive: a date, or a time with a zone such as 2026-11-01T00:00:00Z',
+    )
+    .option('--to <time>', 'end of the period, exclusive, in the same form')
+    .option('--tz <zone>', 'time zone for dates and times, such as Europe/Berlin', 'UTC')
+    .addOption(new Option('--format <format>', 'output format').choices(Object.keys(FORMATS)).default('text'))
+    .option('--output <path>', 'write the statement to this file (default: standard output)')
     .addOption(fileOption())
     .action(async (account: string, options: Options) => {
       if (!isAccountId(account)) throw new OperatorError(NO_ACCOUNT, UNABLE)
@@ -110,7 +113,7 @@ const missing = async (log: ReadableLog, account: string): Promise<never> => {
 /** A PDF would disturb a terminal. */
 export const checkTerminal = ({ format, output }: Pick<Options, 'format' | 'output'>, isTerminal: boolean) => {
   if (format === 'pdf' && output === undefined && isTerminal)
-    throw new OperatorError('A PDF cannot be shown here: name a file with --output statement.pdf.', UNABLE)
+    throw new OperatorError('A terminal cannot show a PDF. Name a file with --output statement.pdf.', UNABLE)
 }
 
 const faultText = (fault: string, account: string): string =>

@@ -17,7 +17,7 @@ interface Options extends Pick<PartOptions, 'isDense' | 'kept' | 'onProgress'> {
   program?: string
 }
 
-/** What the program of a worker is told. It reads the same file or environment as this process. */
+/** What a worker gets to do. The worker reads the same file or environment as this process. */
 export type WorkerOrder = Pick<PartOptions, 'part' | 'head' | 'isDense'> & { file: string | undefined }
 
 /** What it answers. */
@@ -60,14 +60,14 @@ const startWorker = (program: string, order: WorkerOrder): { findings: Promise<F
       else fail(report.failure)
       end()
     })
-    child.once('exit', (code, by) => fail(`A worker ended with ${by ?? code} before it had checked its part. ${FEWER}`))
+    child.once('exit', (code, by) => fail(`A worker ended with ${by ?? code} before it finished. ${FEWER}`))
     child.on('error', ({ message }) => fail(`A worker could not be started: ${message}. ${FEWER}`))
     child.send(order, () => undefined)
   })
   return { findings, end }
 }
 
-const FEWER = 'Nothing can be said about the log. Each worker takes memory of its own: try again with --workers 1.'
+const FEWER = 'The result is unknown. Each worker needs its own memory; try again with --workers 1.'
 
 /** With this file's extension: `.ts` from source, `.js` once compiled. */
 const workerProgram = fileURLToPath(new URL(`./verify-worker${extname(import.meta.url)}`, import.meta.url))

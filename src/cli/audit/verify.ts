@@ -19,12 +19,12 @@ export const verifyCommand = (): Command =>
   new Command('verify')
     .argument('[account]')
     .description(
-      'checks the whole log, or one account; exits with 1 if something is wrong, and with 2 if it cannot look or tell',
+      'verify the whole log, or one account; exits with 1 if there are faults, and with 2 if the result is unknown',
     )
     .addOption(fileOption())
-    .option('--since <seal>', 'a seal that you kept elsewhere, by its name, which the log must extend')
-    .option('--sink <path>', 'a file of seals that SEAL_SINK names, all of which the log must hold')
-    .option('--workers <number>', 'how many processes check a part of the log each; by default what suits the log')
+    .option('--since <seal>', 'name of a seal that you kept elsewhere; the log must extend this seal')
+    .option('--sink <path>', 'file of seals named in SEAL_SINK; the log must have all of these seals')
+    .option('--workers <number>', 'worker processes, 1 to 16 (default: by log size)')
     .option('--json', 'print JSON')
     .action(async (account, options) => {
       const isCompared = options.since !== undefined || options.sink !== undefined
@@ -113,10 +113,10 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
 
 /** The extent of the newest seal, with advice to keep it: without a kept seal, a rewritten log passes. */
 const aboutSeals = ({ events, seal, unsealed, faults }: Verification, kept: KeptSeal[] | undefined): string[] => {
-  if (events === 0) return ['The log is empty: check that it is the one that you meant.']
+  if (events === 0) return ['The log is empty. Check that this is the right log.']
   if (!seal) return unsealed > 0 ? [UNSEALED] : []
   const covered = `Seal ${seal.name} of ${seal.at} covers the first ${count(seal.events, 'event')}`
-  const newer = unsealed > 0 ? `, and not the last ${unsealed.toLocaleString('en')}.` : '.'
+  const newer = unsealed > 0 ? `, but not the last ${unsealed.toLocaleString('en')}.` : '.'
   // A seal of a log that is at fault is not worth keeping.
   const advise = (text: string) => (faults.length === 0 ? [text] : [])
   if (!kept) return [covered + newer, ...advise(KEEP)]
@@ -124,13 +124,13 @@ const aboutSeals = ({ events, seal, unsealed, faults }: Verification, kept: Kept
   return [covered + newer, compared, ...(kept.some(({ name }) => isOldName(name)) ? advise(OLD) : [])]
 }
 
-const KEEP = 'Keep this seal elsewhere, and give it as --since: only that shows whether the log was cut or rewritten.'
+const KEEP = 'Keep this seal elsewhere, and pass it as --since: only a kept seal reveals a truncated or rewritten log.'
 
-const OLD = 'No signature covers an old name such as 12:6cdf…: keep the name of this seal, and give it from now on.'
+const OLD = 'No signature covers an old name such as 12:6cdf…. Keep the name of this seal, and pass it from now on.'
 
 const UNSEALED =
-  'No seal covers this log, so that a cut end or a missing stream cannot be noticed. A running service with the role ' +
-  'sealer makes one within SEAL_MINUTES.'
+  'No seal covers this log, so a truncated end or a missing stream cannot be detected. A process with the role ' +
+  'sealer makes a seal within SEAL_MINUTES.'
 
 const placeOf = ({ stream, revision, eventId }: Fault): string =>
   [stream, revision !== undefined && `revision ${revision}`, eventId].filter(Boolean).join(', ')

@@ -15,7 +15,7 @@ export const WRONG = 1
 export const UNABLE = 2
 
 export const fileOption = (): Option =>
-  new Option('--file <path>', 'an exported log instead of the one that the environment names')
+  new Option('--file <path>', 'read an exported log from this file (default: the log that the environment names)')
 
 /** Opens the log, or an exported one, to read only. Throws OperatorError if it cannot be read. */
 export const withLog = async <Result>(
@@ -46,4 +46,4 @@ const messageOf = (error: unknown, file?: string): string => {
   return isOfFile ? `The exported log cannot be read: ${printable(message)}.` : explainFailure(error)
 }
 
-const OTHER_LOG = 'Set DATA_DIR or EVENT_STORE_URL as the service has it, or name an exported log with --file.'
+const OTHER_LOG = 'Set DATA_DIR or EVENT_STORE_URL as for the service, or name an exported log with --file.'

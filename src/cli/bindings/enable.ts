@@ -5,15 +5,15 @@ import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
 
 export const enableBinding = (): Command =>
-  switchBinding('enable', 'lets a binding of an endpoint have jobs again, and ends the waits of its model', true)
+  switchBinding('enable', 'send jobs to a binding again, and close the circuit breakers of its model', true)
 
 export const disableBinding = (): Command =>
-  switchBinding('disable', 'gives a binding of an endpoint no more jobs, in every process within a second', false)
+  switchBinding('disable', 'stop sending jobs to a binding, in every process within a second', false)
 
 const switchBinding = (name: string, description: string, enabled: boolean): Command =>
   new Command(name)
-    .argument('<endpoint>', 'such as nano-banana-2-t2i; "tollgate bindings list" shows all')
-    .argument('<binding>', 'PROVIDER/MODEL, as "tollgate bindings list" shows it')
+    .argument('<endpoint>', 'endpoint, such as nano-banana-2-t2i; "tollgate bindings list" shows all endpoints')
+    .argument('<binding>', 'binding as PROVIDER/MODEL; "tollgate bindings list" shows all bindings')
     .description(description)
     .option('--json', 'print JSON')
     .action(async (endpoint, binding, options, command) => {

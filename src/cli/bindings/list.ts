@@ -12,8 +12,8 @@ import { withCore } from '../with-core.ts'
 
 export const listBindings = (): Command =>
   new Command('list')
-    .argument('[model]', 'only those of a model or endpoint')
-    .description('lists the bindings of each endpoint, in the order in which they are tried')
+    .argument('[model]', 'show only the bindings of this model or endpoint')
+    .description('list the bindings of each endpoint, in the order in which they are tried')
     .option('--json', 'print JSON')
     .action(async (model: string | undefined, options, command) => {
       const caller = operatorOf(command)

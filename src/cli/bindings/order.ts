@@ -8,10 +8,10 @@ import { withCore } from '../with-core.ts'
 
 export const orderBindings = (): Command =>
   new Command('order')
-    .argument('<endpoint>', 'such as nano-banana-2-t2i; "tollgate bindings list" shows all')
-    .argument('[bindings...]', 'PROVIDER/MODEL, the ones to try first')
-    .description('tries these bindings of an endpoint first, in this order, and the others after them')
-    .option('--shipped', 'restores the order that ships')
+    .argument('<endpoint>', 'endpoint, such as nano-banana-2-t2i; "tollgate bindings list" shows all endpoints')
+    .argument('[bindings...]', 'bindings to try first, as PROVIDER/MODEL')
+    .description('try these bindings of an endpoint first, in this order, and all others afterwards')
+    .option('--shipped', 'restore the default order')
     .option('--json', 'print JSON')
     .action(async (endpoint, names: string[], options, command) => {
       const caller = operatorOf(command)

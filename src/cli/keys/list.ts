@@ -12,7 +12,7 @@ import { withCore } from '../with-core.ts'
 export const listKeys = (): Command =>
   new Command('list')
     .argument('<account>')
-    .description('lists an account’s keys by their last four characters, oldest first, with their limits')
+    .description('list the API keys of an account with their last four characters and limits, oldest first')
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)

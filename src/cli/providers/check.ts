@@ -22,10 +22,10 @@ const UNCONFIGURED = 2
 
 export const checkCommand = (): Command =>
   new Command('check')
-    .argument('[provider]', 'such as openai; all that have a key by default')
+    .argument('[provider]', 'provider, such as openai (default: all providers with a key)')
     .description(
-      'calls each provider once with each of its keys, at next to no cost, and says what works; exits with 1 if ' +
-        'something does not, and with 2 if there is no key',
+      'test each key with one call to its provider, at almost no cost; exits with 1 if a test fails, and with 2 if ' +
+        'there is no key to test',
     )
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options, command) => {
@@ -61,7 +61,7 @@ const endWaits = async (caller: Caller, working: CheckedAccount[]): Promise<Chec
     })
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
-    console.error(`Warning: the service may wait up to 5 minutes more for an account that works: ${error.message}.`)
+    console.error(`Warning: a working account may get no runs for up to 5 more minutes: ${error.message}.`)
   }
   return waited
 }
@@ -69,7 +69,7 @@ const endWaits = async (caller: Caller, working: CheckedAccount[]): Promise<Chec
 /** Throws OperatorError if there is nothing to check. */
 const chosenOf = ({ providers }: Config, name: string | undefined): Config['providers'] => {
   if (name !== undefined && !(providerNames as readonly string[]).includes(name))
-    throw new OperatorError(`There is no provider ${name} to check; there are ${providerNames.join(', ')}.`)
+    throw new OperatorError(`There is no provider ${name} to check. Choose one of ${providerNames.join(', ')}.`)
   const chosen = name === undefined ? providers : providers.filter(({ provider }) => provider === name)
   if (chosen.length > 0) return chosen
   throw new OperatorError(

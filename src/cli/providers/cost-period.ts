@@ -3,8 +3,8 @@ import type { CostPeriod } from '../../audit/costs/provider-statement.ts'
 import { UNABLE } from '../audit/with-log.ts'
 import { OperatorError } from '../operator-error.ts'
 
-export const FROM = 'the beginning: a date in UTC, or a time with a zone such as 2026-11-01T00:00:00Z; included'
-export const TO = 'the end, in the same form; not included'
+export const FROM = 'start of the period, inclusive: a date in UTC, or a time with a zone such as 2026-11-01T00:00:00Z'
+export const TO = 'end of the period, exclusive, in the same form'
 
 /** Throws OperatorError for a text that is no time. */
 export const costPeriod = (options: CostPeriod): CostPeriod => {

@@ -6,20 +6,20 @@ import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
 
 export const enableProvider = (): Command =>
-  switchProvider('enable', 'lets a provider have jobs again, and ends the waits of its accounts', true)
+  switchProvider('enable', 'send jobs to a provider again, and close the circuit breakers of its accounts', true)
 
 export const disableProvider = (): Command =>
   switchProvider(
     'disable',
-    'gives a provider no more jobs, in every process within a second; those that it has accepted go on',
+    'stop sending jobs to a provider, in every process within a second; accepted jobs continue',
     false,
   )
 
 const switchProvider = (name: string, description: string, enabled: boolean): Command =>
   new Command(name)
-    .argument('<provider>', 'such as openai')
+    .argument('<provider>', 'provider, such as openai')
     .description(description)
-    .option('--reason <text>', 'why, for those who look later')
+    .option('--reason <text>', 'reason, recorded in the log; at most 200 characters')
     .option('--json', 'print JSON')
     .action(async (provider, options, command) => {
       const caller = operatorOf(command)

@@ -16,7 +16,7 @@ import { isRetired, type Retiring, retiringOf, retiringText } from './retiring.t
 
 export const listProviders = (): Command =>
   new Command('list')
-    .description('lists the providers: which are on, which rest and why, and which models they will soon turn off')
+    .description('list providers with their state, their open circuit breakers, and their models that retire soon')
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
@@ -91,7 +91,7 @@ const toText = (providers: Shown[], nowMs: number): string => {
   const troubles = on.flatMap(({ provider, processes, rests, retiring }) => [
     ...rests.map(rest => restText(provider, rest, keyVariables[provider][0])),
     ...retiring.map((each: Retiring) => retiringText(each, nowMs)),
-    ...(processes === 0 ? [`${provider}: no process with the role reactors reports its calls.`] : []),
+    ...(processes === 0 ? [`${provider}: no process with the role reactors reports calls.`] : []),
   ])
   const notes = [...disabled, ...troubles]
   return [table, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')

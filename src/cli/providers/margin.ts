@@ -9,7 +9,7 @@ import { costPeriod, FROM, TO } from './cost-period.ts'
 
 export const marginCommand = (): Command =>
   new Command('margin')
-    .description('shows what runs earned and cost by month, family and provider; exits with 2 if it cannot look')
+    .description('show the revenue and cost of runs by month, family and provider; exits with 2 on errors')
     .option('--from <time>', FROM)
     .option('--to <time>', TO)
     .addOption(fileOption())
@@ -36,7 +36,7 @@ const toJson = (row: Margin) => {
 const HEAD = ['month', 'family', 'provider', 'runs', 'failed', 'charged', 'refunded', 'cost', 'unknown', 'margin USD']
 
 const toText = (rows: Margin[]): string => {
-  if (rows.length === 0) return 'No run has ended in this period.'
+  if (rows.length === 0) return 'No runs ended in this period.'
   const cells = rows.map(row => {
     const { month, family, provider, runs, failed, costs, unknown_costs, ...json } = toJson(row)
     const cost = Object.entries(costs).map(([currency, amount]) => `${amount} ${currency}`)

@@ -27,6 +27,5 @@ export const retiringOf = (bindings: readonly Binding[], nowMs: number): Retirin
 
 export const retiringText = ({ endpoint, binding, retires_at, replaced_by }: Retiring, nowMs: number): string => {
   const verb = isRetired({ retiresAt: retires_at }, nowMs) ? 'retired' : 'retires'
-  const successor = replaced_by === null ? 'nothing replaces it' : `the provider replaces it by ${replaced_by}`
-  return `${binding} of ${endpoint} ${verb} on ${retires_at}; ${successor}.`
+  return `${binding} of ${endpoint} ${verb} on ${retires_at}; replacement: ${replaced_by ?? 'none'}.`
 }

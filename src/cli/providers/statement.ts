@@ -18,14 +18,14 @@ const FORMS = { text: statementToText, csv: statementToCsv, json: statementToJso
 export const statementCommand = (): Command =>
   new Command('statement')
     .argument('<provider>')
-    .description('lists the runs that a provider charges for, to check its invoice; exits with 2 if it cannot look')
+    .description('list the runs that a provider charges for, to check its invoice; exits with 2 on errors')
     .option('--from <time>', FROM)
     .option('--to <time>', TO)
-    .addOption(new Option('--format <format>', 'the form of the output').choices(Object.keys(FORMS)).default('text'))
-    .option('--json', 'the same as --format json')
+    .addOption(new Option('--format <format>', 'output format').choices(Object.keys(FORMS)).default('text'))
+    .option('--json', 'print JSON, as with --format json')
     .addOption(fileOption())
     .action(async (provider: string, options) => {
-      if (!isProvider(provider)) throw new OperatorError(`The provider must be one such as ${KNOWN}.`, UNABLE)
+      if (!isProvider(provider)) throw new OperatorError(`The provider must have a name such as ${KNOWN}.`, UNABLE)
       const period = costPeriod(options)
       const form = FORMS[(options.json ? 'json' : options.format) as keyof typeof FORMS]
       // On a terminal that also shows the statement, progress would stand among its lines.

@@ -130,7 +130,7 @@ t.test('a period that begins or ends within a closed month goes by times, and sa
     const statement = await statementOf(await all(), { account: bob, period: { from, to, zone: 'UTC' } })
     t.match(statement, { closed: undefined, isCut: true })
     t.equal(statement.lines.at(-1)?.reference, 'late')
-    t.match((await filesOf(statement))['text'], 'This is not the report of a closed month')
+    t.match((await filesOf(statement))['text'], 'so this is not the report of that month')
   }
   const open = { period: { from: '2026-12-01T00:00:00.000Z', to: '2026-12-10T00:00:00.000Z', zone: 'UTC' } }
   const { isCut, closed, lines } = await statementOf(await all(), { account: bob, ...open })

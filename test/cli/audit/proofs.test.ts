@@ -116,8 +116,8 @@ t.test('what cannot be proved is said', async t => {
       /^Seal 1 of the log is 1:sha256-\w+, and not the one you named/,
     ],
     [['--run', run.run_id, '--at', 'x'], /^--at must be the number of a seal/],
-    [['--run', run.run_id, '--from', '1'], /^--from and --to belong to --account/],
-    [['--account', customer.accountId, '--at', '1'], /^--at belongs to --run and --event/],
+    [['--run', run.run_id, '--from', '1'], /^--from and --to need --account/],
+    [['--account', customer.accountId, '--at', '1'], /^--at needs --run or --event/],
     [['--account', customer.accountId, '--from', '2', '--to', '1'], /^Name the earlier seal as --from/],
     [['--account', 'acct_1'], /^Seal \d+ covers no event of the account/],
     [['--seals', '1'], /^--seals needs two seals/],
@@ -134,14 +134,17 @@ t.test('a file without a public key is refused with the way to get one', needsPy
   const secret = join(folder, 'secret.pem')
   await writeFile(secret, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const withPrivate = await operator.run('audit', 'check', paths.proof, '--key', secret)
-  t.match(withPrivate, { code: 2, stderr: /has a private key, and no public one: "openssl pkey -in .* -pubout"/ })
+  t.match(withPrivate, {
+    code: 2,
+    stderr: /has a private key, not a public key\. Print .* "openssl pkey -in .* -pubout"/,
+  })
   for (const [program, script] of scripts) {
     const { code, stderr } = await output(program, script, paths.proof, '--key', secret)
     t.equal(code, 2, script)
     t.match(stderr, /no Ed25519 public key; "openssl pkey -in .* -pubout" prints that of a private one/, script)
   }
   const withNone = await operator.run('audit', 'check', paths.proof, '--key', paths.proof)
-  t.match(withNone, { code: 2, stderr: /no Ed25519 public key: use one in PEM, or the JSON of GET/ })
+  t.match(withNone, { code: 2, stderr: /no Ed25519 public key\. Use a key in PEM, or the JSON of GET/ })
 })
 
 t.test('a wrong proof exits with 1, and what cannot be read with 2', needsPython, async t => {

@@ -123,7 +123,7 @@ t.test('audit statement: what cannot be made ends with 2 and says why', async t 
 })
 
 t.test('audit statement: a PDF is not shown on a terminal', async t => {
-  const told = { name: 'OperatorError', exitCode: 2, message: /name a file with --output/ }
+  const told = { name: 'OperatorError', exitCode: 2, message: /Name a file with --output/ }
   t.throws(() => checkTerminal({ format: 'pdf' }, true), told)
   for (const [options, isTerminal] of [
     [{ format: 'pdf' }, false],

@@ -70,5 +70,5 @@ t.test('without a key there is nothing to check, which exits with 2', async t =>
   t.same([other.code, other.stderr], [2, 'replicate has no key. Set REPLICATE_API_TOKEN.\n'])
   const unknown = await check(t, { OPENAI_API_KEY: KEY }, 'sandbox')
   t.equal(unknown.code, 1)
-  t.match(unknown.stderr, /no provider sandbox to check; there are openai, anthropic/)
+  t.match(unknown.stderr, /no provider sandbox to check\. Choose one of openai, anthropic/)
 })

@@ -26,7 +26,7 @@ t.test('providers margin: shows what runs earned and cost by month, family and p
   const text = await operator.text(t, 'providers', 'margin', '--from', '2020-01-01')
   t.match(text, /^Warning: in 2\d{3}-\d\d, vendor at vendor earned less than it cost; see MARK_UP\.$/m)
   t.match(text, /vendor +vendor +2 +1 +2\.000000 +1\.000000 +8\.123456 USD +1 +unknown/)
-  t.match(await operator.text(t, 'providers', 'margin', '--to', '2020-01-01'), /No run has ended in this period/)
+  t.match(await operator.text(t, 'providers', 'margin', '--to', '2020-01-01'), /No runs ended in this period/)
   t.match(await unable(t, 'providers', 'margin', '--from', 'soon'), /--from must be a date/)
   const backwards = ['--from', '2026-02-01', '--to', '2026-01-01']
   t.match(await unable(t, 'providers', 'margin', ...backwards), /--to must be later than --from/)
@@ -51,7 +51,7 @@ t.test('providers statement: lists the runs on a provider’s bill in each form'
   t.match(text, /8\.123456 USD/)
   t.match(text, /2 runs: 8\.123456 USD; the cost of 1 run is unknown\./)
   t.match(await operator.text(t, 'providers', 'statement', 'fal'), /No run in this period has a cost at fal\./)
-  t.match(await unable(t, 'providers', 'statement', 'No Such'), /must be one such as openai/)
+  t.match(await unable(t, 'providers', 'statement', 'No Such'), /must have a name such as openai/)
 })
 
 t.test('audit trial-balance: shows what providers are owed', async t => {

@@ -141,7 +141,10 @@ t.test('providers list: a refused account of a running service, its calls and it
   t.match(openAiOf(await list()).rests, [{ account: first?.accounts[0], model: null, kind, until: /^2/ }])
   const shown = await operator.text(t, 'providers', 'list')
   t.match(shown, /^openai +on +[0-9a-f]{8} +\d of 128 +gpt-image-2-6, gpt-6-1-terra$/m)
-  t.match(shown, /^openai: account [0-9a-f]{8} rests until 2.*, since its key is refused; check OPENAI_API_KEY\.$/m)
+  t.match(
+    shown,
+    /^openai: the circuit breaker for account [0-9a-f]{8} is open until 2\S+: the provider refuses the key; check OP/m,
+  )
   await operator.json(t, 'providers', 'disable', 'elevenlabs', '--reason', 'too dear')
   t.match(await operator.text(t, 'providers', 'list'), /^elevenlabs +disabled +– +– +eleven-v3$/m)
   t.match(await operator.text(t, 'providers', 'list'), /^elevenlabs: disabled since 2.*Z: too dear$/m)

@@ -4,16 +4,16 @@ import { table } from './table.ts'
 
 const introduction = `# The command line
 
-\`tollgate\` is the tool of the operator. It works on the stores that the environment names, whether the service runs or
-not. In the repository, run it as \`npm run -s tollgate -- COMMAND\`. \`npm run docs:pages\` writes this page from
-[src/cli](../src/cli).
+\`tollgate\` is the command-line tool of the operator. Commands use the stores configured in the environment, whether the
+service runs or not. In the repository, run \`npm run -s tollgate -- COMMAND\`. \`npm run docs:pages\` writes this page
+from [src/cli](../src/cli).
 
 - Give commands the environment of the service: the same stores, \`MASTER_SECRET\` and \`PUBLIC_URL\`.
-- Every command has \`--help\`, and takes \`--as NAME\`: the operator whom the log records, by default the system user.
-- A command first brings the views up to date, and rebuilds views that do not fit the log or this version. On a long log,
-  a rebuild takes a while. \`audit\`, \`providers check\` and the statements of providers need no views.
+- Every command has \`--help\`, and takes \`--as NAME\`: the name of the operator in the log (default: the system user).
+- A command first brings the views up to date, and rebuilds views that do not match the log or this version. On a long
+  log, a rebuild takes a while. \`audit\`, \`providers check\` and the statements of providers need no views.
 - Exit codes: 0 for success, 1 for a failure or a fault that the command found. The \`audit\` commands exit with 2 if they
-  could not look, and \`providers check\` if there is nothing to check.
+  could not complete the check, and \`providers check\` if there is no key to test.
 
 [Common tasks](operations.md#common-tasks) has examples.
 `

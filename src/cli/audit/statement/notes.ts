@@ -19,8 +19,8 @@ const closedNote = ({ seal }: Statement, { month, closedAt, closedBy, seal: { ev
   const by = closedBy === '' ? '' : ` by ${printable(closedBy)}`
   return (
     `${month} was closed at ${closedAt}${by} with seal ${seal?.name} of ${seal?.at}, which covers the first ` +
-    `${count(events, 'event')} of the log. This report is made of these alone, so it never changes. Events that came ` +
-    'later with a time of the period belong to later months.'
+    `${count(events, 'event')} of the log. This report has only these events, so it never changes. Events ` +
+    'recorded later with a time in the period belong to later months.'
   )
 }
 
@@ -28,14 +28,14 @@ const openNotes = ({ period, readTo, isCut }: Statement): string[] => {
   const isOver = readTo.at >= period.to
   return [
     `Made from the log up to position ${readTo.position} of ${readTo.at}.`,
-    ...(isOver ? [] : ['The log ends before the period does, so that lines may still be added.']),
+    ...(isOver ? [] : ['The log ends before the period does, so lines may still be added.']),
     ...(isCut ? [CUT] : []),
   ]
 }
 
 const CUT =
-  'This is not the report of a closed month, since the period begins or ends within one: it lists events by their ' +
-  'times alone. Closed months are months in UTC.'
+  'The period begins or ends within a closed month, so this is not the report of that month: events are listed by ' +
+  'their times alone. Closed months are months in UTC.'
 
 const lateNotes = ({ lines }: Statement): string[] => {
   const late = lines.filter(({ bookedIn }) => bookedIn !== undefined).length
@@ -48,7 +48,7 @@ const lateNotes = ({ lines }: Statement): string[] => {
 }
 
 const sealOf = ({ seal, unsealed, lines }: Statement): string[] => {
-  if (!seal) return ['The log has no seal, so that a cut end or a rewritten log cannot be noticed.']
+  if (!seal) return ['The log has no seal, so a truncated or rewritten log cannot be detected.']
   const open = lines.filter(({ isSealed }) => !isSealed).length
   const covered = `covers the first ${count(seal.events, 'event')} of the log`
   const text = `Seal ${seal.name} of ${seal.at} ${covered}`
