@@ -36,7 +36,7 @@ export const applyMarkUp = ({
   }
   const known = new Set(shipped.map(({ id }) => id))
   const unknown = [...markUp.byFamily.keys()].find(id => !known.has(id))
-  if (unknown !== undefined) throw new ConfigError(`MARK_UP names ${unknown}, which is no family of this version.`)
+  if (unknown !== undefined) throw new ConfigError(`MARK_UP names ${unknown}, which is not a family of this version.`)
   return shipped.map(apply)
 }
 

@@ -20,7 +20,7 @@ export const expectLog = ({ eventStore, viewStore, objectStore }: Config): void 
   if (found.length === 0) return
   throw new Damaged(
     [
-      `${eventStore.folder} holds no event log, but what is in ${found.join(' and ')} comes from one.`,
+      `${eventStore.folder} holds no event log, but the data in ${found.join(' and ')} comes from an event log.`,
       'Restore the log from a backup, or correct DATA_DIR or EVENT_STORE_URL.',
       'To begin an empty log, which knows none of the accounts before, start the service once with --new-log.',
     ].join(' '),

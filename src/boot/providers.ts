@@ -97,7 +97,7 @@ export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterS
   }
 }
 
-const noInputMedia = () => Promise.reject(new Error('a command runs no model'))
+const noInputMedia = () => Promise.reject(new Error('commands cannot run models'))
 
 /** The routes that the configuration and the operators allow, for commands that run nothing. */
 export const configuredRoutes = ({

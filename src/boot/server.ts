@@ -35,7 +35,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   const published = await publishShipped(core.log, core.publishedCatalog, applyMarkUp(core.config), refusal =>
     core.logger.warn(
       { refusal },
-      'skipping a shipped family because one of yours has its name; see "tollgate catalog diff"',
+      'skipping a shipped family because a family of yours has the same name; see "tollgate catalog diff"',
     ),
   )
   await core.progress.passed(published, CATCH_UP_MS)

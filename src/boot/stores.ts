@@ -35,7 +35,7 @@ export const openLog = async ({ eventStore }: Config, logger: Logger): Promise<E
   return openLmdbEventLog(eventStore.folder, error => {
     logger.fatal(
       { err: error },
-      'a commit to the event log failed; ending the process so that the next one reads what was written',
+      'a commit to the event log failed; stopping the process, so that the next process reads what was written',
     )
     process.exit(1)
   })
@@ -62,7 +62,7 @@ export const openViews = async (
   const { openRedisViewStore } = await import('../adapters/view-store/redis.ts')
   return openRedisViewStore({
     ...viewStore,
-    onWarning: error => logger.warn({ err: error }, 'the views may be lost'),
+    onWarning: error => logger.warn({ err: error }, 'Redis may evict the views'),
   })
 }
 
@@ -72,7 +72,11 @@ export const openRateCounter = async ({ viewStore }: Config, logger: Logger): Pr
   if (viewStore.kind === 'lmdb') return countInMemory()
   return countInRedis({
     ...viewStore,
-    onAway: error => logger.warn({ err: error }, 'this process counts requests on its own until Redis is back'),
+    onAway: error =>
+      logger.warn(
+        { err: error },
+        'Redis is not available; this process counts requests separately until Redis is back',
+      ),
   })
 }
 
@@ -93,7 +97,11 @@ export const openObjects = async (
   return openS3ObjectStore({
     ...objectStore,
     retention,
-    onWarning: error => logger.warn({ err: error }, 'the object store may keep files without an owner forever'),
+    onWarning: error =>
+      logger.warn(
+        { err: error },
+        'lifecycle rules could not be set, so the object store may keep files without an owner forever',
+      ),
   })
 }
 

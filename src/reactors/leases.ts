@@ -85,7 +85,9 @@ export class Leases<Id extends string> {
   }
 
   #tick() {
-    this.#renew().catch(error => this.#parts.logger.error({ err: error }, 'leases were not renewed'))
+    this.#renew().catch(error =>
+      this.#parts.logger.error({ err: error }, 'leases could not be renewed; other processes may take over the work'),
+    )
     this.#return()
   }
 
@@ -121,7 +123,7 @@ export class Leases<Id extends string> {
       const keys = ids.map(id => this.#keyOf(id))
       await views.release(keys, this.#holder)
     } catch (error) {
-      logger.warn({ err: error }, 'leases were not returned and will expire')
+      logger.warn({ err: error }, 'leases could not be released and will expire')
     }
   }
 

@@ -73,6 +73,6 @@ const actorOf = (caller: Caller): Actor => {
     case 'service':
       return { kind: caller.kind }
     case 'anonymous':
-      throw new Error('a request without a key changes nothing')
+      throw new Error('a request without a key cannot change anything')
   }
 }

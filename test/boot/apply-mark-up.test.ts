@@ -64,7 +64,7 @@ t.test('the prices of the specification are fixed, and a factor that cannot appl
   t.same(baseOf(at({ MARK_UP: '9' }), 'nano-banana-2'), 10_000_000)
   for (const [value, told] of [
     ['nano-banana-2=2', /nano-banana-2, whose price is fixed/],
-    ['nope=2', /nope, which is no family/],
+    ['nope=2', /nope, which is not a family/],
     ['claude-haiku-4-5=2', /no list price follows from a request alone/],
     ['0', /MARK_UP/],
     ['0.00', /MARK_UP/],

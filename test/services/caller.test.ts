@@ -96,5 +96,5 @@ t.test('every kind of caller has an actor that the log accepts', async t => {
 })
 
 t.test('an anonymous caller causes no event', async t => {
-  t.throws(() => causeOf({ kind: 'anonymous' }), { message: 'a request without a key changes nothing' })
+  t.throws(() => causeOf({ kind: 'anonymous' }), { message: 'a request without a key cannot change anything' })
 })

@@ -111,7 +111,8 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     append: (stream, events, expectedRevision) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new Unavailable('the event log is closed'))
-        if (pending.length >= MAX_PENDING) return reject(new Unavailable('too many appends wait for the event log'))
+        if (pending.length >= MAX_PENDING)
+          return reject(new Unavailable('too many appends are waiting for the event log'))
         const texts = events.map(({ id, type, data, metadata }, index) => {
           const entry: Entry = [stream, expectedRevision + 1 + index, id, type, data, metadata]
           return JSON.stringify(entry)

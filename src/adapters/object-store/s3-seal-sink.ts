@@ -46,7 +46,7 @@ export const openS3SealSink = ({ bucket, prefix, ...server }: S3SealSinkOptions)
     if (name === undefined) return undefined
     const [, digits] = /(?:^|\/)(\d{16})\.json$/.exec(name) ?? []
     if (digits === undefined)
-      throw new Damaged(`bucket ${bucket} has the object ${name}, which is no seal; give SEAL_SINK another prefix`)
+      throw new Damaged(`bucket ${bucket} has the object ${name}, which is not a seal; give SEAL_SINK another prefix`)
     return Number(digits)
   }
 
@@ -70,7 +70,7 @@ export const openS3SealSink = ({ bucket, prefix, ...server }: S3SealSinkOptions)
     const content = await mapFaults(client.getPartialObject(bucket, nameOf(number), 0, MAX_BYTES).then(text))
     const found = placeIn(content)
     if (found?.number === number) return found
-    throw new Damaged(`${nameOf(number)} in bucket ${bucket} is no seal; give SEAL_SINK another prefix`)
+    throw new Damaged(`${nameOf(number)} in bucket ${bucket} is not a seal; give SEAL_SINK another prefix`)
   }
 }
 

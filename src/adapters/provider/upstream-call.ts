@@ -76,7 +76,7 @@ export class UpstreamCall {
 
   /** Throws for whatever is not 2xx, so that every client fails in the same way. */
   readonly fetch: typeof fetch = async (input, init) => {
-    if (this.#hasSent) throw this.#error ?? new Error('this call has sent its request')
+    if (this.#hasSent) throw this.#error ?? new Error('this call has already sent its request')
     this.#hasSent = true
     try {
       const response = await send(this.#fetch, this.files, input, init)
@@ -116,7 +116,7 @@ export class UpstreamCall {
     const code = codeOf(this.#error)
     if (code !== '') return new Error(`${provider} did not answer: ${code}`, { cause: this.#error })
     if (this.#error instanceof Error) return this.#error
-    if (error instanceof SyntaxError) return new Error(`the answer of ${provider} is no JSON`)
+    if (error instanceof SyntaxError) return new Error(`the answer of ${provider} is not JSON`)
     // Errors of a client's own kinds may quote the answer. Those of an adapter say what is wrong with it.
     if (this.headers && !(error instanceof Error && error.name === 'Error'))
       return new Error(

@@ -11,7 +11,8 @@ export interface VendorAccount {
 
 /** Throws before an error that quotes a header can show the key. */
 export const assertKey = (key: string, variable: string): void => {
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`${variable} holds a character that no key has; set it again`)
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new Error(`${variable} holds a character that is not allowed in a key; set the variable again`)
 }
 
 /** The means of every vendor's adapter. */

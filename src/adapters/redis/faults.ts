@@ -7,7 +7,7 @@ import { Unavailable } from '../../ports/faults.ts'
 export const toRedisFault = (error: unknown, server: string, connectionError?: string): Error => {
   if (error instanceof TypeError || error instanceof RangeError) return error
   const { name, message } = error as Error
-  if (name === 'ReplyError' && !NOT_NOW.test(message)) return new Error(`${server} refuses a command (${message})`)
+  if (name === 'ReplyError' && !NOT_NOW.test(message)) return new Error(`${server} rejected a command (${message})`)
   return new Unavailable(`${server} is not available (${connectionError ?? message})`)
 }
 

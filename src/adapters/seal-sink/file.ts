@@ -50,7 +50,7 @@ export const openFileSealSink = (path: string): SealSink => {
       withFile(async file => {
         const end = await readEnd(file, path)
         if (end.last?.link !== last?.link)
-          throw new Unavailable(`${path} was changed by another program; give every process a file of its own`)
+          throw new Unavailable(`${path} was changed by another program; give each process its own file`)
         const text = seals.map(seal => `${seal.text}\n`).join('')
         if (!text.startsWith(end.torn)) throw tornElsewhere(path, seals)
         if (end.textBytes < end.sizeBytes) await file.truncate(end.textBytes)
@@ -73,7 +73,7 @@ const readEnd = async (file: FileHandle, path: string): Promise<End> => {
   const line = lines.at(-1)
   const last = line === undefined ? undefined : placeIn(line)
   if (!last && (line !== undefined || startBytes > 0))
-    throw new Damaged(`${path} does not end with a seal; name another file in SEAL_SINK, or a new one`)
+    throw new Damaged(`${path} does not end with a seal; name another file in SEAL_SINK`)
   return { last, torn, textBytes: startBytes + written.length, sizeBytes }
 }
 

@@ -35,7 +35,7 @@ export const createCodec = <Event extends AnyEvent>({ events, metadata, upcasts 
   return {
     checkNew: event => {
       const fault = findFault(event)
-      if (fault) throw new TypeError(`${event.type} may not be recorded: ${fault}`)
+      if (fault) throw new TypeError(`${event.type} cannot be recorded: ${fault}`)
     },
     decode: raw => {
       const event = upcasts.reduce(applied, raw)

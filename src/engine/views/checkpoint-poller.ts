@@ -72,7 +72,7 @@ export class CheckpointPoller {
       if (position < progress.highest) progress.boundBy(await log.head())
       return position
     } catch (error) {
-      logger.warn({ err: error }, 'the checkpoint of the views cannot be read')
+      logger.warn({ err: error }, 'the checkpoint of the views cannot be read; retrying')
       return undefined
     }
   }

@@ -138,7 +138,7 @@ export class Projector {
   #onDrop(error: unknown): 'at once' | 'later' {
     if (error instanceof CheckpointMoved) return 'at once'
     if (error instanceof Damaged) this.#onDamage(error)
-    this.#parts.logger.error({ err: error }, 'the projector failed and will try again')
+    this.#parts.logger.error({ err: error }, 'the projector failed; retrying')
     this.#hasFailed = true
     return 'later'
   }

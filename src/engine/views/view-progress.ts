@@ -134,7 +134,7 @@ export class ViewProgress {
       throw error
     }
     this.#changes.next('unknown')
-    throw new Unavailable('the views belong to another log; give each log views of its own, or restart to rebuild them')
+    throw new Unavailable('the views belong to another log; give each log its own views, or restart to rebuild them')
   }
 
   /** Whether a checkpoint names the origin of this log. Damaged views belong to any log. */

@@ -49,7 +49,9 @@ export class JobOutcomes {
     if (leftMs <= 0) {
       const failure = this.#parts.timedOut(row)
       // The run ends now, whether the provider stops or not.
-      this.#cancel(provider, job).catch(error => logger.warn({ err: error, runId }, 'a late job was not stopped'))
+      this.#cancel(provider, job).catch(error =>
+        logger.warn({ err: error, runId }, 'a job past its time limit could not be cancelled at the provider'),
+      )
       return failure
     }
     if (row.cancelRequested) this.#requestStop(provider, job, followed)
@@ -79,7 +81,7 @@ export class JobOutcomes {
       pollAgain(answer.pollAfterMs)
       followed.failures = 0
     } catch (error) {
-      if (!stop.signal.aborted) logger.warn({ err: error, runId }, 'a poll failed')
+      if (!stop.signal.aborted) logger.warn({ err: error, runId }, 'a job could not be polled; retrying')
       pollAgain(BACK_OFF_MS * 2 ** followed.failures++)
     }
     return undefined
@@ -93,12 +95,12 @@ export class JobOutcomes {
     followed.cancelAtMs = nowMs
     this.#cancel(provider, job).then(
       () => followed.end(cancelled),
-      error => logger.warn({ err: error, runId: job.runId }, 'a provider did not stop a job'),
+      error => logger.warn({ err: error, runId: job.runId }, 'a job could not be cancelled at the provider'),
     )
   }
 
   async #cancel(provider: Provider, job: SubmittedJob): Promise<void> {
-    if (!provider.cancel) throw new Error('the provider cannot stop its jobs')
+    if (!provider.cancel) throw new Error('the provider cannot cancel jobs')
     await callProvider(this.#parts.clock, CALL_TIMEOUT_MS, async signal => provider.cancel?.(job, signal))
   }
 }

@@ -127,7 +127,7 @@ export class Jobs {
     followed.hasSlot = !followed.ending
     followed.isPolling = true
     const poll = this.#pollUntilEnded(runId, followed)
-      .catch(error => this.#parts.logger.error({ err: error, runId }, 'a job could not be polled now'))
+      .catch(error => this.#parts.logger.error({ err: error, runId }, 'a job could not be polled; retrying'))
       .finally(() => {
         followed.isPolling = false
         if (followed.isAwaited) followed.pollSoon()

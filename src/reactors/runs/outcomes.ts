@@ -63,7 +63,7 @@ export class Outcomes {
       mayRetry,
     )
     if (!('refuse' in outcome)) return outcome.accept
-    logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
+    logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came after the run had ended')
     return []
   }
 

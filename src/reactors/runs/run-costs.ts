@@ -46,7 +46,7 @@ export const runCost = async (
     return { ...providerCost(outcome, price, input), salt }
   } catch (error) {
     if (!(error instanceof Damaged)) throw error
-    logger.error({ err: error, runId: run.runId }, 'the cost of a run cannot be told')
+    logger.error({ err: error, runId: run.runId }, 'the cost of a run could not be determined')
     return { ...providerCost(outcome, undefined, {}), salt }
   }
 }

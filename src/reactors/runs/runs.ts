@@ -130,7 +130,7 @@ export class RunsReactor {
       activeRuns.submit({ ...row, livemode, input, upstream, startedAt: clockOf(started) }, reserved)
       return true
     } catch (error) {
-      logger.error({ err: error, runId }, 'a run could not be started now and will be tried again')
+      logger.error({ err: error, runId }, 'a run could not be started; retrying')
       return false
     }
   }
@@ -147,7 +147,7 @@ export class RunsReactor {
     const { activeRuns, logger } = this.#parts
     const { runId, endpoint } = row
     if (!isLeased) return
-    logger.error({ runId, endpoint }, 'a run ends because no provider takes it')
+    logger.error({ runId, endpoint }, 'a run failed because no provider takes the job')
     this.#notQueued.set(runId, true)
     await activeRuns
       .end(row, unavailable(endpoint))
@@ -174,7 +174,7 @@ export class RunsReactor {
     try {
       await this.#takeOver(row)
     } catch (error) {
-      logger.error({ err: error, runId }, 'a run could not be taken over now and will be tried again')
+      logger.error({ err: error, runId }, 'a run could not be taken over; retrying')
       // Another process may end it first, so the lease must not wait for the next look.
       if (!activeRuns.has(runId)) activeRuns.leases.release(runId)
     }
@@ -192,7 +192,7 @@ export class RunsReactor {
     if (activeRuns.has(runId)) return
     if (!run?.isStarted) return activeRuns.leases.release(runId)
     const { jobId, isCancelRequested, livemode, upstream = row.upstream } = run
-    logger.warn({ runId, jobId }, 'taking over a run that its process has left')
+    logger.warn({ runId, jobId }, 'taking over a run that its process abandoned')
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow({ ...row, upstream })
     const client = routes.accepted(endpoint, upstream)?.account.client
     // Nobody knows whether this provider has accepted it, or one that came after it.

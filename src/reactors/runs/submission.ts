@@ -129,7 +129,7 @@ export class Submission {
       if (answer.kind === 'failed' && answer.trouble)
         logger.warn(
           { runId, endpoint, provider, account: account.account, ...answer.trouble },
-          'a provider is in trouble',
+          'a provider could not take a job',
         )
       this.#logChange(route, health.ended(account, upstream.model, answer))
       this.#isAsked = !mayMoveOn(answer)
@@ -163,6 +163,7 @@ const REFUSED = 'a provider refuses the account; check its key, credit and quota
 const GONE = 'a provider does not offer the model to the account; check its list of models, or disable the binding'
 
 /** Runs that are refused meanwhile only have the line of their request. */
-const WAITS = 'a provider gets no jobs until then, and then one attempt at a time until one succeeds'
+const WAITS =
+  'a circuit breaker opened: no jobs until the time in "until", then one attempt at a time until one succeeds'
 
 const mayMoveOn = (answer: ProviderOutcome | Submitted) => answer.kind === 'failed' && answer.retryable === true

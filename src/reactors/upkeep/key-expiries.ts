@@ -44,7 +44,7 @@ export class KeyExpiriesReactor {
         // The views then no longer show it as due.
         await reads.ownWrites(accountId)
       } catch (err) {
-        logger.error({ err, keyId }, 'the notice of a key that expires could not be raised now')
+        logger.error({ err, keyId }, 'the notice of an expiring key could not be raised; retrying')
       }
     return []
   }

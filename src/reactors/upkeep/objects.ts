@@ -79,7 +79,7 @@ export class ObjectsReactor {
       await this.#parts.reads.ownWrites(task.accountId)
       return true
     } catch (error) {
-      this.#parts.logger.error({ err: error, task }, 'a file could not be deleted or inspected now')
+      this.#parts.logger.error({ err: error, task }, 'a file could not be deleted or inspected; retrying')
       return false
     } finally {
       this.#leases.release(idOf(task))

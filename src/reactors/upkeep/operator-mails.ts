@@ -95,7 +95,7 @@ export class OperatorMails {
       await mailer.send(operatorMail({ to, trouble, raisedAt, publicUrl: publicUrl() }))
       return { delivered: true } as const
     } catch (err) {
-      logger.warn({ err, kind: trouble.kind }, 'the operator could not be notified of an alert; see SMTP_URL')
+      logger.warn({ err, kind: trouble.kind }, 'the operator could not be notified of an alert; check SMTP_URL')
       const reason = 'The mail server did not accept the message.'
       return { delivered: false, reason, ...nextAttempt(this.#parts, attempt) } as const
     }

@@ -63,7 +63,7 @@ export class RetirementNoticesReactor {
   /** Raises what is due. Never rejects. */
   look(): Promise<void> {
     this.#look ??= this.#raiseAll()
-      .catch(err => this.#parts.logger.error({ err }, 'the notices of models that retire could not be raised now'))
+      .catch(err => this.#parts.logger.error({ err }, 'the notices of retiring models could not be raised; retrying'))
       .finally(() => {
         this.#look = undefined
       })
@@ -115,7 +115,7 @@ export class RetirementNoticesReactor {
       return true
     } catch (err) {
       if (err instanceof Unavailable) throw err
-      logger.error({ err, accountId }, 'the notice of a model that retires could not be raised')
+      logger.error({ err, accountId }, 'the notice of a retiring model could not be raised')
       return false
     }
   }

@@ -61,7 +61,7 @@ export class SealsReactor {
   /** The same failure is reported once, since the attempts go on. */
   #onDrop(error: unknown): 'later' {
     const text = String(error)
-    if (text !== this.#reported) this.#parts.logger.error({ err: error }, 'the log could not be sealed; trying again')
+    if (text !== this.#reported) this.#parts.logger.error({ err: error }, 'the log could not be sealed; retrying')
     this.#reported = text
     return 'later'
   }

@@ -43,7 +43,7 @@ const mail = async (
     return { delivered: true }
   } catch (err) {
     // The address does not belong into the log.
-    logger.warn({ err, kind: notice.kind }, 'a notice could not be mailed now; see SMTP_URL')
+    logger.warn({ err, kind: notice.kind }, 'a notice could not be mailed and will be retried; check SMTP_URL')
     return { delivered: false, reason: 'The mail server did not accept the message.', ...nextAttempt(parts, attempt) }
   }
 }

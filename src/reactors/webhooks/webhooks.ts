@@ -124,7 +124,7 @@ export class WebhooksReactor {
     const id = idOf(row)
     const done = this.#deliver(row)
       .catch(error => {
-        this.#parts.logger.error({ err: error, id }, 'a webhook or notice could not be delivered now')
+        this.#parts.logger.error({ err: error, id }, 'a webhook or notice could not be delivered and will be retried')
         return false
       })
       .then(wasSent => {

@@ -61,7 +61,7 @@ export class KeyUses {
     } catch (error) {
       this.#seen.delete(keyId)
       this.#pausedUntilMs = clock.monotonicMs() + PAUSE_MS
-      logger.warn({ err: error }, 'the use of an API key could not be recorded; trying again in a minute')
+      logger.warn({ err: error }, 'the use of an API key could not be recorded; retrying in a minute')
     }
   }
 }

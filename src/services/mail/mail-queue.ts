@@ -49,7 +49,7 @@ export class MailQueue {
     const { logger } = this.#parts
     if (this.#isStopped) return
     if (this.#held >= (isFirst ? MAX_HELD_FIRST : MAX_HELD))
-      return logger.error({}, 'too much mail is waiting, so a message was dropped')
+      return logger.error({}, 'the mail queue is full, so a message was dropped')
     this.#held++
     this.#sendAfter(SEND_AFTER_MS, { message, isFirst, retryDelaysMs: RETRY_DELAYS_MS })
   }
@@ -95,7 +95,7 @@ export class MailQueue {
         return
       }
       // Neither the address nor the text, which may be a secret, belongs in the log.
-      logger.error({ err, subject: message.subject }, 'mail could not be sent; see SMTP_URL')
+      logger.error({ err, subject: message.subject }, 'mail could not be sent; check SMTP_URL')
     }
     this.#held--
   }

@@ -84,7 +84,9 @@ export class OperatorNotices {
 
   #tellSoon() {
     this.#telling ??= this.#tellAll()
-      .catch(error => this.#parts.logger.warn({ err: error }, 'a notice to the operator is not recorded yet'))
+      .catch(error =>
+        this.#parts.logger.warn({ err: error }, 'an alert to the operator could not be recorded; retrying'),
+      )
       .finally(() => {
         this.#telling = undefined
       })

@@ -31,7 +31,7 @@ export interface Callback {
   readBody(): Promise<Uint8Array>
 }
 
-const NOT_SIGNED = new Error('no account has signed this')
+const NOT_SIGNED = new Error('no account signed this callback')
 
 /**
  * Takes providers' reports that jobs have ended. A report only hastens the poll that tells the outcome, so a repeated

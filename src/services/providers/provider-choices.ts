@@ -77,7 +77,10 @@ export class ProviderChoices {
       },
       error => {
         if (String(error) !== this.#reported)
-          this.#logger.error({ err: error }, 'the choices among providers could not be read; the last known stand')
+          this.#logger.error(
+            { err: error },
+            'the choices among providers could not be read; the last known choices apply',
+          )
         this.#reported = String(error)
       },
     )

@@ -50,7 +50,7 @@ export class KnownSeals {
         this.#reported = ''
       },
       error => {
-        if (String(error) !== this.#reported) logger.warn({ err: error }, 'the seals could not be read; trying again')
+        if (String(error) !== this.#reported) logger.warn({ err: error }, 'the seals could not be read; retrying')
         this.#reported = String(error)
       },
     )

@@ -122,7 +122,7 @@ export class Proofs {
     if (!newest || !leaf || leaf.revision < found.revision) return refuse('event_not_sealed')
     const size = leaf.revision + 1
     if (links.size < size || links.root(size) !== leaf.links)
-      throw new Damaged(`${stream} is not as the newest seal covers it; see what tollgate audit verify finds`)
+      throw new Damaged(`${stream} does not match the newest seal; run "tollgate audit verify"`)
     const event = placedEvent(found, before, links.inclusion(found.revision, size))
     return answer({ ...PROOF, kind: 'inclusion', event, leaf, seal: provenSeal(newest) })
   }
@@ -134,7 +134,7 @@ export class Proofs {
     } catch (error) {
       if (!(error instanceof NodeMissing)) throw error
       // Two seals may have come since, or the views are new and the next seal builds the tree again.
-      throw new Unavailable('the tree of the newest seal is not stored; it will be when the log is sealed again')
+      throw new Unavailable('the tree of the newest seal is not stored; try again after the next seal')
     }
   }
 

@@ -37,5 +37,5 @@ const toPrivateKey = (pem: string): KeyObject => {
     // The error may quote the key.
   }
   if (key?.asymmetricKeyType === 'ed25519') return key
-  throw new TypeError('it is not an Ed25519 private key in PEM; make one with: openssl genpkey -algorithm ed25519')
+  throw new TypeError('it is not an Ed25519 private key in PEM; make a key with: openssl genpkey -algorithm ed25519')
 }

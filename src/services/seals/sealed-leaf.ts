@@ -11,7 +11,9 @@ export const extended = (
   let { links, head } = leaf ?? { links: emptyLogTree, head: '' }
   for (const { revision, link } of events) {
     if (revision !== links.size)
-      throw new Damaged(`${stream} goes on with revision ${revision} where its last seal ends before ${links.size}`)
+      throw new Damaged(
+        `${stream} continues with revision ${revision}, but its last seal ends before revision ${links.size}`,
+      )
     links = withLink(links, link)
     head = link
   }

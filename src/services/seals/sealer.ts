@@ -200,7 +200,7 @@ export class Sealer {
   /** Makes the tree of the last seal from the log. */
   async #rebuild(root: string) {
     const { log, trees, clock, logger } = this.#parts
-    logger.info({ events: this.#sealed }, 'building the tree of the last seal')
+    logger.info({ events: this.#sealed }, 'rebuilding the tree of the last seal')
     const leaves = new Map<string, StreamLeaf>()
     let count = 0
     for await (const page of log.readAll(BEFORE_FIRST)) {
@@ -214,7 +214,7 @@ export class Sealer {
     }
     const rebuilt = await grownTree(EMPTY_TREE, [...leaves.values()], { pages: new Map(), clock })
     if (rebuilt.root !== root)
-      throw new Damaged('the log does not hold what its last seal covers; see what tollgate audit verify finds')
+      throw new Damaged('the log lacks events that its last seal covers; run "tollgate audit verify"')
     // Among what is stored may be pages of trees that were never sealed, and of earlier versions.
     await trees.clear()
     await trees.save(EMPTY_TREE, rebuilt)

@@ -67,7 +67,7 @@ t.test('a file that another process extends is not written to until it is read a
   const { path, sink, text } = await open(t)
   await sink.append([one], await sink.last())
   await openFileSealSink(path).append([two], one)
-  await t.rejects(sink.append([two, three], one), { name: 'Unavailable', message: /a file of its own/ })
+  await t.rejects(sink.append([two, three], one), { name: 'Unavailable', message: /give each process its own file/ })
   t.equal(await text(), linesOf([one, two]))
   await sink.append([three], await sink.last())
   t.equal(await text(), linesOf([one, two, three]))

@@ -53,7 +53,7 @@ const faulty: Record<string, object> = {
 t.test('an event that violates its schema is not written, and is damage when read', async t => {
   for (const [fault, change] of Object.entries(faulty)) {
     const event = { ...grant, metadata, ...change }
-    t.throws(() => checkNew(event), { name: 'TypeError', message: /^CreditsGranted may not be recorded: / }, fault)
+    t.throws(() => checkNew(event), { name: 'TypeError', message: /^CreditsGranted cannot be recorded: / }, fault)
     t.throws(() => eventCodec.decode(raw(event, { metadata: event.metadata })), Damaged, fault)
   }
 })

@@ -113,7 +113,7 @@ t.test('a page repeated after a reconnection is not taken twice', async t => {
   const { ids, drops } = await idsUpTo(dropping(log, breaksAfter(log, 40), startsOver(log)), head)
   t.same(ids, all)
   t.equal(drops.length, 2)
-  t.match(drops[1], /^the event log handed over position \d+ after position \d+$/)
+  t.match(drops[1], /^the event log returned position \d+ after position \d+$/)
 })
 
 t.test('a page repeated within a subscription is not taken twice', async t => {
@@ -127,7 +127,7 @@ t.test('a page repeated within a subscription is not taken twice', async t => {
     }
   const { ids, drops } = await idsUpTo(dropping(log, stutters), head)
   t.same(ids, all)
-  t.match(drops, [/^the event log handed over position \d+ after position \d+$/])
+  t.match(drops, [/^the event log returned position \d+ after position \d+$/])
 })
 
 t.test('a follower that starts in the middle takes no earlier events', async t => {
@@ -138,22 +138,22 @@ t.test('a follower that starts in the middle takes no earlier events', async t =
   for (const source of [late, startsOver(log)]) {
     const { ids, drops } = await idsUpTo(dropping(log, source), head, { from })
     t.same(ids, all.slice(40))
-    t.match(drops, [/^the event log handed over position \d+ after position \d+$/])
+    t.match(drops, [/^the event log returned position \d+ after position \d+$/])
   }
 })
 
 const faultyPages: Record<string, { change: (page: RawEvent[]) => RawEvent[]; drop: RegExp }> = {
   'a repeated event': {
     change: page => page.toSpliced(10, 0, page[9] as RawEvent),
-    drop: /handed over position \d+ after position \d+$/,
+    drop: /returned position \d+ after position \d+$/,
   },
   'two events swapped': {
     change: page => page.toSpliced(10, 2, page[11] as RawEvent, page[10] as RawEvent),
-    drop: /handed over revision \d+ of \S+ after revision \d+$/,
+    drop: /returned revision \d+ of \S+ after revision \d+$/,
   },
   'a missing event': {
     change: page => page.toSpliced(10, 1),
-    drop: /handed over revision \d+ of \S+ after revision \d+$/,
+    drop: /returned revision \d+ of \S+ after revision \d+$/,
   },
 }
 for (const [name, { change, drop }] of Object.entries(faultyPages))

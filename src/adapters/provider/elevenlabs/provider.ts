@@ -31,7 +31,7 @@ export const createElevenLabsProvider = ({ key, baseUrl, fetch }: VendorParts): 
       const call = new UpstreamCall(fetch)
       try {
         const models = await (await call.fetch(url('/v1/models'), { headers, signal })).json()
-        if (!Array.isArray(models)) throw new Error('the answer is no list of models')
+        if (!Array.isArray(models)) throw new Error('the answer is not a list of models')
       } catch (error) {
         throw checkFailure(call, error, failures, { key, baseUrl, variable: 'ELEVENLABS' })
       }
@@ -59,7 +59,7 @@ const pathOf = (operation: string, voice: unknown): string => {
   switch (operation) {
     // https://elevenlabs.io/docs/api-reference/text-to-speech/convert
     case 'text-to-speech':
-      if (typeof voice !== 'string' || !/^\w{1,64}$/.test(voice)) throw new Error('the voice has no id of ElevenLabs')
+      if (typeof voice !== 'string' || !/^\w{1,64}$/.test(voice)) throw new Error('the voice has no ElevenLabs ID')
       return `/v1/text-to-speech/${voice}`
     // https://elevenlabs.io/docs/api-reference/music/compose
     case 'music':

@@ -40,7 +40,7 @@ export interface JobState {
 /** Throws if it is none. */
 export const stateOf = (answer: unknown): JobState => {
   const { status, error, error_type } = asObject(answer)
-  if (typeof status !== 'string') throw new Error('fal sent no status of the job')
+  if (typeof status !== 'string') throw new Error('fal sent no status for the job')
   return { status, error: text(error), errorType: text(error_type) }
 }
 

@@ -14,13 +14,13 @@ export const jobIdOf = (answer: unknown, model: string, baseUrl?: string): strin
   const { response_url, request_id } = (answer ?? {}) as Record<string, unknown>
   const jobId = pathOf(response_url, baseUrl) ?? defaultPath(request_id, model)
   if (jobId === undefined || jobId.length > MAX_JOB_ID || !JOB_ID.test(jobId))
-    throw new Error('fal accepted a job without naming it')
+    throw new Error('fal accepted a job without giving its ID')
   return jobId
 }
 
 /** What the client's library wants to know of a job. */
 export const namesOf = (jobId: string): { app: string; requestId: string } => {
-  if (!JOB_ID.test(jobId)) throw new Error('this is no id of a job at fal')
+  if (!JOB_ID.test(jobId)) throw new Error('this is not a job ID of fal')
   const at = jobId.lastIndexOf('/requests/')
   return { app: jobId.slice(0, at), requestId: jobId.slice(at + '/requests/'.length) }
 }

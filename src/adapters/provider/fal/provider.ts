@@ -75,7 +75,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
       if (failed) return { ...failed, work: workOf(call.headers) }
       throw call.unanswered(error, falFailures)
     }
-    if (typeof result !== 'object' || result === null) throw new Error('the answer of fal is no JSON')
+    if (typeof result !== 'object' || result === null) throw new Error('the answer of fal is not JSON')
     return outcomeOf(result, upstream.output, workOf(call.headers), call.files)
   }
 

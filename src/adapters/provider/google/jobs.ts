@@ -12,7 +12,7 @@ const MAX_JOB_ID_LENGTH = 255
 /** The id of a job. Throws if the answer has none, because the job then cannot be found again. */
 export const jobIdIn = (id: unknown): string => {
   if (typeof id === 'string' && /^[\w.:/=~+-]+$/.test(id) && id.length <= MAX_JOB_ID_LENGTH) return id
-  throw new Error('Google accepted a job and gave no id for it')
+  throw new Error('Google accepted a job without giving its ID')
 }
 
 /** Sends a request that polls a job. The outcome if the job is gone; rejects if it may be polled again. */

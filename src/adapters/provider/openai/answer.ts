@@ -2,7 +2,7 @@ import type { Failed, Work } from '../../../ports/provider.ts'
 
 /** The parsed answer. The client returns text, if a proxy answers in place of the API. */
 export const objectIn = <Shape extends object>(answer: Shape): Partial<Shape> => {
-  if (typeof answer !== 'object' || answer === null) throw new Error('the answer of OpenAI is no JSON object')
+  if (typeof answer !== 'object' || answer === null) throw new Error('the answer of OpenAI is not a JSON object')
   return answer
 }
 

@@ -50,7 +50,7 @@ export const createOpenAiProvider = (parts: VendorParts): Provider => {
       const call = new UpstreamCall(fetch)
       try {
         const { object } = await (await open()).models.list(through(call, signal))
-        if (object !== 'list') throw new Error('the answer is no list of models')
+        if (object !== 'list') throw new Error('the answer is not a list of models')
       } catch (error) {
         throw checkFailure(call, error, failures, { key, baseUrl, variable: 'OPENAI' })
       }

@@ -16,7 +16,7 @@ export const createVideo: Operation = async (client, parameters, options) => {
   const answer = await client.videos.create(parameters as unknown as OpenAI.VideoCreateParams, options)
   const { id } = objectIn(answer)
   if (typeof id !== 'string' || id === '' || id.length > MAX_JOB_ID_LENGTH || !id.isWellFormed())
-    throw new Error('the answer of OpenAI names no video')
+    throw new Error('the answer of OpenAI has no video ID')
   return { kind: 'submitted', jobId: id, pollAfterMs: POLL_AFTER_MS }
 }
 

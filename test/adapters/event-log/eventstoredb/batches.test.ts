@@ -140,7 +140,9 @@ t.test('appends beyond the queue limit are refused at once', async t => {
     log.append(`account-${index}`, newEvents(1, 'x'.repeat(900_000)), NO_STREAM).catch(error => error),
   )
   const outcomes = await Promise.all(large)
-  const refused = outcomes.filter(error => error instanceof Unavailable && /too many appends wait/.test(error.message))
+  const refused = outcomes.filter(
+    error => error instanceof Unavailable && /too many appends are waiting/.test(error.message),
+  )
   t.ok(refused.length > 0 && refused.length < 20, `${refused.length} of 80 would be more than 64 MiB`)
   await t.rejects(log.append('account-x', newEvents(4, 'x'.repeat(900_000)), NO_STREAM), RangeError)
 })

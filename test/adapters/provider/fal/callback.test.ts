@@ -101,7 +101,7 @@ t.test('rejects while keys cannot be fetched, and then asks again', async t => {
   for (const [fault, error] of [
     ['cut', /^fal's keys cannot be fetched: fal did not answer: /],
     [{ status: 503, body: '' }, /^fal's keys cannot be fetched: fal answered with 503$/],
-    [{ status: 200, body: '<h1>Hello</h1>' }, /^fal's keys cannot be fetched: the answer of fal is no JSON$/],
+    [{ status: 200, body: '<h1>Hello</h1>' }, /^fal's keys cannot be fetched: the answer of fal is not JSON$/],
     [{ status: 200, body: null }, /^fal published no key for its callbacks$/],
     [
       { status: 200, body: { keys: [{ kty: 'RSA' }, null, { kty: 'OKP', crv: 'Ed25519', x: '?' }] } },

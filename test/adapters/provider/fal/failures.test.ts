@@ -118,21 +118,25 @@ t.test('rejects when nobody knows whether fal accepted the job, after one reques
     ['a cut connection', 'cut', /^fal did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
     ['502', answer(502, '<h1>Bad gateway</h1>'), /^fal answered with 502$/],
     ['504', answer(504, requestError('request_timeout', 'late')), /^fal answered with 504$/],
-    ['no JSON', answer(200, '<h1>Hello</h1>'), /^fal accepted a job without naming it$/],
+    ['no JSON', answer(200, '<h1>Hello</h1>'), /^fal accepted a job without giving its ID$/],
     [
       'broken JSON',
       answer(200, '{"request_id": ', { 'Content-Type': 'application/json' }),
-      /^the answer of fal is no JSON$/,
+      /^the answer of fal is not JSON$/,
     ],
-    ['null', answer(200, null), /^fal accepted a job without naming it$/],
-    ['another shape', answer(200, { id: 7 }), /^fal accepted a job without naming it$/],
+    ['null', answer(200, null), /^fal accepted a job without giving its ID$/],
+    ['another shape', answer(200, { id: 7 }), /^fal accepted a job without giving its ID$/],
     [
       'a job without an id',
       answer(200, { response_url: 'https://queue.fal.run/fal-ai/flux/requests/' }),
-      /^fal accepted a job without naming it$/,
+      /^fal accepted a job without giving its ID$/,
     ],
-    ['a path that climbs', answer(200, { request_id: '../../billing' }), /^fal accepted a job without naming it$/],
-    ['an id that is too long', answer(200, { request_id: 'a'.repeat(300) }), /^fal accepted a job without naming it$/],
+    ['a path that climbs', answer(200, { request_id: '../../billing' }), /^fal accepted a job without giving its ID$/],
+    [
+      'an id that is too long',
+      answer(200, { request_id: 'a'.repeat(300) }),
+      /^fal accepted a job without giving its ID$/,
+    ],
   ]
   for (const [name, fault, error] of unknown) {
     const { stub, provider } = await start()
@@ -202,8 +206,8 @@ t.test('a poll that fails says nothing about its job', async t => {
     [answer(503, requestError('runner_scheduling_failure', 'no runner')), /^fal answered with 503$/],
     ['break', /^fal did not answer: /],
     ['cut', /^fal did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
-    [answer(200, '<h1>Hello</h1>'), /^fal sent no status of the job$/],
-    [answer(200, [1, 2]), /^fal sent no status of the job$/],
+    [answer(200, '<h1>Hello</h1>'), /^fal sent no status for the job$/],
+    [answer(200, [1, 2]), /^fal sent no status for the job$/],
   ]
   for (const [fault, error] of faults) {
     const before = stub.requests.length
@@ -219,7 +223,7 @@ t.test('a job that is gone has failed', async t => {
   const { provider } = await start()
   const job = { ...(await accepted(provider, vendorJob(picture))), jobId: 'fal-ai/flux-pro/requests/gone' }
   t.match(await provider.poll?.(job, signal), { kind: 'failed', code: 'provider_error' })
-  await t.rejects(Promise.resolve(provider.poll?.({ ...job, jobId: 'any' }, signal)), /no id of a job/)
+  await t.rejects(Promise.resolve(provider.poll?.({ ...job, jobId: 'any' }, signal)), /not a job ID of fal/)
 })
 
 t.test('an unknown state is waited for', async t => {
@@ -288,7 +292,7 @@ const ends: [string, object, ReturnType<typeof answer>, Partial<Failed> | RegExp
     /fal answered with 429/,
   ],
   ['a key that was revoked', COMPLETED, answer(401, { detail: 'no' }), /fal answered with 401/],
-  ['no JSON', COMPLETED, answer(200, '<h1>Hello</h1>'), /the answer of fal is no JSON/],
+  ['no JSON', COMPLETED, answer(200, '<h1>Hello</h1>'), /the answer of fal is not JSON/],
 ]
 
 t.test('the result of a failed job tells why; a failed call for a result tells nothing', async t => {

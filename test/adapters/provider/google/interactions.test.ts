@@ -142,8 +142,8 @@ t.test('the client, which would try again, makes one request', async t => {
     ['502', always('<html>', 502), /^Google answered with 502$/],
     ['a cut connection', (_request, response) => response.destroy(), /^Google did not answer: /],
     ['a cut answer', cutAnswer, /^(the answer of Google could not be read$|Google did not answer: )/],
-    ['no JSON', always('<html>'), /^the answer of Google (could not be read|is no JSON)$/],
-    ['JSON of another shape', always({ hello: 1 }), /^Google accepted a job and gave no id for it$/],
+    ['no JSON', always('<html>'), /^the answer of Google (could not be read|is not JSON)$/],
+    ['JSON of another shape', always({ hello: 1 }), /^Google accepted a job without giving its ID$/],
   ]
   for (const [name, handler, message] of unknown)
     await t.test(name, async t => {

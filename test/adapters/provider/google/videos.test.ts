@@ -56,7 +56,7 @@ t.test('a job without a usable name cannot be found again', async t => {
   for (const name of [undefined, 7, '', 'a b', 'x'.repeat(256)])
     await t.test(String(name), async t => {
       const { provider, server } = await given(t, always({ name }))
-      await t.rejects(provider.submit(job, never), { message: 'Google accepted a job and gave no id for it' })
+      await t.rejects(provider.submit(job, never), { message: 'Google accepted a job without giving its ID' })
       t.equal(server.requests.length, 1)
     })
 })
@@ -182,7 +182,7 @@ t.test('a failed poll is made again later', async t => {
     ['503', always('<html>', 503), /^Google answered with 503$/],
     ['a cut connection', (_request, response) => response.destroy(), /^Google did not answer: /],
     ['a cut answer', cutAnswer, /^(the answer of Google could not be read$|Google did not answer: )/],
-    ['no JSON', always('<html>'), /^the answer of Google is no JSON$/],
+    ['no JSON', always('<html>'), /^the answer of Google is not JSON$/],
     ['503 for the film', finished(always('', 503)), /^Google answered with 503$/],
     ['a cut film', finished(cutAnswer), /^(the answer of Google could not be read$|Google did not answer: )/],
   ]

@@ -19,7 +19,7 @@ t.test('an answer without a usable id is no job', async t => {
   const { server, submit } = await open(t)
   for (const id of [undefined, '', 7, 'v'.repeat(256), '\ud800']) {
     server.answer = response => reply(response, 200, { ...queued, id })
-    await t.rejects(submit('videos', { prompt: 'a lake' }), /names no video|could not be read/)
+    await t.rejects(submit('videos', { prompt: 'a lake' }), /has no video ID|could not be read/)
   }
 })
 

@@ -82,7 +82,7 @@ t.test('rejects while the secret cannot be fetched, and never tells it', async t
   for (const [fault, error] of [
     ['cut', /^the secret of Replicate's callbacks cannot be fetched: Replicate did not answer: /],
     [{ status: 401, body: {} }, /cannot be fetched: Replicate answered with 401$/],
-    [{ status: 200, body: '<h1>Hello</h1>' }, /cannot be fetched: the answer of Replicate is no JSON$/],
+    [{ status: 200, body: '<h1>Hello</h1>' }, /cannot be fetched: the answer of Replicate is not JSON$/],
     [{ status: 200, body: null }, /^Replicate sent no secret for its callbacks$/],
     [{ status: 200, body: { key: 'whsec_?' } }, /^Replicate sent no secret for its callbacks$/],
     [{ status: 200, body: { key: '' } }, /^Replicate sent no secret for its callbacks$/],

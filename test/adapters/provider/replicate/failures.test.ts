@@ -111,7 +111,7 @@ t.test('rejects when nobody knows whether Replicate accepted the job, after one 
     ['an answer that breaks off', 'break', /could not be read|did not answer/],
     ['502', { status: 502, body: '<h1>Bad gateway</h1>' }, /^Replicate answered with 502$/],
     ['504', problem(504, 'Timeout', 'late'), /^Replicate answered with 504$/],
-    ['no JSON', { status: 201, body: '<h1>Hello</h1>' }, /^the answer of Replicate is no JSON$/],
+    ['no JSON', { status: 201, body: '<h1>Hello</h1>' }, /^the answer of Replicate is not JSON$/],
     ['null', { status: 201, body: null }, /^Replicate sent no prediction$/],
     ['another shape', { status: 201, body: { id: 7 } }, /^Replicate sent no prediction$/],
     ['an odd id', { status: 201, body: { id: '../account', status: 'starting' } }, /^Replicate sent no prediction$/],
@@ -168,7 +168,7 @@ t.test('a poll that fails says nothing about its prediction', async t => {
     ['break', /could not be read|did not answer/],
     [{ status: 502, body: '<h1>Bad gateway</h1>' }, /^Replicate answered with 502$/],
     ['cut', /^Replicate did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
-    [{ status: 200, body: '<h1>Hello</h1>' }, /^the answer of Replicate is no JSON$/],
+    [{ status: 200, body: '<h1>Hello</h1>' }, /^the answer of Replicate is not JSON$/],
     [{ status: 200, body: [1, 2] }, /^Replicate sent no prediction$/],
   ]
   for (const [fault, error] of faults) {
