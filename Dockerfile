@@ -12,6 +12,7 @@ FROM node:24-slim
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY docs/first-picture.jpg docs/
+COPY docs/verify/verify.mjs docs/verify/
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 RUN ln -s /app/dist/src/cli.js /usr/local/bin/tollgate && mkdir -m 700 /data && chown node:node /data

@@ -6,12 +6,6 @@ import { Closed, Sha256, Tagged } from './primitives.ts'
 /** Trees have fewer entries than this, so that every number of a proof is exact in every language. */
 export const MAX_TREE_SIZE = 2 ** 31
 
-/**
- * Levels of objects and lists in a text that a proof is read from. The service writes fewer, and each program that
- * checks proofs can read these without running out of its stack.
- */
-export const MAX_TEXT_DEPTH = 100
-
 const Revision = Type.Integer({ minimum: 0, maximum: MAX_TREE_SIZE - 2 })
 
 const Path = Type.Array(Sha256, { description: 'The other child at each node, from the entry up.' })

@@ -333,24 +333,29 @@ const millionths = value => {
 const dividedUp = (/** @type {bigint} */ dividend, /** @type {bigint} */ divisor) => (dividend + divisor - 1n) / divisor
 
 /**
- * Whether the total of a receipt follows from its lines, of which the first and no other is the base price.
- * @type {(receipt: any) => boolean}
+ * What is wrong with the total of a receipt, which follows from its lines. The first and no other is the base price.
+ * @type {(receipt: any) => string | undefined}
  */
-const addsUp = ({ lines: [base, ...others], totalMicros, usdPerCreditMicros }) => {
+const sumFault = ({ lines: [base, ...others], totalMicros, usdPerCreditMicros }) => {
+  const isOnlyBase = base?.kind === 'base' && others.every(({ kind }) => kind !== 'base')
+  if (!isOnlyBase) return 'its receipt has not one base price'
   let [product, divisor, added] = [whole(base.amountMicros), 1n, 0n]
   for (const line of others) {
     if (line.kind === 'surcharge') {
       // In format 1 the rate stands in the lines.
-      const amount = dividedUp(whole(line.usdMicros) * MILLION, whole(usdPerCreditMicros ?? line.usdPerCreditMicros))
-      if (amount !== whole(line.amountMicros)) return false
+      const rate = usdPerCreditMicros ?? line.usdPerCreditMicros
+      if (!rate) return 'its receipt has a surcharge and no exchange rate'
+      const amount = dividedUp(whole(line.usdMicros) * MILLION, whole(rate))
+      if (amount !== whole(line.amountMicros))
+        return `its surcharge for ${line.parameter} is ${line.amountMicros}, not ${amount}`
       added += amount
     } else {
       product *= line.kind === 'quantity' ? millionths(line.value) : whole(line.factorMicros)
       divisor *= MILLION
     }
   }
-  const isOnlyBase = [base, ...others].every(({ kind }, index) => (kind === 'base') === (index === 0))
-  return isOnlyBase && dividedUp(product, divisor) + added === whole(totalMicros)
+  const total = dividedUp(product, divisor) + added
+  return total === whole(totalMicros) ? undefined : `its price is ${totalMicros}, and its receipt adds up to ${total}`
 }
 
 const asText = (/** @type {any} */ value) => (isText(value) ? value : canonical(value))
@@ -371,7 +376,7 @@ function* listedLines({ baseMicros, quantities, multipliers, surcharges }, input
   for (const { when, usdMicros } of surcharges) {
     const value = memberOf(input, when.parameter)
     const isEqual = value !== undefined && canonical(value) === canonical(when.equals)
-    if (isEqual) yield ['surcharge', when.parameter, when.equals, usdMicros]
+    if (isEqual) yield ['surcharge', when.parameter, canonical(when.equals), usdMicros]
   }
 }
 
@@ -383,16 +388,29 @@ const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queue
   const isOfRun = isText(endpoint) && model === queued.model && endpoint === queued.endpoint
   hold(isOfRun, `event ${revision} runs another model than the receipt before it`)
   const family = catalog.get(catalogRevision)
-  const found = family?.id === model && family.endpoints.find((/** @type {any} */ { id }) => id === endpoint)
-  hold(found, `event ${revision - 1}: its receipt names no price of the catalog`)
+  const named = `catalog revision ${catalogRevision}`
+  hold(family, `event ${revision - 1}: its receipt names ${named}, which publishes no prices`)
+  hold(family.id === model, `event ${revision - 1}: ${named} publishes ${family.id}, not ${model}`)
+  const found = family.endpoints.find((/** @type {any} */ { id }) => id === endpoint)
+  hold(found, `event ${revision - 1}: ${named} has no endpoint ${endpoint}`)
   const billed = lines.map((/** @type {any} */ line) => {
     // In format 1, a surcharge does not say which value it is for: it is that of the input.
     const { equals = memberOf(queued.input, line.parameter) ?? null } = line
-    return canonical([line.kind, ...(LINES[line.kind] ?? []).map(name => (name === 'equals' ? equals : line[name]))])
+    const told = (/** @type {string} */ name) => (name === 'equals' ? canonical(equals) : (line[name] ?? null))
+    return canonical([line.kind, ...(LINES[line.kind] ?? []).map(told)])
   })
   const listed = [...listedLines(found.pricing, queued.input)].map(line => canonical(line))
-  const isListed = billed.sort().join('\n') === listed.sort().join('\n')
-  hold(isListed, `event ${revision - 1}: its receipt is not what the price list gives`)
+  const asWords = (/** @type {string} */ line) =>
+    JSON.parse(line)
+      .map((/** @type {any} */ part) => part ?? 'none')
+      .join(' ')
+  const strange = billed.find((/** @type {string} */ line) => !listed.includes(line))
+  const isNoneStrange = strange === undefined
+  const stranger = isNoneStrange ? '' : `its receipt has the line "${asWords(strange)}"`
+  hold(isNoneStrange, `event ${revision - 1}: ${stranger}, which the price list does not give`)
+  const missing = listed.find(line => !billed.includes(line))
+  hold(!missing, `event ${revision - 1}: its receipt lacks the line "${missing && asWords(missing)}" of the price list`)
+  hold(billed.length === listed.length, `event ${revision - 1}: its receipt has a line twice`)
 }
 
 // ---- The three kinds of proofs ----
@@ -541,7 +559,8 @@ const checkEvents = ({ to, start, events }, before, catalog) => {
     if (debit) {
       const isSame = debit.receipt.totalMicros === debit.amountMicros
       hold(isSame, `event ${revision} debits another amount than its receipt`)
-      hold(addsUp(debit.receipt), `event ${revision}: its receipt does not add up`)
+      const fault = sumFault(debit.receipt)
+      hold(!fault, `event ${revision}: ${fault}`)
     }
     if (revision === before) opening = balance
   }
@@ -591,14 +610,19 @@ const show = run => {
   }
 }
 
-/** What a proof shows, as lines. Throws Wrong. @type {(text: string, keys: Keys, kept?: string) => string[]} */
-export const check = (text, keys, kept) => {
+/** What a proof shows: its seals, and all else as lines. Throws Wrong. @type {(text: string, keys: Keys) => Shown} */
+export const examine = (text, keys) => {
   const proof = attempt(() => JSON.parse(text))
   const [run, members] = memberOf(KINDS, proof?.kind) ?? []
   // A name that comes twice could be read in two ways.
   const isProof = run && fits(proof, { ...head, ...members }) && membersIn(text) === membersIn(JSON.stringify(proof))
   hold(isProof, 'it is no tollgate-proof of version 1 in the documented form')
-  const { seals, lines } = show(() => run(proof, keys))
+  return show(() => run(proof, keys))
+}
+
+/** What a proof shows, as lines. Throws Wrong. @type {(text: string, keys: Keys, kept?: string) => string[]} */
+export const check = (text, keys, kept) => {
+  const { seals, lines } = examine(text, keys)
   const all = [...lines, ...seals.map(({ name, at }) => `seal ${name} of ${at}`)]
   if (kept === undefined) return [...all, 'To compare with a seal that you kept, pass its name as --seal.']
   const isOld = !kept.includes(':sha256-')

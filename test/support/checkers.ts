@@ -1,14 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { resolve } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
-import { pathToFileURL } from 'node:url'
-import { checkProof } from '../../src/audit/proofs/check/check.ts'
-import type { readEvent } from '../../src/audit/proofs/check/event.ts'
-import { parseKeys } from '../../src/audit/proofs/check/keys.ts'
-import { Wrong } from '../../src/audit/proofs/check/wrong.ts'
+import { check, parseKeys, Wrong } from '#verify'
 import { needsPrograms } from './needs.ts'
 
-// The three programs that check proofs, without their command lines.
+// The two programs that check proofs, without their command lines.
 
 export const needsPython = needsPrograms('python3')
 
@@ -23,33 +18,17 @@ let pythonPath: string | undefined
 /** For each text what is wrong with it, or `right`. Rejects if a checker fails in any other way. */
 export type Checker = (texts: Buffer[], keys: string) => Promise<string[]>
 
-interface Script {
-  check(text: string, keys: unknown): string[]
-  parseKeys(text: string): unknown
-  readEvent: typeof readEvent
-  isSigned(text: string, signature: string, x: string): boolean
-  Wrong: typeof Wrong
-}
-
-export const script = async (): Promise<Script> => import(pathToFileURL(resolve('docs/verify/verify.mjs')).href)
-
-const inService: Checker = async (texts, keys) => {
-  const known = parseKeys(keys)
-  return texts.map(text => attempt(() => checkProof(text.toString(), known), Wrong))
-}
-
 const inNode: Checker = async (texts, keys) => {
-  const { check, parseKeys, Wrong } = await script()
   const known = parseKeys(keys)
-  return texts.map(text => attempt(() => check(text.toString(), known), Wrong))
+  return texts.map(text => attempt(() => check(text.toString(), known)))
 }
 
-const attempt = (check: () => unknown, expected: typeof Wrong): string => {
+const attempt = (check: () => unknown): string => {
   try {
     check()
     return 'right'
   } catch (error) {
-    if (error instanceof expected) return error.message
+    if (error instanceof Wrong) return error.message
     throw error
   }
 }
@@ -84,4 +63,4 @@ export const python = async <Found>(lines: string, given: object): Promise<Found
   return JSON.parse(stdout.toString())
 }
 
-export const checkers: Record<string, Checker> = { inService, inNode, inPython }
+export const checkers: Record<string, Checker> = { inNode, inPython }

@@ -4,12 +4,12 @@ import type { RawEvent } from '../../schemas/recorded.ts'
 import { proveConsistency } from '../../src/audit/proofs/make/consistency.ts'
 import { proveInclusion } from '../../src/audit/proofs/make/inclusion.ts'
 import { proveStatement } from '../../src/audit/proofs/make/statement.ts'
-import { linksRoot, streamsRoot } from '../../src/audit/seals/merkle.ts'
 import { sha256 } from '../../src/domain/digest.ts'
 import type { ReadableLog } from '../../src/ports/event-log.ts'
 import { parseSealKey } from '../../src/services/seals/seal-key.ts'
 import { type LinkedEvent, makeLink } from './links.ts'
 import { logOf } from './log-of.ts'
+import { linksRoot, streamsRoot } from './merkle.ts'
 
 /** The secret key of the first example of RFC 8032, section 7.1, in PEM. Everybody knows it. */
 const PEM = `-----BEGIN PRIVATE KEY-----

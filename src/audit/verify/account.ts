@@ -74,7 +74,7 @@ export class Money implements Rule {
 }
 
 /** By type of event, whether it adds credits to an account or takes them from it. */
-export const SIGNS: Readonly<Record<string, 1 | -1>> = {
+const SIGNS: Readonly<Record<string, 1 | -1>> = {
   CreditsGranted: 1,
   CreditsWithdrawn: -1,
   CreditsDebited: -1,

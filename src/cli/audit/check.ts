@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { decimal } from '../../audit/decimal.ts'
-import { checkProof, type Shown } from '../../audit/proofs/check/check.ts'
-import { parseKeys } from '../../audit/proofs/check/keys.ts'
-import type { Move } from '../../audit/proofs/check/move.ts'
-import { Wrong } from '../../audit/proofs/check/wrong.ts'
-import { hasName, isOldName, type KeptSeal } from '../../audit/seals/kept-seal.ts'
+import { check, parseKeys, Wrong } from '#verify'
 import { OperatorError } from '../operator-error.ts'
 import { parseSeal } from './seal-argument.ts'
 import { printable } from './text.ts'
@@ -24,20 +19,13 @@ export const checkCommand = (): Command =>
       if (keys.size === 0) throw new OperatorError(noKey(options.key, keyText), UNABLE)
       const text = read(file)
       try {
-        const shown = checkProof(text, keys, kept)
-        console.log([...toLines(shown), ...adviceOn(shown, kept)].join('\n'))
+        console.log(check(text, keys, kept?.name).join('\n'))
       } catch (error) {
         if (!(error instanceof Wrong)) throw error
         console.log(printable(`wrong: ${error.message}`))
         process.exitCode = WRONG
       }
     })
-
-const adviceOn = ({ seals }: Shown, kept: KeptSeal | undefined): string[] => {
-  if (!kept) return ['To compare with a seal that you kept, pass its name as --seal.']
-  const { name = '' } = seals.find(seal => hasName(seal, kept.name)) ?? {}
-  return isOldName(kept.name) ? [`No signature covers the old name ${kept.name}: keep ${name} instead.`] : []
-}
 
 const noKey = (path: string, text: string): string =>
   text.includes('PRIVATE KEY')
@@ -51,45 +39,3 @@ const read = (path: string): string => {
     throw new OperatorError(`${path} cannot be read: ${(error as Error).message}.`, UNABLE)
   }
 }
-
-/** The lines say the same as those of `docs/verify/verify.py` and `docs/verify/verify.mjs`. */
-const toLines = (shown: Shown): string[] => [
-  ...claims(shown),
-  ...shown.seals.map(({ name, at }) => `seal ${name} of ${at}`),
-]
-
-const claims = (shown: Shown): string[] => {
-  const [earlier, later] = shown.seals
-  switch (shown.kind) {
-    case 'inclusion':
-      return [
-        `right: ${shown.type}, event ${shown.revision} of ${shown.stream}, is sealed`,
-        ...(shown.move ? [`credits: ${moveText(shown.move)}`] : []),
-      ]
-    case 'consistency':
-      return [`right: seal ${later?.number} extends seal ${earlier?.number}`]
-    case 'statement': {
-      const extent = later ? 'between the seals' : 'up to the seal'
-      return [
-        `right: ${shown.account} has ${shown.events} events ${extent}, all here`,
-        ...shown.moves.map(move => `event ${move.revision}: ${moveText(move)}`),
-        `balance: ${credits(shown.beforeMicros)} credits before, ${credits(shown.afterMicros)} credits after`,
-        `prices: ${shown.prices} recomputed`,
-      ]
-    }
-  }
-}
-
-const moveText = ({ type, amountMicros, afterMicros, runId, model }: Move): string => {
-  const named = `${runId === undefined ? '' : ` for ${runId}`}${model === undefined ? '' : ` of ${model}`}`
-  return `${credits(amountMicros)} ${VERBS[type]}${named}, ${credits(afterMicros)} after`
-}
-
-const VERBS: Readonly<Record<string, string>> = {
-  CreditsGranted: 'granted',
-  CreditsWithdrawn: 'withdrawn',
-  CreditsDebited: 'debited',
-  CreditsRefunded: 'refunded',
-}
-
-const credits = (micros: number): string => decimal(BigInt(micros), 6)

@@ -1,7 +1,6 @@
 import type { Family, ParametersSchema } from '../../../schemas/catalog.ts'
 import { MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import type { FamilyFault } from '../../domain/catalog/validity.ts'
-import { isNestedWithin } from '../../domain/nesting.ts'
 import { compileFault } from '../schema-check.ts'
 import { isPortable, patternsIn } from './portable-pattern.ts'
 
@@ -37,3 +36,9 @@ const partFault = (schema: object): string | undefined => {
  * validator accept every input.
  */
 const foreignWord = (schema: object): string | undefined => /"(\$(?!comment")\w+)":/.exec(JSON.stringify(schema))?.[1]
+
+/** Whether the objects and lists of a JSON value are nested in no more than so many levels. */
+export const isNestedWithin = (levels: number, value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every(each => isNestedWithin(levels - 1, each)))

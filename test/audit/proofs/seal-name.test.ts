@@ -1,15 +1,14 @@
 import t from 'tap'
+import { check as checkText, examine, parseKeys } from '#verify'
 import type { ConsistencyProof, InclusionProof, Proof, StatementProof } from '../../../schemas/proof.ts'
-import { checkProof } from '../../../src/audit/proofs/check/check.ts'
-import { parseKeys } from '../../../src/audit/proofs/check/keys.ts'
 import { sealName } from '../../../src/services/seals/seal-name.ts'
 import { forgedProofs, vectorKey, vectorProofs } from '../../support/proof-vectors.ts'
 
 const keys = parseKeys(JSON.stringify(vectorKey.publicKey))
 const [proofs, forged] = [await vectorProofs(), await forgedProofs()]
 
-const check = (proof: Proof | undefined, name?: string) =>
-  checkProof(JSON.stringify(proof), keys, name === undefined ? undefined : { number: Number.parseInt(name, 10), name })
+const check = (proof: Proof | undefined, name?: string) => checkText(JSON.stringify(proof), keys, name)
+const sealsOf = (proof: Proof | undefined) => examine(JSON.stringify(proof), keys).seals
 
 const inclusion = proofs['inclusion'] as InclusionProof
 const name = sealName(JSON.parse(inclusion.seal.dataText))
@@ -21,7 +20,7 @@ t.test('the name of a seal is that of what it signs, whatever its link', async t
     ['forged-consistency-later', 'consistency'],
     ['forged-statement', 'statement-part'],
   ] as const) {
-    const [wrong, right] = [check(forged[one]).seals, check(proofs[other]).seals]
+    const [wrong, right] = [sealsOf(forged[one]), sealsOf(proofs[other])]
     t.same(
       wrong.map(({ name }) => name),
       right.map(({ name }) => name),
@@ -33,7 +32,7 @@ t.test('the name of a seal is that of what it signs, whatever its link', async t
       one,
     )
   }
-  t.equal(check(inclusion).seals[0]?.name, name, 'as the service names it')
+  t.equal(sealsOf(inclusion)[0]?.name, name, 'as the service names it')
   const earlier = forged['forged-consistency-earlier'] as ConsistencyProof
   t.throws(() => check(earlier), { message: 'seal 3 does not cover seal 1' })
 })

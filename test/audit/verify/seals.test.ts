@@ -4,12 +4,12 @@ import { accountIn, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { KeptSeal } from '../../../src/audit/seals/kept-seal.ts'
-import { linksRoot } from '../../../src/audit/seals/merkle.ts'
 import { Seals } from '../../../src/audit/verify/seals.ts'
 import { parseSealKey } from '../../../src/services/seals/seal-key.ts'
 import { sealName } from '../../../src/services/seals/seal-name.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { makeLink } from '../../support/links.ts'
+import { linksRoot } from '../../support/merkle.ts'
 import { verified } from '../../support/verified.ts'
 
 const newPem = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isExtension, isIncluded, linksRoot } from '../../../src/audit/seals/merkle.ts'
 import { sha256 } from '../../../src/domain/digest.ts'
 import { LinkLevels } from '../../../src/domain/seals/link-levels.ts'
 import { consistencyPath, emptyLogTree, inclusionPath, rootOf, withLink } from '../../../src/domain/seals/log-tree.ts'
+import { isExtension, isIncluded, linksRoot } from '../../support/merkle.ts'
 
 const linksOf = (count: number) => Array.from({ length: count }, (_, index) => sha256(`link ${index}`))
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isSealed, type SealedStream, streamsRoot } from '../../../src/audit/seals/merkle.ts'
 import { sha256 } from '../../../src/domain/digest.ts'
 import { emptyLogTree, rootOf, withLink } from '../../../src/domain/seals/log-tree.ts'
 import {
@@ -20,6 +19,7 @@ import {
   type TreePage,
   topsOf,
 } from '../../../src/domain/seals/tree-page.ts'
+import { isSealed, type SealedStream, streamsRoot } from '../../support/merkle.ts'
 
 /** Stores a changed tree, without the pages that it does not need. */
 const grow = (stored: Map<string, TreePage>, root: string, leaves: StreamLeaf[]): string => {

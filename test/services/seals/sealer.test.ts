@@ -4,7 +4,6 @@ import { PERIODS_STREAM, READS_STREAM, SEALS_STREAM } from '../../../schemas/eve
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
-import { linksRoot, streamsRoot } from '../../../src/audit/seals/merkle.ts'
 import { rootOf } from '../../../src/domain/seals/log-tree.ts'
 import type { StreamLeaf } from '../../../src/domain/seals/stream-tree.ts'
 import { canonicalJson } from '../../../src/engine/log/canonical.ts'
@@ -19,6 +18,7 @@ import { collect } from '../../support/collect.ts'
 import { ambient, openLog, openViews } from '../../support/engine.ts'
 import { startEventStoreServer } from '../../support/event-store/server.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { linksRoot, streamsRoot } from '../../support/merkle.ts'
 import { eventStoreAt } from '../../support/store-addresses.ts'
 
 const MAX_EVENTS = 10

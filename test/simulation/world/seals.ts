@@ -1,8 +1,7 @@
 import { createPublicKey } from 'node:crypto'
+import { check, parseKeys } from '#verify'
 import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import { checkProof } from '../../../src/audit/proofs/check/check.ts'
-import { parseKeys } from '../../../src/audit/proofs/check/keys.ts'
 import type { KeptSeal } from '../../../src/audit/seals/kept-seal.ts'
 import { verifyLog } from '../../../src/audit/verify/verify.ts'
 import type { ClientKeys } from './keys.ts'
@@ -80,7 +79,7 @@ export class ClientSeals {
 
   #check(proof: object, kept?: KeptSeal) {
     try {
-      checkProof(JSON.stringify(proof), publicKeys, kept)
+      check(JSON.stringify(proof), publicKeys, kept?.name)
     } catch (error) {
       this.#world.violation(`${this.#accountId} got a proof that is wrong: ${error}`)
     }
