@@ -96,9 +96,11 @@ const canonical = (value: unknown): string => {
     return `[${text}]`
   }
   const members = value as Record<string, unknown>
-  // A member without a value is none, as in JSON.
-  for (const name of Object.keys(members).sort())
-    if (members[name] !== undefined) text += `${text && ','}${quoted(name)}:${canonical(members[name])}`
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name]
+    // A member without a value is none, as in JSON.
+    if (member !== undefined) text += `${text && ','}${quoted(name)}:${canonical(member)}`
+  }
   return `{${text}}`
 }
 
