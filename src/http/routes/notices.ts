@@ -15,7 +15,7 @@ const getNotices = operation({
   tag: 'Account',
   summary: 'Get the notice settings',
   description: [
-    'Returns what the account is told of, and where: a low balance, keys that have used 80 % and all of their budgets,',
+    'Returns the notices that the account gets, and where: low balance, keys at 80 % and 100 % of their budgets,',
     'keys that expire within a week, and models in use that retire within 30, 7 and 1 days.',
   ].join(' '),
   responses: {

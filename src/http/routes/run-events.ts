@@ -19,7 +19,7 @@ const followRun = operation({
   tag: 'Runs',
   summary: 'Follow a run',
   description: [
-    'Streams server-sent events until the run ends. `run` events hold the run: first as it is, then after each change.',
+    'Streams server-sent events until the run ends. `run` events hold the run: first its state, then each change.',
     '`progress` events hold its progress from 0 to 1, if the provider reports it.',
     `An account may have ${MAX_STREAMS} streams open at a time.`,
   ].join(' '),

@@ -79,7 +79,7 @@ const getRun = operation({
   path: '/v1/runs/:id',
   tag: 'Runs',
   summary: 'Get a run',
-  description: 'Returns the run as it is now. Poll it until its `status` is `completed` or `failed`.',
+  description: 'Returns the current state of the run. Poll until `status` is `completed` or `failed`.',
   params: { id: RunAddress },
   responses: {
     200: {

@@ -32,7 +32,7 @@ export interface RegistrationResult extends Pick<Welcome, 'withheld'> {
 
 /**
  * Finds the account of an identity or opens one, optionally with its first key. An identity has at most one account. A
- * process may die between any two steps, and the next call goes on from there.
+ * process may die between any two steps; the next call then continues with the next step.
  */
 export const register = async (
   { accounts, logins, random }: RegistrationParts,

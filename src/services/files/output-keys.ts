@@ -8,8 +8,8 @@ import { deriveKey } from '../derive-key.ts'
 export const MAX_OUTPUT_FILES = 16
 
 /**
- * The keys of the files of runs. They follow from run and index, so that whoever stores a result again finds the same
- * place, and hold 128 bits that only the service can compute, so that an address cannot be guessed.
+ * The keys of the files of runs. Run and index determine the key, so that a process that stores a result again finds
+ * the same place. Each key has 128 bits that only the service can compute, so that nobody can guess an address.
  */
 export class OutputKeys {
   readonly #secret: Buffer

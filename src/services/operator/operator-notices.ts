@@ -29,8 +29,8 @@ interface Parts extends StreamParts {
 }
 
 /**
- * Records the beginning and the end of troubles that only the operator can mend. Callers wait for nothing, and tell of
- * whatever they see: the stream decides what is new.
+ * Records the start and the end of alerts: problems that only the operator can fix. Callers do not wait, and report
+ * everything that they see: the stream decides what is new.
  */
 export class OperatorNotices {
   readonly #parts: Parts

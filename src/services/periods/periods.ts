@@ -66,8 +66,8 @@ export class Periods {
   }
 
   /**
-   * Closes a month that is over, and the open ones before it. Asks for a seal of everything that the log holds, and
-   * waits for it. After a crash in between, the next attempt goes on with the seal that was asked for.
+   * Closes a month that is over, and the open months before it. Requests a seal of everything in the log, and waits for
+   * the seal. After a crash in between, the next attempt continues with the requested seal.
    */
   async close(caller: Caller, period: string): Promise<Answer<ClosedPeriods>> {
     const first = await this.#firstPeriod()

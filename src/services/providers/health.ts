@@ -2,16 +2,16 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ProviderOutcome, Submitted, Trouble } from '../../ports/provider.ts'
 import type { ProviderAccount } from './provider-account.ts'
 
-/** Failures in succession after which a model rests. A provider that is down would hold up every run for a while. */
+/** Failures in succession that open the breaker of a model. Without it, every run would wait for a dead provider. */
 const MAX_FAILURES = 5
 
-/** How long a model rests, and how long one attempt may take that shows whether it works again. */
+/** How long the breaker of a model stays open, and how long the attempt that tests the model may take. */
 const REST_MS = 30_000
 
-/** How long an account rests that was refused. Only the operator can mend that, so one attempt now and then will do. */
+/** How long the breaker of a refused account stays open. Only the operator can fix the account, so few attempts do. */
 const REFUSED_REST_MS = 5 * 60_000
 
-/** The rest after a rate limit without a wait that the provider asks for. */
+/** How long the breaker of an account stays open after a 429 that does not say how long to wait. */
 const RATE_LIMIT_REST_MS = 5_000
 
 /** No wait is longer, whatever a provider asks for. */
@@ -23,7 +23,7 @@ export interface Rest {
   untilMs: number
 }
 
-/** A rest of an account, or of one of its models. */
+/** An open breaker of an account, or of one of its models. */
 export interface RestOf extends Rest {
   provider: string
   account: string
@@ -39,7 +39,7 @@ export interface WaitOf {
   model?: string | undefined
 }
 
-/** Learns which accounts are refused, and which work. It is told again with every answer. */
+/** Learns which accounts are refused, and which work. Called after every answer. */
 export interface HealthWatcher {
   works(account: AccountName): void
   refused(account: AccountName, reason: 'unauthorized' | 'out_of_quota'): void
@@ -61,8 +61,8 @@ interface Breaker {
 }
 
 /**
- * Circuit breakers: one for each account at a provider, and one for each model of an account. When the rest of one has
- * ended, a single attempt shows whether it works again.
+ * Circuit breakers: one for each account at a provider, and one for each model of an account. When the time of an open
+ * breaker has passed, a single attempt shows whether the account or model works again.
  */
 export class Health {
   readonly #clock: Clock
@@ -85,7 +85,7 @@ export class Health {
     return last
   }
 
-  /** All rests that have not ended. */
+  /** All open breakers. */
   rests(): RestOf[] {
     const nowMs = this.#clock.monotonicMs()
     return [...this.#breakers].flatMap(([name, { rest }]) =>
@@ -100,7 +100,7 @@ export class Health {
     if (account !== undefined) this.#watcher?.works({ provider, account })
   }
 
-  /** An attempt begins. After a rest, others wait until it has shown whether the model works again. */
+  /** An attempt begins. After an open breaker, other attempts wait until this attempt shows whether the model works. */
   began(account: ProviderAccount, model: string) {
     const untilMs = this.#clock.monotonicMs() + REST_MS
     for (const name of namesOf(account, model)) {

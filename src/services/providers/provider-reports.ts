@@ -15,16 +15,16 @@ export interface ReportedProvider {
   /** Calls in progress, and how many may be. */
   calls: number
   maxCalls: number
-  /** One for each account and model that rests: that of the process where it rests longest. */
+  /** The open breakers, one for each account and model: of the process whose breaker stays open longest. */
   rests: SharedRest[]
 }
 
-/** A rest in some of the processes that report the provider. */
+/** A breaker that is open in some of the processes that report the provider. */
 export interface SharedRest extends ReportedRest {
   processes: number
 }
 
-/** The reports of the processes that live, by provider. One that no service wrote is ignored. */
+/** The reports of the live processes, by provider. Reports that no service wrote are ignored. */
 export const readReports = async (
   views: Pick<ViewStore, 'reports'>,
   nowMs: number,

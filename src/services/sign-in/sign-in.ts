@@ -64,8 +64,8 @@ export class SignIn {
   }
 
   /**
-   * Opens a session for whoever enters the right code, and the account if there is none. The session of `earlierToken`,
-   * which the same browser had, ends.
+   * Opens a session for a person who enters the right code, and opens the account if there is none. The session of
+   * `earlierToken`, which the same browser had, ends.
    */
   async enterCode(
     caller: Caller,
@@ -84,7 +84,7 @@ export class SignIn {
     return telegram ? answer(await telegram.begin()) : refuse('telegram_not_offered')
   }
 
-  /** Opens a session for whoever comes back from Telegram, and the account if there is none. */
+  /** Opens a session for a person who returns from Telegram, and opens the account if there is none. */
   async enterTelegram(
     caller: Caller,
     { earlierToken, ...returned }: TelegramReturn & { earlierToken?: string | undefined },

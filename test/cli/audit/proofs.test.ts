@@ -69,7 +69,7 @@ t.test('a proof of each kind is made beside the service, and each program finds 
     t.match(lines[0], first)
     if (second) t.equal(lines[1], second)
     else t.notMatch(lines[1], /^credits:/)
-    t.match(lines.at(-1), /^Compare a seal/)
+    t.match(lines.at(-1), /^To compare with a seal/)
     const [, seal = ''] = /^seal (\S+) of/.exec(lines.at(-2) ?? '') ?? []
     const kept = await operator.text(t, 'audit', 'check', paths.proof, '--key', paths.key, '--seal', seal)
     t.same(kept.trimEnd().split('\n'), lines.slice(0, -1))

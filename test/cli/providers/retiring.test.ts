@@ -25,7 +25,7 @@ t.test('bindings are warned of 60 days before they retire, and after it', async 
   t.same(
     found.map(each => retiringText(each, NOW_MS)),
     [
-      'fal/gone of lumen-t2i retired on 2026-11-24; nothing replaces it.',
+      'fal/gone of lumen-t2i retired on 2026-11-24; replacement: none.',
       'fal/soon of lumen-t2i retires on 2027-01-23; replacement: next.',
     ],
   )
