@@ -2,7 +2,7 @@
 export const isLong = process.env['TEST_LENGTH'] === 'long'
 
 /** A test fails after this time: twice what the longest ones take on a busy machine with two processors. */
-export const TEST_TIMEOUT_MS = 300_000
+export const TEST_TIMEOUT_MS = 600_000
 
 /** A process that ends no test in this time is ended. Longer than a test may take, so that the test is named. */
-export const PROCESS_TIMEOUT_MS = 600_000
+export const PROCESS_TIMEOUT_MS = 660_000
