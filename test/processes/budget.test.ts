@@ -7,15 +7,17 @@ import { auditFolder } from '../support/ledger.ts'
 import { openAccount, openFolder, openKey } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
 
 // The processes share two cores with other tests.
 t.setTimeout(120_000)
 
-const REQUESTS = 1000
+/** Many more than the budget allows. */
+const REQUESTS = isLong ? 1000 : 200
 const BUDGET_CREDITS = 30
 
-t.test('1,000 parallel requests to two processes spend a budget exactly, and a revoked key spends nothing', async t => {
+t.test('parallel requests to two processes spend a budget exactly, and a revoked key spends nothing', async t => {
   const folder = await temporaryFolder(t)
   const core = await openFolder(folder)
   const place = { core, url: 'http://localhost' }
