@@ -20,7 +20,7 @@ t.test('every file of the studio says in its XMP that a program made it', async 
     ]),
     ['audio/mpeg', { craft: 'speech', seed: 1, input: { ...small, output_format: 'mp3' } }],
     ['audio/wav', { craft: 'speech', seed: 1, input: { ...small, output_format: 'wav' } }],
-    ['video/mp4', { craft: 'film', seed: 1, input: small }],
+    ['video/mp4', { craft: 'film', seed: 1, input: { ...small, resolution: '144p' } }],
   ]
   for (const [mimeType, work] of works) {
     const made = await studio.make(work)
