@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import * as layout from './layout.ts'
-import { whileLocked } from './open-lock.ts'
+import { pause, whileLocked } from './open-lock.ts'
 
 /** How long another process may take to create the file, and how often to check. */
 const CREATION_MS = 1000
@@ -53,7 +53,7 @@ export const checkMetaPages = (path: string) => {
   const deadlineMs = performance.now() + CREATION_MS
   while (existsSync(path) && !isLmdbFile(path)) {
     if (performance.now() > deadlineMs) throw new Damaged(`${path} is damaged or truncated: it is not an LMDB file`)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RECHECK_MS)
+    pause(RECHECK_MS)
   }
 }
 

@@ -30,6 +30,9 @@ export const isLocked = (folder: string): boolean => {
   return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < HOLD_MS
 }
 
+/** Blocks the thread: the library opens environments synchronously. */
+export const pause = (pauseMs: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
+
 const lockFile = (folder: string) => join(folder, 'open.lock')
 
 /** Takes the lock. False if the folder cannot be written to; LMDB then cannot write its shared number either. */
@@ -41,7 +44,7 @@ const hold = (folder: string): boolean => {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return false
     }
-    if (isLocked(folder)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
+    if (isLocked(folder)) pause(RETRY_MS)
     else rmSync(lockFile(folder), { force: true })
   }
 }
