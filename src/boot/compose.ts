@@ -7,7 +7,7 @@ import { createSandboxScaler } from '../adapters/provider/sandbox/scaler.ts'
 import { fromMicros } from '../domain/money.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { Turns } from '../flow/turns.ts'
-import { type ApiParts, createApp } from '../http/app.ts'
+import { type ApiDependencies, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
 import { openMcpEndpoint } from '../mcp/endpoint.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
@@ -63,7 +63,7 @@ import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { WebhookTests } from '../services/webhooks/webhook-tests.ts'
 import { withinTime } from '../time/within-time.ts'
 import { fileFault } from '../transports/refusals/files.ts'
-import type { Core, Substitutes } from './core.ts'
+import type { Core, TestOverrides } from './core.ts'
 import { openOperatorNotices } from './operator-notices.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { openSealing } from './sealing.ts'
@@ -77,22 +77,22 @@ const LAST_OUTCOMES_MS = 1000
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
-export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
+export const openService = async (core: Core, publicUrl: () => string, overrides: TestOverrides = {}) => {
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
   await choices.load()
   const { usdPerCreditMicros, retention } = config
   const { requestsPerMinute, runsInFlight } = config.limits
-  const { slotsPerProvider, leaseMs } = substitutes.limits ?? {}
+  const { slotsPerProvider, leaseMs } = overrides.limits ?? {}
   const addresses = new Addresses(publicUrl, config.cdnUrl)
-  const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
-  const outbound = substitutes.outbound ?? createOutbound(config.outbound)
+  const objects = overrides.objects ?? (await openObjects(config, logger, addresses, masterSecret))
+  const outbound = overrides.outbound ?? createOutbound(config.outbound)
   const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
   const find = createInputMediaFinder({ outbound, objects, addresses, clock, messageOf: fileFault })
   const sources = new InputSources({ find, slots, clock })
-  const mailer = substitutes.mailer ?? (await openMailer(config))
+  const mailer = overrides.mailer ?? (await openMailer(config))
   const operatorNotices = openOperatorNotices(core, { mailer, publicUrl, leaseMs })
   const health = new Health(clock, operatorNotices.ofAccount)
-  const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
+  const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, overrides)
   choices.endedWaits.subscribe(wait => health.endWait(wait))
   const reported = new ReportedRests({ views, clock })
   const hasReactors = config.roles.has('reactors')
@@ -217,7 +217,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })
-  const openApi = (counter: RateCounter): ApiParts => ({
+  const openApi = (counter: RateCounter): ApiDependencies => ({
     ...{ services, present, keyUses },
     keyHolders: new KeyHolders(reads, accounts),
     sessionHolders: new SessionHolders({ accounts, tokens, clock }),
@@ -235,7 +235,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
   const counter = config.roles.has('api')
-    ? (substitutes.rateCounter ?? (await openRateCounter(config, logger)))
+    ? (overrides.rateCounter ?? (await openRateCounter(config, logger)))
     : undefined
   const api = counter && openApi(counter)
   const turns = new Turns(clock)

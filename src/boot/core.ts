@@ -63,7 +63,7 @@ import { openLog, openScratchViews, openViews } from './stores.ts'
 export const commandLineLogger = () => createLogger('warn', 2)
 
 /** Replacements for tests and benchmarks. */
-export interface Substitutes {
+export interface TestOverrides {
   logger?: Logger
   clock?: Clock
   random?: Random
@@ -87,7 +87,7 @@ export interface Limits {
   leaseMs?: number
 }
 
-export interface CoreOptions extends Substitutes {
+export interface CoreOptions extends TestOverrides {
   /** A command does not check the embedded views while a service uses them, since that takes seconds for large ones. */
   isCommand?: boolean
   /** Whether to begin an empty log beside views and objects of another one. */
@@ -165,8 +165,10 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     ...{ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] },
     onMissing: repairs.onMissing,
   })
-  const parts = { ...rebuild, store: views, progress, clock }
-  const keeper = config.roles.has('projector') ? new Projector(parts) : new CheckpointPoller({ ...parts, maxStartMs })
+  const dependencies = { ...rebuild, store: views, progress, clock }
+  const keeper = config.roles.has('projector')
+    ? new Projector(dependencies)
+    : new CheckpointPoller({ ...dependencies, maxStartMs })
   const publishedCatalog = new PublishedCatalog({ log, clock, random, logger })
   const offers = new Offers(publishedCatalog, accounts)
   const auditorKeys = new AuditorKeys({ log, clock, random, logger })
@@ -208,11 +210,11 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   }
 }
 
-type ServicesParts = Omit<Core, 'repairs' | 'progress' | 'services' | 'close'>
+type ServicesDependencies = Omit<Core, 'repairs' | 'progress' | 'services' | 'close'>
 
-const openServices = (parts: ServicesParts): CoreServices => {
-  const { config, logger, masterSecret, log, clock, random, accounts, logins, reads, publishedCatalog } = parts
-  const { offers } = parts
+const openServices = (dependencies: ServicesDependencies): CoreServices => {
+  const { config, logger, masterSecret, log, clock, random, accounts, logins, reads, publishedCatalog } = dependencies
+  const { offers } = dependencies
   const allowed = new AllowedAddresses(config.outbound)
   return authorize({
     accounts: new Accounts({ accounts, logins, reads, random, keyPrefix: config.keyPrefix }),
@@ -221,13 +223,13 @@ const openServices = (parts: ServicesParts): CoreServices => {
     usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
-    auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
+    auditors: new Auditors({ auditorKeys: dependencies.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped: applyMarkUp(config) }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, clock }),
     notices: new Notices({ accounts, clock, refusesUrl: url => allowed.refusesUrl(url) }),
-    views: new ViewMaintenance(parts),
-    routing: new Routing({ choices: parts.choices, bindings, views: parts.views, clock }),
+    views: new ViewMaintenance(dependencies),
+    routing: new Routing({ choices: dependencies.choices, bindings, views: dependencies.views, clock }),
     periods: new Periods({ log, clock, random, logger }),
     positions: new Positions({ log, accounts, reads }),
     descriptors: new Descriptors(offers),

@@ -7,18 +7,18 @@ import { OperatorNotices } from '../services/operator/operator-notices.ts'
 import type { HealthWatcher } from '../services/providers/health.ts'
 import type { Core } from './core.ts'
 
-interface Parts {
+interface Dependencies {
   mailer: Mailer
   publicUrl: () => string
   leaseMs?: number | undefined
 }
 
 /** Tells the operator of troubles: what sees them, the stream that records them, and the mail about them. */
-export const openOperatorNotices = (core: Core, parts: Parts) => {
+export const openOperatorNotices = (core: Core, dependencies: Dependencies) => {
   const { config, log, views, clock, random, logger } = core
   const { operatorEmail: to, roles } = config
   const notices = new OperatorNotices({ log, clock, random, logger, hasMail: to !== undefined })
-  const mails = new OperatorMails({ ...parts, notices, to, views, clock, random, logger })
+  const mails = new OperatorMails({ ...dependencies, notices, to, views, clock, random, logger })
   const ofAccount: HealthWatcher = {
     works: ({ provider, account }) => {
       if (provider !== SANDBOX) notices.works({ kind: 'provider_refuses', provider, account })

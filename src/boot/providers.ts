@@ -11,7 +11,7 @@ import { createGoogleProvider } from '../adapters/provider/google/provider.ts'
 import { createOpenAiProvider } from '../adapters/provider/openai/provider.ts'
 import { createReplicateProvider } from '../adapters/provider/replicate/provider.ts'
 import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
-import type { VendorParts } from '../adapters/provider/vendor.ts'
+import type { VendorDependencies } from '../adapters/provider/vendor.ts'
 import { bindingsOf as shippedBindingsOf } from '../catalog/shipped.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
@@ -20,11 +20,11 @@ import { CALLBACKS_PATH } from '../services/files/addresses.ts'
 import { type CheckedAccount, checkAccounts } from '../services/providers/check-accounts.ts'
 import type { ProviderAccount } from '../services/providers/provider-account.ts'
 import { accountDigest } from '../services/providers/provider-account.ts'
-import { Routes, type RoutesParts } from '../services/providers/routes.ts'
+import { Routes, type RoutesDependencies } from '../services/providers/routes.ts'
 import type { Config } from './config.ts'
-import type { Substitutes } from './core.ts'
+import type { TestOverrides } from './core.ts'
 
-const factories: Record<ProviderName, (parts: VendorParts) => Provider> = {
+const factories: Record<ProviderName, (dependencies: VendorDependencies) => Provider> = {
   openai: createOpenAiProvider,
   anthropic: createAnthropicProvider,
   google: createGoogleProvider,
@@ -33,20 +33,23 @@ const factories: Record<ProviderName, (parts: VendorParts) => Provider> = {
   elevenlabs: createElevenLabsProvider,
 }
 
-interface Parts {
+interface Dependencies {
   config: Pick<Config, 'providers' | 'sandboxFallsBack' | 'publicUrl' | 'proxy'>
   masterSecret: string
   clock: Clock
   useInputMedia: UseInputMedia
 }
 
-type Providers = Omit<RoutesParts, 'health' | 'choices' | 'clock'> & { close(): Promise<void> }
+type Providers = Omit<RoutesDependencies, 'health' | 'choices' | 'clock'> & { close(): Promise<void> }
 
 /** The accounts at providers that are configured, and the sandbox. */
-export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBindingsOf }: Substitutes): Providers => {
-  const { config, clock, useInputMedia } = parts
+export const openProviders = (
+  dependencies: Dependencies,
+  { providers, bindingsOf = shippedBindingsOf }: TestOverrides,
+): Providers => {
+  const { config, clock, useInputMedia } = dependencies
   const { fetch, close } = openVendorFetch(config.proxy)
-  const accounts = providers ? substituted(providers) : openAccounts(parts, fetch)
+  const accounts = providers ? substituted(providers) : openAccounts(dependencies, fetch)
   const own: ProviderAccount[] = providers
     ? []
     : [{ provider: SANDBOX, account: SANDBOX, client: createSandboxProvider({ useInputMedia, clock }) }]
@@ -68,19 +71,21 @@ export const originsOf = (providers: Config['providers']): ReadonlyMap<string | 
   new Map(providers.flatMap(({ provider, baseUrl }) => (baseUrl ? [[provider, new URL(baseUrl).origin]] : [])))
 
 /** Checks the accounts at vendors that are configured, without opening a store. */
-export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
-  const { config } = parts
+export const checkVendorAccounts = async (
+  dependencies: Pick<Dependencies, 'config' | 'masterSecret'>,
+): Promise<CheckedAccount[]> => {
+  const { config } = dependencies
   const { fetch, close } = openVendorFetch(config.proxy)
   const check = async (chosen: Config['providers'][number]) => {
     // Adapters know nothing of a proxy, and would advise to look for the fault elsewhere.
     let fault: string | undefined
-    const fetchOrNote: VendorParts['fetch'] = (input, init) =>
+    const fetchOrNote: VendorDependencies['fetch'] = (input, init) =>
       fetch(input, init).catch(async error => {
         fault = await proxyFault(config.proxy, input instanceof Request ? input.url : String(input))
         throw error
       })
     const own = {
-      ...parts,
+      ...dependencies,
       config: { ...config, providers: [chosen] },
       clock: systemClock,
       useInputMedia: noInputMedia,
@@ -103,14 +108,17 @@ const noInputMedia = () => Promise.reject(new Error('commands cannot run models'
 export const configuredRoutes = ({
   choices,
   health,
-  ...parts
-}: Omit<Parts, 'useInputMedia'> & Pick<RoutesParts, 'choices' | 'health'>): Routes => {
-  const { clock } = parts
-  const providers = openProviders({ ...parts, useInputMedia: noInputMedia }, {})
+  ...dependencies
+}: Omit<Dependencies, 'useInputMedia'> & Pick<RoutesDependencies, 'choices' | 'health'>): Routes => {
+  const { clock } = dependencies
+  const providers = openProviders({ ...dependencies, useInputMedia: noInputMedia }, {})
   return new Routes({ ...providers, health, choices, clock })
 }
 
-const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: VendorParts['fetch']): ProviderAccount[] =>
+const openAccounts = (
+  { config, masterSecret, useInputMedia }: Dependencies,
+  fetch: VendorDependencies['fetch'],
+): ProviderAccount[] =>
   config.providers.flatMap(({ provider, keys, baseUrl }) =>
     keys.map(key => ({
       provider,

@@ -5,7 +5,7 @@ import { createLimitedServer } from '../http/connections/connections.ts'
 import { publishShipped } from '../services/catalog/publish-shipped.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
 import { openService } from './compose.ts'
-import type { Core, Substitutes } from './core.ts'
+import type { Core, TestOverrides } from './core.ts'
 import { publicUrlOf } from './public-url.ts'
 import { reportRefused } from './report-refused.ts'
 
@@ -28,10 +28,10 @@ interface RunningServer {
 }
 
 /** Starts the service on a core. Rejects if the port is not available. */
-export const startServer = async (core: Core, substitutes: Substitutes = {}): Promise<RunningServer> => {
+export const startServer = async (core: Core, overrides: TestOverrides = {}): Promise<RunningServer> => {
   const { host, port, publicUrl, connections } = core.config
   let url = publicUrl ?? ''
-  const service = await openService(core, () => url, substitutes)
+  const service = await openService(core, () => url, overrides)
   const published = await publishShipped(core.log, core.publishedCatalog, applyMarkUp(core.config), refusal =>
     core.logger.warn(
       { refusal },

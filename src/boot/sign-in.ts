@@ -9,7 +9,7 @@ import { SignIn } from '../services/sign-in/sign-in.ts'
 import type { TelegramProofs } from '../services/sign-in/telegram-proofs.ts'
 import type { Core } from './core.ts'
 
-interface SignInParts {
+interface SignInDependencies {
   tokens: SessionTokens
   browsers: KnownBrowsers
   mail: MailQueue
@@ -18,7 +18,7 @@ interface SignInParts {
 }
 
 /** The services with which people open accounts and sign in to them. */
-export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publicUrl }: SignInParts) => {
+export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publicUrl }: SignInDependencies) => {
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
   const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
   const snapshots = snapshotsOf(registrationSnapshots)
@@ -34,10 +34,10 @@ export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publi
     logins,
   })
   const codes = new OneTimeCodes({ logins, mail, clock, random, logger, masterSecret, browsers, codesPerMinute })
-  const parts = { accounts, logins, codes, browsers, telegram, clock, random, publicUrl }
+  const dependencies = { accounts, logins, codes, browsers, telegram, clock, random, publicUrl }
   return {
-    signIn: new SignIn({ ...parts, tokens, admissions, welcomeMicros }),
-    identities: new Identities(parts),
+    signIn: new SignIn({ ...dependencies, tokens, admissions, welcomeMicros }),
+    identities: new Identities(dependencies),
     sessions: new Sessions(accounts),
   }
 }

@@ -5,7 +5,7 @@ import { upTo } from './up-to.ts'
 /** More names than are active at a time. A forgotten name may start a new burst. */
 const MAX_NAMES = 10_000
 
-interface Parts {
+interface Dependencies {
   clock: Clock
   /** The pieces of work that a name may do at once, and after that in each second. */
   burst: number
@@ -20,7 +20,7 @@ export class Pace {
   /** The theoretical arrival time of the next work of each name, in milliseconds of the monotonic clock. */
   readonly #arrivalsMs = new LRUCache<string, number>(upTo(MAX_NAMES))
 
-  constructor({ clock, burst, perSecond }: Parts) {
+  constructor({ clock, burst, perSecond }: Dependencies) {
     this.#clock = clock
     this.#intervalMs = 1000 / perSecond
     this.#burstMs = burst * this.#intervalMs

@@ -9,7 +9,7 @@ const WINDOW_MS = 10 * 60_000
  */
 const PARTS = [20, 5] as const
 
-interface Parts {
+interface Dependencies {
   clock: Clock
   /** The work for all names together. */
   perMinute: number
@@ -32,7 +32,7 @@ export class Shares {
   readonly #recent = new Set<{ names: Names; atMs: number }>()
   readonly #counts = new Map<string, number>()
 
-  constructor({ clock, perMinute }: Parts) {
+  constructor({ clock, perMinute }: Dependencies) {
     this.#clock = clock
     this.#total = (perMinute * WINDOW_MS) / 60_000
     this.#left = this.#total

@@ -31,7 +31,7 @@ import { auditRoutes } from './routes/audit.ts'
 import { balanceRoutes } from './routes/balance.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
-import { type ConsoleParts, consoleRouter } from './routes/console/console.ts'
+import { type ConsoleDependencies, consoleRouter } from './routes/console/console.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -50,7 +50,7 @@ import { usageRoutes } from './routes/usage.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { BrowserSessions } from './sessions/browser-sessions.ts'
 
-export interface AppParts {
+export interface AppDependencies {
   logger: Logger
   clock: Clock
   clientAddress: ClientAddress
@@ -58,16 +58,16 @@ export interface AppParts {
   /** Takes the callbacks of providers; undefined for processes that neither answer requests nor poll. */
   callbacks: Services['callbacks'] | undefined
   /** The API; undefined for processes without that role, which only report their health. */
-  api: ApiParts | undefined
+  api: ApiDependencies | undefined
   turns: Turns
 }
 
-export interface ApiParts {
+export interface ApiDependencies {
   services: Services
   keyHolders: KeyHolders
   keyUses: KeyUses
   sessionHolders: SessionHolders
-  signInPages: Pick<ConsoleParts, 'registration' | 'mailFolder' | 'hasTelegram'>
+  signInPages: Pick<ConsoleDependencies, 'registration' | 'mailFolder' | 'hasTelegram'>
   auditorKeys: AuditorKeys
   requestLimits: RequestLimits
   knownSeals: Pick<KnownSeals, 'newest'>
@@ -89,7 +89,7 @@ export const createApp = ({
   callbacks,
   api,
   turns,
-}: AppParts): Koa<RequestState> => {
+}: AppDependencies): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, clientAddress, clock })
@@ -122,7 +122,7 @@ export const createApp = ({
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: BrowserSessions, clock: Clock) => {
+const apiRoutes = (router: Router<RequestState>, api: ApiDependencies, sessions: BrowserSessions, clock: Clock) => {
   const { services, keyHolders, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } = api
   const rest = [countRequests(requestLimits), arrivingBodies(), untakenAnswers(), position(services)]
   // Owners who have signed in need no key, so the reference works for them in a browser.

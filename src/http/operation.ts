@@ -70,13 +70,13 @@ export interface ResponseSpec {
 export type Examples = Record<string, unknown>
 
 /** The parts of a request, parsed by its operation. */
-export interface RequestParts<Of extends Operation> {
+export interface RequestInput<Of extends Operation> {
   params: Of extends { params: infer Names } ? { [Name in keyof Names]: string } : undefined
   query: Of extends { query: infer Shape extends TSchema } ? Static<Shape> : undefined
   json: Of extends { json: infer Shape extends TSchema } ? Static<Shape> : undefined
 }
 
-type Handler<Of extends Operation> = (ctx: Context, parts: RequestParts<Of>) => unknown
+type Handler<Of extends Operation> = (ctx: Context, input: RequestInput<Of>) => unknown
 
 /** Registers the handler of an operation. Steps before the handler run first, even before authentication. */
 export type Serve = <Of extends Operation>(
@@ -109,7 +109,7 @@ export const serveAt =
     const readJson = json && readerOf(json, 'body')
     const before = [...first, ...(open ? [] : keyed), ...(json ? [readBody] : [])]
     router[method](path, ...before, ctx => {
-      const parts = { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
-      return handler(ctx, parts as unknown as RequestParts<Of>)
+      const input = { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
+      return handler(ctx, input as unknown as RequestInput<Of>)
     })
   }

@@ -4,10 +4,10 @@ import { allowOrigins } from './origins.ts'
 import type { Protocol } from './protocol.ts'
 import { readMessage } from './read-message.ts'
 import { unwrap } from './refusals.ts'
-import type { ToolParts } from './tool.ts'
+import type { ToolDependencies } from './tool.ts'
 import { toolCalledBy, tools } from './tools.ts'
 
-export interface McpParts extends ToolParts {
+export interface McpDependencies extends ToolDependencies {
   /** The base URL of the service's own pages; known only once the port is. */
   publicUrl(): string
   /** Other origins whose pages may call. */
@@ -15,11 +15,11 @@ export interface McpParts extends ToolParts {
 }
 
 /** The Model Context Protocol over Streamable HTTP, without sessions: each request is authorized by its own API key. */
-export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpParts): McpEndpoint => {
+export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...dependencies }: McpDependencies): McpEndpoint => {
   let protocol: Promise<Protocol> | undefined
   // The SDK takes a large part of a process's start-up time, so it is loaded after the start.
   const opened = () => {
-    protocol ??= import('./protocol.ts').then(({ openProtocol }) => openProtocol(parts))
+    protocol ??= import('./protocol.ts').then(({ openProtocol }) => openProtocol(dependencies))
     return protocol
   }
   return {
@@ -32,7 +32,7 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
       ctx.state.tool = tool?.name
       ctx.state.isRead = tool?.annotations.readOnlyHint ?? true
       // Every message that calls no tool, such as initialize and tools/list, only describes the service.
-      if (!tool) unwrap(await parts.services.descriptors.protocol(ctx.state.caller))
+      if (!tool) unwrap(await dependencies.services.descriptors.protocol(ctx.state.caller))
       await (await opened()).answer(ctx, message)
     },
     close: async () => (await protocol)?.close(),

@@ -5,7 +5,7 @@ import type { Context } from '../http/context.ts'
 import { checkedParams } from './checked-params.ts'
 import { jsonHandler } from './json-handler.ts'
 import { type Asker, createServer } from './server.ts'
-import type { ToolParts } from './tool.ts'
+import type { ToolDependencies } from './tool.ts'
 
 /** The protocol, as the SDK speaks it. */
 export interface Protocol {
@@ -13,9 +13,9 @@ export interface Protocol {
   close(): Promise<void>
 }
 
-export const openProtocol = (parts: ToolParts): Protocol => {
-  const { logger } = parts
-  const open = (auth?: AuthInfo) => createServer(parts, auth?.extra as unknown as Asker)
+export const openProtocol = (dependencies: ToolDependencies): Protocol => {
+  const { logger } = dependencies
+  const open = (auth?: AuthInfo) => createServer(dependencies, auth?.extra as unknown as Asker)
   const handler = createMcpHandler(({ authInfo }) => open(authInfo), {
     // Most of these are client errors. The rest is logged nowhere else.
     onerror: ({ message }) => logger.info({ reason: message.slice(0, MAX_REASON) }, 'MCP request refused'),

@@ -9,7 +9,7 @@ import {
 import { info } from '../http/descriptions/api-info.ts'
 import { clientSchema } from '../http/openapi/client-schema.ts'
 import { outline } from './outline.ts'
-import type { Call, Tool, ToolParts } from './tool.ts'
+import type { Call, Tool, ToolDependencies } from './tool.ts'
 import { toolNamed, tools } from './tools.ts'
 
 const FIND_MODELS =
@@ -69,7 +69,7 @@ export type Asker = Pick<Call, 'caller' | 'countAnswer' | 'nextTurn'>
  * A server for one request of one account. The SDK's low-level server leaves the argument checks to the tools, whose
  * errors match the API's, and needs no registration of tools for each request.
  */
-export const createServer = (parts: ToolParts, asker: Asker): Server => {
+export const createServer = (dependencies: ToolDependencies, asker: Asker): Server => {
   const { caller } = asker
   const shown = caller.kind === 'key' && caller.scope === 'read' ? shownToReaders : shownToAll
   const server = new Server(about, shown.options)
@@ -78,7 +78,7 @@ export const createServer = (parts: ToolParts, asker: Asker): Server => {
     const tool = toolNamed(params.name)
     if (!tool)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(params.name)}.`)
-    const call: Call = { ...parts, ...asker, signal: mcpReq.signal, notify: notifierOf(mcpReq) }
+    const call: Call = { ...dependencies, ...asker, signal: mcpReq.signal, notify: notifierOf(mcpReq) }
     return tool.call(params.arguments ?? {}, call)
   })
   return server

@@ -9,14 +9,14 @@ import { readerOf } from '../transports/validate.ts'
 import { looseArguments } from './loose-arguments.ts'
 
 /** The dependencies of tools. */
-export interface ToolParts {
+export interface ToolDependencies {
   services: Services
   present: Presenter
   logger: Logger
 }
 
 /** One call: its caller, and the connection to the client during the call. */
-export interface Call extends ToolParts {
+export interface Call extends ToolDependencies {
   caller: AccountCaller
   /** Counts a result until the client has taken it. Throws ApiError if the account has too many of them. */
   countAnswer(bytes: number): void

@@ -20,7 +20,7 @@ const RESUME_MS = 5
 const PAUSE_PER_LOOK = 4
 const MAX_PAUSE_MS = 2_000
 
-export interface DueLoopParts {
+export interface DueLoopDependencies {
   views: ViewStore
   clock: Clock
   logger: Logger
@@ -41,7 +41,7 @@ export interface Worklist<Row extends DueRow> extends DueWork {
  * delays no other.
  */
 export class DueLoop<Row extends DueRow> {
-  readonly #parts: DueLoopParts
+  readonly #dependencies: DueLoopDependencies
   readonly #worklist: Worklist<Row>
   /** Due rows that were written since the last round, by key, in the order of the log. */
   readonly #written = new Map<string, Row>()
@@ -57,15 +57,15 @@ export class DueLoop<Row extends DueRow> {
   #isFailing = false
   #stopped = false
 
-  constructor(parts: DueLoopParts, worklist: Worklist<Row>) {
-    this.#parts = parts
+  constructor(dependencies: DueLoopDependencies, worklist: Worklist<Row>) {
+    this.#dependencies = dependencies
     this.#worklist = worklist
   }
 
   /** Looks now and at intervals, and offers the work that changes bring. */
   start(changes?: Observable<Changes>) {
     this.#subscription = changes?.subscribe(written => this.#notice(written))
-    this.#stopLooking = every(this.#parts.clock, this.#worklist.pollMs, () => this.wake())
+    this.#stopLooking = every(this.#dependencies.clock, this.#worklist.pollMs, () => this.wake())
     this.wake()
   }
 
@@ -78,7 +78,7 @@ export class DueLoop<Row extends DueRow> {
   /** Offers again soon what had to wait. */
   resume() {
     if (this.#waiting.size === 0 && !this.#round) return
-    this.#resuming ??= this.#parts.clock.timer(RESUME_MS, () => {
+    this.#resuming ??= this.#dependencies.clock.timer(RESUME_MS, () => {
       this.#resuming = undefined
       this.#hasRoom = true
       this.#proceed()
@@ -99,7 +99,7 @@ export class DueLoop<Row extends DueRow> {
     for (const { view, key, row } of changes) {
       if (view !== 'due') continue
       this.#written.delete(key)
-      if (row && isDue(row as DueRow, this.#worklist, this.#parts.clock)) this.#written.set(key, row as Row)
+      if (row && isDue(row as DueRow, this.#worklist, this.#dependencies.clock)) this.#written.set(key, row as Row)
     }
     if (this.#written.size > MAX_WRITTEN) this.wake()
     else this.#proceed()
@@ -136,7 +136,7 @@ export class DueLoop<Row extends DueRow> {
   async #look() {
     this.#mustLook = false
     this.#hasRoom = false
-    const { clock } = this.#parts
+    const { clock } = this.#dependencies
     const startMs = clock.monotonicMs()
     let offeredMs = 0
     try {
@@ -162,7 +162,7 @@ export class DueLoop<Row extends DueRow> {
     const full = new Set([...this.#waiting.values()].map(lane => lane.queue))
     const inOrder = new Map<string, Lane<Row> | undefined>([...this.#waiting.keys()].map(name => [name, undefined]))
     this.#waiting.clear()
-    for await (const lanes of lanesByQueue<Row>(this.#parts, this.#worklist)) {
+    for await (const lanes of lanesByQueue<Row>(this.#dependencies, this.#worklist)) {
       if (!lanes.some(lane => full.has(lane.queue))) yield lanes
       else for (const lane of lanes) inOrder.set(lane.name, lane)
     }
@@ -174,7 +174,7 @@ export class DueLoop<Row extends DueRow> {
     try {
       await this.#takeTurns(lanes)
     } catch (error) {
-      this.#parts.logger.error({ err: error, queue: lanes[0]?.queue }, 'due work failed and will be retried')
+      this.#dependencies.logger.error({ err: error, queue: lanes[0]?.queue }, 'due work failed and will be retried')
     }
   }
 
@@ -218,15 +218,16 @@ export class DueLoop<Row extends DueRow> {
   }
 
   #wait(lane: Lane<Row>, rows: Row[]) {
-    const pages = lane.pages ?? duePages(this.#parts, this.#worklist, lane.name)
+    const pages = lane.pages ?? duePages(this.#dependencies, this.#worklist, lane.name)
     this.#waiting.set(lane.name, { ...lane, rows, pages })
   }
 
   /** Logs only the first failure and the recovery, since there are many rounds a second. */
   #report(error: unknown) {
     const { queues } = this.#worklist
-    if (error && !this.#isFailing) this.#parts.logger.error({ err: error, queues }, 'due work cannot be read; retrying')
-    if (!error && this.#isFailing) this.#parts.logger.info({ queues }, 'due work can be read again')
+    if (error && !this.#isFailing)
+      this.#dependencies.logger.error({ err: error, queues }, 'due work cannot be read; retrying')
+    if (!error && this.#isFailing) this.#dependencies.logger.info({ queues }, 'due work can be read again')
     this.#isFailing = error !== undefined
   }
 }

@@ -27,7 +27,7 @@ export interface Lane<Row extends DueRow> {
   pages: AsyncGenerator<Row[], undefined> | undefined
 }
 
-interface Parts {
+interface Dependencies {
   views: ViewStore
   clock: Clock
 }
@@ -43,9 +43,12 @@ export const isDue = ({ queue, dueAt }: DueRow, { queues, maxAheadMs }: DueWork,
 export const laneOf = ({ queue, accountId }: DueRow): string => `${queue}/${accountId}`
 
 /** The lanes of each queue that hold due rows. Reads one page of a long lane, and many short lanes with one page. */
-export async function* lanesByQueue<Row extends DueRow>(parts: Parts, work: DueWork): AsyncGenerator<Lane<Row>[]> {
+export async function* lanesByQueue<Row extends DueRow>(
+  dependencies: Dependencies,
+  work: DueWork,
+): AsyncGenerator<Lane<Row>[]> {
   let lanes: Lane<Row>[] = []
-  for await (const lane of allLanes<Row>(parts, work)) {
+  for await (const lane of allLanes<Row>(dependencies, work)) {
     if (lanes.length === MAX_LANES || (lanes[0] && lanes[0].queue !== lane.queue)) {
       yield lanes
       lanes = []
@@ -55,21 +58,21 @@ export async function* lanesByQueue<Row extends DueRow>(parts: Parts, work: DueW
   if (lanes.length > 0) yield lanes
 }
 
-async function* allLanes<Row extends DueRow>(parts: Parts, work: DueWork): AsyncGenerator<Lane<Row>> {
+async function* allLanes<Row extends DueRow>(dependencies: Dependencies, work: DueWork): AsyncGenerator<Lane<Row>> {
   let after: string | undefined
   while (true) {
-    const page = await parts.views.list<Row>('due', 'byQueue', { prefix: work.queues, after, limit: PAGE })
+    const page = await dependencies.views.list<Row>('due', 'byQueue', { prefix: work.queues, after, limit: PAGE })
     const lanes = [...byLane(page.map(entry => entry.row))]
     // The page may have cut the last lane.
     const cut = page.length < PAGE ? undefined : lanes.pop()
     for (const [name, rows] of lanes) {
-      const due = rows.filter(row => isDue(row, work, parts.clock))
+      const due = rows.filter(row => isDue(row, work, dependencies.clock))
       if (due.length > 0) yield { name, queue: queueOf(rows), rows: due, pages: undefined }
     }
     if (!cut) return
     const [name, rows] = cut
     after = lanes.length > 0 ? page.at(-1 - rows.length)?.place : `${name}/${LAST}`
-    if (lanes.length === 0) yield { name, queue: queueOf(rows), rows: [], pages: duePages(parts, work, name) }
+    if (lanes.length === 0) yield { name, queue: queueOf(rows), rows: [], pages: duePages(dependencies, work, name) }
   }
 }
 
@@ -95,7 +98,7 @@ const groupBy = <Item>(items: Item[], nameOf: (item: Item) => string): Map<strin
 
 /** The due rows of a lane, page by page: what is due when the page is read. */
 export async function* duePages<Row extends DueRow>(
-  { views, clock }: Parts,
+  { views, clock }: Dependencies,
   { maxAheadMs }: DueWork,
   lane: string,
 ): AsyncGenerator<Row[], undefined> {

@@ -17,7 +17,7 @@ const UNLEASED_MS = 1_500
 const TICK_MS = 250
 const RENEW_AT_ONCE = 2_000
 
-interface Parts {
+interface Dependencies {
   views: ViewStore
   clock: Clock
   random: Random
@@ -37,7 +37,7 @@ interface Held {
  * append is always the authority.
  */
 export class Leases<Id extends string> {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #kind: string
   readonly #holder: string
   readonly #leaseMs: number
@@ -46,16 +46,16 @@ export class Leases<Id extends string> {
   #released: Id[] = []
   #stopTicking = () => {}
 
-  constructor(parts: Parts, kind: string) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies, kind: string) {
+    this.#dependencies = dependencies
     this.#kind = kind
-    this.#holder = parts.random.uuid()
-    this.#leaseMs = parts.leaseMs ?? LEASE_MS
+    this.#holder = dependencies.random.uuid()
+    this.#leaseMs = dependencies.leaseMs ?? LEASE_MS
     this.#renewEveryMs = this.#leaseMs / RENEWALS_PER_LEASE
   }
 
   start() {
-    this.#stopTicking = every(this.#parts.clock, TICK_MS, () => this.#tick())
+    this.#stopTicking = every(this.#dependencies.clock, TICK_MS, () => this.#tick())
   }
 
   /** Returns all leases. */
@@ -68,14 +68,14 @@ export class Leases<Id extends string> {
   /** Takes the leases that no other process holds. Resolves to their ids; they are held until released. */
   async take(ids: Id[]): Promise<Set<Id>> {
     const taken = new Set(await this.#ask(ids))
-    const renewAtMs = this.#parts.clock.monotonicMs() + this.#renewEveryMs
+    const renewAtMs = this.#dependencies.clock.monotonicMs() + this.#renewEveryMs
     for (const id of taken) this.#held.set(id, { renewAtMs, isTaken: true })
     return taken
   }
 
   /** Holds work that no other process knows of yet. The lease is taken only if the work lasts longer than most. */
   hold(id: Id) {
-    this.#held.set(id, { renewAtMs: this.#parts.clock.monotonicMs() + UNLEASED_MS, isTaken: false })
+    this.#held.set(id, { renewAtMs: this.#dependencies.clock.monotonicMs() + UNLEASED_MS, isTaken: false })
   }
 
   release(id: Id) {
@@ -86,13 +86,16 @@ export class Leases<Id extends string> {
 
   #tick() {
     this.#renew().catch(error =>
-      this.#parts.logger.error({ err: error }, 'leases could not be renewed; other processes may take over the work'),
+      this.#dependencies.logger.error(
+        { err: error },
+        'leases could not be renewed; other processes may take over the work',
+      ),
     )
     this.#return()
   }
 
   async #renew() {
-    const nowMs = this.#parts.clock.monotonicMs()
+    const nowMs = this.#dependencies.clock.monotonicMs()
     const due: Id[] = []
     for (const [id, held] of this.#held) {
       if (held.renewAtMs > nowMs) continue
@@ -114,7 +117,7 @@ export class Leases<Id extends string> {
 
   /** Never rejects. */
   async #return() {
-    const { views, logger } = this.#parts
+    const { views, logger } = this.#dependencies
     // Some may have been taken again.
     const ids = this.#released.filter(id => !this.#held.has(id))
     this.#released = []
@@ -129,9 +132,9 @@ export class Leases<Id extends string> {
 
   async #ask(ids: Id[]): Promise<Id[]> {
     if (ids.length === 0) return []
-    const nowMs = this.#parts.clock.nowMs()
+    const nowMs = this.#dependencies.clock.nowMs()
     const keys = ids.map(id => this.#keyOf(id))
-    const taken = new Set(await this.#parts.views.lease(keys, this.#holder, nowMs, nowMs + this.#leaseMs))
+    const taken = new Set(await this.#dependencies.views.lease(keys, this.#holder, nowMs, nowMs + this.#leaseMs))
     return ids.filter(id => taken.has(this.#keyOf(id)))
   }
 

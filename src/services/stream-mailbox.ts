@@ -10,7 +10,7 @@ import type { Random } from '../ports/random.ts'
 import { eventCodec } from './event-codec.ts'
 
 /** What it takes to read and extend a stream. */
-export interface StreamParts {
+export interface StreamDependencies {
   log: EventLog
   clock: Clock
   random: Random
@@ -21,5 +21,6 @@ export interface StreamParts {
 export const mailboxOf = <Command, State, Event extends AnyEvent, Refusal>(
   stream: string,
   decider: Decider<Command, State, Event, Refusal>,
-  parts: StreamParts & { snapshots?: Snapshots<State> },
-): Mailbox<Command, State, Event, Refusal> => new Mailbox(stream, new Streams({ decider, codec: eventCodec, ...parts }))
+  dependencies: StreamDependencies & { snapshots?: Snapshots<State> },
+): Mailbox<Command, State, Event, Refusal> =>
+  new Mailbox(stream, new Streams({ decider, codec: eventCodec, ...dependencies }))

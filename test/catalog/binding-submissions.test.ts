@@ -9,7 +9,7 @@ import { KEY as elevenLabsKey, startElevenLabs, VOICE } from '../support/vendors
 import { generated, googleKey, inlinePicture, interaction, startGoogle } from '../support/vendors/google.ts'
 import { KEY as openAiKey, startOpenAi } from '../support/vendors/openai.ts'
 import { vendorJob } from '../support/vendors/vendor-job.ts'
-import { useFile, vendorParts } from '../support/vendors/vendor-parts.ts'
+import { useFile, vendorDependencies } from '../support/vendors/vendor-parts.ts'
 import { reply, type VendorServer } from '../support/vendors/vendor-server.ts'
 import { requestsOf } from './binding-requests.ts'
 
@@ -28,14 +28,17 @@ const [openAi, anthropic, google, elevenLabs] = await Promise.all([
   startElevenLabs(t),
 ])
 
-const parts = ({ url }: VendorServer, key: string) => ({ ...vendorParts(t, url, key), useInputMedia: picture })
+const dependencies = ({ url }: VendorServer, key: string) => ({
+  ...vendorDependencies(t, url, key),
+  useInputMedia: picture,
+})
 
 /** Each stub refuses a request that its vendor's published schema or the types of its client do not allow. */
 const vendors: [name: 'openai' | 'anthropic' | 'google' | 'elevenlabs', provider: Provider][] = [
-  ['openai', createOpenAiProvider(parts(openAi, openAiKey))],
-  ['anthropic', createAnthropicProvider(parts(anthropic, anthropicKey))],
-  ['google', createGoogleProvider(parts(google, googleKey))],
-  ['elevenlabs', createElevenLabsProvider(parts(elevenLabs, elevenLabsKey))],
+  ['openai', createOpenAiProvider(dependencies(openAi, openAiKey))],
+  ['anthropic', createAnthropicProvider(dependencies(anthropic, anthropicKey))],
+  ['google', createGoogleProvider(dependencies(google, googleKey))],
+  ['elevenlabs', createElevenLabsProvider(dependencies(elevenLabs, elevenLabsKey))],
 ]
 
 for (const [name, provider] of vendors)

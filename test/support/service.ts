@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { AccountId, KeyId } from '../../schemas/primitives.ts'
 import { createLogger } from '../../src/adapters/logger/pino.ts'
-import { type Core, openCore, type Substitutes } from '../../src/boot/core.ts'
+import { type Core, openCore, type TestOverrides } from '../../src/boot/core.ts'
 import { readConfig } from '../../src/boot/read-config.ts'
 import { startServer } from '../../src/boot/server.ts'
 import { toMicros } from '../../src/domain/money.ts'
@@ -47,15 +47,15 @@ const caller = { kind: 'operator', name: 'test' } as const
 const PROVIDER_CONCURRENCY = '128'
 
 /** Options of a service. `environment` adds to the variables that every test needs. */
-export type ServiceOptions = Substitutes & { environment?: Record<string, string> }
+export type ServiceOptions = TestOverrides & { environment?: Record<string, string> }
 
 /** Starts a service that stops when the test ends, in a new folder by default. */
 export const startService = async (
   t: Test,
-  { folder, ...substitutes }: ServiceOptions & { folder?: string } = {},
+  { folder, ...overrides }: ServiceOptions & { folder?: string } = {},
 ): Promise<Service> => {
-  const core = await openFolder(folder ?? (await temporaryFolder(t)), substitutes)
-  const server = await startServer(core, substitutes)
+  const core = await openFolder(folder ?? (await temporaryFolder(t)), overrides)
+  const server = await startServer(core, overrides)
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= server.stop().then(() => core.close())
@@ -68,11 +68,11 @@ export const startService = async (
 /** Opens the stores of a folder without a service. The caller must close them. */
 export const openFolder = (
   folder: string,
-  { logger = silent, environment, ...substitutes }: ServiceOptions = {},
+  { logger = silent, environment, ...overrides }: ServiceOptions = {},
 ): Promise<Core> =>
   openCore(readConfig({ DATA_DIR: folder, PORT: '0', PROVIDER_CONCURRENCY, ...environment }), {
     logger,
-    ...substitutes,
+    ...overrides,
   })
 
 /** Opens an account with a key, and returns a client that uses it. */

@@ -26,7 +26,7 @@ interface PendingRequest {
   request: object
 }
 
-export interface SteadyClientParts {
+export interface SteadyClientDependencies {
   customer: Customer
   credits: number
   /** The process that the client uses, or several to choose from. */
@@ -65,7 +65,7 @@ export class SteadyClient {
   #unanswered: PendingRequest | undefined
   #rounds = 0
 
-  constructor({ customer, credits, urls, webhookUrl }: SteadyClientParts) {
+  constructor({ customer, credits, urls, webhookUrl }: SteadyClientDependencies) {
     this.customer = customer
     this.credits = credits
     this.#urls = urls

@@ -57,9 +57,9 @@ export const openUploads = async (
   }
 
   /** Runs due work until a condition holds, like one process of several, with replaceable parts. */
-  const work = async (holds: () => boolean | Promise<boolean>, others: Partial<ObjectsParts> = {}) => {
-    const parts = { ...core, objects, outputKeys, finder, settlement, ...others }
-    const reactor = new ObjectsReactor(parts)
+  const work = async (holds: () => boolean | Promise<boolean>, others: Partial<ObjectsDependencies> = {}) => {
+    const dependencies = { ...core, objects, outputKeys, finder, settlement, ...others }
+    const reactor = new ObjectsReactor(dependencies)
     await caughtUp(core)
     reactor.start(core.progress.changes)
     await until('the due work is done', holds)
@@ -80,7 +80,7 @@ export const openUploads = async (
   }
 }
 
-type ObjectsParts = ConstructorParameters<typeof ObjectsReactor>[0]
+type ObjectsDependencies = ConstructorParameters<typeof ObjectsReactor>[0]
 
 export type UploadEvent = Extract<AccountEvent, { type: `Upload${string}` }>
 

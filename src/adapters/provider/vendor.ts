@@ -16,7 +16,7 @@ export const assertKey = (key: string, variable: string): void => {
 }
 
 /** The means of every vendor's adapter. */
-export interface VendorParts extends VendorAccount {
+export interface VendorDependencies extends VendorAccount {
   fetch: typeof fetch
   useInputMedia: UseInputMedia
   /** The address to which the vendor reports the end of its jobs, if it can. Polls find it out too. */
@@ -24,7 +24,7 @@ export interface VendorParts extends VendorAccount {
 }
 
 /** The address to which the vendor reports the end of a job. Any process can tell from it which run it is about. */
-export const webhookFor = ({ webhookUrl }: VendorParts, { runId }: Job): string | undefined =>
+export const webhookFor = ({ webhookUrl }: VendorDependencies, { runId }: Job): string | undefined =>
   webhookUrl && `${webhookUrl}?run=${runId}`
 
 /**

@@ -4,7 +4,7 @@ import type { AnyEvent, RawEvent, Recorded, Upcast } from '../../../schemas/reco
 import { Damaged } from '../../ports/faults.ts'
 import { compileGuard } from './guard.ts'
 
-export interface CodecParts {
+export interface CodecDependencies {
   /** The event types that streams of each category may hold. A stream's category is its name up to the first hyphen. */
   events: Record<string, Record<string, TSchema>>
   metadata: TSchema
@@ -20,7 +20,7 @@ export interface Codec<Event extends AnyEvent> {
   decode(raw: RawEvent): Recorded<Event>
 }
 
-export const createCodec = <Event extends AnyEvent>({ events, metadata, upcasts }: CodecParts): Codec<Event> => {
+export const createCodec = <Event extends AnyEvent>({ events, metadata, upcasts }: CodecDependencies): Codec<Event> => {
   const isMetadata = compileGuard(metadata)
   const guards = new Map(Object.entries(events).map(([category, shapes]) => [category, lazyGuards(shapes)]))
 

@@ -23,7 +23,7 @@ export interface SnapshotForm<State> {
   worthAfter(state: State): number
 }
 
-export interface SnapshotParts<State> {
+export interface SnapshotDependencies<State> {
   store: ViewStore
   form: SnapshotForm<State>
   /** Authenticates snapshots, so that write access to the views cannot change a state. */
@@ -37,7 +37,12 @@ interface Body extends SnapshotContent<object> {
 }
 
 /** Keeps snapshots in the view store. Snapshots without a valid MAC are ignored. */
-export const createSnapshots = <State>({ store, form, key, onForged }: SnapshotParts<State>): Snapshots<State> => {
+export const createSnapshots = <State>({
+  store,
+  form,
+  key,
+  onForged,
+}: SnapshotDependencies<State>): Snapshots<State> => {
   const macOf = (body: string) => createHmac('sha256', key).update(body).digest()
 
   /** The store may hold anything. */

@@ -38,7 +38,7 @@ const MAX_APPEND_MS = 12_000
 /** How often a slow clock is reported, since every append may detect it. */
 const WARN_EVERY_MS = 60_000
 
-export interface StreamsParts<Command, State, Event, Refusal> {
+export interface StreamsDependencies<Command, State, Event, Refusal> {
   decider: Decider<Command, State, Event, Refusal>
   codec: Codec<AnyEvent>
   log: EventLog
@@ -70,7 +70,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     snapshots,
     maxAppendMs = MAX_APPEND_MS,
     logger,
-  }: StreamsParts<Command, State, Event, Refusal>) {
+  }: StreamsDependencies<Command, State, Event, Refusal>) {
     this.decider = decider
     this.#codec = codec
     this.#log = log

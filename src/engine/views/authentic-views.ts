@@ -8,7 +8,7 @@ import type { ProjectionSet } from './projection-set.ts'
  */
 const MAC_LENGTH = 22
 
-export interface AuthenticViewsParts {
+export interface AuthenticViewsDependencies {
   store: ViewStore
   projections: ProjectionSet
   /** Authenticates rows, so that write access to the store cannot change responses. */
@@ -24,7 +24,7 @@ interface Signed {
  * A view store whose rows carry a MAC over their address and contents. Rows with a wrong MAC or in a wrong place of an
  * index are reported and treated as absent, or as null where many are read. Dumps and rebuilds see rows with MACs.
  */
-export const authenticViews = ({ store, projections, key, onForged }: AuthenticViewsParts): ViewStore => {
+export const authenticViews = ({ store, projections, key, onForged }: AuthenticViewsDependencies): ViewStore => {
   const keyText = Buffer.from(key).toString('base64')
 
   const macOf = ({ view, key: rowKey }: RowAddress, row: object): string =>

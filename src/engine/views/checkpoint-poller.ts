@@ -14,7 +14,7 @@ const READ_OFTEN_EVERY_MS = 5
 /** How often it reads the checkpoint while the views do not respond. */
 const RETRY_EVERY_MS = 1_000
 
-interface Parts {
+interface Dependencies {
   log: EventLog
   progress: ViewProgress
   clock: Clock
@@ -25,19 +25,19 @@ interface Parts {
 
 /** Reads how far projectors in other processes have brought the views. */
 export class CheckpointPoller {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   #reading: Promise<void> | undefined
   #awaited: Subscription | undefined
   #stopped = false
   #wake = new AbortController()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Resolves when the views have passed the present head of the log. Rejects with Unavailable after the time limit. */
   async start(): Promise<void> {
-    const { log, progress, clock, maxStartMs } = this.#parts
+    const { log, progress, clock, maxStartMs } = this.#dependencies
     const head = await log.head()
     this.#awaited = progress.awaited.subscribe(() => this.#wake.abort())
     this.#reading = this.#read()
@@ -53,7 +53,7 @@ export class CheckpointPoller {
   }
 
   async #read() {
-    const { progress, clock } = this.#parts
+    const { progress, clock } = this.#dependencies
     while (!this.#stopped) {
       const position = await this.#readOnce()
       if (this.#stopped) return
@@ -66,7 +66,7 @@ export class CheckpointPoller {
 
   /** Undefined if the views do not respond. */
   async #readOnce() {
-    const { log, progress, logger } = this.#parts
+    const { log, progress, logger } = this.#dependencies
     try {
       const position = await progress.reached()
       if (position < progress.highest) progress.boundBy(await log.head())

@@ -25,7 +25,7 @@ const BEHIND_EVENTS = 500
 /** How often a long catch-up reports its progress. */
 const REPORT_EVERY_MS = 5000
 
-export interface ProjectorParts {
+export interface ProjectorDependencies {
   log: EventLog
   codec: Codec<AnyEvent>
   store: ViewStore
@@ -38,7 +38,7 @@ export interface ProjectorParts {
 
 /** Keeps the views up to date with the log. Any number of projectors may share a store; one advances at a time. */
 export class Projector {
-  readonly #parts: ProjectorParts
+  readonly #dependencies: ProjectorDependencies
   #checkpoint: Checkpoint | undefined
   readonly #subscription = new Subscription()
   #taking: Promise<void> = Promise.resolve()
@@ -47,13 +47,13 @@ export class Projector {
   #stopGathering: () => void = () => undefined
   #onDamage: (error: Damaged) => void = () => undefined
 
-  constructor(parts: ProjectorParts) {
-    this.#parts = parts
+  constructor(dependencies: ProjectorDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Resolves when the views have passed the present head of the log. Rejects with Damaged. */
   async start(): Promise<void> {
-    const { log, codec, clock, progress } = this.#parts
+    const { log, codec, clock, progress } = this.#dependencies
     await this.#replaceForeignViews()
     const head = await log.head()
     this.#reportedAtMs = clock.monotonicMs()
@@ -82,7 +82,7 @@ export class Projector {
   }
 
   async #take(events: Recorded[], goal: Position): Promise<void> {
-    const { store, projections, progress } = this.#parts
+    const { store, projections, progress } = this.#dependencies
     const before = this.#checkpoint
     const { checkpoint, rows } = await project(store, projections, before, events)
     // The store answered so late that the views were read again meanwhile, and may be further by now.
@@ -93,7 +93,7 @@ export class Projector {
   }
 
   #report(position: Position, goal: Position) {
-    const { clock, logger } = this.#parts
+    const { clock, logger } = this.#dependencies
     const nowMs = clock.monotonicMs()
     if (position >= goal || nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return
     this.#reportedAtMs = nowMs
@@ -102,7 +102,7 @@ export class Projector {
 
   /** Delays the read of the next page. */
   async #gather(taken: number): Promise<void> {
-    const { progress, clock } = this.#parts
+    const { progress, clock } = this.#dependencies
     if (progress.isAwaited || taken >= BEHIND_EVENTS) return
     const gathered = new AbortController()
     this.#stopGathering = () => gathered.abort()
@@ -110,7 +110,7 @@ export class Projector {
   }
 
   async #reread(): Promise<Position> {
-    const { projections, progress, logger } = this.#parts
+    const { projections, progress, logger } = this.#dependencies
     await this.#clearDamaged()
     const checkpoint = await progress.checkpoint()
     // Rows of two versions must not be mixed.
@@ -125,7 +125,7 @@ export class Projector {
 
   /** The views may be emptied or damaged while the log receives no events. */
   async #confirm() {
-    const { store, progress, logger } = this.#parts
+    const { store, progress, logger } = this.#dependencies
     const before = progress.position
     const found = await store.checkpoint()
     if (found && found.origin !== this.#checkpoint?.origin) throw new CheckpointMoved('the views have another origin')
@@ -138,14 +138,14 @@ export class Projector {
   #onDrop(error: unknown): 'at once' | 'later' {
     if (error instanceof CheckpointMoved) return 'at once'
     if (error instanceof Damaged) this.#onDamage(error)
-    this.#parts.logger.error({ err: error }, 'the projector failed; retrying')
+    this.#dependencies.logger.error({ err: error }, 'the projector failed; retrying')
     this.#hasFailed = true
     return 'later'
   }
 
   /** Rebuilds the views of other versions of their projections, or all views if they belong to another log. */
   async #replaceForeignViews() {
-    const { store, projections, logger } = this.#parts
+    const { store, projections, logger } = this.#dependencies
     const checkpoint = await store.checkpoint()
     if (!checkpoint) return
     const outdated = projections.outdated(checkpoint.versions)
@@ -155,7 +155,7 @@ export class Projector {
     logger.warn({ checkpoint, views: areAll ? 'all' : [...outdated] }, 'the views do not fit the log; rebuilding them')
     if (areAll) return store.clear()
     await rebuildViews({
-      ...this.#parts,
+      ...this.#dependencies,
       views: outdated,
       onProgress: position => this.#report(position, checkpoint.position),
     })
@@ -166,7 +166,7 @@ export class Projector {
    * one of them is of this log, the checkpoint is damaged. If neither is, the service of another log uses the views.
    */
   async #clearDamaged() {
-    const { store, progress, logger } = this.#parts
+    const { store, progress, logger } = this.#dependencies
     const checkpoint = await store.checkpoint()
     if (!checkpoint || (await this.#isInLog(checkpoint)) === (await progress.isOfThisLog(checkpoint))) return
     logger.warn({ checkpoint }, 'the views do not fit the log; rebuilding them')
@@ -176,7 +176,7 @@ export class Projector {
   async #isInLog({ position, eventId }: Checkpoint): Promise<boolean> {
     // Only the checkpoint of damaged views is there, and logs cannot be read from before their start.
     if (position <= BEFORE_FIRST) return false
-    for await (const [event] of this.#parts.log.readAll(position - 1)) return event?.id === eventId
+    for await (const [event] of this.#dependencies.log.readAll(position - 1)) return event?.id === eventId
     return false
   }
 }

@@ -21,7 +21,7 @@ export interface OwnWrites {
   lastPosition(owner: string): Position
 }
 
-export interface ReadsParts<Rows> {
+export interface ReadsDependencies<Rows> {
   store: ViewStore
   progress: ViewProgress
   ownWrites: OwnWrites
@@ -40,7 +40,7 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
   readonly #cache = new LRUCache<string, object>(upTo(MAX_CACHED))
   #changes = 0
 
-  constructor({ store, progress, ownWrites, cached, onMissing }: ReadsParts<Rows>) {
+  constructor({ store, progress, ownWrites, cached, onMissing }: ReadsDependencies<Rows>) {
     this.#store = store
     this.#progress = progress
     this.#ownWrites = ownWrites

@@ -7,7 +7,7 @@ import { type OpenScratch, type Rebuild, rebuildViews } from './rebuild.ts'
 /** How long the next repair waits, so that persistent forgery costs one replay in this time. */
 const PAUSE_MS = 30_000
 
-export interface RepairsParts extends Pick<Rebuild, 'log' | 'codec' | 'store' | 'projections'> {
+export interface RepairsDependencies extends Pick<Rebuild, 'log' | 'codec' | 'store' | 'projections'> {
   clock: Clock
   logger: Logger
   openScratch: OpenScratch
@@ -15,15 +15,15 @@ export interface RepairsParts extends Pick<Rebuild, 'log' | 'codec' | 'store' | 
 
 /** Rebuilds the views after a forged or missing row was found, since it may not be the only one. */
 export class Repairs {
-  readonly #parts: RepairsParts
+  readonly #dependencies: RepairsDependencies
   readonly #stop = new AbortController()
   #isRequested = false
   #onRebuilt: () => void = () => undefined
   #rebuilt: Promise<void> | undefined
   #running: Promise<void> | undefined
 
-  constructor(parts: RepairsParts) {
-    this.#parts = parts
+  constructor(dependencies: RepairsDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Reports a row that this service did not write. */
@@ -38,7 +38,7 @@ export class Repairs {
     this.#rebuilt = new Promise(resolve => {
       this.#onRebuilt = resolve
     })
-    this.#parts.logger.warn({ view, key }, `${what}; rebuilding the views`)
+    this.#dependencies.logger.warn({ view, key }, `${what}; rebuilding the views`)
     this.#running ??= this.#run()
   }
 
@@ -53,11 +53,11 @@ export class Repairs {
   }
 
   async #run() {
-    const { clock, logger } = this.#parts
+    const { clock, logger } = this.#dependencies
     const { signal } = this.#stop
     while (this.#isRequested && !signal.aborted) {
       try {
-        const changes = await rebuildViews(this.#parts)
+        const changes = await rebuildViews(this.#dependencies)
         this.#isRequested = false
         this.#onRebuilt()
         logger.warn({ cells: changes.length }, 'the views were rebuilt')

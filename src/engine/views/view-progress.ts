@@ -14,7 +14,7 @@ const CHECK_EVERY_MS = 100
 /** The rows of one commit, or 'unknown' if another process wrote them, so that any row may have changed. */
 export type Changes = RowChange[] | 'unknown'
 
-export interface ViewProgressParts {
+export interface ViewProgressDependencies {
   log: EventLog
   store: ViewStore
   projections: ProjectionSet
@@ -39,7 +39,7 @@ export class ViewProgress {
   readonly #awaited = new Subject<void>()
   readonly #closing = new AbortController()
 
-  constructor({ log, store, projections, clock }: ViewProgressParts) {
+  constructor({ log, store, projections, clock }: ViewProgressDependencies) {
     this.#log = log
     this.#store = store
     this.#projections = projections

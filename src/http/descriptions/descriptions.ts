@@ -8,14 +8,14 @@ import { llmsText } from './llms-text.ts'
 import { describeMcp } from './mcp-descriptor.ts'
 
 /** The subjects of the descriptions, besides the models. */
-export interface DescriptionParts {
+export interface DescriptionDependencies {
   /** All operations of the API. */
   operations: Operation[]
   tools: ToolSummary[]
   publicUrl(): string
 }
 
-interface Parts extends DescriptionParts {
+interface Dependencies extends DescriptionDependencies {
   present: Presenter
 }
 
@@ -26,23 +26,23 @@ export type Bodies = Record<'openApi' | 'llmsText' | 'mcp', StaticBody>
  * URL has changed, because that takes longer than the rest of a request.
  */
 export class Descriptions {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   #last: { key: string; bodies: Bodies } | undefined
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** `offers` are the families that everyone may see. */
   bodies(offers: Offer[]): Bodies {
-    const baseUrl = this.#parts.publicUrl()
-    const key = [baseUrl, ...offers.map(offer => this.#parts.present.versionOf(offer))].join()
+    const baseUrl = this.#dependencies.publicUrl()
+    const key = [baseUrl, ...offers.map(offer => this.#dependencies.present.versionOf(offer))].join()
     if (this.#last?.key !== key) this.#last = { key, bodies: this.#describe(baseUrl, offers) }
     return this.#last.bodies
   }
 
   #describe(baseUrl: string, offers: Offer[]): Bodies {
-    const { operations, tools, present } = this.#parts
+    const { operations, tools, present } = this.#dependencies
     const families = offers.map(({ family, status }) => present.family(family, status))
     return {
       openApi: new StaticBody('application/json', JSON.stringify(describeApi(operations, { baseUrl, families }))),

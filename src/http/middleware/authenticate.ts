@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 /** Longer than any key, whatever its prefix. Longer ones are not even hashed. */
 const BEARER = /^Bearer +([!-~]{1,128})$/i
 
-interface Parts {
+interface Dependencies {
   keyHolders: Pick<KeyHolders, 'holderOf'>
   keyUses: Pick<KeyUses, 'note'>
   clientAddress: ClientAddress
@@ -21,7 +21,7 @@ interface Parts {
 
 /** Sets the caller from the request's key. Only hashes of keys are stored. */
 export const authenticate =
-  ({ keyHolders, keyUses, clientAddress, clock, publicUrl }: Parts) =>
+  ({ keyHolders, keyUses, clientAddress, clock, publicUrl }: Dependencies) =>
   async (ctx: Context, next: Next) => {
     const key = bearerKey(ctx)
     if (key === undefined) throw keyMissing(`Sign in at ${publicUrl()}/console to create one.`)

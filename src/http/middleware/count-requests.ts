@@ -12,9 +12,9 @@ import type { Context, Middleware } from '../context.ts'
 export const countRequests =
   (limits: Pick<RequestLimits, 'count'>): Middleware =>
   async (ctx: Context, next: Next) => {
-    const { standings, refusal } = await limits.count(ctx.state.caller)
-    const policies = standings.map(({ of, limit }) => `"${of}";q=${limit};w=${WINDOW_SECONDS}`)
-    const left = standings.flatMap(({ of, left }) =>
+    const { statuses, refusal } = await limits.count(ctx.state.caller)
+    const policies = statuses.map(({ of, limit }) => `"${of}";q=${limit};w=${WINDOW_SECONDS}`)
+    const left = statuses.flatMap(({ of, left }) =>
       left ? [`"${of}";r=${left.requests};t=${Math.ceil(left.ms / 1000)}`] : [],
     )
     if (policies.length > 0) ctx.set({ [RATE_LIMIT_POLICY]: policies.join(', '), [RATE_LIMIT]: left.join(', ') })

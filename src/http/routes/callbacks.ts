@@ -32,13 +32,13 @@ const receiveCallback = operation({
 
 export const callbackOperations = [receiveCallback]
 
-interface Parts {
+interface Dependencies {
   callbacks: Services['callbacks']
   clientAddress: ClientAddress
   clock: Clock
 }
 
-export const callbackRoutes = (serve: Serve, { callbacks, clientAddress, clock }: Parts) => {
+export const callbackRoutes = (serve: Serve, { callbacks, clientAddress, clock }: Dependencies) => {
   const bounded = arrivingCallbacks(clientAddress, clock)
   serve(receiveCallback, unreadBody, bounded, async (ctx, { params: { provider }, query: { run } }) => {
     const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)

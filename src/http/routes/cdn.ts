@@ -11,7 +11,7 @@ import { unwrap } from '../../transports/refusals.ts'
 import { byteRangeOf } from '../answers/byte-range.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
-import { operation, type RequestParts, type Serve } from '../operation.ts'
+import { operation, type RequestInput, type Serve } from '../operation.ts'
 
 /** A client can replace an upload for a while, and every file is deleted one day: caches may lag by an hour. */
 const CACHE = 'public, max-age=3600'
@@ -90,7 +90,7 @@ export const cdnRoutes = (router: Router<RequestState>, serve: Serve, { files }:
   })
 }
 
-const keyOf = ({ folder, name }: RequestParts<typeof getFile>['params']) => `${folder}/${name}`
+const keyOf = ({ folder, name }: RequestInput<typeof getFile>['params']) => `${folder}/${name}`
 
 const serveFile = async (ctx: Context, files: Services['files'], key: string): Promise<void> => {
   const caller = anonymousCaller(ctx)

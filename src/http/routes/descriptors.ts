@@ -4,7 +4,7 @@ import type { Services } from '../../services/services.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { staticHeaders, staticResponses } from '../answers/static-body.ts'
 import { anonymousCaller } from '../context.ts'
-import { type Bodies, type DescriptionParts, Descriptions } from '../descriptions/descriptions.ts'
+import { type Bodies, type DescriptionDependencies, Descriptions } from '../descriptions/descriptions.ts'
 import { type Operation, operation, type Serve } from '../operation.ts'
 
 /** The catalog and the base URL rarely change, and descriptions that are a few minutes old still work. */
@@ -45,7 +45,7 @@ const getMcpDescriptor = operation({
 
 export const descriptorOperations: Operation[] = [getOpenApi, getLlmsText, getMcpDescriptor]
 
-export interface DescriptorOptions extends DescriptionParts {
+export interface DescriptorOptions extends DescriptionDependencies {
   /** Whether anyone may read them without an API key. */
   isPublic: boolean
 }

@@ -13,7 +13,7 @@ const SESSION = 'session'
 /** The cookie by which a browser is known that has signed in before. It outlasts its session. */
 const BROWSER = 'browser'
 
-interface Parts {
+interface Dependencies {
   sessionHolders: Pick<SessionHolders, 'ownerOf' | 'ownerToSignOut'>
   authenticateKey: Middleware
   publicUrl: () => string
@@ -22,14 +22,14 @@ interface Parts {
 /** The sessions of browsers. */
 export class BrowserSessions {
   readonly cookies: Cookies
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   /** Sets the caller from the request's key. */
   readonly authenticateKey: Middleware
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.cookies = new Cookies(parts.publicUrl)
-    this.authenticateKey = parts.authenticateKey
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.cookies = new Cookies(dependencies.publicUrl)
+    this.authenticateKey = dependencies.authenticateKey
   }
 
   /**
@@ -38,7 +38,7 @@ export class BrowserSessions {
    */
   async ownerOf(ctx: Context): Promise<SessionOwner | undefined> {
     const token = this.cookies.read(ctx, SESSION)
-    const found = token === undefined ? undefined : await this.#parts.sessionHolders.ownerOf(token)
+    const found = token === undefined ? undefined : await this.#dependencies.sessionHolders.ownerOf(token)
     if (!found) return undefined
     // Without the cookie, the browser can sign in to another account.
     if ('refuse' in found) this.end(ctx)
@@ -50,7 +50,7 @@ export class BrowserSessions {
   /** Whether to show a page as to somebody who has signed in. It neither fails nor ends a session. */
   async isSignedIn(ctx: Context): Promise<boolean> {
     const token = this.tokenOf(ctx)
-    const found = token === undefined ? undefined : this.#parts.sessionHolders.ownerOf(token)
+    const found = token === undefined ? undefined : this.#dependencies.sessionHolders.ownerOf(token)
     const owner = await found?.catch(() => undefined)
     return owner !== undefined && !('refuse' in owner)
   }
@@ -59,7 +59,7 @@ export class BrowserSessions {
   async ownerToSignOut(ctx: Context): Promise<SessionOwner | undefined> {
     this.refuseOtherSites(ctx)
     const token = this.tokenOf(ctx)
-    const owner = token === undefined ? undefined : await this.#parts.sessionHolders.ownerToSignOut(token)
+    const owner = token === undefined ? undefined : await this.#dependencies.sessionHolders.ownerToSignOut(token)
     return owner && { ...owner, requestId: ctx.state.requestId }
   }
 
@@ -112,6 +112,6 @@ export class BrowserSessions {
   }
 
   get #origin(): string {
-    return new URL(this.#parts.publicUrl()).origin
+    return new URL(this.#dependencies.publicUrl()).origin
   }
 }

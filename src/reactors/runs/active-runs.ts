@@ -34,7 +34,7 @@ const MAX_JOBS = 50_000
 /** How long a stop waits for work in progress before it refunds the credits instead. */
 const STOP_GRACE_MS = 5_000
 
-interface Parts {
+interface Dependencies {
   routes: Routes
   health: Health
   accounts: AccountMailboxes
@@ -57,7 +57,7 @@ interface Working {
 /** The runs that this process works on: submits them to providers, follows their jobs and records their outcomes. */
 export class ActiveRuns implements Starter {
   readonly leases: Leases<RunId>
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #outcomes: Outcomes
   readonly #jobs: Jobs
   readonly #working = new Map<RunId, Working>()
@@ -66,14 +66,18 @@ export class ActiveRuns implements Starter {
   /** Only processes with the reactor role work on runs; others leave them in the queue. */
   #isAccepting = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
     // Each result that is being stored listens, and there are as many as slots.
     setMaxListeners(Number.POSITIVE_INFINITY, this.#lastCall.signal)
-    this.leases = new Leases(parts, 'run')
-    this.#outcomes = new Outcomes({ ...parts, mayRetry: () => this.#isAccepting, lastCall: this.#lastCall.signal })
+    this.leases = new Leases(dependencies, 'run')
+    this.#outcomes = new Outcomes({
+      ...dependencies,
+      mayRetry: () => this.#isAccepting,
+      lastCall: this.#lastCall.signal,
+    })
     this.#jobs = new Jobs({
-      ...parts,
+      ...dependencies,
       end: (run, outcome) => this.end(run, outcome, run.upstream),
       isOpen: ({ runId, accountId }) => this.#isOpen(runId, accountId),
       timedOut: run => this.#timedOut(run),
@@ -105,7 +109,7 @@ export class ActiveRuns implements Starter {
   async stop() {
     this.#jobs.release()
     const all = Promise.all([...this.#working.values()].map(work => work.done))
-    await withinTime(this.#parts.clock, all, STOP_GRACE_MS, () => undefined)
+    await withinTime(this.#dependencies.clock, all, STOP_GRACE_MS, () => undefined)
     for (const { submission } of this.#working.values()) submission.stop()
     this.#lastCall.abort()
     await this.#jobs.stop(stopped)
@@ -119,7 +123,7 @@ export class ActiveRuns implements Starter {
 
   reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined {
     if (!this.#hasRoom) return undefined
-    const { routes, slots } = this.#parts
+    const { routes, slots } = this.#dependencies
     for (const route of routes.of(run).find(run.endpoint, run.input))
       return slots.reserve(route.account.provider, run.accountId) ? upstreamOf(route) : undefined
     return undefined
@@ -128,7 +132,7 @@ export class ActiveRuns implements Starter {
   /** The same for a run whose input is not read yet. The slot is exchanged if another provider takes it. */
   reserveAny(run: Pick<RunToDo, 'endpoint' | 'accountId' | 'livemode'>): string | undefined {
     if (!this.#hasRoom) return undefined
-    const { routes, slots } = this.#parts
+    const { routes, slots } = this.#dependencies
     for (const provider of routes.of(run).providers(run.endpoint))
       return slots.reserve(provider, run.accountId) ? provider : undefined
     return undefined
@@ -139,17 +143,17 @@ export class ActiveRuns implements Starter {
   }
 
   unreserve({ provider }: Upstream, accountId: AccountId) {
-    this.#parts.slots.unreserve(provider, accountId)
+    this.#dependencies.slots.unreserve(provider, accountId)
   }
 
   /** Frees the slot and the lease of a run that cannot start now. */
   decline({ accountId, runId }: RunJob, provider: string) {
-    this.#parts.slots.decline(provider, accountId)
+    this.#dependencies.slots.decline(provider, accountId)
     this.leases.release(runId)
   }
 
   waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined {
-    return this.#isAccepting ? this.#parts.routes.of(run).waitMs(run.endpoint, run.input) : undefined
+    return this.#isAccepting ? this.#dependencies.routes.of(run).waitMs(run.endpoint, run.input) : undefined
   }
 
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
@@ -164,13 +168,13 @@ export class ActiveRuns implements Starter {
    */
   submit(run: RunToDo, reserved: string): Promise<Recorded<AccountEvent>[]> {
     const { runId, accountId } = run
-    const { slots, logger } = this.#parts
+    const { slots, logger } = this.#dependencies
     if (this.has(runId)) {
       slots.unreserve(reserved, accountId)
       return this.#working.get(runId)?.done ?? Promise.resolve([])
     }
     slots.hold(runId, reserved, accountId)
-    const submission = new Submission(run, { ...this.#parts, timedOut: late => this.#timedOut(late) })
+    const submission = new Submission(run, { ...this.#dependencies, timedOut: late => this.#timedOut(late) })
     const done = this.#process(submission)
       .catch(error => {
         logger.error({ err: error, runId }, 'a run could not be ended')
@@ -219,11 +223,11 @@ export class ActiveRuns implements Starter {
   }
 
   async #isOpen(runId: RunId, accountId: AccountId): Promise<boolean> {
-    return (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)
+    return (await this.#dependencies.accounts.currentState(accountId)).openRuns.has(runId)
   }
 
   #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {
-    const missing = this.#parts.sources.missing(runId)
+    const missing = this.#dependencies.sources.missing(runId)
     return missing ? sourceTooLate(missing, timeoutMs) : timedOut(timeoutMs)
   }
 
@@ -231,7 +235,7 @@ export class ActiveRuns implements Starter {
     const { run } = submission
     const { accountId, runId, mode } = run
     // The log was slow to confirm its start, so it may soon count as lost, here and in other processes.
-    if (mayBeTakenOver(run, this.#parts.clock) && !(await this.#mayBegin(run))) return []
+    if (mayBeTakenOver(run, this.#dependencies.clock) && !(await this.#mayBegin(run))) return []
     const answer = await submission.answer()
     if (!answer) return []
     const upstream = submission.route && upstreamOf(submission.route)

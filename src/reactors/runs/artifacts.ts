@@ -28,7 +28,7 @@ const MAX_COPIES = 32
 /** How long the copy of one file may take: 256 MB at 20 Mbit/s. */
 const COPY_TIMEOUT_MS = 120_000
 
-export interface ArtifactsParts {
+export interface ArtifactsDependencies {
   objects: ObjectStore
   outbound: Outbound
   keys: OutputKeys
@@ -56,11 +56,11 @@ type Facts = Omit<Artifact, 'objectKey'>
 
 /** Stores the results of providers. */
 export class Artifacts {
-  readonly #parts: ArtifactsParts
+  readonly #dependencies: ArtifactsDependencies
   readonly #copies = new Semaphore({ each: MAX_COPIES })
 
-  constructor(parts: ArtifactsParts) {
-    this.#parts = parts
+  constructor(dependencies: ArtifactsDependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -69,7 +69,7 @@ export class Artifacts {
    * result is to blame.
    */
   async store(run: RunWithResult, result: Done, promised: PromisedResult, signal: AbortSignal): Promise<RunOutput> {
-    const { clock, retentionMs } = this.#parts
+    const { clock, retentionMs } = this.#dependencies
     const { media, text } = promisedPart(result, promised)
     const words = text?.toWellFormed()
     const longText = words !== undefined && isLong(words) ? words : undefined
@@ -111,18 +111,18 @@ export class Artifacts {
   async #factsOf(bytes: Uint8Array, mimeType: string, type: FileType): Promise<Facts> {
     const file = new ResultFile()
     for (let at = 0; at < bytes.byteLength; at += MEGABYTE) {
-      if (at > 0) await delay(this.#parts.clock, 0)
+      if (at > 0) await delay(this.#dependencies.clock, 0)
       file.update(bytes.subarray(at, at + MEGABYTE))
     }
     return file.facts(mimeType, type)
   }
 
   async #put(place: Place, bytes: Uint8Array, facts: Facts): Promise<Artifact> {
-    return this.#keep(place, facts, (key, type) => this.#parts.objects.put(key, bytes, type, { ifAbsent: true }))
+    return this.#keep(place, facts, (key, type) => this.#dependencies.objects.put(key, bytes, type, { ifAbsent: true }))
   }
 
   async #copy(place: FilePlace, { url, mimeType }: { url: string; mimeType: string }, signal: AbortSignal) {
-    const { objects, outbound, originOf } = this.#parts
+    const { objects, outbound, originOf } = this.#dependencies
     const copy = async () => {
       const file = new ResultFile()
       const incoming = await objects.receive()
@@ -152,7 +152,7 @@ export class Artifacts {
     facts: Facts,
     store: (key: string, mimeType: string) => Promise<boolean>,
   ): Promise<Artifact> {
-    const { keys, clock } = this.#parts
+    const { keys, clock } = this.#dependencies
     const objectKey = keys.keyOf(runId, index, facts.mimeType)
     if (clock.nowMs() >= storedUntilMs(run)) tooLate()
     const isNew = await store(objectKey, facts.mimeType === TEXT_TYPE ? `${TEXT_TYPE}; charset=utf-8` : facts.mimeType)
@@ -160,7 +160,7 @@ export class Artifacts {
   }
 
   async #measure(key: string): Promise<Pick<Artifact, 'sizeBytes' | 'sha256' | 'c2pa'>> {
-    const found = await this.#parts.objects.get(key)
+    const found = await this.#dependencies.objects.get(key)
     if (!found) throw new Error(`${key} was deleted just now`)
     const hash = createHash('sha256')
     const c2pa = new C2paMark()

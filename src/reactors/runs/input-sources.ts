@@ -22,7 +22,7 @@ const LONG_SOURCES = 4
  */
 const SOURCE_BYTES = 1.5 * MAX_PRESIGNED_BYTES
 
-interface Parts {
+interface Dependencies {
   find: FindInputMedia
   slots: RunSlots
   clock: Clock
@@ -30,14 +30,14 @@ interface Parts {
 
 /** Loads the files behind the inputs of runs, few at a time. A run holds no slot of its provider meanwhile. */
 export class InputSources {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #quick = placesFor(QUICK_SOURCES)
   readonly #long = placesFor(LONG_SOURCES)
   /** The parameters whose files are being loaded. */
   readonly #missing = new Map<RunId, FileParameter>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The parameter whose file a run waits for; undefined if it waits for none. */
@@ -46,7 +46,7 @@ export class InputSources {
   }
 
   readonly use: UseInputMedia = async ({ further = [], runId, accountId, isLong, ...first }, signal, use) => {
-    const { slots, clock } = this.#parts
+    const { slots, clock } = this.#dependencies
     const host = hostOf(first.url)
     const { sources, room } = isLong ? this.#long : this.#quick
     this.#missing.set(runId, first.parameter ?? 'image_url')
@@ -90,7 +90,7 @@ export class InputSources {
       if (error instanceof InputMediaError && parameter) error.parameter = parameter
       throw error
     }
-    const { maxBytes, load } = await this.#parts.find(url, parameter).catch(named)
+    const { maxBytes, load } = await this.#dependencies.find(url, parameter).catch(named)
     return { url, parameter, maxBytes, load: (...args: Parameters<typeof load>) => load(...args).catch(named) }
   }
 }

@@ -16,7 +16,7 @@ export const BACK_OFF_MS = 1_000
 /** How long to wait before asking again to stop a job: the provider may only have been unavailable. */
 const CANCEL_AGAIN_MS = 30_000
 
-export interface JobOutcomesParts {
+export interface JobOutcomesDependencies {
   routes: Pick<Routes, 'accepted'>
   log: Pick<EventLog, 'readEvent'>
   clock: Clock
@@ -28,16 +28,16 @@ export interface JobOutcomesParts {
 
 /** Asks providers what has become of jobs, and to stop those that are cancelled or late. */
 export class JobOutcomes {
-  readonly #parts: JobOutcomesParts
+  readonly #dependencies: JobOutcomesDependencies
 
-  constructor(parts: JobOutcomesParts) {
-    this.#parts = parts
+  constructor(dependencies: JobOutcomesDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Undefined while the job continues; the job then knows when to poll again. */
   async of(row: WatchTask, followed: FollowedJob): Promise<ProviderOutcome | undefined> {
     const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs } = row
-    const { routes, log, clock, logger } = this.#parts
+    const { routes, log, clock, logger } = this.#dependencies
     const accepted = routes.accepted(endpoint, row.upstream)
     const provider = accepted?.account.client
     if (!accepted || !provider?.poll) return broken
@@ -47,7 +47,7 @@ export class JobOutcomes {
     followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
     const leftMs = followed.startedAtMs + timeoutMs - nowMs
     if (leftMs <= 0) {
-      const failure = this.#parts.timedOut(row)
+      const failure = this.#dependencies.timedOut(row)
       // The run ends now, whether the provider stops or not.
       this.#cancel(provider, job).catch(error =>
         logger.warn({ err: error, runId }, 'a job past its time limit could not be cancelled at the provider'),
@@ -65,7 +65,7 @@ export class JobOutcomes {
     followed: FollowedJob,
     leftMs: number,
   ): Promise<ProviderOutcome | undefined> {
-    const { clock, logger, progressed } = this.#parts
+    const { clock, logger, progressed } = this.#dependencies
     const stop = new AbortController()
     followed.interrupt = () => stop.abort()
     const pollAgain = (waitMs: number) => {
@@ -89,7 +89,7 @@ export class JobOutcomes {
 
   /** Polls continue meanwhile: the job may end by itself, and continues if it cannot be stopped. */
   #requestStop(provider: Provider, job: SubmittedJob, followed: FollowedJob) {
-    const { clock, logger } = this.#parts
+    const { clock, logger } = this.#dependencies
     const nowMs = clock.monotonicMs()
     if (followed.cancelAtMs !== undefined && nowMs - followed.cancelAtMs < CANCEL_AGAIN_MS) return
     followed.cancelAtMs = nowMs
@@ -101,6 +101,6 @@ export class JobOutcomes {
 
   async #cancel(provider: Provider, job: SubmittedJob): Promise<void> {
     if (!provider.cancel) throw new Error('the provider cannot cancel jobs')
-    await callProvider(this.#parts.clock, CALL_TIMEOUT_MS, async signal => provider.cancel?.(job, signal))
+    await callProvider(this.#dependencies.clock, CALL_TIMEOUT_MS, async signal => provider.cancel?.(job, signal))
   }
 }

@@ -6,7 +6,7 @@ import type { ViewStore } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
 import { every } from '../../time/every.ts'
 import { FollowedJob, type JobRun, type RunEvents, type RunJob } from './followed-job.ts'
-import { BACK_OFF_MS, JobOutcomes, type JobOutcomesParts } from './job-outcomes.ts'
+import { BACK_OFF_MS, JobOutcomes, type JobOutcomesDependencies } from './job-outcomes.ts'
 
 /** How often to look for jobs whose poll is due. */
 const TICK_MS = 100
@@ -17,7 +17,7 @@ const SLICE_MS = 5
 /** Polls to one provider at a time, in addition to submissions. Polls are quick, so no provider needs more. */
 const POLLS_PER_PROVIDER = 128
 
-interface Parts extends JobOutcomesParts {
+interface Dependencies extends JobOutcomesDependencies {
   views: ViewStore
   /** Records the outcome of a run. Its job is no longer followed. */
   end(run: WatchTask, outcome: ProviderOutcome): Promise<RunEvents>
@@ -29,7 +29,7 @@ interface Parts extends JobOutcomesParts {
 
 /** Polls jobs at the pace of their providers until they end. */
 export class Jobs {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #outcomes: JobOutcomes
   readonly #followed = new Map<RunId, FollowedJob>()
   readonly #polls = new Set<Promise<void>>()
@@ -37,9 +37,9 @@ export class Jobs {
   #stopPolling = () => {}
   #isTicking = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#outcomes = new JobOutcomes(parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#outcomes = new JobOutcomes(dependencies)
   }
 
   get size(): number {
@@ -51,7 +51,7 @@ export class Jobs {
   }
 
   start() {
-    this.#stopPolling = every(this.#parts.clock, TICK_MS, () => this.#tick())
+    this.#stopPolling = every(this.#dependencies.clock, TICK_MS, () => this.#tick())
   }
 
   /** Leaves the jobs to the next process, except those whose end a client awaits here. */
@@ -93,7 +93,7 @@ export class Jobs {
   }
 
   #add(run: JobRun, options: Pick<FollowedJob, 'isVisit'> & Partial<Pick<FollowedJob, 'ended'>>): FollowedJob {
-    const followed = new FollowedJob(this.#parts.clock, run, options)
+    const followed = new FollowedJob(this.#dependencies.clock, run, options)
     this.#followed.set(run.runId, followed)
     return followed
   }
@@ -107,7 +107,7 @@ export class Jobs {
 
   /** Begins the polls that are due, the longest due first. Other work is done between two slices of them. */
   async #pollDue() {
-    const { clock } = this.#parts
+    const { clock } = this.#dependencies
     const nowMs = clock.monotonicMs()
     const due = [...this.#followed].filter(([, { isPolling, pollAtMs }]) => !isPolling && pollAtMs <= nowMs)
     let sliceEndMs = nowMs + SLICE_MS
@@ -127,7 +127,7 @@ export class Jobs {
     followed.hasSlot = !followed.ending
     followed.isPolling = true
     const poll = this.#pollUntilEnded(runId, followed)
-      .catch(error => this.#parts.logger.error({ err: error, runId }, 'a job could not be polled; retrying'))
+      .catch(error => this.#dependencies.logger.error({ err: error, runId }, 'a job could not be polled; retrying'))
       .finally(() => {
         followed.isPolling = false
         if (followed.isAwaited) followed.pollSoon()
@@ -147,20 +147,20 @@ export class Jobs {
   async #poll(runId: RunId, followed: FollowedJob): Promise<void> {
     // If anything fails, try again.
     followed.pollAfter(BACK_OFF_MS)
-    const row = await this.#parts.views.get<DueRow>('due', runId)
+    const row = await this.#dependencies.views.get<DueRow>('due', runId)
     let events: RunEvents = []
     // Without the job's id, the views are still behind, or another process has ended the run.
     if (row?.task !== 'watch-run' || row.jobId === undefined) {
-      if (await this.#parts.isOpen({ accountId: followed.accountId, runId })) return
+      if (await this.#dependencies.isOpen({ accountId: followed.accountId, runId })) return
     } else {
       const outcome = await this.#outcomes.of(row, followed)
       // Recording the outcome may take long.
       this.#freeSlot(followed)
       if (!outcome || !this.#followed.has(runId)) return
-      events = await this.#parts.end(row, outcome)
+      events = await this.#dependencies.end(row, outcome)
     }
     this.#followed.delete(runId)
-    this.#parts.released(runId)
+    this.#dependencies.released(runId)
     followed.ended?.(events)
   }
 

@@ -13,7 +13,7 @@ import { stopped } from './failures.ts'
 import { type EndedRun, leftFilesUntil } from './left-files.ts'
 import { promisedResult } from './promised-result.ts'
 import { UnfitResult } from './result-file.ts'
-import { type BilledRun, inputOf, type RunCostsParts, runCost } from './run-costs.ts'
+import { type BilledRun, inputOf, type RunCostsDependencies, runCost } from './run-costs.ts'
 
 /** The longest error message of a provider that an event holds. */
 const MAX_MESSAGE_LENGTH = 1000
@@ -21,7 +21,7 @@ const MAX_MESSAGE_LENGTH = 1000
 /** The longest version of a model that an event holds. */
 const MAX_VERSION_LENGTH = 200
 
-export interface OutcomesParts extends RunCostsParts {
+export interface OutcomesDependencies extends RunCostsDependencies {
   accounts: AccountMailboxes
   artifacts: Artifacts
   clock: Clock
@@ -33,10 +33,10 @@ export interface OutcomesParts extends RunCostsParts {
 
 /** Records what providers did with runs. */
 export class Outcomes {
-  readonly #parts: OutcomesParts
+  readonly #dependencies: OutcomesDependencies
 
-  constructor(parts: OutcomesParts) {
-    this.#parts = parts
+  constructor(dependencies: OutcomesDependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -49,14 +49,14 @@ export class Outcomes {
     upstream?: Upstream,
     isAsked = true,
   ): Promise<Recorded<AccountEvent>[]> {
-    const cost = upstream && isAsked ? await runCost(this.#parts, run, outcome, upstream) : undefined
+    const cost = upstream && isAsked ? await runCost(this.#dependencies, run, outcome, upstream) : undefined
     const command = await this.#toCommand(run, outcome, { upstream: upstream && worked(upstream, outcome), cost })
     return command ? this.record(run.accountId, command) : []
   }
 
   /** Records a command, however long the log accepts no writes. A refusal means that another process was first. */
   async record(accountId: AccountId, command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
-    const { accounts, clock, logger, mayRetry } = this.#parts
+    const { accounts, clock, logger, mayRetry } = this.#dependencies
     const outcome = await onceAvailable(
       clock,
       () => accounts.execute({ kind: 'reactor' }, accountId, command),
@@ -77,7 +77,7 @@ export class Outcomes {
     done: Worked,
   ): Promise<AccountCommand | undefined> {
     const { runId, mode, endpoint } = run
-    const { artifacts, clock, lastCall, log, logger } = this.#parts
+    const { artifacts, clock, lastCall, log, logger } = this.#dependencies
     const fail = (failed: Failed): AccountCommand => {
       const willDeleteAt = leftFilesUntil(run, outcome, clock)
       return { type: 'FailRun', runId, error: toRunError(failed), willDeleteAt, ...done }

@@ -18,7 +18,7 @@ const RENEW_MS = REPORT_MS / 3
 /** How long a stop waits for that. A report that stays behind expires. */
 const STOP_MS = 500
 
-interface Parts {
+interface Dependencies {
   /** Those that are configured. */
   providers: readonly string[]
   health: Pick<Health, 'rests'>
@@ -35,21 +35,21 @@ interface Parts {
  * waits for a report, and nothing is decided on it. Without providers there is none.
  */
 export class ProviderReports {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #reporter: string
   #stopTicking = () => {}
   #written = { state: '', atMs: Number.NEGATIVE_INFINITY }
   #writing: Promise<void> | undefined
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#reporter = parts.random.uuid()
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#reporter = dependencies.random.uuid()
   }
 
   start() {
-    if (this.#parts.providers.length === 0) return
+    if (this.#dependencies.providers.length === 0) return
     this.#tick()
-    this.#stopTicking = every(this.#parts.clock, TICK_MS, () => this.#tick())
+    this.#stopTicking = every(this.#dependencies.clock, TICK_MS, () => this.#tick())
   }
 
   /** Takes the report back. Never rejects. */
@@ -59,11 +59,11 @@ export class ProviderReports {
       await this.#writing
       if (this.#written.state !== '') await this.#write(undefined).catch(() => undefined)
     }
-    await withinTime(this.#parts.clock, takenBack(), STOP_MS, () => undefined)
+    await withinTime(this.#dependencies.clock, takenBack(), STOP_MS, () => undefined)
   }
 
   #tick() {
-    const { clock, health, logger } = this.#parts
+    const { clock, health, logger } = this.#dependencies
     if (this.#writing) return
     const rests = health.rests().slice(0, MAX_REPORTED_RESTS)
     const calls = this.#calls()
@@ -72,7 +72,7 @@ export class ProviderReports {
     if (state === this.#written.state && nowMs < this.#written.atMs + RENEW_MS) return
     const aheadMs = clock.nowMs() - nowMs
     const timed = rests.map(({ untilMs, ...rest }) => ({ ...rest, until: new Date(untilMs + aheadMs).toISOString() }))
-    this.#writing = this.#write({ calls, maxCalls: this.#parts.maxCalls, rests: timed })
+    this.#writing = this.#write({ calls, maxCalls: this.#dependencies.maxCalls, rests: timed })
       .then(() => {
         this.#written = { state, atMs: nowMs }
       })
@@ -83,12 +83,12 @@ export class ProviderReports {
   }
 
   #calls(): Record<string, number> {
-    const { providers, slots } = this.#parts
+    const { providers, slots } = this.#dependencies
     return Object.fromEntries(providers.map(provider => [provider, slots.inUse(provider)]))
   }
 
   async #write(report: ProviderReport | undefined) {
-    const { views, clock } = this.#parts
+    const { views, clock } = this.#dependencies
     const nowMs = clock.nowMs()
     await views.report(this.#reporter, report && JSON.stringify(report), nowMs, nowMs + REPORT_MS)
   }

@@ -11,7 +11,7 @@ import type { Routes } from '../../services/providers/routes.ts'
 import { readRunInput } from '../../services/runs/run-input.ts'
 import { broken } from './failures.ts'
 
-export interface RunCostsParts {
+export interface RunCostsDependencies {
   routes: Pick<Routes, 'priceListOf'>
   random: Pick<Random, 'hex'>
   log: Pick<EventLog, 'readEvent'>
@@ -25,14 +25,14 @@ export type BilledRun = Pick<WatchTask, 'accountId' | 'runId' | 'endpoint'> &
   ({ input: Record<string, unknown> } | Pick<WatchTask, 'queuedRevision'>)
 
 /** Rejects like `readRunInput`. */
-export const inputOf = async (log: RunCostsParts['log'], run: BilledRun): Promise<Record<string, unknown>> =>
+export const inputOf = async (log: RunCostsDependencies['log'], run: BilledRun): Promise<Record<string, unknown>> =>
   'input' in run ? run.input : readRunInput(log, run)
 
 /**
  * What an upstream that was asked to do a run may bill for it; undefined if it bills nothing. Rejects with Unavailable.
  */
 export const runCost = async (
-  { routes, random, log, logger }: RunCostsParts,
+  { routes, random, log, logger }: RunCostsDependencies,
   run: BilledRun,
   outcome: ProviderOutcome,
   upstream: Upstream,

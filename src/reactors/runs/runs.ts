@@ -28,7 +28,7 @@ const MAX_AHEAD_MS = 2 * WATCH_AFTER_MS
 /** More runs than start while the views are behind. */
 const MAX_NOT_QUEUED = 50_000
 
-interface Parts {
+interface Dependencies {
   activeRuns: ActiveRuns
   routes: Routes
   slots: RunSlots
@@ -41,7 +41,7 @@ interface Parts {
 
 /** Starts queued runs, takes over those whose process has died, and forwards requests to cancel. */
 export class RunsReactor {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #starts: DueLoop<StartTask>
   readonly #lost: DueLoop<WatchTask>
   readonly #cancels: DueLoop<WatchTask>
@@ -49,22 +49,22 @@ export class RunsReactor {
   readonly #notQueued = new LRUCache<RunId, true>(upTo(MAX_NOT_QUEUED))
   #subscription: Subscription | undefined
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
     const start = {
       pollMs: START_POLL_MS,
       maxAheadMs: MAX_AHEAD_MS,
-      needsWork: ({ runId }: StartTask) => !parts.activeRuns.has(runId) && !this.#notQueued.has(runId),
+      needsWork: ({ runId }: StartTask) => !dependencies.activeRuns.has(runId) && !this.#notQueued.has(runId),
       take: (rows: StartTask[]) => this.#start(rows),
     }
     const watch = { pollMs: WATCH_POLL_MS, maxAheadMs: MAX_AHEAD_MS, take: (rows: WatchTask[]) => this.#watch(rows) }
-    this.#starts = new DueLoop(parts, { ...start, queues: queues.start })
-    this.#lost = new DueLoop(parts, { ...watch, queues: queues.watch })
-    this.#cancels = new DueLoop(parts, { ...watch, queues: queues.cancel })
+    this.#starts = new DueLoop(dependencies, { ...start, queues: queues.start })
+    this.#lost = new DueLoop(dependencies, { ...watch, queues: queues.watch })
+    this.#cancels = new DueLoop(dependencies, { ...watch, queues: queues.cancel })
   }
 
   start(changes: Observable<Changes>) {
-    const { activeRuns, slots } = this.#parts
+    const { activeRuns, slots } = this.#dependencies
     activeRuns.start()
     this.#subscription = slots.freed.subscribe(() => this.#starts.resume())
     this.#starts.start(changes)
@@ -74,7 +74,7 @@ export class RunsReactor {
 
   /** Looks for no more runs, then stops those in progress; see ActiveRuns. */
   async stop() {
-    const { activeRuns } = this.#parts
+    const { activeRuns } = this.#dependencies
     activeRuns.close()
     await Promise.all([this.#starts.stop(), this.#lost.stop(), this.#cancels.stop()])
     this.#subscription?.unsubscribe()
@@ -83,7 +83,7 @@ export class RunsReactor {
 
   /** Starts as many queued runs of one provider as it has free slots. The others have to wait. */
   async #start(rows: StartTask[]): Promise<StartTask[]> {
-    const { activeRuns, logger } = this.#parts
+    const { activeRuns, logger } = this.#dependencies
     const reserved = new Map<StartTask, string | undefined>()
     const { chosen, waiting } = chooseFrom(rows, row => {
       if (this.#isHopeless(row)) return true
@@ -108,12 +108,12 @@ export class RunsReactor {
 
   /** False if the run was cancelled or started elsewhere, and the views do not show it yet. */
   async #startOne(row: StartTask, reserved: string): Promise<boolean> {
-    const { accounts, activeRuns, log, logger } = this.#parts
+    const { accounts, activeRuns, log, logger } = this.#dependencies
     const { accountId, runId, endpoint } = row
     try {
       // The log tells the mode, since a view that was tampered with must not send a test run to a provider.
       const { input, livemode } = await readQueuedRun(log, row)
-      const routes = this.#parts.routes.of({ livemode })
+      const routes = this.#dependencies.routes.of({ livemode })
       const [route] = routes.find(endpoint, input)
       if (!route) {
         // Otherwise all providers that could take it rest.
@@ -137,14 +137,14 @@ export class RunsReactor {
 
   /** Whether no provider takes the run: none that is configured serves it, or all have rested for its whole time. */
   #isHopeless({ endpoint, dueAt, timeoutMs, livemode }: StartTask): boolean {
-    const { clock } = this.#parts
-    const routes = this.#parts.routes.of({ livemode })
+    const { clock } = this.#dependencies
+    const routes = this.#dependencies.routes.of({ livemode })
     if (!routes.serves(endpoint)) return true
     return clock.nowMs() - Date.parse(dueAt) > timeoutMs && routes.waitMs(endpoint) !== undefined
   }
 
   async #endUnserved(row: StartTask, isLeased: boolean): Promise<void> {
-    const { activeRuns, logger } = this.#parts
+    const { activeRuns, logger } = this.#dependencies
     const { runId, endpoint } = row
     if (!isLeased) return
     logger.error({ runId, endpoint }, 'a run failed because no provider takes the job')
@@ -157,7 +157,7 @@ export class RunsReactor {
 
   /** Forwards requests to cancel, and takes over started runs whose process has died. */
   async #watch(rows: WatchTask[]): Promise<WatchTask[]> {
-    const { activeRuns, clock } = this.#parts
+    const { activeRuns, clock } = this.#dependencies
     const nowMs = clock.nowMs()
     for (const row of rows) if (row.cancelRequested) activeRuns.cancel(row.runId)
     // A run that has just started has no lease yet. A start far ahead was recorded before a clock went back.
@@ -169,7 +169,7 @@ export class RunsReactor {
   }
 
   async #tryTakeOver(row: WatchTask): Promise<void> {
-    const { activeRuns, logger } = this.#parts
+    const { activeRuns, logger } = this.#dependencies
     const { runId } = row
     try {
       await this.#takeOver(row)
@@ -185,7 +185,7 @@ export class RunsReactor {
    * sync run fails: its client was never answered.
    */
   async #takeOver(row: WatchTask): Promise<void> {
-    const { accounts, activeRuns, log, logger, routes } = this.#parts
+    const { accounts, activeRuns, log, logger, routes } = this.#dependencies
     const { accountId, runId, mode, endpoint } = row
     // The account's own state decides: a row may be older than it.
     const run = (await accounts.currentState(accountId)).openRuns.get(runId)

@@ -12,7 +12,7 @@ import type { RunSlots } from './run-slots.ts'
 /** The default of endpoints: a second and a third attempt, after one and two seconds. */
 const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
 
-interface Parts {
+interface Dependencies {
   routes: Pick<Routes, 'of' | 'took'>
   health: Health
   slots: Pick<RunSlots, 'move' | 'moveInTurn'>
@@ -25,16 +25,16 @@ interface Parts {
 /** Submits one run to its providers until one of them has done it, has accepted it as a job, or refuses. */
 export class Submission {
   readonly run: RunToDo
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #abort = new AbortController()
   /** The outcome if the submission is ended from outside. */
   #ending: Failed | undefined
   #route: Route | undefined
   #isAsked = false
 
-  constructor(run: RunToDo, parts: Parts) {
+  constructor(run: RunToDo, dependencies: Dependencies) {
     this.run = run
-    this.#parts = parts
+    this.#dependencies = dependencies
   }
 
   /** The route of the answer, or the last one that was tried. */
@@ -50,7 +50,7 @@ export class Submission {
   /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
   async answer(): Promise<ProviderOutcome | Submitted | undefined> {
     const { startedAt, timeoutMs } = this.run
-    const { clock, timedOut } = this.#parts
+    const { clock, timedOut } = this.#dependencies
     const nowMs = clock.nowMs()
     // A start that lies ahead was recorded before a clock went back, and counts as now.
     const leftMs = Math.min(Date.parse(startedAt), nowMs) + timeoutMs - nowMs
@@ -85,14 +85,14 @@ export class Submission {
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#submitToFirst()
       if (!mayMoveOn(answer) || attempt >= attempts) return answer
-      await delay(this.#parts.clock, backOffMs * 2 ** (attempt - 1), signal)
+      await delay(this.#dependencies.clock, backOffMs * 2 ** (attempt - 1), signal)
       if (signal.aborted) return answer
     }
   }
 
   /** Tries one route after another until one takes the run or refuses it for good. */
   async #submitToFirst(): Promise<ProviderOutcome | Submitted> {
-    const { routes, slots } = this.#parts
+    const { routes, slots } = this.#dependencies
     const { runId, endpoint, input } = this.run
     const { signal } = this.#abort
     let answer: ProviderOutcome | Submitted = unavailable(endpoint)
@@ -112,7 +112,7 @@ export class Submission {
     this.#isAsked = true
     const { account, upstream } = route
     const { runId, accountId, endpoint, input, mode, timeoutMs } = this.run
-    const { routes, health, clock, logger } = this.#parts
+    const { routes, health, clock, logger } = this.#dependencies
     const { signal: stop } = this.#abort
     const { provider, client } = account
     routes.took(route)
@@ -146,7 +146,7 @@ export class Submission {
   }
 
   #logChange({ account: { provider, account }, upstream: { model } }: Route, { trouble: kind, rest }: HealthChange) {
-    const { clock, logger } = this.#parts
+    const { clock, logger } = this.#dependencies
     if (kind === 'gone') logger.error({ provider, account, model }, GONE)
     else if (kind) logger.error({ provider, account, kind }, REFUSED)
     if (!rest) return

@@ -4,12 +4,12 @@ import type { ExpiryTask } from '../../../schemas/views.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { Reads } from '../../services/views/reads.ts'
-import { DueLoop, type DueLoopParts } from '../due-loop.ts'
+import { DueLoop, type DueLoopDependencies } from '../due-loop.ts'
 
 /** How often to look. Owners get a notice a week before a key expires. */
 const POLL_MS = 5_000
 
-interface Parts extends DueLoopParts {
+interface Dependencies extends DueLoopDependencies {
   accounts: AccountMailboxes
   reads: Reads
 }
@@ -19,12 +19,12 @@ interface Parts extends DueLoopParts {
  * the notice once.
  */
 export class KeyExpiriesReactor {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #loop: DueLoop<ExpiryTask>
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#loop = new DueLoop(parts, { queues: queues.notices, pollMs: POLL_MS, take: rows => this.#take(rows) })
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#loop = new DueLoop(dependencies, { queues: queues.notices, pollMs: POLL_MS, take: rows => this.#take(rows) })
   }
 
   start(changes: Observable<Changes>) {
@@ -37,7 +37,7 @@ export class KeyExpiriesReactor {
 
   /** A refused row is older than the account, and leaves with the events that the account has had since. */
   async #take(tasks: ExpiryTask[]): Promise<ExpiryTask[]> {
-    const { accounts, clock, reads, logger } = this.#parts
+    const { accounts, clock, reads, logger } = this.#dependencies
     for (const { accountId, keyId } of tasks)
       try {
         await accounts.execute({ kind: 'reactor' }, accountId, { type: 'RaiseKeyExpiry', keyId, atMs: clock.nowMs() })

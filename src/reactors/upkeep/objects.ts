@@ -22,7 +22,7 @@ const AT_A_TIME = 4
 /** How often to look for due work. Files live for days, so a few more seconds do not matter. */
 const POLL_MS = 5_000
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   objects: ObjectStore
   outputKeys: OutputKeys
@@ -38,15 +38,15 @@ interface Parts {
 
 /** Deletes files that have expired, and inspects uploads to presigned addresses. */
 export class ObjectsReactor {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #loop: DueLoop<ObjectTask>
   readonly #leases: Leases<string>
   #stopping = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#leases = new Leases(parts, 'object')
-    this.#loop = new DueLoop(parts, { queues: queues.objects, pollMs: POLL_MS, take: rows => this.#take(rows) })
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#leases = new Leases(dependencies, 'object')
+    this.#loop = new DueLoop(dependencies, { queues: queues.objects, pollMs: POLL_MS, take: rows => this.#take(rows) })
   }
 
   start(changes: Observable<Changes>) {
@@ -76,10 +76,10 @@ export class ObjectsReactor {
       if (isOfRun(task)) await this.#deleteFiles(task)
       else await this.#endUpload(task)
       // The lease is released only when the views show the outcome, so that no process repeats the task.
-      await this.#parts.reads.ownWrites(task.accountId)
+      await this.#dependencies.reads.ownWrites(task.accountId)
       return true
     } catch (error) {
-      this.#parts.logger.error({ err: error, task }, 'a file could not be deleted or inspected; retrying')
+      this.#dependencies.logger.error({ err: error, task }, 'a file could not be deleted or inspected; retrying')
       return false
     } finally {
       this.#leases.release(idOf(task))
@@ -87,7 +87,7 @@ export class ObjectsReactor {
   }
 
   async #deleteFiles(task: TaskOfRun): Promise<void> {
-    const { objects, accounts, outputKeys, reads } = this.#parts
+    const { objects, accounts, outputKeys, reads } = this.#dependencies
     const { accountId, runId } = task
     const run = await reads.get('runs', runKey(accountId, runId))
     // The account would record a second deletion.
@@ -99,7 +99,7 @@ export class ObjectsReactor {
   }
 
   async #endUpload({ task, accountId, uploadId }: Exclude<ObjectTask, TaskOfRun>): Promise<void> {
-    const { finder, settlement } = this.#parts
+    const { finder, settlement } = this.#dependencies
     // Another process may have done it since the task was read.
     const upload = await finder.row(accountId, uploadId)
     if (!upload) return

@@ -21,7 +21,7 @@ const MAX_AHEAD_MS = 2 * MAX_WAIT_MS
 /** How long a stop waits for mail that is being sent. It is sent again if that is not recorded by then. */
 const STOP_MS = 2_000
 
-interface Parts {
+interface Dependencies {
   notices: Pick<OperatorNotices, 'state' | 'record'>
   /** The address of the operator, if there is one. */
   to: string | undefined
@@ -36,29 +36,29 @@ interface Parts {
 
 /** Mails the operator what the stream of notices says is due, one after another, and records each attempt. */
 export class OperatorMails {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #leases: Leases<string>
   #working: Promise<void> | undefined
   #stopTicking = () => {}
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#leases = new Leases(parts, 'operator-mail')
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#leases = new Leases(dependencies, 'operator-mail')
   }
 
   start() {
     this.#leases.start()
-    this.#stopTicking = every(this.#parts.clock, POLL_MS, () => this.#tick())
+    this.#stopTicking = every(this.#dependencies.clock, POLL_MS, () => this.#tick())
   }
 
   async stop() {
     this.#stopTicking()
-    if (this.#working) await withinTime(this.#parts.clock, this.#working, STOP_MS, () => undefined)
+    if (this.#working) await withinTime(this.#dependencies.clock, this.#working, STOP_MS, () => undefined)
     await this.#leases.stop()
   }
 
   #tick() {
-    const { logger } = this.#parts
+    const { logger } = this.#dependencies
     this.#working ??= this.#sendDue()
       .catch(error => logger.warn({ err: error }, 'the operator could not be notified of alerts'))
       .finally(() => {
@@ -67,7 +67,7 @@ export class OperatorMails {
   }
 
   async #sendDue() {
-    const { notices, clock } = this.#parts
+    const { notices, clock } = this.#dependencies
     for (const [number, mail] of (await notices.state()).pending) {
       const aheadMs = Date.parse(mail.dueAt) - clock.nowMs()
       if (aheadMs > 0 && aheadMs < MAX_AHEAD_MS) continue
@@ -85,11 +85,11 @@ export class OperatorMails {
   async #send(number: number, mail: PendingMail) {
     const attempt = mail.attempts + 1
     const outcome = await this.#attempt(mail, attempt)
-    await this.#parts.notices.record({ type: 'RecordOperatorNotice', number, attempt, outcome })
+    await this.#dependencies.notices.record({ type: 'RecordOperatorNotice', number, attempt, outcome })
   }
 
   async #attempt({ trouble, raisedAt }: PendingMail, attempt: number) {
-    const { to, mailer, logger, publicUrl } = this.#parts
+    const { to, mailer, logger, publicUrl } = this.#dependencies
     if (to === undefined) return { delivered: false, reason: 'OPERATOR_EMAIL is not set.' } as const
     try {
       await mailer.send(operatorMail({ to, trouble, raisedAt, publicUrl: publicUrl() }))
@@ -97,7 +97,7 @@ export class OperatorMails {
     } catch (err) {
       logger.warn({ err, kind: trouble.kind }, 'the operator could not be notified of an alert; check SMTP_URL')
       const reason = 'The mail server did not accept the message.'
-      return { delivered: false, reason, ...nextAttempt(this.#parts, attempt) } as const
+      return { delivered: false, reason, ...nextAttempt(this.#dependencies, attempt) } as const
     }
   }
 }

@@ -20,7 +20,7 @@ const LOOK_MS = 60 * 60 * 1000
  */
 const FIRST_LOOK_MS = 60_000
 
-interface Parts {
+interface Dependencies {
   accounts: Pick<AccountMailboxes, 'execute'>
   retirements: Pick<Retirements, 'list'>
   reads: Reads
@@ -33,19 +33,19 @@ interface Parts {
  * several processes ask raises each notice once.
  */
 export class RetirementNoticesReactor {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   /** The accounts and steps that were asked already, so that streams are not folded every hour. */
   #asked = new Set<string>()
   #look: Promise<void> | undefined
   #stopLooking = () => {}
   #stopped = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   start() {
-    const { clock } = this.#parts
+    const { clock } = this.#dependencies
     const first = clock.timer(FIRST_LOOK_MS, () => this.look())
     const stopLooking = every(clock, LOOK_MS, () => this.look())
     this.#stopLooking = () => {
@@ -63,7 +63,9 @@ export class RetirementNoticesReactor {
   /** Raises what is due. Never rejects. */
   look(): Promise<void> {
     this.#look ??= this.#raiseAll()
-      .catch(err => this.#parts.logger.error({ err }, 'the notices of retiring models could not be raised; retrying'))
+      .catch(err =>
+        this.#dependencies.logger.error({ err }, 'the notices of retiring models could not be raised; retrying'),
+      )
       .finally(() => {
         this.#look = undefined
       })
@@ -71,7 +73,7 @@ export class RetirementNoticesReactor {
   }
 
   async #raiseAll() {
-    const { retirements, reads, clock } = this.#parts
+    const { retirements, reads, clock } = this.#dependencies
     const nowMs = clock.nowMs()
     const due = (await retirements.list()).flatMap(retirement => {
       const days = stepOf(retirement, nowMs)
@@ -98,7 +100,7 @@ export class RetirementNoticesReactor {
   async #modelsOf(accountId: AccountId, nowMs: number): Promise<Set<unknown>> {
     const models = new Set<unknown>()
     const after = `${accountId}/${dayOf(nowMs - DEFAULT_USAGE_DAYS * DAY_MS)}/`
-    for await (const { row } of this.#parts.reads.scan('usage', BY_KEY, { prefix: `${accountId}/`, after }))
+    for await (const { row } of this.#dependencies.reads.scan('usage', BY_KEY, { prefix: `${accountId}/`, after }))
       if (row.runs > 0) models.add(row.model)
     return models
   }
@@ -108,7 +110,7 @@ export class RetirementNoticesReactor {
    * notice, or wants none. Rejects with Unavailable.
    */
   async #raise(accountId: AccountId, retirement: Retirement): Promise<boolean> {
-    const { accounts, clock, logger } = this.#parts
+    const { accounts, clock, logger } = this.#dependencies
     try {
       const command = { type: 'RaiseRetirement', retirement, atMs: clock.nowMs() } as const
       await accounts.execute({ kind: 'reactor' }, accountId, command)

@@ -33,7 +33,7 @@ export interface SinkWatcher {
   fails(sink: string): void
 }
 
-interface Parts {
+interface Dependencies {
   log: Pick<EventLog, 'readStream' | 'readEvent'>
   sink: SealSink
   watcher?: SinkWatcher | undefined
@@ -43,7 +43,7 @@ interface Parts {
 
 /** Copies each seal of the log to a sink, in order and at least once. It holds up neither requests nor seals. */
 export class SealSinkReactor {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
   /** The last seal that the sink has; unknown at first and after a failure. */
@@ -51,8 +51,8 @@ export class SealSinkReactor {
   #failures = 0
   #reported = ''
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   start() {
@@ -60,14 +60,14 @@ export class SealSinkReactor {
   }
 
   async stop(): Promise<void> {
-    const { sink, clock } = this.#parts
+    const { sink, clock } = this.#dependencies
     this.#stop.abort()
     if (this.#running) await withinTime(clock, this.#running, STOP_MS, () => undefined)
     await sink.close()
   }
 
   async #run() {
-    const { clock } = this.#parts
+    const { clock } = this.#dependencies
     const { signal } = this.#stop
     while (!signal.aborted) {
       const waitMs = await this.#deliver().then(
@@ -79,7 +79,7 @@ export class SealSinkReactor {
   }
 
   async #deliver() {
-    const { log, sink } = this.#parts
+    const { log, sink } = this.#dependencies
     this.#last ??= { place: await this.#find() }
     let next = (this.#last.place?.number ?? -1) + 1
     for await (const page of log.readStream(SEALS_STREAM, next)) {
@@ -98,7 +98,7 @@ export class SealSinkReactor {
 
   /** Rejects with Damaged if the log does not hold what the sink has, which is what a copy of the seals shows. */
   async #find(): Promise<SealPlace | undefined> {
-    const { log, sink } = this.#parts
+    const { log, sink } = this.#dependencies
     const last = await sink.last()
     if (!last) return undefined
     const held = await log.readEvent(SEALS_STREAM, last.number)
@@ -109,7 +109,7 @@ export class SealSinkReactor {
   }
 
   #onSuccess(): number {
-    const { sink, logger, watcher } = this.#parts
+    const { sink, logger, watcher } = this.#dependencies
     watcher?.works(sink.name)
     if (this.#reported) logger.info({ sink: sink.name }, 'seals are copied again')
     this.#failures = 0
@@ -119,7 +119,7 @@ export class SealSinkReactor {
 
   /** The same failure is reported once, since the attempts go on. */
   #onFailure(error: unknown): number {
-    const { sink, logger, watcher } = this.#parts
+    const { sink, logger, watcher } = this.#dependencies
     this.#last = undefined
     if (this.#stop.signal.aborted) return 0
     const text = String(error)

@@ -7,7 +7,7 @@ import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Sealer } from '../../services/seals/sealer.ts'
 
-interface Parts {
+interface Dependencies {
   log: EventLog
   sealer: Sealer
   clock: Clock
@@ -16,17 +16,17 @@ interface Parts {
 
 /** Follows the log and seals it when that is due. */
 export class SealsReactor {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #subscription = new Subscription()
   #sealing: Promise<void> | undefined
   #reported = ''
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   start() {
-    const { log, sealer, clock } = this.#parts
+    const { log, sealer, clock } = this.#dependencies
     const followed = follow(log, asWritten, clock, {
       from: () => this.#restart(),
       take: async events => {
@@ -47,12 +47,12 @@ export class SealsReactor {
   /** A seal in the making counts on the events that were read for it, so it comes to its end first. */
   async #restart(): Promise<Position> {
     await this.#sealing?.catch(() => undefined)
-    return this.#parts.sealer.restart()
+    return this.#dependencies.sealer.restart()
   }
 
   /** One at a time: pages arrive while the age is checked. */
   #seal(): Promise<void> {
-    this.#sealing ??= this.#parts.sealer.sealWhatIsDue().finally(() => {
+    this.#sealing ??= this.#dependencies.sealer.sealWhatIsDue().finally(() => {
       this.#sealing = undefined
     })
     return this.#sealing
@@ -61,7 +61,8 @@ export class SealsReactor {
   /** The same failure is reported once, since the attempts go on. */
   #onDrop(error: unknown): 'later' {
     const text = String(error)
-    if (text !== this.#reported) this.#parts.logger.error({ err: error }, 'the log could not be sealed; retrying')
+    if (text !== this.#reported)
+      this.#dependencies.logger.error({ err: error }, 'the log could not be sealed; retrying')
     this.#reported = text
     return 'later'
   }

@@ -4,27 +4,32 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { SentWebhook } from '../../services/webhooks/send-webhook.ts'
 
-interface Parts {
+interface Dependencies {
   clock: Clock
   random: Random
 }
 
 /** The outcome of an attempt to deliver a webhook, with the time of the next one after a failure. */
 export const outcomeOf = (
-  parts: Parts,
+  dependencies: Dependencies,
   attempt: number,
   { status, reason, retryAfter }: SentWebhook,
 ): RecordDelivery['outcome'] => {
-  if (status === undefined) return { delivered: false, reason: reason as string, ...nextAttempt(parts, attempt) }
+  if (status === undefined) return { delivered: false, reason: reason as string, ...nextAttempt(dependencies, attempt) }
   if (reason === undefined) return { delivered: true, status }
   // 410 means that the receiver is gone for good.
   if (status === 410) return { delivered: false, status, reason }
-  return { delivered: false, status, reason, ...nextAttempt(parts, attempt, toMs(retryAfter, parts.clock.nowMs())) }
+  return {
+    delivered: false,
+    status,
+    reason,
+    ...nextAttempt(dependencies, attempt, toMs(retryAfter, dependencies.clock.nowMs())),
+  }
 }
 
 /** The time of the attempt after one that has failed; nothing after the last. */
 export const nextAttempt = (
-  { clock, random }: Parts,
+  { clock, random }: Dependencies,
   attempt: number,
   retryAfterMs?: number,
 ): { nextAttemptAt?: string } => {

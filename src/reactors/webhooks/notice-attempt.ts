@@ -9,61 +9,66 @@ import { noticeEvent } from '../../services/notices/notice-event.ts'
 import { noticeMail } from '../../services/notices/notice-mails.ts'
 import { sendWebhook } from '../../services/webhooks/send-webhook.ts'
 import { nextAttempt, outcomeOf } from './attempt-outcome.ts'
-import type { AttemptParts, Delivery } from './webhook-attempt.ts'
+import type { AttemptDependencies, Delivery } from './webhook-attempt.ts'
 
-export interface NoticeParts extends AttemptParts {
+export interface NoticeDependencies extends AttemptDependencies {
   mailer: Pick<Mailer, 'send'>
   logger: Logger
   publicUrl(): string
 }
 
 /** A notice, by mail or as a webhook. */
-export const noticeDelivery = (parts: NoticeParts, task: NoticeTask): Delivery<RecordNotice> => {
+export const noticeDelivery = (dependencies: NoticeDependencies, task: NoticeTask): Delivery<RecordNotice> => {
   const { number, channel, attempt } = task
   return {
     isDue: ({ noticeDeliveries }) => noticeDeliveries.get(deliveryOf(task)) === attempt - 1,
     attempt: async state => {
-      const outcome = channel === 'email' ? await mail(parts, task, state) : await post(parts, task, state)
+      const outcome =
+        channel === 'email' ? await mail(dependencies, task, state) : await post(dependencies, task, state)
       return { type: 'RecordNotice', number, channel, attempt, outcome }
     },
   }
 }
 
 const mail = async (
-  parts: NoticeParts,
+  dependencies: NoticeDependencies,
   { notice, attempt }: NoticeTask,
   state: AccountState,
 ): Promise<RecordNotice['outcome']> => {
-  const { mailer, logger, publicUrl } = parts
+  const { mailer, logger, publicUrl } = dependencies
   const to = mailAddress(state)
   if (to === undefined) return { delivered: false, reason: 'The account has no e-mail address.' }
-  const keyName = 'keyId' in notice ? await nameOf(parts, notice.keyId, state) : ''
+  const keyName = 'keyId' in notice ? await nameOf(dependencies, notice.keyId, state) : ''
   try {
     await mailer.send(noticeMail({ to, notice, keyName, publicUrl: publicUrl() }))
     return { delivered: true }
   } catch (err) {
     // The address does not belong into the log.
     logger.warn({ err, kind: notice.kind }, 'a notice could not be mailed and will be retried; check SMTP_URL')
-    return { delivered: false, reason: 'The mail server did not accept the message.', ...nextAttempt(parts, attempt) }
+    return {
+      delivered: false,
+      reason: 'The mail server did not accept the message.',
+      ...nextAttempt(dependencies, attempt),
+    }
   }
 }
 
 const post = async (
-  parts: NoticeParts,
+  dependencies: NoticeDependencies,
   { accountId, number, url = '', notice, raisedAt, attempt }: NoticeTask,
   state: AccountState,
 ): Promise<RecordNotice['outcome']> => {
-  const sent = await sendWebhook(parts, {
+  const sent = await sendWebhook(dependencies, {
     // The same for all attempts, so that receivers can recognise repeats.
     ...{ url, id: `${accountId.replace(/^acct_/, 'msg_')}_${number}` },
-    secrets: parts.secretsOf(accountId, state, parts.clock.nowMs(), {}),
+    secrets: dependencies.secretsOf(accountId, state, dependencies.clock.nowMs(), {}),
     event: noticeEvent(notice, raisedAt),
   })
-  return outcomeOf(parts, attempt, sent)
+  return outcomeOf(dependencies, attempt, sent)
 }
 
 /** A key as its owner knows it. The name of a revoked key is not looked for. */
-const nameOf = async ({ reads }: NoticeParts, keyId: KeyId, { activeKeys }: AccountState): Promise<string> => {
+const nameOf = async ({ reads }: NoticeDependencies, keyId: KeyId, { activeKeys }: AccountState): Promise<string> => {
   const hash = activeKeys.get(keyId)?.hash
   const row = hash === undefined ? undefined : await reads.get('keys', hash)
   return row ? `"${row.name}" (ending in ${row.lastFour})` : keyId

@@ -4,14 +4,14 @@ import type { Clock } from '../../ports/clock.ts'
 /** A host that takes longer gets fewer requests at a time. */
 const SLOW_MS = 5_000
 
-interface Parts {
+interface Dependencies {
   limits: Pick<Semaphore, 'adapt'>
   clock: Clock
 }
 
 /** Sends a request to a host, and adapts its limit to the time that it takes. */
 export const adaptToHost = async <Result>(
-  { limits, clock }: Parts,
+  { limits, clock }: Dependencies,
   host: string,
   send: () => Promise<Result>,
 ): Promise<Result> => {

@@ -6,11 +6,11 @@ import type { Random } from '../../ports/random.ts'
 import { webhookIdOf } from '../../services/ids.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Reads } from '../../services/views/reads.ts'
-import { type SendParts, sendWebhook } from '../../services/webhooks/send-webhook.ts'
+import { type SendDependencies, sendWebhook } from '../../services/webhooks/send-webhook.ts'
 import type { WebhookSecrets } from '../../services/webhooks/webhook-secrets.ts'
 import { outcomeOf } from './attempt-outcome.ts'
 
-export interface AttemptParts extends SendParts {
+export interface AttemptDependencies extends SendDependencies {
   present: Presenter
   reads: Reads
   secretsOf: WebhookSecrets
@@ -27,24 +27,28 @@ export interface Delivery<Command extends { outcome: { delivered: boolean } }> {
 
 /** The webhook of a run; undefined if the run has not ended. */
 export const webhookDelivery = async (
-  parts: AttemptParts,
+  dependencies: AttemptDependencies,
   { url, accountId, runId, attempt }: DeliverTask,
 ): Promise<Delivery<RecordDelivery> | undefined> => {
-  const run = await parts.reads.get('runs', runKey(accountId, runId))
+  const run = await dependencies.reads.get('runs', runKey(accountId, runId))
   if (!run || !hasEnded(run)) return undefined
   return {
     isDue: ({ deliveries }) => deliveries.get(runId)?.attempts === attempt - 1,
     attempt: async state => {
-      const sent = await sendWebhook(parts, {
-        ...{ url, id: webhookIdOf(runId), secrets: parts.secretsOf(accountId, state, parts.clock.nowMs(), run) },
+      const sent = await sendWebhook(dependencies, {
+        ...{
+          url,
+          id: webhookIdOf(runId),
+          secrets: dependencies.secretsOf(accountId, state, dependencies.clock.nowMs(), run),
+        },
         event: {
           type: run.status === 'completed' ? 'run.completed' : 'run.failed',
           timestamp: run.completedAt ?? run.createdAt,
           livemode: run.livemode !== false,
-          data: parts.present.run(atItsEnd(run)),
+          data: dependencies.present.run(atItsEnd(run)),
         },
       })
-      return { type: 'RecordDelivery', runId, attempt, outcome: outcomeOf(parts, attempt, sent) }
+      return { type: 'RecordDelivery', runId, attempt, outcome: outcomeOf(dependencies, attempt, sent) }
     },
   }
 }

@@ -17,7 +17,7 @@ import { chooseFrom, DueLoop } from '../due-loop.ts'
 import { laneOf } from '../due-rows.ts'
 import { Leases } from '../leases.ts'
 import { onceAvailable } from '../once-available.ts'
-import { type NoticeParts, noticeDelivery } from './notice-attempt.ts'
+import { type NoticeDependencies, noticeDelivery } from './notice-attempt.ts'
 import { adaptToHost } from './slow-hosts.ts'
 import { type Delivery, webhookDelivery } from './webhook-attempt.ts'
 
@@ -46,7 +46,7 @@ const STOP_GRACE_MS = 3_000
 
 type Task = (DeliverTask | NoticeTask) & { position: Position }
 
-interface Parts extends NoticeParts {
+interface Dependencies extends NoticeDependencies {
   accounts: AccountMailboxes
   views: ViewStore
   leaseMs?: number | undefined
@@ -54,7 +54,7 @@ interface Parts extends NoticeParts {
 
 /** Sends webhooks when runs end, and notices, and records each attempt. */
 export class WebhooksReactor {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #loop: DueLoop<Task>
   readonly #leases: Leases<string>
   readonly #working = new Map<string, Promise<void>>()
@@ -67,11 +67,11 @@ export class WebhooksReactor {
   readonly #recorded = new LRUCache<string, Position>(upTo(MAX_RECORDED))
   #stopped = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#leases = new Leases(parts, 'webhook')
-    this.#freePace = new Pace({ clock: parts.clock, burst: FREE_BURST, perSecond: FREE_PER_SECOND })
-    this.#loop = new DueLoop(parts, {
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#leases = new Leases(dependencies, 'webhook')
+    this.#freePace = new Pace({ clock: dependencies.clock, burst: FREE_BURST, perSecond: FREE_PER_SECOND })
+    this.#loop = new DueLoop(dependencies, {
       queues: queues.deliver,
       pollMs: POLL_MS,
       maxAheadMs: MAX_AHEAD_MS,
@@ -88,7 +88,7 @@ export class WebhooksReactor {
 
   async stop() {
     await this.#loop.stop()
-    await withinTime(this.#parts.clock, Promise.all(this.#working.values()), STOP_GRACE_MS, () => undefined)
+    await withinTime(this.#dependencies.clock, Promise.all(this.#working.values()), STOP_GRACE_MS, () => undefined)
     this.#stopped = true
     await this.#leases.stop()
   }
@@ -124,7 +124,10 @@ export class WebhooksReactor {
     const id = idOf(row)
     const done = this.#deliver(row)
       .catch(error => {
-        this.#parts.logger.error({ err: error, id }, 'a webhook or notice could not be delivered and will be retried')
+        this.#dependencies.logger.error(
+          { err: error, id },
+          'a webhook or notice could not be delivered and will be retried',
+        )
         return false
       })
       .then(wasSent => {
@@ -140,11 +143,11 @@ export class WebhooksReactor {
   /** Makes an attempt and records it. False if none was due. */
   async #deliver(task: Task): Promise<boolean> {
     const { queue, accountId } = task
-    const { accounts, logger, clock } = this.#parts
+    const { accounts, logger, clock } = this.#dependencies
     const isNotice = task.task === 'deliver-notice'
     const delivery: Delivery<RecordDelivery | RecordNotice> | undefined = isNotice
-      ? noticeDelivery(this.#parts, task)
-      : await webhookDelivery(this.#parts, task)
+      ? noticeDelivery(this.#dependencies, task)
+      : await webhookDelivery(this.#dependencies, task)
     if (!delivery) return false
     // The account's own state decides: a row may be older than it, or newer than the state of a moment ago.
     let state = await accounts.recentState(accountId)
@@ -165,7 +168,7 @@ export class WebhooksReactor {
 
   /** A refusal means that another process has also made this attempt. */
   async #record(accountId: AccountId, command: RecordDelivery | RecordNotice): Promise<void> {
-    const { accounts, clock } = this.#parts
+    const { accounts, clock } = this.#dependencies
     const untilMs = clock.monotonicMs() + RECORD_MS
     await onceAvailable(
       clock,

@@ -16,7 +16,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
-import type { StreamParts } from '../stream-mailbox.ts'
+import type { StreamDependencies } from '../stream-mailbox.ts'
 
 /** The default of `maxInMemory`. An idle account takes a few kilobytes. */
 const MAX_IN_MEMORY = 20_000
@@ -26,7 +26,7 @@ const MAX_AGE_MS = 1000
 
 type AccountMailbox = Mailbox<AccountCommand, AccountState, AccountEvent, Refusal>
 
-interface Parts extends StreamParts {
+interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<AccountState>
   /** Accounts whose state stays in memory. */
   maxInMemory?: number | undefined
@@ -45,9 +45,9 @@ export class AccountMailboxes {
   #viewsChangedAtMs = 0
   readonly #changedAtMs: LRUCache<AccountId, number>
 
-  constructor({ maxInMemory = MAX_IN_MEMORY, ...parts }: Parts) {
-    this.#streams = new Streams({ decider: account, codec: eventCodec, ...parts })
-    this.#clock = parts.clock
+  constructor({ maxInMemory = MAX_IN_MEMORY, ...dependencies }: Dependencies) {
+    this.#streams = new Streams({ decider: account, codec: eventCodec, ...dependencies })
+    this.#clock = dependencies.clock
     this.#changedAtMs = new LRUCache({
       ...upTo(maxInMemory),
       noDisposeOnSet: true,

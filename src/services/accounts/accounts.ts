@@ -11,9 +11,9 @@ import type { AccountCaller, Caller } from '../caller.ts'
 import type { Reads } from '../views/reads.ts'
 import { generateKey, type NewKey } from './api-keys.ts'
 import { checkAccountId, findAccount } from './find-account.ts'
-import { type RegistrationParts, type RegistrationResult, register } from './registration.ts'
+import { type RegistrationDependencies, type RegistrationResult, register } from './registration.ts'
 
-interface Parts extends RegistrationParts {
+interface Dependencies extends RegistrationDependencies {
   reads: Reads
   /** The prefix of API keys. */
   keyPrefix: string
@@ -63,25 +63,25 @@ export type OpenResult = RegistrationResult & { apiKey?: string }
 
 /** Opens, shows, limits and suspends accounts, and grants and withdraws credits. */
 export class Accounts {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Opens the account of an e-mail address, or finds the existing one. */
   async open(caller: Caller, { key: newKey, email, ...registration }: AccountOpening): Promise<Answer<OpenResult>> {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
-    const generated = newKey && generateKey(this.#parts, newKey)
+    const generated = newKey && generateKey(this.#dependencies, newKey)
     const firstKey = generated && { firstKey: generated.key }
-    const registered = await register(this.#parts, caller, { identity, ...registration, ...firstKey })
+    const registered = await register(this.#dependencies, caller, { identity, ...registration, ...firstKey })
     if ('refuse' in registered || !registered.value.isNew || !generated) return registered
     return answer({ ...registered.value, apiKey: generated.apiKey })
   }
 
   async find(caller: Caller, accountId: string): Promise<Answer<AccountSummary>> {
-    const found = await findAccount(this.#parts.reads, caller, accountId)
+    const found = await findAccount(this.#dependencies.reads, caller, accountId)
     return 'refuse' in found ? found : answer(await this.#summary(found.value))
   }
 
@@ -89,7 +89,7 @@ export class Accounts {
   async findByEmail(caller: Caller, email: string): Promise<Answer<AccountSummary>> {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
-    const { accountId } = await this.#parts.logins.currentState(identity)
+    const { accountId } = await this.#dependencies.logins.currentState(identity)
     return accountId === undefined ? refuse('account_not_found') : this.find(caller, accountId)
   }
 
@@ -100,21 +100,21 @@ export class Accounts {
   async invite(caller: Caller, email: string): Promise<Answer<{ isNew: boolean; address: string }>> {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
-    const invited = await this.#parts.logins.execute(caller, identity, { type: 'InviteLogin' })
+    const invited = await this.#dependencies.logins.execute(caller, identity, { type: 'InviteLogin' })
     return 'refuse' in invited ? invited : answer({ isNew: invited.repeatOf === undefined, address: identity.address })
   }
 
   /** Lists all accounts, oldest first. */
   async list(_caller: Caller): Promise<Answer<AccountSummary[]>> {
     const found: AccountSummary[] = []
-    for await (const { row } of this.#parts.reads.scan('accounts', BY_KEY, { prefix: '' }))
+    for await (const { row } of this.#dependencies.reads.scan('accounts', BY_KEY, { prefix: '' }))
       found.push(await this.#summary(row))
     return answer(found)
   }
 
   /** The caller's own balance, after all of its earlier requests. */
   async balance({ accountId }: AccountCaller): Promise<Answer<{ balanceMicros: number }>> {
-    const { balanceMicros } = await this.#parts.accounts.shownState(accountId)
+    const { balanceMicros } = await this.#dependencies.accounts.shownState(accountId)
     return answer({ balanceMicros })
   }
 
@@ -146,7 +146,7 @@ export class Accounts {
   async #change(caller: Caller, accountId: string, command: AccountCommand): Promise<Answer<undefined>> {
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
-    const outcome = await this.#parts.accounts.execute(caller, checked.value, command)
+    const outcome = await this.#dependencies.accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(undefined)
   }
 
@@ -154,11 +154,11 @@ export class Accounts {
     type: 'GrantCredits' | 'WithdrawCredits',
     caller: Caller,
     accountId: string,
-    { reference = this.#parts.random.uuid(), ...grant }: Grant,
+    { reference = this.#dependencies.random.uuid(), ...grant }: Grant,
   ): Promise<Answer<GrantResult>> {
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
-    const { accounts } = this.#parts
+    const { accounts } = this.#dependencies
     const outcome = await accounts.execute(caller, checked.value, { type, reference, ...grant })
     if ('refuse' in outcome) return outcome
     const { balanceMicros } = await accounts.state(checked.value)
@@ -166,7 +166,7 @@ export class Accounts {
   }
 
   async #summary(account: AccountRow): Promise<AccountSummary> {
-    const { accounts, reads } = this.#parts
+    const { accounts, reads } = this.#dependencies
     const { accountId } = account
     const { balanceMicros, suspension, limits } = await accounts.recentState(accountId)
     return { account, balanceMicros, suspension, limits, sums: await reads.get('balance', accountId) }

@@ -24,7 +24,7 @@ import { checkLimits } from './key-limits.ts'
 /** The most keys listed for one account. Revoked keys stay in the list, so it has no other bound. */
 const MAX_LISTED = 10_000
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   reads: Reads
   offers: Offers
@@ -58,12 +58,12 @@ export interface CreatedKey extends KeyInfo {
 
 /** Creates, lists and revokes an account's API keys. */
 export class ApiKeys {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#newestFirst = new NewestFirst(parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#newestFirst = new NewestFirst(dependencies)
   }
 
   /** Creates a key, and resolves when it works. Its text is returned only here; the log holds its hash. */
@@ -72,7 +72,7 @@ export class ApiKeys {
     accountId: string,
     { name, scope = 'full', livemode, ...limits }: NewKey,
   ): Promise<Answer<CreatedKey>> {
-    const { accounts, reads, offers, clock } = this.#parts
+    const { accounts, reads, offers, clock } = this.#dependencies
     // Otherwise a leaked key could create successors and outlive its revocation.
     if (caller.kind === 'key' && scope === 'keys') return refuse('key_scope_not_grantable', { scope })
     const id = checkAccountId(caller, accountId)
@@ -81,7 +81,7 @@ export class ApiKeys {
     const circumstances = { offers, tester: tester || livemode === false, nowMs: clock.nowMs() }
     const checked = await checkLimits(limits, circumstances)
     if ('refuse' in checked) return checked
-    const { key, apiKey } = generateKey(this.#parts, { name, scope, livemode, ...checked.value })
+    const { key, apiKey } = generateKey(this.#dependencies, { name, scope, livemode, ...checked.value })
     const outcome = await accounts.execute(caller, id.value, {
       ...{ type: 'CreateApiKey', askedWith: keyIdOf(caller), atMs: clock.nowMs(), key },
     })
@@ -94,10 +94,13 @@ export class ApiKeys {
 
   /** Lists all keys, oldest first, including revoked ones. */
   async list(caller: Caller, accountId: string): Promise<Answer<KeyInfo[]>> {
-    const found = await findAccount(this.#parts.reads, caller, accountId)
+    const found = await findAccount(this.#dependencies.reads, caller, accountId)
     if ('refuse' in found) return found
-    const entries = await this.#parts.reads.list('keys', 'byAccount', { prefix: `${accountId}/`, limit: MAX_LISTED })
-    const state = await this.#parts.accounts.shownState(found.value.accountId)
+    const entries = await this.#dependencies.reads.list('keys', 'byAccount', {
+      prefix: `${accountId}/`,
+      limit: MAX_LISTED,
+    })
+    const state = await this.#dependencies.accounts.shownState(found.value.accountId)
     return answer(entries.map(({ row }) => this.#infoOf(row, state)))
   }
 
@@ -111,14 +114,14 @@ export class ApiKeys {
     const matches = (row: KeyRow) => row.livemode === false || modeOf(caller).livemode !== false
     const listed = { ...query, index: 'byAccount', matches }
     const { found, next } = await this.#newestFirst.page<'keys', KeyId>('keys', accountId, listed, client)
-    const state = await this.#parts.accounts.shownState(accountId)
+    const state = await this.#dependencies.accounts.shownState(accountId)
     return answer({ found: found.map(row => this.#infoOf(row, state)), next })
   }
 
   /** The key that the caller uses. */
   async own(caller: Caller): Promise<Answer<OwnKeyInfo>> {
     if (caller.kind !== 'key') return refuse('key_not_found')
-    const { accounts, reads, limits } = this.#parts
+    const { accounts, reads, limits } = this.#dependencies
     const state = await accounts.shownState(caller.accountId)
     const key = state.activeKeys.get(caller.keyId)
     if (!key) return refuse('key_revoked')
@@ -138,20 +141,20 @@ export class ApiKeys {
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
     const command = { type: 'RevokeApiKey', askedWith: keyIdOf(caller), keyId: keyId as KeyId } as const
-    const outcome = await this.#parts.accounts.execute(caller, checked.value, command)
+    const outcome = await this.#dependencies.accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(undefined)
   }
 
   /** What a key has spent comes from the account's state, which decides on it. */
   #infoOf(row: KeyRow, { activeKeys }: AccountState): KeyInfo {
     const key = activeKeys.get(row.keyId)
-    return { ...row, spending: key && budgetAt(key, this.#parts.clock.nowMs()) }
+    return { ...row, spending: key && budgetAt(key, this.#dependencies.clock.nowMs()) }
   }
 }
 
 /** Generates a key: its text, which is stored nowhere, and the data that the log records. */
 export const generateKey = (
-  { random, keyPrefix }: Pick<Parts, 'random' | 'keyPrefix'>,
+  { random, keyPrefix }: Pick<Dependencies, 'random' | 'keyPrefix'>,
   { name, scope = 'full', livemode, ...limits }: NewKey,
 ) => {
   const apiKey = `${keyPrefix}_sk_${livemode === false ? 'test' : 'live'}_${random.hex(16)}`

@@ -17,7 +17,7 @@ const MAX_RECORDING = 8
 /** How long no use is recorded after a failure. */
 const PAUSE_MS = 60_000
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   clock: Clock
   logger: Logger
@@ -25,19 +25,19 @@ interface Parts {
 
 /** Records that keys are used, at most once a UTC day for each. No request waits for it or fails because of it. */
 export class KeyUses {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   /** The day that a key was last seen on. */
   readonly #seen = new LRUCache<KeyId, string>(upTo(MAX_KNOWN))
   readonly #recording = new Set<Promise<void>>()
   #pausedUntilMs = Number.NEGATIVE_INFINITY
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Notes a request that was answered. If there is no room to record it, a later one is. */
   note(caller: KeyHolder & { requestId?: string | undefined }) {
-    const { clock } = this.#parts
+    const { clock } = this.#dependencies
     const day = dayOf(clock.nowMs())
     if (this.#seen.get(caller.keyId) === day) return
     if (this.#recording.size >= MAX_RECORDING || clock.monotonicMs() < this.#pausedUntilMs) return
@@ -52,7 +52,7 @@ export class KeyUses {
   }
 
   async #record(caller: KeyHolder) {
-    const { accounts, clock, logger } = this.#parts
+    const { accounts, clock, logger } = this.#dependencies
     const { accountId, keyId } = caller
     try {
       const key = (await accounts.recentState(accountId)).activeKeys.get(keyId)

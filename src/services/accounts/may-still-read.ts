@@ -4,13 +4,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { AccountCaller } from '../caller.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   clock: Clock
 }
 
 /** Whether the account of a long request is not suspended, and its key still active or its session open. */
-export const mayStillRead = async ({ accounts, clock }: Parts, caller: AccountCaller): Promise<boolean> => {
+export const mayStillRead = async ({ accounts, clock }: Dependencies, caller: AccountCaller): Promise<boolean> => {
   const state = await accounts.recentState(caller.accountId)
   const atMs = clock.nowMs()
   if (state.suspension) return false

@@ -18,7 +18,7 @@ export interface Registration extends Omit<OpenAccount, 'type' | 'accountId'> {
   admit?: ((state: LoginState) => Promise<Answer<Welcome>>) | undefined
 }
 
-export interface RegistrationParts {
+export interface RegistrationDependencies {
   accounts: AccountMailboxes
   logins: Logins
   random: Random
@@ -35,7 +35,7 @@ export interface RegistrationResult extends Pick<Welcome, 'withheld'> {
  * process may die between any two steps; the next call then continues with the next step.
  */
 export const register = async (
-  { accounts, logins, random }: RegistrationParts,
+  { accounts, logins, random }: RegistrationDependencies,
   caller: Caller,
   { identity, admit, ...opening }: Registration,
 ): Promise<Answer<RegistrationResult>> => {

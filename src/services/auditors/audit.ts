@@ -14,7 +14,7 @@ import type { SealStream } from '../seals/seal-stream.ts'
 import { sealIn } from '../seals/seals.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
-import { AuditedAccounts, type AuditedAccountsParts } from './audited-accounts.ts'
+import { AuditedAccounts, type AuditedAccountsDependencies } from './audited-accounts.ts'
 import { auditedRead } from './audited-read.ts'
 import type { AuditorKeys } from './auditor-keys.ts'
 import type { ReadRecord } from './read-record.ts'
@@ -23,7 +23,7 @@ import { type StreamQuery, streamPage } from './stream-page.ts'
 /** When to ask for a verification again while another is in progress. It takes 10 s for a million events. */
 const RETRY_VERIFICATION_MS = 30_000
 
-interface Parts extends AuditedAccountsParts {
+interface Dependencies extends AuditedAccountsDependencies {
   log: EventLog
   reads: Reads
   auditorKeys: AuditorKeys
@@ -38,13 +38,13 @@ type Read = Omit<AuditorRead, 'auditorId'>
 
 /** What auditors read. Each read is recorded before its answer is given, and a request that is refused is no read. */
 export class Audit {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #accounts: AuditedAccounts
   #isVerifying = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#accounts = new AuditedAccounts(parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#accounts = new AuditedAccounts(dependencies)
   }
 
   /** All accounts, newest first. Rejects with Unavailable, like all others here. */
@@ -66,8 +66,8 @@ export class Audit {
     client: WaitingClient,
   ): Promise<Answer<Page<LedgerEntry, string>>> {
     return this.#recorded(caller, { route: 'ledger', parameters }, async () => {
-      const found = await findAccount(this.#parts.reads, caller, accountId)
-      return 'refuse' in found ? found : this.#parts.ledger.lines({ accountId }, query, client)
+      const found = await findAccount(this.#dependencies.reads, caller, accountId)
+      return 'refuse' in found ? found : this.#dependencies.ledger.lines({ accountId }, query, client)
     })
   }
 
@@ -77,7 +77,7 @@ export class Audit {
     query: StreamQuery,
     parameters: Read['parameters'],
   ): Promise<Answer<Page<Seal, string>>> {
-    const { log, seals } = this.#parts
+    const { log, seals } = this.#dependencies
     return this.#recorded(caller, { route: 'seals', parameters }, async () => {
       const { links } = await seals.recentState()
       return streamPage(log, SEALS_STREAM, links.size - 1, query, sealIn)
@@ -90,7 +90,7 @@ export class Audit {
     query: StreamQuery,
     parameters: Read['parameters'],
   ): Promise<Answer<Page<AuditedRead, string>>> {
-    const { log, record } = this.#parts
+    const { log, record } = this.#dependencies
     return this.#recorded(caller, { route: 'reads', parameters }, async () =>
       streamPage(log, READS_STREAM, await record.newest(), query, auditedRead),
     )
@@ -113,13 +113,13 @@ export class Audit {
     try {
       const { account } = parameters
       const begun = await this.#recorded(caller, { route: 'verify', parameters }, async () =>
-        account === undefined ? answer(undefined) : findAccount(this.#parts.reads, caller, account),
+        account === undefined ? answer(undefined) : findAccount(this.#dependencies.reads, caller, account),
       )
       if ('refuse' in begun) {
         end()
         return begun
       }
-      const verification = this.#parts.verifier.verify(account, signal)
+      const verification = this.#dependencies.verifier.verify(account, signal)
       verification.then(end, end)
       return answer({ verification: verification.then(found => this.#ifActive(caller, answer(found))) })
     } catch (error) {
@@ -137,7 +137,7 @@ export class Audit {
     read: Read,
     find: () => Promise<Answer<Value>>,
   ): Promise<Answer<Value>> {
-    const { record } = this.#parts
+    const { record } = this.#dependencies
     const early = await record.refusalOf(caller)
     if (early) return early
     const found = await find()
@@ -148,6 +148,6 @@ export class Audit {
   }
 
   async #ifActive<Value>({ auditorId }: AuditorCaller, found: Answer<Value>): Promise<Answer<Value>> {
-    return (await this.#parts.auditorKeys.isActive(auditorId)) ? found : refuse('key_revoked')
+    return (await this.#dependencies.auditorKeys.isActive(auditorId)) ? found : refuse('key_revoked')
   }
 }

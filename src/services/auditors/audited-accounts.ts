@@ -10,7 +10,7 @@ import { type Answer, answer } from '../answer.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 
-export interface AuditedAccountsParts {
+export interface AuditedAccountsDependencies {
   accounts: Pick<AccountMailboxes, 'currentHead'>
   reads: Reads
 }
@@ -23,10 +23,10 @@ interface AccountsQuery {
 
 /** Lists all accounts for auditors. The views name them, and their balances come from the log. */
 export class AuditedAccounts {
-  readonly #parts: AuditedAccountsParts
+  readonly #dependencies: AuditedAccountsDependencies
 
-  constructor(parts: AuditedAccountsParts) {
-    this.#parts = parts
+  constructor(dependencies: AuditedAccountsDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** A page of accounts, newest first. Other requests are served between two accounts. */
@@ -34,7 +34,7 @@ export class AuditedAccounts {
     { limit, cursor }: AccountsQuery,
     client: WaitingClient,
   ): Promise<Answer<Page<AuditedAccount, AccountId>>> {
-    const { reads } = this.#parts
+    const { reads } = this.#dependencies
     if (cursor !== undefined && !(await reads.get('accounts', cursor))) return refuse('cursor_unknown')
     // One more than asked for shows whether there are more.
     const range = { prefix: '', after: cursor, newestFirst: true, limit: limit + 1 }
@@ -49,7 +49,7 @@ export class AuditedAccounts {
   }
 
   async #show({ accountId, email, tester, openedAt }: AccountRow): Promise<AuditedAccount> {
-    const { state, revision, link } = await this.#parts.accounts.currentHead(accountId)
+    const { state, revision, link } = await this.#dependencies.accounts.currentHead(accountId)
     if (link === undefined) throw new Damaged(`the views have the account ${accountId}, and the log does not`)
     return {
       object: 'account',

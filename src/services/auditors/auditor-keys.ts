@@ -7,7 +7,7 @@ import type { Refusal } from '../../domain/refusal.ts'
 import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type AuditorCaller, type Caller, causeOf } from '../caller.ts'
-import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
+import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 
 /** How old the keys may be that a made-up key is compared with. A key that was created a moment ago works after it. */
 const MAX_AGE_MS = 100
@@ -17,9 +17,9 @@ export class AuditorKeys {
   readonly #mailbox: Mailbox<AuditorCommand, AuditorsState, AuditorEvent, Refusal>
   readonly #clock: Clock
 
-  constructor(parts: StreamParts) {
-    this.#clock = parts.clock
-    this.#mailbox = mailboxOf(AUDITORS_STREAM, auditors, parts)
+  constructor(dependencies: StreamDependencies) {
+    this.#clock = dependencies.clock
+    this.#mailbox = mailboxOf(AUDITORS_STREAM, auditors, dependencies)
   }
 
   /** All auditors, as the log has them now. */

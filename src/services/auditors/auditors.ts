@@ -8,7 +8,7 @@ import type { Caller } from '../caller.ts'
 import { newAuditorId } from '../ids.ts'
 import type { AuditorKeys } from './auditor-keys.ts'
 
-interface Parts {
+interface Dependencies {
   auditorKeys: AuditorKeys
   random: Random
   /** The prefix of a key's text. */
@@ -20,15 +20,15 @@ export type NamedAuditor = { auditorId: string } | { name: string }
 
 /** Creates, lists and revokes the keys of auditors. */
 export class Auditors {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Creates a key. Its text is returned only here; the log holds its hash. */
   async create(caller: Caller, name: string): Promise<Answer<{ auditorId: AuditorId; apiKey: string }>> {
-    const { auditorKeys, random, keyPrefix } = this.#parts
+    const { auditorKeys, random, keyPrefix } = this.#dependencies
     const apiKey = `${keyPrefix}_ak_${random.hex(16)}`
     const auditorId = newAuditorId(random)
     const key = { auditorId, name, hash: sha256(apiKey), lastFour: apiKey.slice(-4) }
@@ -38,13 +38,13 @@ export class Auditors {
 
   /** Lists all auditors, oldest first, including those whose keys were revoked. */
   async list(_caller: Caller): Promise<Answer<Auditor[]>> {
-    const { all } = await this.#parts.auditorKeys.state()
+    const { all } = await this.#dependencies.auditorKeys.state()
     return answer([...all.values()])
   }
 
   /** Revokes a key, which is refused from then on, in every process. */
   async revoke(caller: Caller, named: NamedAuditor): Promise<Answer<{ auditorId: AuditorId }>> {
-    const { auditorKeys } = this.#parts
+    const { auditorKeys } = this.#dependencies
     const auditorId = 'name' in named ? await this.#idOf(named.name) : (named.auditorId as AuditorId)
     if (auditorId === undefined) return refuse('auditor_not_found')
     const outcome = await auditorKeys.execute(caller, { type: 'RevokeAuditorKey', auditorId })
@@ -52,7 +52,7 @@ export class Auditors {
   }
 
   async #idOf(name: string): Promise<AuditorId | undefined> {
-    const { all, active } = await this.#parts.auditorKeys.state()
+    const { all, active } = await this.#dependencies.auditorKeys.state()
     return [...active.values()].find(id => all.get(id)?.name === name)
   }
 }

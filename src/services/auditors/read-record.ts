@@ -7,9 +7,9 @@ import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AuditorCaller, causeOf } from '../caller.ts'
-import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
+import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 
-interface Parts extends StreamParts {
+interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<ReadsState>
 }
 
@@ -18,9 +18,9 @@ export class ReadRecord {
   readonly #mailbox: Mailbox<RecordRead, ReadsState, ReadEvent, Refusal>
   readonly #clock: Clock
 
-  constructor(parts: Parts) {
-    this.#clock = parts.clock
-    this.#mailbox = mailboxOf(READS_STREAM, reads, parts)
+  constructor(dependencies: Dependencies) {
+    this.#clock = dependencies.clock
+    this.#mailbox = mailboxOf(READS_STREAM, reads, dependencies)
   }
 
   /** Why the auditor may not read now, as far as this process knows: it spares work whose record would be refused. */

@@ -7,7 +7,7 @@ import type { Caller } from '../caller.ts'
 import type { Offer, Offers } from './offers.ts'
 import type { PublishedCatalog } from './published-catalog.ts'
 
-interface Parts {
+interface Dependencies {
   offers: Offers
   publishedCatalog: PublishedCatalog
   /** The families that ship with this version. */
@@ -33,10 +33,10 @@ interface CatalogChanges {
 
 /** Shows the families on offer, and lets the operator change them. */
 export class Catalog {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -44,7 +44,7 @@ export class Catalog {
    * these. Callers without an account see test families too.
    */
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
-    const { offers } = this.#parts
+    const { offers } = this.#dependencies
     const tester = !('accountId' in caller) || (await offers.isTester(caller))
     const visible = await offers.list(tester)
     const named = visible.filter(({ family }) => model === undefined || namesOf(family).includes(model))
@@ -59,7 +59,7 @@ export class Catalog {
 
   /** The published families in the form that an operator edits: all, or the one with the given id. */
   async export(_caller: Caller, familyId?: string): Promise<Answer<Family[]>> {
-    const { families } = await this.#parts.publishedCatalog.state()
+    const { families } = await this.#dependencies.publishedCatalog.state()
     if (familyId === undefined) return answer([...families.values()])
     const family = families.get(familyId)
     return family ? answer([family]) : refuse('family_not_found')
@@ -67,13 +67,13 @@ export class Catalog {
 
   /** The changes that `publish` would make. */
   async compare(_caller: Caller, families?: Family[]): Promise<Answer<CatalogChanges>> {
-    const state = await this.#parts.publishedCatalog.state()
+    const state = await this.#dependencies.publishedCatalog.state()
     return answer({ state, commands: this.#commands(state, families) })
   }
 
   /** Publishes the operator's own families or, without any, restores the shipped catalog. Returns the changes. */
   async publish(caller: Caller, families?: Family[]): Promise<Answer<CatalogCommand[]>> {
-    return this.#apply(caller, this.#commands(await this.#parts.publishedCatalog.state(), families))
+    return this.#apply(caller, this.#commands(await this.#dependencies.publishedCatalog.state(), families))
   }
 
   /** Withdraws a family until the shipped catalog is published again. Returns the changes. */
@@ -82,11 +82,13 @@ export class Catalog {
   }
 
   #commands(state: CatalogState, families: Family[] | undefined): CatalogCommand[] {
-    return families ? putByHand(state, families) : commandsToShip(state, this.#parts.shipped, { revertByHand: true })
+    return families
+      ? putByHand(state, families)
+      : commandsToShip(state, this.#dependencies.shipped, { revertByHand: true })
   }
 
   async #apply(caller: Caller, commands: CatalogCommand[]): Promise<Answer<CatalogCommand[]>> {
-    const outcome = await this.#parts.publishedCatalog.apply(caller, commands)
+    const outcome = await this.#dependencies.publishedCatalog.apply(caller, commands)
     return 'refuse' in outcome ? outcome : answer(outcome.value.applied)
   }
 }

@@ -7,7 +7,7 @@ import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
-import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
+import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 import { findSchemaFault } from './schema-fault.ts'
 
 /**
@@ -21,9 +21,9 @@ export class PublishedCatalog {
   readonly #mailbox: Mailbox<CatalogCommand, CatalogState, CatalogEvent, Refusal>
   readonly #clock: Clock
 
-  constructor(parts: StreamParts) {
-    this.#clock = parts.clock
-    this.#mailbox = mailboxOf(CATALOG_STREAM, catalog, parts)
+  constructor(dependencies: StreamDependencies) {
+    this.#clock = dependencies.clock
+    this.#mailbox = mailboxOf(CATALOG_STREAM, catalog, dependencies)
   }
 
   /** The catalog as the log has it now. */

@@ -4,22 +4,22 @@ import { minuteText } from '../../domain/days.ts'
 import type { Supply } from '../providers/routes.ts'
 import type { Offers } from './offers.ts'
 
-interface Parts {
+interface Dependencies {
   offers: Pick<Offers, 'list' | 'replacementOf'>
   supplyOf(endpoint: string): Pick<Supply, 'retiresAt'>
 }
 
 /** The models that their providers have announced they will turn off. */
 export class Retirements {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** All of them, as everyone sees them. */
   async list(): Promise<Retirement[]> {
-    const { offers, supplyOf } = this.#parts
+    const { offers, supplyOf } = this.#dependencies
     const found: Retirement[] = []
     for (const { family } of await offers.list(false)) {
       const ending = family.endpoints.map(({ id }) => ({ id, retiresAt: supplyOf(id).retiresAt }))
@@ -38,7 +38,7 @@ export class Retirements {
     model: string,
     isTester: () => Promise<boolean>,
   ): Promise<RunWarning[] | undefined> {
-    const { retiresAt } = this.#parts.supplyOf(endpoint)
+    const { retiresAt } = this.#dependencies.supplyOf(endpoint)
     if (retiresAt === undefined) return undefined
     const { replacedBy } = await this.#replacement(model, await isTester())
     const message = `${endpoint} retires at ${minuteText(retiresAt)}${replacedBy ? `; use ${replacedBy} instead` : ''}.`
@@ -47,7 +47,7 @@ export class Retirements {
   }
 
   async #replacement(model: string, tester: boolean): Promise<{ replacedBy?: string }> {
-    const replacedBy = await this.#parts.offers.replacementOf(model, tester)
+    const replacedBy = await this.#dependencies.offers.replacementOf(model, tester)
     return replacedBy === undefined ? {} : { replacedBy }
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../ports/object-store.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import type { Caller } from '../caller.ts'
-import { FileStates, type FileStatesParts } from '../uploads/file-states.ts'
+import { FileStates, type FileStatesDependencies } from '../uploads/file-states.ts'
 import { readPurpose } from '../uploads/put-purpose.ts'
 import { isUploadKey } from './addresses.ts'
 
@@ -24,19 +24,19 @@ export interface FileFacts extends ObjectFacts {
 
 /** Results and uploads, for anyone who has their address. */
 export class Files {
-  readonly #parts: FileStatesParts
+  readonly #dependencies: FileStatesDependencies
   readonly #states: FileStates
   /** The files that arrive at each key: the quota holds one for each, and another is a retry. */
   readonly #puts = new OpenCounts<string>(MAX_ARRIVING_PUTS)
 
-  constructor(parts: FileStatesParts) {
-    this.#parts = parts
-    this.#states = new FileStates(parts)
+  constructor(dependencies: FileStatesDependencies) {
+    this.#dependencies = dependencies
+    this.#states = new FileStates(dependencies)
   }
 
   /** Undefined if there is no such file, or only one that was sent to a withdrawn address. */
   async stat(_caller: Caller, key: string): Promise<Answer<FileFacts | undefined>> {
-    const facts = await this.#parts.objects.stat(key)
+    const facts = await this.#dependencies.objects.stat(key)
     if (!facts) return answer(undefined)
     const state = isUploadKey(key) ? await this.#states.of(key, facts) : 'inspected'
     return answer(state === 'withdrawn' ? undefined : { ...facts, isInspected: state === 'inspected' })
@@ -44,7 +44,7 @@ export class Files {
 
   /** The bytes of a file whose facts are known. Rejects with Unavailable if the file was replaced since. */
   async read(_caller: Caller, key: string, { etag }: ObjectFacts, range?: ByteRange): Promise<Answer<Readable>> {
-    const object = await this.#parts.objects.get(key, range)
+    const object = await this.#dependencies.objects.get(key, range)
     if (object?.etag === etag) return answer(object.body)
     object?.body.destroy()
     throw new Unavailable(`${key} was replaced or deleted just now`)
@@ -52,7 +52,7 @@ export class Files {
 
   /** Receives a file sent to a presigned address of this service, and returns its facts. Rejects with Unavailable. */
   async receive(_caller: Caller, put: IncomingPut): Promise<Answer<ObjectFacts | undefined>> {
-    const { objects } = this.#parts
+    const { objects } = this.#dependencies
     const accepted = await this.#accept(put)
     if (accepted && 'refuse' in accepted) return accepted
     // The upload's deletion may have come before its file.
@@ -71,7 +71,7 @@ export class Files {
       close ??= this.#open(grant)
     }
     try {
-      return await this.#parts.objects.acceptPut?.(put, admit)
+      return await this.#dependencies.objects.acceptPut?.(put, admit)
     } catch (error) {
       return refusalOf(error)
     } finally {
@@ -87,13 +87,13 @@ export class Files {
 
   async #admit({ purpose }: PutGrant): Promise<void> {
     const { accountId, ...sent } = readPurpose(purpose)
-    const refusal = sendRefusal(sent, await this.#parts.accounts.currentState(accountId))
+    const refusal = sendRefusal(sent, await this.#dependencies.accounts.currentState(accountId))
     if (refusal) throw new PutRefused(refusal)
   }
 
   async #hasPlace({ purpose }: PutGrant): Promise<boolean> {
     const { accountId, uploadId } = readPurpose(purpose)
-    return hasPlace(uploadId, await this.#parts.accounts.currentState(accountId))
+    return hasPlace(uploadId, await this.#dependencies.accounts.currentState(accountId))
   }
 }
 

@@ -21,17 +21,17 @@ export interface ChargeStory {
   requestId: string | undefined
 }
 
-interface Parts {
+interface Dependencies {
   reads: Reads
   log: Pick<EventLog, 'readEvent'>
 }
 
 /** Explains charges to the owner of an account. */
 export class Charges {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -39,7 +39,7 @@ export class Charges {
    * Reads a few rows and one event. Rejects with Unavailable.
    */
   async explain(caller: AccountCaller, id: string): Promise<Answer<ChargeStory>> {
-    const { reads } = this.#parts
+    const { reads } = this.#dependencies
     const { accountId } = caller
     const runId = parseRunId(id)
     const run = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
@@ -52,10 +52,10 @@ export class Charges {
   }
 
   async #debitOf(accountId: AccountId, runId: RunId, line: StatementRow | undefined) {
-    const raw = line && (await this.#parts.log.readEvent(accountStream(accountId), line.revision))
+    const raw = line && (await this.#dependencies.log.readEvent(accountStream(accountId), line.revision))
     const event = raw && eventCodec.decode(raw)
     if (event?.type !== 'CreditsDebited' || event.data.runId !== runId)
-      throw this.#parts.reads.missing('statement', linesOfRun(accountId, runId))
+      throw this.#dependencies.reads.missing('statement', linesOfRun(accountId, runId))
     return { receipt: event.data.receipt, requestId: event.metadata.requestId }
   }
 }

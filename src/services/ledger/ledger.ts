@@ -38,7 +38,7 @@ export interface LedgerEntry {
 /** The owner of a ledger, or an auditor. Test keys move no credits, so they have no lines. */
 type LedgerReader = Pick<AccountCaller, 'accountId'> & Moded
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   reads: Reads
   log: Pick<EventLog, 'readEvent' | 'readStream'>
@@ -47,14 +47,14 @@ interface Parts {
 
 /** Shows the owner of an account its ledger. */
 export class Ledger {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
   /** Looking for a past balance may read the whole history of an account. */
   readonly #looking = new OneAtATime<AccountId>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#newestFirst = new NewestFirst(parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#newestFirst = new NewestFirst(dependencies)
   }
 
   /**
@@ -73,7 +73,7 @@ export class Ledger {
     let below = to
     if (cursor !== undefined) {
       const key = lineKey(accountId, Number(cursor))
-      const last = await this.#parts.reads.getOwn(accountId, 'statement', key)
+      const last = await this.#dependencies.reads.getOwn(accountId, 'statement', key)
       if (!last) return refuse('cursor_unknown')
       const place = isOfPeriod ? linePlace(accountId, last.at, last.revision) : key
       const id = place.slice(accountId.length + 1)
@@ -94,12 +94,12 @@ export class Ledger {
     period: Period,
     client?: WaitingClient,
   ): Promise<Answer<AsyncGenerator<LedgerEntry[], void>>> {
-    await this.#parts.reads.ownWrites(caller.accountId)
+    await this.#dependencies.reads.ownWrites(caller.accountId)
     return answer(modeOf(caller).livemode === false ? nothing() : this.#read(caller, period, client))
   }
 
   async *#read(caller: AccountCaller, { from, to }: Period, client?: WaitingClient) {
-    const { accounts, reads, clock } = this.#parts
+    const { accounts, reads, clock } = this.#dependencies
     const { accountId } = caller
     const prefix = `${accountId}/`
     const isOfPeriod = from !== undefined || to !== undefined
@@ -130,7 +130,7 @@ export class Ledger {
 
   /** The caller's balance as it was, with all of its earlier requests. Rejects with Unavailable. */
   async balanceAt({ accountId }: AccountCaller, moment: AccountMoment): Promise<Answer<{ balanceMicros: number }>> {
-    const { accounts, reads, log, clock } = this.#parts
+    const { accounts, reads, log, clock } = this.#dependencies
     if ('at' in moment) {
       const now = new Date(clock.nowMs()).toISOString()
       if (moment.at > now) return refuse('time_ahead', { now })
@@ -139,13 +139,13 @@ export class Ledger {
       if (moment.revision > lastRevision) return refuse('revision_unknown', { lastRevision })
     }
     await reads.ownWrites(accountId)
-    const parts = { reads, log, pause: () => delay(clock, 0) }
-    const line = await this.#looking.do(accountId, () => lineAt(parts, accountId, moment))
+    const dependencies = { reads, log, pause: () => delay(clock, 0) }
+    const line = await this.#looking.do(accountId, () => lineAt(dependencies, accountId, moment))
     return answer({ balanceMicros: line?.balanceAfterMicros ?? 0 })
   }
 
   #withRuns(accountId: AccountId, lines: StatementRow[]): LedgerEntry[] | Promise<LedgerEntry[]> {
-    const { reads } = this.#parts
+    const { reads } = this.#dependencies
     if (!lines.some(isOlderRefund)) return lines.map(line => ({ line }))
     return Promise.all(
       lines.map(async line => {

@@ -10,7 +10,7 @@ import type { Reads } from '../views/reads.ts'
 /** A moment of an account: after the event with a revision, or at a time, which is included. */
 export type AccountMoment = { revision: number } | { at: string }
 
-interface Parts {
+interface Dependencies {
   reads: Reads
   log: Pick<EventLog, 'readEvent' | 'readStream'>
   /** Lets other work be done. */
@@ -19,20 +19,20 @@ interface Parts {
 
 /** The last line of an account at a moment, as `tollgate audit replay --at` chooses it; undefined if there was none. */
 export const lineAt = async (
-  parts: Parts,
+  dependencies: Dependencies,
   accountId: AccountId,
   moment: AccountMoment,
 ): Promise<StatementRow | undefined> => {
-  if ('revision' in moment) return lineAtRevision(parts, accountId, moment.revision)
+  if ('revision' in moment) return lineAtRevision(dependencies, accountId, moment.revision)
   // Times go back in format 1 only, and no event of format 1 follows one of a later format.
-  const first = await parts.log.readEvent(accountStream(accountId), 0)
+  const first = await dependencies.log.readEvent(accountStream(accountId), 0)
   if (first && isFormat1(first))
-    return lineAtRevision(parts, accountId, await lastRevisionAt(parts, accountId, moment.at))
+    return lineAtRevision(dependencies, accountId, await lastRevisionAt(dependencies, accountId, moment.at))
   const range = { prefix: `${accountId}/`, after: placeAfterTime(accountId, moment.at), newestFirst: true, limit: 1 }
-  return (await parts.reads.list('statement', 'byTime', range))[0]?.row
+  return (await dependencies.reads.list('statement', 'byTime', range))[0]?.row
 }
 
-const lineAtRevision = async ({ reads }: Parts, accountId: AccountId, revision: number) => {
+const lineAtRevision = async ({ reads }: Dependencies, accountId: AccountId, revision: number) => {
   const range = { prefix: `${accountId}/`, after: lineKey(accountId, revision + 1), newestFirst: true, limit: 1 }
   return (await reads.list('statement', BY_KEY, range))[0]?.row
 }
@@ -40,7 +40,7 @@ const lineAtRevision = async ({ reads }: Parts, accountId: AccountId, revision: 
 const isFormat1 = ({ metadata }: RawEvent): boolean => (metadata as { format?: number }).format === undefined
 
 /** An event whose time is before that of an earlier event counts as if it had that time. */
-const lastRevisionAt = async ({ log, pause }: Parts, accountId: AccountId, at: string): Promise<number> => {
+const lastRevisionAt = async ({ log, pause }: Dependencies, accountId: AccountId, at: string): Promise<number> => {
   let last = -1
   for await (const page of log.readStream(accountStream(accountId), 0)) {
     for (const { revision, metadata } of page) {

@@ -20,7 +20,7 @@ const RETRY_DELAYS_MS = [2_000, 20_000]
 /** How long a stop waits for messages that are being sent. */
 const LAST_MESSAGES_MS = 2_000
 
-interface Parts {
+interface Dependencies {
   mailer: Pick<Mailer, 'send'>
   clock: Clock
   logger: Logger
@@ -31,7 +31,7 @@ interface Parts {
  * memory: they may hold secrets that are stored nowhere. What a crash loses is requested again.
  */
 export class MailQueue {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   /** Messages that are neither sent nor dropped yet. */
   #held = 0
   readonly #due: Attempt[] = []
@@ -40,13 +40,13 @@ export class MailQueue {
   readonly #delays = new Set<Timer>()
   #isStopped = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** A message that is `isFirst` overtakes the others. */
   add(message: MailMessage, { isFirst = false } = {}) {
-    const { logger } = this.#parts
+    const { logger } = this.#dependencies
     if (this.#isStopped) return
     if (this.#held >= (isFirst ? MAX_HELD_FIRST : MAX_HELD))
       return logger.error({}, 'the mail queue is full, so a message was dropped')
@@ -59,12 +59,12 @@ export class MailQueue {
     this.#due.length = 0
     this.#dueFirst.length = 0
     for (const timer of this.#delays) timer.cancel()
-    await withinTime(this.#parts.clock, Promise.all(this.#sending), LAST_MESSAGES_MS, () => [])
+    await withinTime(this.#dependencies.clock, Promise.all(this.#sending), LAST_MESSAGES_MS, () => [])
   }
 
   /** Only what is being sent takes a place, so addresses that the server refuses for now do not hold up the others. */
   #sendAfter(delayMs: number, attempt: Attempt) {
-    const timer = this.#parts.clock.timer(delayMs, () => {
+    const timer = this.#dependencies.clock.timer(delayMs, () => {
       this.#delays.delete(timer)
       const due = attempt.isFirst ? this.#dueFirst : this.#due
       due.push(attempt)
@@ -86,7 +86,7 @@ export class MailQueue {
   }
 
   async #send({ message, isFirst, retryDelaysMs: [delayMs, ...retryDelaysMs] }: Attempt) {
-    const { mailer, logger } = this.#parts
+    const { mailer, logger } = this.#dependencies
     try {
       await mailer.send(message)
     } catch (err) {

@@ -10,7 +10,7 @@ import { checkAccountId } from '../accounts/find-account.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, keyIdOf } from '../caller.ts'
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   clock: Clock
   /** Whether the host of a URL is a private or denied IP address, or a local name. */
@@ -24,22 +24,22 @@ export interface NoticesInfo extends Omit<NoticeSettings, 'login'> {
 
 /** Shows and sets which notices an account gets, and where. */
 export class Notices {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   async settings(caller: Caller, accountId: string): Promise<Answer<NoticesInfo>> {
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
-    const state = await this.#parts.accounts.recentState(checked.value)
+    const state = await this.#dependencies.accounts.recentState(checked.value)
     return state.accountId === undefined ? refuse('account_not_found') : answer(infoOf(state))
   }
 
   /** Replaces the settings. `address` is one of the account's identities; without it, mail goes to the first. */
   async set(caller: Caller, accountId: string, { address, ...given }: NoticesInfo): Promise<Answer<NoticesInfo>> {
-    const { accounts, clock, refusesUrl } = this.#parts
+    const { accounts, clock, refusesUrl } = this.#dependencies
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
     const identity = address === undefined ? undefined : emailIdentity(address)

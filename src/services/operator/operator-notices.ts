@@ -13,7 +13,7 @@ import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import { every } from '../../time/every.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { causeOf } from '../caller.ts'
-import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
+import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 
 /** How often what the log did not take is tried again. */
 const RETRY_MS = 5_000
@@ -23,7 +23,7 @@ const STOP_MS = 1_000
 
 const SERVICE = causeOf({ kind: 'service' })
 
-interface Parts extends StreamParts {
+interface Dependencies extends StreamDependencies {
   /** Whether the operator has an address for mail. */
   hasMail: boolean
 }
@@ -33,7 +33,7 @@ interface Parts extends StreamParts {
  * everything that they see: the stream decides what is new.
  */
 export class OperatorNotices {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #mailbox: Mailbox<OperatorCommand, OperatorNoticesState, OperatorEvent, Refusal>
   /** What the log must still be told, by subject. */
   readonly #untold = new Map<string, OperatorCommand>()
@@ -42,23 +42,23 @@ export class OperatorNotices {
   #telling: Promise<void> | undefined
   #stopRetrying = () => {}
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#mailbox = mailboxOf(OPERATOR_STREAM, operatorNotices, parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#mailbox = mailboxOf(OPERATOR_STREAM, operatorNotices, dependencies)
   }
 
   start() {
-    this.#stopRetrying = every(this.#parts.clock, RETRY_MS, () => this.#tellSoon())
+    this.#stopRetrying = every(this.#dependencies.clock, RETRY_MS, () => this.#tellSoon())
   }
 
   async stop() {
     this.#stopRetrying()
-    if (this.#telling) await withinTime(this.#parts.clock, this.#telling, STOP_MS, () => undefined)
+    if (this.#telling) await withinTime(this.#dependencies.clock, this.#telling, STOP_MS, () => undefined)
   }
 
   /** A trouble was seen. */
   report(trouble: Trouble) {
-    this.#tell(subjectOf(trouble), { type: 'RaiseTrouble', trouble, mail: this.#parts.hasMail })
+    this.#tell(subjectOf(trouble), { type: 'RaiseTrouble', trouble, mail: this.#dependencies.hasMail })
   }
 
   /** What may have had a trouble works. */
@@ -85,7 +85,7 @@ export class OperatorNotices {
   #tellSoon() {
     this.#telling ??= this.#tellAll()
       .catch(error =>
-        this.#parts.logger.warn({ err: error }, 'an alert to the operator could not be recorded; retrying'),
+        this.#dependencies.logger.warn({ err: error }, 'an alert to the operator could not be recorded; retrying'),
       )
       .finally(() => {
         this.#telling = undefined

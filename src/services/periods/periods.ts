@@ -20,7 +20,7 @@ import { delay } from '../../time/delay.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { sealIn } from '../seals/seals.ts'
-import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
+import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 import { type FoundSeal, findSeal } from './find-seal.ts'
 
 /** How long a request to close waits for its seal. A process that seals takes a moment, unless it must read the log. */
@@ -29,7 +29,7 @@ const SEAL_WAIT_MS = 30_000
 /** How often it looks for the seal. */
 const LOOK_EVERY_MS = 200
 
-interface Parts extends StreamParts {
+interface Dependencies extends StreamDependencies {
   sealWaitMs?: number
 }
 
@@ -46,11 +46,11 @@ export class Periods {
   readonly #sealWaitMs: number
   readonly #mailbox: Mailbox<PeriodCommand, PeriodsState, PeriodEvent, Refusal>
 
-  constructor({ sealWaitMs = SEAL_WAIT_MS, ...parts }: Parts) {
-    this.#log = parts.log
-    this.#clock = parts.clock
+  constructor({ sealWaitMs = SEAL_WAIT_MS, ...dependencies }: Dependencies) {
+    this.#log = dependencies.log
+    this.#clock = dependencies.clock
     this.#sealWaitMs = sealWaitMs
-    this.#mailbox = mailboxOf(PERIODS_STREAM, periods, parts)
+    this.#mailbox = mailboxOf(PERIODS_STREAM, periods, dependencies)
   }
 
   /** All closed months, the earliest first. */

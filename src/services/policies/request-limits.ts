@@ -4,7 +4,7 @@ import type { RateCounter } from '../../ports/rate-counter.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 
-export interface RequestLimitsParts {
+export interface RequestLimitsDependencies {
   accounts: Pick<AccountMailboxes, 'recentState'>
   counter: RateCounter
   /** The limits of accounts without exceptions. */
@@ -12,7 +12,7 @@ export interface RequestLimitsParts {
 }
 
 /** A limit of requests per minute, and how it stands. */
-export interface Standing {
+export interface LimitStatus {
   of: 'key' | 'account'
   limit: number
   /** Undefined if the request was not counted towards it. */
@@ -21,16 +21,16 @@ export interface Standing {
 
 /** The request is refused if it goes beyond a limit. */
 export interface CountedRequest {
-  standings: Standing[]
+  statuses: LimitStatus[]
   refusal?: { refuse: RefusalOf<'too_many_requests'> }
 }
 
 /** Counts the requests of each key, and of all callers of an account together. */
 export class RequestLimits {
-  readonly #parts: RequestLimitsParts
+  readonly #dependencies: RequestLimitsDependencies
 
-  constructor(parts: RequestLimitsParts) {
-    this.#parts = parts
+  constructor(dependencies: RequestLimitsDependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -38,23 +38,23 @@ export class RequestLimits {
    * keys share.
    */
   async count(caller: AccountCaller): Promise<CountedRequest> {
-    const { accounts, counter, perMinute } = this.#parts
+    const { accounts, counter, perMinute } = this.#dependencies
     const { accountId } = caller
     const keyId = keyIdOf(caller)
     const limits = limitOf('requestsPerMinute', await accounts.recentState(accountId), perMinute)
-    const standings: Standing[] = [
+    const statuses: LimitStatus[] = [
       ...(keyId && limits.perKey !== NONE ? [{ of: 'key', limit: limits.perKey } as const] : []),
       ...(limits.perAccount !== NONE ? [{ of: 'account', limit: limits.perAccount } as const] : []),
     ]
-    for (const standing of standings) {
-      const { of, limit } = standing
+    for (const status of statuses) {
+      const { of, limit } = status
       const { count, leftMs } = await counter.count(of === 'key' ? (keyId as string) : accountId)
-      standing.left = { requests: Math.max(0, limit - count), ms: leftMs }
+      status.left = { requests: Math.max(0, limit - count), ms: leftMs }
       if (count > limit) {
-        return { standings, refusal: { refuse: { code: 'too_many_requests', of, limit, retryAfterMs: leftMs } } }
+        return { statuses, refusal: { refuse: { code: 'too_many_requests', of, limit, retryAfterMs: leftMs } } }
       }
     }
-    return { standings }
+    return { statuses }
   }
 }
 

@@ -15,7 +15,7 @@ export interface Poller {
   pollNow(run: WatchTask): void
 }
 
-interface Parts {
+interface Dependencies {
   accounts: readonly ProviderAccount[]
   views: Pick<ViewStore, 'get'>
   poller: Poller
@@ -38,26 +38,26 @@ const NOT_SIGNED = new Error('no account signed this callback')
  * one does no harm, and a lost one none either. Logs nothing of them: addresses and bodies can hold secrets.
  */
 export class Callbacks {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Rejects with Unavailable if the provider should report again, since it cannot be told now who has signed this. */
   async receive(_caller: Caller, { provider, runId, headers, readBody }: Callback): Promise<Answer<undefined>> {
-    const readers = this.#parts.accounts.flatMap(({ provider: name, client: { readCallback } }) =>
+    const readers = this.#dependencies.accounts.flatMap(({ provider: name, client: { readCallback } }) =>
       name === provider && readCallback ? [readCallback] : [],
     )
     if (readers.length === 0) return refuse('callback_not_expected')
     const body = await readBody()
-    const nowMs = this.#parts.clock.nowMs()
+    const nowMs = this.#dependencies.clock.nowMs()
     const job = await signed(readers.map(read => read(headers, body, nowMs)))
     if (!job) return refuse('callback_not_signed')
-    const run = runId && (await this.#parts.views.get<DueRow>('due', runId))
+    const run = runId && (await this.#dependencies.views.get<DueRow>('due', runId))
     // A provider may sign callbacks about jobs that are not ours.
     if (run && run.task === 'watch-run' && run.upstream.provider === provider && lastPart(run.jobId) === job.jobId)
-      this.#parts.poller.pollNow(run)
+      this.#dependencies.poller.pollNow(run)
     return answer(undefined)
   }
 }

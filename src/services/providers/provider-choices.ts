@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { every } from '../../time/every.ts'
 import { type Caller, causeOf } from '../caller.ts'
-import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
+import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 
 /** How often a process looks for new choices, so that they take effect everywhere within a second. */
 const REFRESH_MS = 500
@@ -23,10 +23,10 @@ export class ProviderChoices {
   #stop: (() => void) | undefined
   #reported = ''
 
-  constructor(parts: StreamParts) {
-    this.#clock = parts.clock
-    this.#logger = parts.logger
-    this.#mailbox = mailboxOf(PROVIDERS_STREAM, choices, parts)
+  constructor(dependencies: StreamDependencies) {
+    this.#clock = dependencies.clock
+    this.#logger = dependencies.logger
+    this.#mailbox = mailboxOf(PROVIDERS_STREAM, choices, dependencies)
   }
 
   /** The choices of a moment ago or, while the log is unavailable, the last that this process knew. Load them first. */

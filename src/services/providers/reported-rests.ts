@@ -8,7 +8,7 @@ import { readReports, type SharedRest } from './provider-reports.ts'
 /** How often the reports are read. They change at most as often. */
 const REFRESH_MS = 1_000
 
-interface Parts {
+interface Dependencies {
   views: Pick<ViewStore, 'reports'>
   clock: Clock
 }
@@ -18,18 +18,18 @@ interface Parts {
  * what is available, and decides nothing.
  */
 export class ReportedRests {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   #rests: SharedRest[] = []
   #isReading = false
   #stop = () => {}
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Rejects with Unavailable. */
   async load() {
-    const { views, clock } = this.#parts
+    const { views, clock } = this.#dependencies
     const reported = await readReports(views, clock.nowMs())
     // Any of the processes may take a run, so all must report the rest.
     this.#rests = [...reported.values()].flatMap(({ processes, rests }) =>
@@ -38,7 +38,7 @@ export class ReportedRests {
   }
 
   start() {
-    this.#stop = every(this.#parts.clock, REFRESH_MS, () => this.#refresh())
+    this.#stop = every(this.#dependencies.clock, REFRESH_MS, () => this.#refresh())
   }
 
   stop() {
@@ -46,7 +46,7 @@ export class ReportedRests {
   }
 
   restOf({ provider, account }: Pick<ProviderAccount, 'provider' | 'account'>, model: string): Rest | undefined {
-    const { clock } = this.#parts
+    const { clock } = this.#dependencies
     const leftMs = ({ until }: SharedRest) => Date.parse(until) - clock.nowMs()
     const [longest] = this.#rests
       .filter(rest => rest.provider === provider && rest.account === account)

@@ -21,7 +21,7 @@ export interface Route {
   upstream: UpstreamRequest
 }
 
-export interface RoutesParts {
+export interface RoutesDependencies {
   /** The bindings of an endpoint, in order of preference. */
   bindingsOf(endpoint: string): readonly Bound[]
   /** The accounts that are configured. */
@@ -47,7 +47,7 @@ export interface Supply {
 
 /** Finds who runs an input. */
 export class Routes {
-  readonly #parts: RoutesParts
+  readonly #dependencies: RoutesDependencies
   /** The account of each provider that comes next: they are used in turns. */
   readonly #turns = new Map<string, number>()
   #ofTests: Routes | undefined
@@ -55,14 +55,14 @@ export class Routes {
   readonly #chosenOf = new Map<string, Bound[]>()
   #known: Choices | undefined
 
-  constructor(parts: RoutesParts) {
-    this.#parts = parts
+  constructor(dependencies: RoutesDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The routes of one mode. Test runs only ever go to the sandbox, whatever providers are on. */
   of({ livemode }: Moded): Routes {
     if (livemode !== false) return this
-    this.#ofTests ??= new Routes({ ...this.#parts, accounts: [] })
+    this.#ofTests ??= new Routes({ ...this.#dependencies, accounts: [] })
     return this.#ofTests
   }
 
@@ -93,7 +93,7 @@ export class Routes {
    * disabled since may have got it too.
    */
   deduplicates(endpoint: string): boolean {
-    return this.#parts
+    return this.#dependencies
       .bindingsOf(endpoint)
       .every(({ provider }) => this.#accountsOf(provider).every(({ client }) => client.deduplicates))
   }
@@ -121,13 +121,13 @@ export class Routes {
   /** The providers that take jobs for an endpoint now, the best first. */
   *providers(endpoint: string): Generator<string> {
     for (const { provider, model } of this.#bindings(endpoint))
-      if (this.#accountsOf(provider).some(account => !this.#parts.health.restOf(account, model))) yield provider
+      if (this.#accountsOf(provider).some(account => !this.#dependencies.health.restOf(account, model))) yield provider
     if (this.#hasSandbox(endpoint)) yield SANDBOX
   }
 
   /** How long no provider takes a job for an endpoint, or for an input of it; undefined if one takes it now. */
   waitMs(endpoint: string, input?: Record<string, unknown>): number | undefined {
-    const { health, clock } = this.#parts
+    const { health, clock } = this.#dependencies
     if (this.#hasSandbox(endpoint)) return undefined
     let untilMs = clock.monotonicMs() + MAX_WAIT_MS
     for (const binding of this.#bindings(endpoint)) {
@@ -148,11 +148,11 @@ export class Routes {
       if ('unmet' in mapped) continue
       const { model, operation, output } = binding
       for (const account of this.#inTurn(binding.provider)) {
-        if (this.#parts.health.restOf(account, model)) continue
+        if (this.#dependencies.health.restOf(account, model)) continue
         yield { account, upstream: { model, operation, output, parameters: mapped.parameters } }
       }
     }
-    const { sandbox } = this.#parts
+    const { sandbox } = this.#dependencies
     if (sandbox && this.#hasSandbox(endpoint))
       yield { account: sandbox, upstream: { model: SANDBOX, operation: SANDBOX, parameters: input } }
   }
@@ -170,7 +170,7 @@ export class Routes {
     endpoint: string,
     { provider, account, model }: { provider: string; account?: string | undefined; model: string },
   ): { account: ProviderAccount; upstream: UpstreamModel } | undefined {
-    const { sandbox } = this.#parts
+    const { sandbox } = this.#dependencies
     if (provider === SANDBOX) return sandbox && { account: sandbox, upstream: { model, operation: SANDBOX } }
     const ofProvider = this.#accountsOf(provider)
     const found = ofProvider.find(each => each.account === account) ?? ofProvider[0]
@@ -185,12 +185,12 @@ export class Routes {
   }
 
   #bindingOf(endpoint: string, { provider, model }: Pick<Upstream, 'provider' | 'model'>): Bound | undefined {
-    return this.#parts.bindingsOf(endpoint).find(each => each.provider === provider && each.model === model)
+    return this.#dependencies.bindingsOf(endpoint).find(each => each.provider === provider && each.model === model)
   }
 
   /** It never replaces a provider that is on: credits are not to be charged for samples by surprise. */
   #hasSandbox(endpoint: string): boolean {
-    const { accounts, sandbox, fallsBack } = this.#parts
+    const { accounts, sandbox, fallsBack } = this.#dependencies
     if (sandbox === undefined) return false
     if (accounts.length === 0 || isTestEndpoint(endpoint)) return true
     return fallsBack && this.#bindings(endpoint).length === 0
@@ -198,7 +198,7 @@ export class Routes {
 
   /** Those whose provider is configured, chosen, and still has the model, the best first. */
   #bindings(endpoint: string): Bound[] {
-    const nowMs = this.#parts.clock.nowMs()
+    const nowMs = this.#dependencies.clock.nowMs()
     return this.#chosen(endpoint).filter(
       ({ retiresAt }) => retiresAt === undefined || nowMs < Date.parse(startOf(retiresAt)),
     )
@@ -206,7 +206,7 @@ export class Routes {
 
   /** Computed once per choice, since each run asks several times. */
   #chosen(endpoint: string): Bound[] {
-    const { bindingsOf, choices } = this.#parts
+    const { bindingsOf, choices } = this.#dependencies
     const { known } = choices
     if (this.#known !== known) this.#chosenOf.clear()
     this.#known = known
@@ -220,7 +220,7 @@ export class Routes {
   }
 
   #accountsOf(provider: string): ProviderAccount[] {
-    return this.#parts.accounts.filter(each => each.provider === provider)
+    return this.#dependencies.accounts.filter(each => each.provider === provider)
   }
 
   #inTurn(provider: string): ProviderAccount[] {

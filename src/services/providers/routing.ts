@@ -18,7 +18,7 @@ import type { Caller } from '../caller.ts'
 import type { ProviderChoices } from './provider-choices.ts'
 import { type ReportedProvider, readReports } from './provider-reports.ts'
 
-interface Parts {
+interface Dependencies {
   views: Pick<ViewStore, 'reports'>
   clock: Clock
   choices: ProviderChoices
@@ -42,10 +42,10 @@ export interface ChosenBinding {
 export class Routing {
   readonly #choices: ProviderChoices
   readonly #bindings: readonly Binding[]
-  readonly #views: Parts['views']
+  readonly #views: Dependencies['views']
   readonly #clock: Clock
 
-  constructor({ choices, bindings, views, clock }: Parts) {
+  constructor({ choices, bindings, views, clock }: Dependencies) {
     this.#choices = choices
     this.#views = views
     this.#clock = clock

@@ -18,7 +18,7 @@ import type { UploadFinder } from '../uploads/upload-finder.ts'
 import { inputRefusal } from '../uploads/upload-rules.ts'
 import { decodeDataUrl } from './input-media.ts'
 
-interface Parts {
+interface Dependencies {
   addresses: Addresses
   objects: ObjectStore
   outbound: Outbound
@@ -27,10 +27,10 @@ interface Parts {
 
 /** Checks the files in an input, as far as that needs no request, before a run is accepted and charged. */
 export class InputFiles {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -47,7 +47,7 @@ export class InputFiles {
   }
 
   async #check(caller: AccountCaller, parameter: FileParameter, address: string): Promise<Refused | undefined> {
-    const { addresses, outbound } = this.#parts
+    const { addresses, outbound } = this.#dependencies
     const kind = FILE_PARAMETERS[parameter]
     const key = addresses.keyOf(address)
     const isData = /^data:/i.test(address)
@@ -67,7 +67,7 @@ export class InputFiles {
 
   /** Another account's file is treated as absent. */
   async #uploadRefusal(caller: AccountCaller, key: string, kind: FileKind): Promise<FileRefusal | undefined> {
-    const found = await this.#parts.uploads.byKey(caller, key)
+    const found = await this.#dependencies.uploads.byKey(caller, key)
     if ('refuse' in found) return found.refuse
     const { mimeType, maxSizeBytes } = found.value
     // Until the upload is sealed, another file may have replaced the one that was inspected.
@@ -75,7 +75,7 @@ export class InputFiles {
   }
 
   async #objectRefusal(key: string, limitBytes = Number.POSITIVE_INFINITY): Promise<FileRefusal | undefined> {
-    const facts = await this.#parts.objects.stat(key)
+    const facts = await this.#dependencies.objects.stat(key)
     if (!facts) return { code: 'file_not_found' }
     return facts.sizeBytes > limitBytes ? { code: 'file_over_limit', limitBytes } : undefined
   }

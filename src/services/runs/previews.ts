@@ -24,7 +24,7 @@ const ROOM_BYTES = 2 * MAX_FILE_BYTES
 /** About a hundred previews: agents ask for the same run several times. */
 const CACHE_BYTES = 8 * 1024 * 1024
 
-interface Parts {
+interface Dependencies {
   objects: Pick<ObjectStore, 'get'>
   scaler: Pick<PictureScaler, 'scale'>
   logger: Logger
@@ -32,15 +32,15 @@ interface Parts {
 
 /** Scales the pictures of runs down, so that they fit the context of a model. */
 export class Previews {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #room = new Semaphore({ each: ROOM_BYTES })
   readonly #known = new LRUCache<string, Uint8Array>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ byteLength }) => byteLength,
   })
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** JPEGs of the pictures of a run that the caller has found. A picture that cannot be scaled is left out. */
@@ -53,7 +53,7 @@ export class Previews {
   }
 
   async #previewOf({ accountId }: AccountCaller, { objectKey, sizeBytes }: Artifact, signal: AbortSignal) {
-    const { objects, scaler, logger } = this.#parts
+    const { objects, scaler, logger } = this.#dependencies
     const known = this.#known.get(objectKey)
     if (known) return known
     try {

@@ -16,7 +16,7 @@ import type { Routes } from '../providers/routes.ts'
 import { describeLimit } from '../schema-check.ts'
 import type { InputFiles } from './input-files.ts'
 
-interface Parts {
+interface Dependencies {
   offers: Offers
   accounts: AccountMailboxes
   inputFiles: InputFiles
@@ -42,17 +42,17 @@ export interface PricedRequest extends Moded {
 
 /** Checks and prices requests. */
 export class Quotes {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The size of the request has been checked. */
   async quote(caller: AccountCaller, { model, input: given, webhook_url }: RunRequest): Promise<Answer<PricedRequest>> {
-    const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#parts
+    const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#dependencies
     const mode = modeOf(caller)
-    const routes = this.#parts.routes.of(mode)
+    const routes = this.#dependencies.routes.of(mode)
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
     if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url: webhook_url as string, fault })
     if (webhook_url !== undefined && outbound.refuses(webhook_url))
@@ -99,7 +99,7 @@ export class Quotes {
   withSeed({ endpoint, input, livemode }: PricedRequest, runId: RunId): Record<string, unknown> {
     const seed = drawSeed(endpoint.parametersSchema, runId)
     if (seed === undefined || Object.hasOwn(input, 'seed')) return input
-    const routes = this.#parts.routes.of({ livemode })
+    const routes = this.#dependencies.routes.of({ livemode })
     return routes.honoursAlso(endpoint.id, input, { seed }) ? { ...input, seed } : input
   }
 }

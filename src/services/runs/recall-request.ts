@@ -7,7 +7,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type AccountCaller, isSeenBy, modeOf } from '../caller.ts'
 import type { Reads } from '../views/reads.ts'
 
-export interface RecallParts {
+export interface RecallDependencies {
   accounts: AccountMailboxes
   reads: Reads
   clock: Clock
@@ -19,7 +19,7 @@ export interface RecallParts {
  * finds what other processes have accepted. Rejects with Unavailable.
  */
 export const recallRequest = async (
-  { accounts, reads, clock }: RecallParts,
+  { accounts, reads, clock }: RecallDependencies,
   caller: AccountCaller,
   key: string,
   source: 'memory' | 'log' = 'memory',

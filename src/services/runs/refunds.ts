@@ -20,7 +20,7 @@ import type { Reads } from '../views/reads.ts'
 /** How often a refund is decided again because another one came first. */
 const MAX_ATTEMPTS = 5
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   reads: Reads
   log: EventLog
@@ -41,10 +41,10 @@ export interface RefundResult {
 
 /** Refunds completed runs on an operator's decision. */
 export class Refunds {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Refunds a completed run in part or in full. The refunds of a run never exceed its charge. */
@@ -54,7 +54,7 @@ export class Refunds {
     if (!row) return refuse('run_not_found')
     const { accountId } = row
     if (row.livemode === false) return refuse('run_not_charged')
-    const { accounts } = this.#parts
+    const { accounts } = this.#dependencies
     for (let attempt = 1; ; attempt++) {
       const state = await accounts.currentState(accountId)
       const { refunds } = state
@@ -74,7 +74,7 @@ export class Refunds {
 
   /** The views know the account of a run, also right after its answer. The amounts are read from the log. */
   async #find(runId: RunId): Promise<RunRow | undefined> {
-    const { reads } = this.#parts
+    const { reads } = this.#dependencies
     for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' })) {
       const run = await reads.getOwn(row.accountId, 'runs', runKey(row.accountId, runId))
       if (run) return run
@@ -85,7 +85,7 @@ export class Refunds {
   /** Undefined if the stream has no debit of the run. */
   async #charge(accountId: AccountId, runId: RunId, state: AccountState): Promise<Charge | undefined> {
     let charge: Charge | undefined
-    for await (const page of this.#parts.log.readStream(accountStream(accountId), 0))
+    for await (const page of this.#dependencies.log.readStream(accountStream(accountId), 0))
       for (const raw of page) {
         const event = eventCodec.decode(raw)
         if (event.type === 'CreditsDebited' && event.data.runId === runId)

@@ -7,7 +7,7 @@ import type { Watch } from '../../engine/views/watch.ts'
 /** How often a followed run is read again in case a change went unreported. */
 const RECHECK_MS = 60_000
 
-interface Parts {
+interface Dependencies {
   watch: Watch
   /** Reads a run that is known to exist. Rejects with Unavailable. */
   read(accountId: AccountId, runId: RunId): Promise<RunRow>
@@ -15,11 +15,11 @@ interface Parts {
 
 /** The changes of runs. All followers of a run share one read per change. */
 export class RunChanges {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #shared = new Map<string, Observable<RunRow>>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -47,7 +47,7 @@ export class RunChanges {
   }
 
   async *#rows(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
-    const { watch, read } = this.#parts
+    const { watch, read } = this.#dependencies
     do {
       // The wait starts before the read, so that no change is missed between them.
       const waiting = watch.begin('runs', runKey(accountId, runId), RECHECK_MS, signal)

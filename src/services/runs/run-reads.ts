@@ -38,7 +38,7 @@ export interface RunProgress {
 /** The page of runs to list, with filters by status, model and label. */
 export type RunsQuery = Omit<api.RunsQuery, 'limit' | 'include'> & { limit: number }
 
-interface Parts {
+interface Dependencies {
   reads: Reads
   watch: Watch
   clock: Clock
@@ -48,15 +48,15 @@ interface Parts {
 
 /** Reads runs, and follows their changes. */
 export class RunReads {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #changes: RunChanges
   readonly #newestFirst: NewestFirst
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#newestFirst = new NewestFirst(parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#newestFirst = new NewestFirst(dependencies)
     const read = (accountId: AccountId, runId: RunId) => this.getExisting(accountId, runId)
-    this.#changes = new RunChanges({ watch: parts.watch, read })
+    this.#changes = new RunChanges({ watch: dependencies.watch, read })
   }
 
   /** A caller's own run, by either form of its id. One of another account or mode is treated as absent. */
@@ -69,7 +69,7 @@ export class RunReads {
   /** A run that is known to exist. Rejects with Unavailable if its row is missing or forged. */
   async getExisting(accountId: AccountId, runId: RunId): Promise<RunRow> {
     const row = await this.#rowOf(accountId, runId)
-    if (!row) throw this.#parts.reads.missing('runs', runKey(accountId, runId))
+    if (!row) throw this.#dependencies.reads.missing('runs', runKey(accountId, runId))
     return row
   }
 
@@ -98,7 +98,7 @@ export class RunReads {
 
   /** Emits a run's progress from 0 to 1 while this process works on it. */
   progress(runId: RunId): Observable<number> {
-    return this.#parts.progress.pipe(
+    return this.#dependencies.progress.pipe(
       filter(report => report.runId === runId),
       map(({ progress }) => Math.round(progress * 1000) / 1000),
     )
@@ -110,7 +110,7 @@ export class RunReads {
    */
   async whenEnded(row: RunRow, waitMs: number, signal?: AbortSignal): Promise<RunRow> {
     if (waitMs <= 0) return row
-    const timeUp = timer(waitMs, schedulerOf(this.#parts.clock))
+    const timeUp = timer(waitMs, schedulerOf(this.#dependencies.clock))
     const changes = this.#follow(row, signal ? merge(timeUp, aborted(signal)) : timeUp)
     return lastValueFrom(changes, { defaultValue: row })
   }
@@ -127,7 +127,7 @@ export class RunReads {
   }
 
   #rowOf(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
-    return this.#parts.reads.getOwn(accountId, 'runs', runKey(accountId, runId))
+    return this.#dependencies.reads.getOwn(accountId, 'runs', runKey(accountId, runId))
   }
 }
 

@@ -25,7 +25,7 @@ import { newRunId } from '../ids.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import { withoutNulls } from '../without-nulls.ts'
 import type { PricedRequest, Quotes } from './quotes.ts'
-import { type RecallParts, recallRequest } from './recall-request.ts'
+import { type RecallDependencies, recallRequest } from './recall-request.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
 import type { RunWithInput, ShownInputs } from './shown-inputs.ts'
 import { sizeRefusal } from './size-refusal.ts'
@@ -71,7 +71,7 @@ const CANCEL_WAIT_MS = 5_000
 /** How often to check whether a follower may still read while its run does not change. */
 const REVIEW_MS = 2_000
 
-interface Parts extends RecallParts {
+interface Dependencies extends RecallDependencies {
   offers: Offers
   quotes: Quotes
   runReads: RunReads
@@ -103,22 +103,22 @@ export interface FollowedRun {
 
 /** Prices, runs, shows and cancels runs. */
 export class Runs {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The price of a run. Refuses every request that a run would, except for a lack of credits or a limit. */
   async quote(caller: AccountCaller, given: RunRequest): Promise<Answer<PricedRequest>> {
     const request = normal(given)
-    return sizeRefusal(request) ?? this.#parts.quotes.quote(caller, request)
+    return sizeRefusal(request) ?? this.#dependencies.quotes.quote(caller, request)
   }
 
   /** Runs a model. Returns the run as it is when the wait ends. Rejects with Unavailable. */
   async run(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
     const request = normal(given)
-    const { accounts, quotes, starter, clock, random } = this.#parts
+    const { accounts, quotes, starter, clock, random } = this.#dependencies
     const { accountId } = caller
     const keyId = keyIdOf(caller)
     const mode = modeOf(caller)
@@ -159,7 +159,7 @@ export class Runs {
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
     }
-    const { runsInFlight, testRunsPerDay } = this.#parts
+    const { runsInFlight, testRunsPerDay } = this.#dependencies
     const asked = {
       runsInFlight,
       testRunsPerDay,
@@ -196,13 +196,13 @@ export class Runs {
 
   /** People who try the service on their own machine are its operators too. */
   #withRemedy({ refuse: refusal }: Refused, grantTo: AccountId): Refused {
-    const canGrant = refusal.code === 'insufficient_credits' && this.#parts.isOwnMachine
+    const canGrant = refusal.code === 'insufficient_credits' && this.#dependencies.isOwnMachine
     return { refuse: canGrant ? { ...refusal, grantTo } : refusal }
   }
 
   /** Refuses a run that no provider would take now. Throws Unavailable if its result could not be kept. */
   #taken(priced: PricedRequest): Answer<PricedRequest> {
-    const { starter, objects } = this.#parts
+    const { starter, objects } = this.#dependencies
     const { endpoint, input, livemode } = priced
     const run = { endpoint: endpoint.id, input, ...(livemode === false && { livemode }) }
     // The client waits for a sync run, and may as well ask again later. An async run waits in the queue.
@@ -219,7 +219,7 @@ export class Runs {
     id: string,
     { waitMs = CANCEL_WAIT_MS, disconnected }: RunOptions,
   ): Promise<Answer<RunRow>> {
-    const { accounts, runReads } = this.#parts
+    const { accounts, runReads } = this.#dependencies
     const { accountId } = caller
     const found = await runReads.find(caller, id)
     if ('refuse' in found) return found
@@ -232,17 +232,17 @@ export class Runs {
 
   /** One of the caller's runs, by either form of its id. */
   find(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
-    return this.#parts.runReads.find(caller, id)
+    return this.#dependencies.runReads.find(caller, id)
   }
 
   /** The input of a run that the caller has found; undefined while the log is unavailable. */
   async input(caller: AccountCaller, row: RunRow): Promise<Answer<Record<string, unknown> | undefined>> {
-    return answer(await this.#parts.shownInputs.of(caller, row))
+    return answer(await this.#dependencies.shownInputs.of(caller, row))
   }
 
   /** The warnings on a run; undefined if there are none, or while the log is unavailable. */
   async warnings(caller: AccountCaller, { endpoint, model }: RunRow): Promise<Answer<RunWarning[] | undefined>> {
-    const { retirements, offers } = this.#parts
+    const { retirements, offers } = this.#dependencies
     try {
       return answer(await retirements.warningsOf(endpoint, model, () => offers.isTester(caller)))
     } catch (error) {
@@ -254,7 +254,7 @@ export class Runs {
 
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */
   async list(caller: AccountCaller, query: RunsQuery, client?: WaitingClient): Promise<Answer<Page<RunRow, RunId>>> {
-    const { runReads, offers } = this.#parts
+    const { runReads, offers } = this.#dependencies
     const { model } = query
     // Runs record the ids of that time, which may be those of a family that was withdrawn since.
     const alias = model && (await offers.listFor(caller)).find(({ family }) => family.aliases.includes(model))
@@ -268,17 +268,19 @@ export class Runs {
     client?: WaitingClient,
   ): Promise<Answer<Page<RunWithInput, RunId>>> {
     const listed = await this.list(caller, query, client)
-    return 'refuse' in listed ? listed : answer(await this.#parts.shownInputs.ofPage(caller, listed.value, client))
+    return 'refuse' in listed
+      ? listed
+      : answer(await this.#dependencies.shownInputs.ofPage(caller, listed.value, client))
   }
 
   /** Follows one of the caller's runs. */
   async follow(caller: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
-    const { runReads } = this.#parts
+    const { runReads } = this.#dependencies
     const found = await runReads.find(caller, id)
     if ('refuse' in found) return found
     const { value: row } = found
-    const mayRead = () => mayStillRead(this.#parts, caller)
-    const reviews = interval(REVIEW_MS, schedulerOf(this.#parts.clock))
+    const mayRead = () => mayStillRead(this.#dependencies, caller)
+    const reviews = interval(REVIEW_MS, schedulerOf(this.#dependencies.clock))
     const isOver = reviews.pipe(
       exhaustMap(mayRead),
       filter(may => !may),
@@ -304,14 +306,14 @@ export class Runs {
     options: RunOptions,
     source?: 'memory' | 'log',
   ): Promise<Answer<RunResult> | undefined> {
-    const earlier = await recallRequest(this.#parts, caller, key, source)
+    const earlier = await recallRequest(this.#dependencies, caller, key, source)
     if (!earlier) return undefined
     if (earlier.requestHash !== requestHash) return refuse('idempotency_mismatch')
     return this.#replay(caller, earlier.runId, options)
   }
 
   async #replay(caller: AccountCaller, runId: RunId, options: RunOptions): Promise<Answer<RunResult>> {
-    const { runReads, shownInputs } = this.#parts
+    const { runReads, shownInputs } = this.#dependencies
     const row = await runReads.getExisting(caller.accountId, runId)
     const input = await shownInputs.of(caller, row)
     return answer({ row: await this.#whenEnded(row, options), input, replayed: true })
@@ -326,7 +328,7 @@ export class Runs {
   }
 
   #whenEnded(row: RunRow, { waitMs = defaultWaitMs(row), disconnected }: RunOptions): Promise<RunRow> {
-    return this.#parts.runReads.whenEnded(row, waitMs, disconnected?.())
+    return this.#dependencies.runReads.whenEnded(row, waitMs, disconnected?.())
   }
 }
 

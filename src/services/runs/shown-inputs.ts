@@ -22,23 +22,23 @@ const MAX_WAIT_MS = 500
 /** Characters of the inputs of a page. A hundred of the largest have 25 million. */
 const MAX_PAGE_CHARACTERS = 4_000_000
 
-interface Parts {
+interface Dependencies {
   log: Pick<EventLog, 'readEvent'>
   clock: Clock
 }
 
 /** The inputs of runs as their callers see them, read from the events that queued the runs. */
 export class ShownInputs {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The input of a run; undefined while the log is unavailable or slow. */
   of(caller: AccountCaller, row: RunRow): Promise<Input | undefined> {
     const none = () => undefined
-    return withinTime(this.#parts.clock, this.#read(caller, row), MAX_WAIT_MS, none).catch(error => {
+    return withinTime(this.#dependencies.clock, this.#read(caller, row), MAX_WAIT_MS, none).catch(error => {
       if (error instanceof Unavailable) return undefined
       throw error
     })
@@ -65,7 +65,7 @@ export class ShownInputs {
 
   async #read(caller: AccountCaller, { accountId, runId, queuedRevision }: RunRow): Promise<Input | undefined> {
     if (queuedRevision === undefined) return undefined
-    const input = await readRunInput(this.#parts.log, { accountId, runId, queuedRevision })
+    const input = await readRunInput(this.#dependencies.log, { accountId, runId, queuedRevision })
     return seenBy(caller, input)
   }
 }

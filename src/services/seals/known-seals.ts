@@ -8,7 +8,7 @@ import type { SealStream } from './seal-stream.ts'
 /** How old the newest seal that responses name may be. The log is sealed every few minutes. */
 const REFRESH_MS = 5000
 
-interface Parts {
+interface Dependencies {
   seals: SealStream
   clock: Clock
   logger: Pick<Logger, 'warn'>
@@ -16,26 +16,26 @@ interface Parts {
 
 /** Keeps the newest seal in memory, so that no response waits for the log to name it. */
 export class KnownSeals {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   /** The digest is made once for each seal. */
   #named: { seal: LogSealed; name: string } | undefined
   #stop: (() => void) | undefined
   #reported = ''
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The newest seal that this process knows, by its name; undefined before the first seal. */
   get newest(): string | undefined {
-    const { seal } = this.#parts.seals.known ?? {}
+    const { seal } = this.#dependencies.seals.known ?? {}
     if (seal !== this.#named?.seal) this.#named = seal && { seal, name: sealName(seal) }
     return this.#named?.name
   }
 
   start() {
     this.#refresh()
-    this.#stop = every(this.#parts.clock, REFRESH_MS, () => this.#refresh())
+    this.#stop = every(this.#dependencies.clock, REFRESH_MS, () => this.#refresh())
   }
 
   stop() {
@@ -44,7 +44,7 @@ export class KnownSeals {
 
   /** The same failure is reported once, since the attempts go on. */
   #refresh() {
-    const { seals, logger } = this.#parts
+    const { seals, logger } = this.#dependencies
     seals.recentState().then(
       () => {
         this.#reported = ''

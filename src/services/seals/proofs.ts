@@ -29,7 +29,7 @@ const MAX_AT_ONCE = 4
 /** Most proofs are made within this time. */
 const RETRY_MS = 1000
 
-interface Parts {
+interface Dependencies {
   log: Pick<EventLog, 'readStream' | 'readEvent'>
   trees: Pick<TreeStore, 'paths'>
   clock: Clock
@@ -39,15 +39,15 @@ type Matches = (event: RawEvent) => boolean
 
 /** Proofs of what the newest seal covers, from the tree that is stored for it. */
 export class Proofs {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #seals: SealHistory
   /** An account has one proof made at a time, since each reads its events. */
   readonly #open = new OpenCounts<AccountId>(1)
   readonly #slots = pLimit(MAX_AT_ONCE)
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#seals = new SealHistory(parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#seals = new SealHistory(dependencies)
   }
 
   /**
@@ -91,7 +91,7 @@ export class Proofs {
   }
 
   async #sealAt(number: number): Promise<RawEvent | undefined> {
-    const event = await this.#parts.log.readEvent(SEALS_STREAM, number)
+    const event = await this.#dependencies.log.readEvent(SEALS_STREAM, number)
     return event?.type === 'LogSealed' ? event : undefined
   }
 
@@ -130,7 +130,7 @@ export class Proofs {
   async #leafUnder({ data }: RawEvent, stream: string): Promise<ProvenLeaf | undefined> {
     const { root } = data as { root: string }
     try {
-      return provenLeaf(root, stream, await this.#parts.trees.paths(root, [stream]))
+      return provenLeaf(root, stream, await this.#dependencies.trees.paths(root, [stream]))
     } catch (error) {
       if (!(error instanceof NodeMissing)) throw error
       // Two seals may have come since, or the views are new and the next seal builds the tree again.
@@ -146,7 +146,7 @@ export class Proofs {
     let last: string | undefined
     // A client may have left while it waited.
     if (client?.signal.aborted) return { found, before, links }
-    for await (const page of this.#parts.log.readStream(stream, 0)) {
+    for await (const page of this.#dependencies.log.readStream(stream, 0)) {
       for (const event of nextEvents(page, links.size)) {
         if (!found && matches(event)) [found, before] = [event, last]
         last = linkOf(event)
@@ -154,7 +154,7 @@ export class Proofs {
       }
       if (links.size > MAX_EVENTS) return { found: 'too many' as const, before, links }
       // Other requests are served between two pages.
-      await (client?.nextTurn() ?? delay(this.#parts.clock, 0))
+      await (client?.nextTurn() ?? delay(this.#dependencies.clock, 0))
       if (client?.signal.aborted) return { found: undefined, before, links }
       if (found && links.size > upTo) break
     }

@@ -7,7 +7,7 @@ import { delay } from '../../time/delay.ts'
 import { nextEvents } from './next-events.ts'
 import { linkOf } from './proof-parts.ts'
 
-interface Parts {
+interface Dependencies {
   log: Pick<EventLog, 'readStream'>
   clock: Clock
 }
@@ -16,11 +16,11 @@ interface Parts {
 export class SealHistory {
   readonly links = new LinkLevels()
   newest: RawEvent | undefined
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   #reading: Promise<void> | undefined
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Reads the seals that were added since. Calls at the same time share one read. */
@@ -32,7 +32,7 @@ export class SealHistory {
   }
 
   async #read() {
-    const { log, clock } = this.#parts
+    const { log, clock } = this.#dependencies
     for await (const page of log.readStream(SEALS_STREAM, this.links.size)) {
       for (const event of nextEvents(page, this.links.size)) {
         this.links.add(linkOf(event))

@@ -4,7 +4,7 @@ import { rootOf } from '../../domain/seals/log-tree.ts'
 import { type Outdated, type SealCommand, type SealsState, seals } from '../../domain/seals/seals.ts'
 import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
+import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 import type { SealKey } from './seal-key.ts'
 
 const cause = { actor: { kind: 'service' } } as const
@@ -21,9 +21,9 @@ export class SealStream {
   readonly #clock: Clock
   #known: SealsState | undefined
 
-  constructor(parts: StreamParts) {
-    this.#clock = parts.clock
-    this.#mailbox = mailboxOf(SEALS_STREAM, seals, parts)
+  constructor(dependencies: StreamDependencies) {
+    this.#clock = dependencies.clock
+    this.#mailbox = mailboxOf(SEALS_STREAM, seals, dependencies)
   }
 
   /** The stream as this process last read or wrote it; undefined until it has done either. */

@@ -14,7 +14,7 @@ import type { SealStream } from './seal-stream.ts'
 import { extended } from './sealed-leaf.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
-export interface SealerParts {
+export interface SealerDependencies {
   log: Pick<EventLog, 'readAll'>
   seals: SealStream
   trees: TreeStore
@@ -57,7 +57,7 @@ interface Unsealed {
 
 /** Seals the log from time to time. Several processes may do so; of each seal one is recorded. */
 export class Sealer {
-  readonly #parts: SealerParts
+  readonly #dependencies: SealerDependencies
   /** The number of events that the last seal covers, and the events after them. */
   #sealed = 0
   #unsealed: Unsealed[] = []
@@ -72,13 +72,13 @@ export class Sealer {
   /** Positions differ in a copy of the log, so that the place of the last seal may have to be counted out. */
   #trustsPositions = true
 
-  constructor(parts: SealerParts) {
-    this.#parts = parts
+  constructor(dependencies: SealerDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Starts again from the last seal, while no seal is being made. Returns the position from which to read the log. */
   async restart(): Promise<Position> {
-    const { seal } = await this.#parts.seals.state()
+    const { seal } = await this.#dependencies.seals.state()
     this.#sealed = seal?.events ?? 0
     this.#unsealed = []
     this.#counted = 0
@@ -102,7 +102,7 @@ export class Sealer {
    * log must be read again from where `restart` says.
    */
   async sealWhatIsDue(): Promise<void> {
-    const { maxEvents, maxReads = MAX_READS } = this.#parts
+    const { maxEvents, maxReads = MAX_READS } = this.#dependencies
     while (this.#counted >= maxEvents) if (!(await this.#seal(this.#extentOf(maxEvents)))) return
     const reads = this.#unsealed.length - this.#counted
     if (reads >= maxReads || this.#isOld() || this.#awaited > 0) await this.#seal(this.#unsealed.length)
@@ -110,7 +110,7 @@ export class Sealer {
 
   #add({ stream, revision, position, type, metadata }: RawEvent) {
     const counts = stream !== READS_STREAM
-    if (counts && this.#counted === 0) this.#unsealedSinceMs = this.#parts.clock.monotonicMs()
+    if (counts && this.#counted === 0) this.#unsealedSinceMs = this.#dependencies.clock.monotonicMs()
     if (counts) this.#counted += 1
     const { at, hash } = metadata as { at: string; hash: string }
     const isAwaited = stream === PERIODS_STREAM && type === 'PeriodCloseRequested'
@@ -126,7 +126,7 @@ export class Sealer {
 
   /** By the monotonic clock, which never jumps, or by the time of the event, which outlives the process. */
   #isOld(): boolean {
-    const { clock, maxAgeMs } = this.#parts
+    const { clock, maxAgeMs } = this.#dependencies
     const first = this.#unsealed.find(({ counts }) => counts)
     if (!first) return false
     const ageMs = Math.max(clock.monotonicMs() - this.#unsealedSinceMs, clock.nowMs() - Date.parse(first.at))
@@ -135,7 +135,7 @@ export class Sealer {
 
   /** Resolves to false if another process was first, whose seal will be read. */
   async #seal(count: number): Promise<boolean> {
-    const { seals, trees, key, previousKey } = this.#parts
+    const { seals, trees, key, previousKey } = this.#dependencies
     const before = await seals.state()
     const events = this.#unsealed.slice(0, count)
     const sealed = this.#sealed
@@ -161,7 +161,7 @@ export class Sealer {
     this.#counted -= dropped.filter(({ counts }) => counts).length
     this.#awaited -= dropped.filter(({ isAwaited }) => isAwaited).length
     this.#sealed = sealed
-    this.#unsealedSinceMs = this.#parts.clock.monotonicMs()
+    this.#unsealedSinceMs = this.#dependencies.clock.monotonicMs()
   }
 
   async #grow(before: SealsState, events: Unsealed[]): Promise<TreeChange & { newStreams: number }> {
@@ -181,7 +181,7 @@ export class Sealer {
 
   /** The tree with these events at the ends of their streams. Made in parts, between which other work goes on. */
   async #extend(root: string, events: Unsealed[]): Promise<TreeChange & { newStreams: number }> {
-    const { trees, clock } = this.#parts
+    const { trees, clock } = this.#dependencies
     const pages = await trees.paths(root, [...new Set(events.map(({ stream }) => stream))])
     const leaves = new Map<string, StreamLeaf>()
     let newStreams = 0
@@ -199,7 +199,7 @@ export class Sealer {
 
   /** Makes the tree of the last seal from the log. */
   async #rebuild(root: string) {
-    const { log, trees, clock, logger } = this.#parts
+    const { log, trees, clock, logger } = this.#dependencies
     logger.info({ events: this.#sealed }, 'rebuilding the tree of the last seal')
     const leaves = new Map<string, StreamLeaf>()
     let count = 0

@@ -24,7 +24,7 @@ const MAX_RECENT_PAGES = 10_000
 /** Addresses in a list of them, also in one that no service wrote. */
 const ADDRESSES = /[\da-f]{0,64}\.[\da-f]{64}/g
 
-interface Parts {
+interface Dependencies {
   views: Pick<ViewStore, 'loadNodes' | 'saveNodes' | 'clearNodes'>
   clock: Clock
 }
@@ -34,7 +34,7 @@ interface Parts {
  * about to read the one before the last. A page proves itself by its hash, so none can be forged.
  */
 export class TreeStore {
-  readonly #views: Parts['views']
+  readonly #views: Dependencies['views']
   readonly #clock: Clock
   /**
    * The pages that were stored last, since the next seal is mostly about the same streams. The root is always read, so
@@ -42,7 +42,7 @@ export class TreeStore {
    */
   #recent: Pages = new Map()
 
-  constructor({ views, clock }: Parts) {
+  constructor({ views, clock }: Dependencies) {
     this.#views = views
     this.#clock = clock
   }

@@ -19,7 +19,7 @@ import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { deriveKey } from '../derive-key.ts'
-import { mailboxOf, type StreamParts } from '../stream-mailbox.ts'
+import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 import { isDisposable } from './disposable.ts'
 import type { Logins } from './logins.ts'
 import { wideNetworksOf } from './wide-network.ts'
@@ -47,7 +47,7 @@ export interface RegistrationRules {
   welcomesDisposable: boolean
 }
 
-interface Parts extends StreamParts {
+interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<RegistrationsState>
   rules: RegistrationRules
   welcomeMicros: number
@@ -57,14 +57,14 @@ interface Parts extends StreamParts {
 
 /** Decides who may open an account, and counts them. */
 export class Admissions {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #networkKey: Buffer
   readonly #mailbox: Mailbox<AdmitRegistration, RegistrationsState, RegistrationEvent, Refusal>
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#networkKey = deriveKey(parts.masterSecret, 'networks')
-    this.#mailbox = mailboxOf(REGISTRATIONS_STREAM, registrations, parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#networkKey = deriveKey(dependencies.masterSecret, 'networks')
+    this.#mailbox = mailboxOf(REGISTRATIONS_STREAM, registrations, dependencies)
   }
 
   /** Whether the identity may sign in: it has an account, or may open one. */
@@ -77,7 +77,7 @@ export class Admissions {
    * counts once a day, and the first decision holds: a process may die before it opens the account.
    */
   async admit(caller: Caller, identity: Identity, state: LoginState, network: string): Promise<Answer<Welcome>> {
-    const { welcomeMicros, logins } = this.#parts
+    const { welcomeMicros, logins } = this.#dependencies
     const login = loginOf(identity)
     const canonical = canonicalOf(identity)
     const isAlias = loginOf(canonical) !== login
@@ -97,7 +97,7 @@ export class Admissions {
 
   /** Whether another spelling of the identity got the welcome credits, or has an account. */
   async #isTaken(canonical: Identity, login: string): Promise<boolean> {
-    const { isWelcomed, accountId, welcomes } = await this.#parts.logins.currentState(canonical)
+    const { isWelcomed, accountId, welcomes } = await this.#dependencies.logins.currentState(canonical)
     if (welcomes.some(each => each.login === login && each.welcomeMicros > 0)) return false
     return isWelcomed || (accountId !== undefined && loginOf(canonical) !== login)
   }
@@ -108,7 +108,7 @@ export class Admissions {
     { isInvited }: LoginState,
     { network, withheld }: { network: string; withheld: WelcomeWithheld | undefined },
   ): Promise<Answer<Welcome>> {
-    const { rules, welcomeMicros, clock } = this.#parts
+    const { rules, welcomeMicros, clock } = this.#dependencies
     const { mode, domains, maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork } = rules
     if (!this.#mayRegister(identity, isInvited)) return refuse('registration_closed', { mode })
     // Strangers cannot use up what is for people whom the operator has named.
@@ -124,7 +124,7 @@ export class Admissions {
   }
 
   #disposableOf(identity: Identity): WelcomeWithheld | undefined {
-    return !this.#parts.rules.welcomesDisposable && isDisposable(domainOf(identity)) ? 'disposable' : undefined
+    return !this.#dependencies.rules.welcomesDisposable && isDisposable(domainOf(identity)) ? 'disposable' : undefined
   }
 
   /** Keyed with a part of the master secret, so the hashes in the log do not reveal the networks. */
@@ -135,7 +135,7 @@ export class Admissions {
   }
 
   #mayRegister(identity: Identity, isInvited: boolean): boolean {
-    const { mode, domains } = this.#parts.rules
+    const { mode, domains } = this.#dependencies.rules
     if (mode === 'closed') return false
     if (isInvited) return true
     return mode === 'open' && (domains === undefined || domains.includes(domainOf(identity)))

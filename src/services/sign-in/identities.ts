@@ -14,7 +14,7 @@ import type { OneTimeCodes } from './one-time-codes.ts'
 import { type CodeEntry, type CodeRequest, codesOf } from './sign-in.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   logins: Logins
   codes: OneTimeCodes
@@ -25,21 +25,21 @@ interface Parts {
 
 /** The identities that sign in to an account. */
 export class Identities {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #linking = new OneAtATime<AccountId>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The identities of the account, beginning with the one that opened it. */
   async list({ accountId }: SessionOwner): Promise<Answer<readonly Identity[]>> {
-    return answer((await this.#parts.accounts.shownState(accountId)).identities)
+    return answer((await this.#dependencies.accounts.shownState(accountId)).identities)
   }
 
   /** Sends a code to a further address, which proves that it belongs to the caller. */
   async requestCode(caller: SessionOwner, { email, network }: CodeRequest): Promise<Answer<{ codeId: string }>> {
-    const { codes, publicUrl } = this.#parts
+    const { codes, publicUrl } = this.#dependencies
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
     const refused = await this.#refusalOf(caller)
@@ -57,13 +57,13 @@ export class Identities {
     const refused = await this.#refusalOf(caller)
     if (refused) return refused
     const { network, code } = entry
-    const tried = await this.#parts.codes.tryCodes({ caller, network, owner: caller }, codes.value, code)
+    const tried = await this.#dependencies.codes.tryCodes({ caller, network, owner: caller }, codes.value, code)
     return 'refuse' in tried ? tried : this.#linkInTurn(caller, tried.value)
   }
 
   /** Links the Telegram account that the caller has proved to own. */
   async enterTelegram(caller: SessionOwner, returned: TelegramReturn): Promise<Answer<undefined>> {
-    const { telegram } = this.#parts
+    const { telegram } = this.#dependencies
     if (!telegram) return refuse('telegram_not_offered')
     const proved = await telegram.identityOf(returned)
     return 'refuse' in proved ? proved : this.#linkInTurn(caller, proved.value)
@@ -82,7 +82,7 @@ export class Identities {
    * adds the second one.
    */
   async #link(caller: SessionOwner, identity: Identity): Promise<Answer<undefined>> {
-    const { accounts, logins } = this.#parts
+    const { accounts, logins } = this.#dependencies
     const { accountId } = caller
     const link = { type: 'LinkLogin', accountId, additional: true } as const
     const linked = await logins.execute(caller, identity, link)
@@ -96,7 +96,7 @@ export class Identities {
 
   /** Why the caller may link no identity. The identity's stream does not know the session, so it is checked here. */
   async #refusalOf({ accountId, sessionId }: SessionOwner): Promise<Refused | undefined> {
-    const { accounts, clock } = this.#parts
+    const { accounts, clock } = this.#dependencies
     const state = await accounts.currentState(accountId)
     const ended = sessionRefusal({ sessionId, atMs: clock.nowMs() }, state)
     if (ended) return ended

@@ -11,7 +11,7 @@ import { Streams } from '../../engine/streams/stream.ts'
 import { upTo } from '../../flow/up-to.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
-import type { StreamParts } from '../stream-mailbox.ts'
+import type { StreamDependencies } from '../stream-mailbox.ts'
 
 /** Identities whose state stays in memory, about a kilobyte each. Strangers may name any number of them. */
 const MAX_IN_MEMORY = 2_000
@@ -26,7 +26,7 @@ export const loginSnapshots: SnapshotForm<LoginState> = {
   thaw: frozen => frozen as LoginState,
 }
 
-interface Parts extends StreamParts {
+interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<LoginState>
 }
 
@@ -37,8 +37,8 @@ export class Logins {
     upTo(MAX_IN_MEMORY),
   )
 
-  constructor(parts: Parts) {
-    this.#streams = new Streams({ decider: login, codec: eventCodec, ...parts })
+  constructor(dependencies: Dependencies) {
+    this.#streams = new Streams({ decider: login, codec: eventCodec, ...dependencies })
   }
 
   execute(caller: Caller, identity: Identity, command: LoginCommand) {

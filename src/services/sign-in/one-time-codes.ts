@@ -27,7 +27,7 @@ const RETRY_MS = 60_000
 /** Identities that are looked up at a time after their requests were answered, of a network and in all. */
 const [MAX_LOOKUPS, MAX_LOOKUPS_IN_ALL] = [16, 512]
 
-interface Parts {
+interface Dependencies {
   logins: Logins
   mail: MailQueue
   clock: Clock
@@ -75,7 +75,7 @@ const MARK_LENGTH = 12
 
 /** Makes codes, sends them by mail, and tries those that people enter. */
 export class OneTimeCodes {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #hash: ReturnType<typeof codeHasher>
   /** The shares of networks, of accounts whose identities are named, and of accounts in known browsers. */
   readonly #strangers: Shares
@@ -84,9 +84,9 @@ export class OneTimeCodes {
   readonly #lookups = new OpenCounts<string>(MAX_LOOKUPS, MAX_LOOKUPS_IN_ALL)
   readonly #tries: Pace
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    const { clock, masterSecret, codesPerMinute: perMinute } = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    const { clock, masterSecret, codesPerMinute: perMinute } = dependencies
     this.#hash = codeHasher(masterSecret)
     this.#strangers = new Shares({ clock, perMinute })
     this.#owners = new Shares({ clock, perMinute })
@@ -100,7 +100,7 @@ export class OneTimeCodes {
    * code must know the id in the answer too: strangers cannot use up the tries of a code that they did not request.
    */
   async request(order: CodeOrder): Promise<Answer<CodeAnswer>> {
-    const codeId = this.#parts.random.uuid()
+    const codeId = this.#dependencies.random.uuid()
     const account = this.#accountOf(order)
     const networks = wideNetworksOf(order.network)
     if ((account && this.#known.take([account])) || this.#strangers.take(networks)) {
@@ -124,16 +124,16 @@ export class OneTimeCodes {
     const close = this.#lookups.open(network)
     if (!close) return
     const make = async () => {
-      const { accountId } = await this.#parts.logins.currentState(order.identity)
+      const { accountId } = await this.#dependencies.logins.currentState(order.identity)
       if (accountId !== undefined && this.#owners.take([accountId])) await this.#make(order, codeId, { busy: true })
     }
     make()
-      .catch(err => this.#parts.logger.warn({ err }, 'a sign-in code could not be made'))
+      .catch(err => this.#dependencies.logger.warn({ err }, 'a sign-in code could not be made'))
       .finally(close)
   }
 
   async #make(order: CodeOrder, codeId: string, kind?: { busy: true }): Promise<Refused | undefined> {
-    const { logins, mail, clock, random } = this.#parts
+    const { logins, mail, clock, random } = this.#dependencies
     const { caller, identity, owner, messageOf } = order
     const [code, atMs] = [newCode(random), clock.nowMs()]
     const command = {
@@ -152,7 +152,7 @@ export class OneTimeCodes {
 
   /** The account that the client is known by. */
   #accountOf({ owner, browser }: CodeTry): AccountId | undefined {
-    return owner?.accountId ?? this.#parts.browsers.accountOf(browser)
+    return owner?.accountId ?? this.#dependencies.browsers.accountOf(browser)
   }
 
   /**
@@ -160,7 +160,7 @@ export class OneTimeCodes {
    * them, only that one is tried. Answers with the identity whose code is right, which is then used up.
    */
   async tryCodes(from: CodeTry, codes: readonly CodeCandidate[], entered: string): Promise<Answer<EmailIdentity>> {
-    const { logins, clock } = this.#parts
+    const { logins, clock } = this.#dependencies
     const { caller, owner } = from
     const client = this.#accountOf(from) ?? from.network
     if (!this.#tries.allows(client)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
@@ -188,6 +188,6 @@ export class OneTimeCodes {
 
   /** The code as this process knows it. */
   async #codeOf({ identity, codeId }: CodeCandidate) {
-    return (await this.#parts.logins.state(identity)).codes.find(each => each.codeId === codeId)
+    return (await this.#dependencies.logins.state(identity)).codes.find(each => each.codeId === codeId)
   }
 }

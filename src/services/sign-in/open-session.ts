@@ -11,7 +11,7 @@ import type { SessionTokens } from './session-tokens.ts'
 /** Afterwards, the owner signs in again. */
 export const SESSION_MS = 30 * 24 * 60 * 60 * 1000
 
-export interface SessionParts {
+export interface SessionDependencies {
   accounts: AccountMailboxes
   tokens: SessionTokens
   browsers: KnownBrowsers
@@ -32,7 +32,7 @@ export interface OpenedSession {
  * if it was that of another account.
  */
 export const openSession = async (
-  { accounts, tokens, browsers, clock, random }: SessionParts,
+  { accounts, tokens, browsers, clock, random }: SessionDependencies,
   caller: Caller,
   accountId: AccountId,
   earlierToken: string | undefined,

@@ -7,7 +7,7 @@ import { type Answer, answer } from '../answer.ts'
 import type { SessionOwner } from '../caller.ts'
 import type { SessionTokens } from './session-tokens.ts'
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   tokens: SessionTokens
   clock: Clock
@@ -15,10 +15,10 @@ interface Parts {
 
 /** Finds the owner of a session. No view is involved: the token names the account, whose own state decides. */
 export class SessionHolders {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -39,7 +39,7 @@ export class SessionHolders {
   }
 
   async #open(token: string): Promise<{ owner: SessionOwner; state: AccountState } | undefined> {
-    const { accounts, tokens, clock } = this.#parts
+    const { accounts, tokens, clock } = this.#dependencies
     const session = tokens.read(token)
     if (!session) return undefined
     const { accountId, sessionId } = session

@@ -3,16 +3,16 @@ import { DEFAULT_NOTICES } from '../../domain/account/notices.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { ProofAttempt } from '../../ports/identity-provider.ts'
-import { type RegistrationParts, type RegistrationResult, register } from '../accounts/registration.ts'
+import { type RegistrationDependencies, type RegistrationResult, register } from '../accounts/registration.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, serviceFor } from '../caller.ts'
 import type { Admissions } from './admissions.ts'
 import { signInMessage } from './code-messages.ts'
 import type { Client, CodeAnswer, OneTimeCodes } from './one-time-codes.ts'
-import { type OpenedSession, openSession, type SessionParts } from './open-session.ts'
+import { type OpenedSession, openSession, type SessionDependencies } from './open-session.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
-export interface SignInParts extends RegistrationParts, SessionParts {
+export interface SignInDependencies extends RegistrationDependencies, SessionDependencies {
   admissions: Admissions
   codes: OneTimeCodes
   /** Undefined if the service does not use Telegram. */
@@ -43,15 +43,15 @@ export interface SignedIn extends OpenedSession, Pick<RegistrationResult, 'isNew
 
 /** Signs people in by codes that they get by mail or with Telegram, and opens their accounts. */
 export class SignIn {
-  readonly #parts: SignInParts
+  readonly #dependencies: SignInDependencies
 
-  constructor(parts: SignInParts) {
-    this.#parts = parts
+  constructor(dependencies: SignInDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Makes a code, which goes to those who have an account or may open one. */
   async requestCode(caller: Caller, { email, ...client }: CodeRequest): Promise<Answer<CodeAnswer>> {
-    const { codes, admissions, publicUrl } = this.#parts
+    const { codes, admissions, publicUrl } = this.#dependencies
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
     return codes.request({
@@ -74,13 +74,13 @@ export class SignIn {
     const codes = codesOf(entry)
     if ('refuse' in codes) return codes
     const { network, browser, code } = entry
-    const tried = await this.#parts.codes.tryCodes({ caller, network, browser }, codes.value, code)
+    const tried = await this.#dependencies.codes.tryCodes({ caller, network, browser }, codes.value, code)
     return 'refuse' in tried ? tried : this.#enter(caller, tried.value, network, earlierToken)
   }
 
   /** Where to send a browser that wants to sign in with Telegram, and what it must bring back. */
   async beginTelegram(_caller: Caller): Promise<Answer<{ url: string; attempt: ProofAttempt }>> {
-    const { telegram } = this.#parts
+    const { telegram } = this.#dependencies
     return telegram ? answer(await telegram.begin()) : refuse('telegram_not_offered')
   }
 
@@ -89,7 +89,7 @@ export class SignIn {
     caller: Caller,
     { earlierToken, ...returned }: TelegramReturn & { earlierToken?: string | undefined },
   ): Promise<Answer<SignedIn>> {
-    const { telegram } = this.#parts
+    const { telegram } = this.#dependencies
     if (!telegram) return refuse('telegram_not_offered')
     const proved = await telegram.identityOf(returned)
     return 'refuse' in proved ? proved : this.#enter(caller, proved.value, returned.network, earlierToken)
@@ -102,15 +102,15 @@ export class SignIn {
     network: string,
     earlierToken: string | undefined,
   ): Promise<Answer<SignedIn>> {
-    const { admissions, welcomeMicros } = this.#parts
+    const { admissions, welcomeMicros } = this.#dependencies
     const service = serviceFor(caller)
-    const registered = await register(this.#parts, service, {
+    const registered = await register(this.#dependencies, service, {
       ...{ identity, tester: false, welcomeMicros, notices: DEFAULT_NOTICES },
       admit: state => admissions.admit(service, identity, state, network),
     })
     if ('refuse' in registered) return registered
     const { accountId, isNew, withheld } = registered.value
-    const opened = await openSession(this.#parts, service, accountId, earlierToken)
+    const opened = await openSession(this.#dependencies, service, accountId, earlierToken)
     return 'refuse' in opened ? opened : answer({ ...opened.value, isNew, withheld })
   }
 }

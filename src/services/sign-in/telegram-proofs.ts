@@ -15,7 +15,7 @@ const RETRY_MS = 60_000
 /** Where Telegram sends browsers back to. Its operator enters this address at BotFather. */
 export const TELEGRAM_RETURN_PATH = '/console/sign-in/telegram/return'
 
-interface Parts {
+interface Dependencies {
   telegram: IdentityProvider
   clock: Clock
   logger: Logger
@@ -33,34 +33,34 @@ export interface TelegramReturn extends Client {
 
 /** Proves identities at Telegram. */
 export class TelegramProofs {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #pace: Pace
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#pace = new Pace({ clock: parts.clock, ...PROOFS_PER_NETWORK })
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#pace = new Pace({ clock: dependencies.clock, ...PROOFS_PER_NETWORK })
   }
 
   begin(): Promise<{ url: string; attempt: ProofAttempt }> {
-    return this.#parts.telegram.begin(this.#returnUrl().href)
+    return this.#dependencies.telegram.begin(this.#returnUrl().href)
   }
 
   async identityOf({ query, attempt, network, browser }: TelegramReturn): Promise<Answer<TelegramIdentity>> {
-    const client = this.#parts.browsers.accountOf(browser) ?? network
+    const client = this.#dependencies.browsers.accountOf(browser) ?? network
     if (!this.#pace.allows(client)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
     this.#pace.count(client)
     const returnedTo = this.#returnUrl()
     returnedTo.search = query
     try {
-      return answer(await this.#parts.telegram.finish(returnedTo, attempt))
+      return answer(await this.#dependencies.telegram.finish(returnedTo, attempt))
     } catch (err) {
       if (!(err instanceof IdentityNotProved)) throw err
-      this.#parts.logger.warn({ reason: err.message }, 'Telegram confirmed no identity')
+      this.#dependencies.logger.warn({ reason: err.message }, 'Telegram confirmed no identity')
       return refuse('telegram_not_confirmed')
     }
   }
 
   #returnUrl(): URL {
-    return new URL(TELEGRAM_RETURN_PATH, this.#parts.publicUrl())
+    return new URL(TELEGRAM_RETURN_PATH, this.#dependencies.publicUrl())
   }
 }

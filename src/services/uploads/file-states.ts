@@ -15,7 +15,7 @@ const MAX_DIGESTS = 1000
 /** `withdrawn`: the file was sent after its upload was deleted or its key revoked, which an S3 server cannot know. */
 export type FileState = 'inspected' | 'uninspected' | 'withdrawn'
 
-export interface FileStatesParts {
+export interface FileStatesDependencies {
   objects: ObjectStore
   accounts: AccountMailboxes
   finder: UploadFinder
@@ -25,15 +25,15 @@ export interface FileStatesParts {
 
 /** Tells whether an upload’s file is the one that was inspected: a client can replace it until it is sealed. */
 export class FileStates {
-  readonly #parts: FileStatesParts
+  readonly #dependencies: FileStatesDependencies
   /** By key and entity tag. */
   readonly #digests = new LRUCache<string, string, Version>({
     max: MAX_DIGESTS,
     fetchMethod: (_place, _stale, { context }) => this.#readDigest(context),
   })
 
-  constructor(parts: FileStatesParts) {
-    this.#parts = parts
+  constructor(dependencies: FileStatesDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The state of a file that exists. It counts as not inspected while the views or the log do not answer. */
@@ -42,7 +42,7 @@ export class FileStates {
       const row = await this.#rowAt(key)
       if (!row) return 'withdrawn'
       if (await this.#isInspected(row, key, facts)) return 'inspected'
-      const state = await this.#parts.accounts.currentState(row.accountId)
+      const state = await this.#dependencies.accounts.currentState(row.accountId)
       const isWithdrawn = !hasPlace(row.uploadId, state) || isLate(row.uploadId, facts.storedAtMs, state)
       return isWithdrawn ? 'withdrawn' : 'uninspected'
     } catch (error) {
@@ -52,7 +52,7 @@ export class FileStates {
   }
 
   async #rowAt(key: string): Promise<UploadRow | undefined> {
-    const { finder, reads, log } = this.#parts
+    const { finder, reads, log } = this.#dependencies
     const row = await finder.at(key)
     if (row?.status === 'stored') return row
     // The views may be a moment behind.
@@ -67,7 +67,7 @@ export class FileStates {
 
   /** Undefined if the file was replaced or deleted since. */
   async #readDigest({ key, etag }: Version): Promise<string | undefined> {
-    const object = await this.#parts.objects.get(key)
+    const object = await this.#dependencies.objects.get(key)
     if (object?.etag === etag) return (await inspect(object.body)).sha256
     object?.body.destroy()
     return undefined

@@ -26,7 +26,7 @@ export interface IncomingUpload {
 /** How long storing may take after the grant; the file has arrived in full by then. */
 const GRANT_MS = 60_000
 
-interface Parts {
+interface Dependencies {
   objects: ObjectStore
   grants: UploadGrants
   settlement: UploadSettlement
@@ -34,13 +34,13 @@ interface Parts {
 
 /** Starts to receive a file. */
 export const receiveUpload = async (
-  parts: Parts,
+  dependencies: Dependencies,
   caller: AccountCaller,
   declaredAs: string | undefined,
 ): Promise<Answer<IncomingUpload>> => {
   const declared = declaredType(declaredAs)
   if ('refuse' in declared) return declared
-  const incoming = await parts.objects.receive()
+  const incoming = await dependencies.objects.receive()
   const inspection = new Inspection()
   const body = new Transform({
     transform: (chunk, _encoding, done) => {
@@ -64,13 +64,13 @@ export const receiveUpload = async (
       let admitted: Admitted | undefined
       try {
         await written
-        const admission = await admit(parts, caller, { inspection, declared: declared.value, form })
+        const admission = await admit(dependencies, caller, { inspection, declared: declared.value, form })
         if ('refuse' in admission) return admission
         admitted = admission.value
       } finally {
         if (!admitted) await incoming.discard()
       }
-      return store(parts, caller, incoming, admitted)
+      return store(dependencies, caller, incoming, admitted)
     },
   })
 }
@@ -82,7 +82,7 @@ interface Received {
 }
 
 /** The grant comes first, so that a file in the store always has an owner. */
-const admit = async ({ grants }: Parts, caller: AccountCaller, { inspection, declared, form }: Received) => {
+const admit = async ({ grants }: Dependencies, caller: AccountCaller, { inspection, declared, form }: Received) => {
   const inspected = await inspection.result()
   const refusal = contentRefusal(inspected, declared)
   if (refusal) return { refuse: refusal }
@@ -103,7 +103,7 @@ const admit = async ({ grants }: Parts, caller: AccountCaller, { inspection, dec
 type Admitted = Extract<Awaited<ReturnType<typeof admit>>, { value: unknown }>['value']
 
 const store = async (
-  { objects, settlement }: Parts,
+  { objects, settlement }: Dependencies,
   caller: AccountCaller,
   incoming: IncomingObject,
   { upload, inspected, events }: Admitted,

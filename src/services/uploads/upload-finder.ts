@@ -9,7 +9,7 @@ import { isUploadId } from '../ids.ts'
 import type { Reads } from '../views/reads.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   reads: Reads
   settlement: UploadSettlement
@@ -19,10 +19,10 @@ type Found = { value: UploadRow } | { refuse: FileRefusal }
 
 /** Finds an account's uploads. One of another account or mode is treated as absent. */
 export class UploadFinder {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** An upload whose file has arrived. A granted upload is inspected now, since its file may be there. */
@@ -32,14 +32,14 @@ export class UploadFinder {
 
   /** The same for the upload whose file has this key in the object store. */
   async byKey(caller: AccountCaller, objectKey: string): Promise<Found> {
-    await this.#parts.reads.ownWrites(caller.accountId)
+    await this.#dependencies.reads.ownWrites(caller.accountId)
     const row = await this.at(objectKey)
     return this.#arrived(caller, row?.accountId === caller.accountId ? await this.#confirmed(row) : undefined)
   }
 
   /** An upload of any account in any state by the key of its file, as the views show it. Rejects with Unavailable. */
   async at(objectKey: string): Promise<UploadRow | undefined> {
-    const [entry] = await this.#parts.reads.list('uploads', 'byObject', { prefix: objectKey, limit: 1 })
+    const [entry] = await this.#dependencies.reads.list('uploads', 'byObject', { prefix: objectKey, limit: 1 })
     // The key may be a prefix of another.
     return entry?.place === objectKey ? entry.row : undefined
   }
@@ -47,7 +47,7 @@ export class UploadFinder {
   /** An upload in any state. */
   async row(accountId: AccountId, id: string): Promise<UploadRow | undefined> {
     const row = isUploadId(id)
-      ? await this.#parts.reads.getOwn(accountId, 'uploads', uploadKey(accountId, id))
+      ? await this.#dependencies.reads.getOwn(accountId, 'uploads', uploadKey(accountId, id))
       : undefined
     return row && this.#confirmed(row)
   }
@@ -55,7 +55,7 @@ export class UploadFinder {
   /** The row, with object key and mode from the account's own state; undefined if the account has no such upload. */
   async #confirmed(row: UploadRow): Promise<UploadRow | undefined> {
     const { accountId, uploadId } = row
-    const { accounts } = this.#parts
+    const { accounts } = this.#dependencies
     const recent = (await accounts.recentState(accountId)).uploads.get(uploadId)
     // The views may show a grant that another process made in the last second.
     const upload = recent ?? (await accounts.currentState(accountId)).uploads.get(uploadId)
@@ -66,7 +66,7 @@ export class UploadFinder {
     if (!row || row.status === 'deleting' || !isSeenBy(caller, row)) return { refuse: { code: 'upload_not_found' } }
     if (row.status === 'stored') return answer(row) as Found
     // The service settles an upload whoever looks at it: a key that may only read neither stores nor deletes files.
-    const found = await this.#parts.settlement.settle({ kind: 'service', requestId: caller.requestId }, row)
+    const found = await this.#dependencies.settlement.settle({ kind: 'service', requestId: caller.requestId }, row)
     if (!found) return { refuse: { code: 'upload_not_sent' } }
     if ('refuse' in found) return found
     const { sizeBytes, sha256 } = found

@@ -16,7 +16,7 @@ interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSiz
   grantMs: number
 }
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   clock: Clock
   random: Random
@@ -28,10 +28,10 @@ interface Parts {
 
 /** Grants object keys for files, each in the log before there is a file. */
 export class UploadGrants {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Resolves when the grant is durable. Rejects with Unavailable. */
@@ -39,7 +39,7 @@ export class UploadGrants {
     caller: AccountCaller,
     { form, grantMs, ...terms }: GrantTerms,
   ): Promise<Answer<{ upload: UploadGranted; events: Recorded<AccountEvent>[] }>> {
-    const { accounts, clock, random, retentionMs, quotaBytes } = this.#parts
+    const { accounts, clock, random, retentionMs, quotaBytes } = this.#dependencies
     const nowMs = clock.nowMs()
     const { filename, folder_path } = form
     const upload: UploadGranted = {

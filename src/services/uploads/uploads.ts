@@ -18,7 +18,7 @@ import type { UploadGrants } from './upload-grants.ts'
 import { declaredType } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
-interface Parts {
+interface Dependencies {
   reads: Reads
   clock: Clock
   accounts: AccountMailboxes
@@ -38,18 +38,18 @@ export interface PresignedGrant {
 
 /** Receives and lists clients' files. */
 export class Uploads {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
   readonly #arriving = new ArrivingUploads()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#newestFirst = new NewestFirst(parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#newestFirst = new NewestFirst(dependencies)
   }
 
   /** Starts to receive a file, with the type that the client declares, if any. */
   receive(caller: AccountCaller, declared: string | undefined): Promise<Answer<IncomingUpload>> {
-    return this.#arriving.count(caller, () => receiveUpload(this.#parts, caller, declared))
+    return this.#arriving.count(caller, () => receiveUpload(this.#dependencies, caller, declared))
   }
 
   /** Grants an address to which the client can send a file directly. Rejects with Unavailable. */
@@ -62,7 +62,7 @@ export class Uploads {
     const { value: mimeType } = declared
     if (mimeType === undefined) return refuse('declared_type_unspecific', { declared: mime_type })
     if (size_bytes > MAX_PRESIGNED_BYTES) return refuse('upload_too_large', { limitBytes: MAX_PRESIGNED_BYTES })
-    const { grants, objects, grantMs } = this.#parts
+    const { grants, objects, grantMs } = this.#dependencies
     const form = { filename, ...(folder_path !== undefined && { folder_path }) }
     const terms = { method: 'presigned', form, mimeType, grantMs, maxSizeBytes: MAX_PRESIGNED_BYTES } as const
     const granted = await grants.give(caller, terms)
@@ -77,7 +77,7 @@ export class Uploads {
 
   /** One of the caller's uploads whose file has arrived. */
   find(caller: AccountCaller, id: string): Promise<Answer<UploadRow>> {
-    return this.#parts.finder.byId(caller, id)
+    return this.#dependencies.finder.byId(caller, id)
   }
 
   /** A page of the caller's uploads whose files have arrived, newest first. */
@@ -93,7 +93,7 @@ export class Uploads {
 
   /** Deletes one of the caller's uploads, and returns its id. */
   async delete(caller: AccountCaller, id: string): Promise<Answer<UploadId>> {
-    const { accounts, objects, finder, settlement } = this.#parts
+    const { accounts, objects, finder, settlement } = this.#dependencies
     const row = await finder.row(caller.accountId, id)
     if (!row || row.status === 'deleting' || !isSeenBy(caller, row)) return refuse('upload_not_found')
     const { uploadId } = row

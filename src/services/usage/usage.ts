@@ -32,7 +32,7 @@ const SLICE_ROWS = 200
 /** Rows read for one page, in about a second: a year of 270 models and keys, or 100,000 labels. */
 const MAX_USAGE_ROWS = 100_000
 
-interface Parts {
+interface Dependencies {
   reads: Reads
   clock: Clock
   /** Tests lower these. */
@@ -42,11 +42,11 @@ interface Parts {
 
 /** Adds up the runs of an account for its owner. */
 export class Usage {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #reading = new OneAtATime<AccountId>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -54,7 +54,7 @@ export class Usage {
    * Rejects with Unavailable.
    */
   async list(caller: AccountCaller, query: UsageQuery, client?: WaitingClient): Promise<Answer<UsagePage>> {
-    const { reads, clock } = this.#parts
+    const { reads, clock } = this.#dependencies
     const days = daysOf(query, clock.nowMs())
     if ('refuse' in days) return days
     const ordered = LABELLED_PARTS.filter(part => query.groupBy.includes(part))
@@ -72,7 +72,7 @@ export class Usage {
     { from, to, ordered, after, limit }: Days & { ordered: UsagePart[]; after: string | undefined; limit: number },
     client: WaitingClient | undefined,
   ): Promise<Answer<UsagePage>> {
-    const { reads, clock, sliceRows = SLICE_ROWS, maxRows = MAX_USAGE_ROWS } = this.#parts
+    const { reads, clock, sliceRows = SLICE_ROWS, maxRows = MAX_USAGE_ROWS } = this.#dependencies
     const [view, parts] = ordered.includes('label')
       ? (['usageByLabel', LABELLED_PARTS] as const)
       : (['usage', USAGE_PARTS] as const)

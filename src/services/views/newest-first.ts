@@ -41,7 +41,7 @@ export interface Page<Row, Id> {
 /** The index that a test key's lists are read from. Those of live keys have few test rows to pass over. */
 export const indexFor = (caller: Caller) => (modeOf(caller).livemode === false ? { index: 'ofTests' } : {})
 
-interface Parts {
+interface Dependencies {
   reads: Reads
   clock: Clock
 }
@@ -51,11 +51,11 @@ interface Parts {
  * one owner are read one after another.
  */
 export class NewestFirst {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #reading = new OneAtATime<string>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -68,7 +68,7 @@ export class NewestFirst {
     query: PageQuery<Views[Name], Id>,
     client?: WaitingClient,
   ): Promise<Page<Views[Name], Id>> {
-    await this.#parts.reads.ownWrites(owner)
+    await this.#dependencies.reads.ownWrites(owner)
     return this.#reading.do(owner, () => this.#read(view, owner, query, client))
   }
 
@@ -78,7 +78,7 @@ export class NewestFirst {
     { limit, cursor, matches, index = BY_KEY, below, above }: PageQuery<Views[Name], Id>,
     client: WaitingClient | undefined,
   ): Promise<Page<Views[Name], Id>> {
-    const { reads, clock } = this.#parts
+    const { reads, clock } = this.#dependencies
     const prefix = `${owner}/`
     const found: Views[Name][] = []
     let shown: Id | null = null

@@ -6,7 +6,7 @@ import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import type { Reads } from './reads.ts'
 
-interface Parts {
+interface Dependencies {
   log: EventLog
   accounts: AccountMailboxes
   reads: Reads
@@ -14,10 +14,10 @@ interface Parts {
 
 /** Lets a client read from one process what it wrote through another. */
 export class Positions {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /**
@@ -25,7 +25,7 @@ export class Positions {
    * shows the process's own writes. Rejects with Unavailable if the log does not answer.
    */
   async wait({ accountId }: AccountCaller, position: Position): Promise<Answer<undefined>> {
-    const { log, accounts, reads } = this.#parts
+    const { log, accounts, reads } = this.#dependencies
     if (!reads.hasPassed(position) && position > (await log.head())) return refuse('position_unknown')
     await accounts.catchUp(accountId, position)
     return answer(undefined)
@@ -33,6 +33,6 @@ export class Positions {
 
   /** The position that covers every write of this process to the caller's account. */
   async last({ accountId }: AccountCaller): Promise<Answer<Position>> {
-    return answer(this.#parts.accounts.lastPosition(accountId))
+    return answer(this.#dependencies.accounts.lastPosition(accountId))
   }
 }

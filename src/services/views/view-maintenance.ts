@@ -6,7 +6,7 @@ import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 
-interface Parts {
+interface Dependencies {
   log: EventLog
   views: ViewStore
   projections: ProjectionSet
@@ -18,15 +18,15 @@ export type OnReplayProgress = (replayed: number, total: number) => void
 
 /** Lets the operator check the views against the log, and rebuild them. */
 export class ViewMaintenance {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Replays the log and returns the changes that would make the views match it; intact views need none. */
   async verify(_caller: Caller, onProgress?: OnReplayProgress): Promise<Answer<CellChange[]>> {
-    const { scratch, discard } = await this.#parts.openScratch()
+    const { scratch, discard } = await this.#dependencies.openScratch()
     try {
       return answer((await compareViews(await this.#rebuild(onProgress), scratch)).changes)
     } finally {
@@ -36,13 +36,13 @@ export class ViewMaintenance {
 
   /** Rebuilds the views from the log and replaces them in one step. Returns the changes that this made. */
   async rebuild(_caller: Caller, onProgress?: OnReplayProgress): Promise<Answer<CellChange[]>> {
-    const { views, openScratch } = this.#parts
+    const { views, openScratch } = this.#dependencies
     await views.deleteSnapshots()
     return answer(await rebuildViews({ ...(await this.#rebuild(onProgress)), openScratch }))
   }
 
   async #rebuild(onProgress?: OnReplayProgress): Promise<Rebuild> {
-    const { log, views, projections } = this.#parts
+    const { log, views, projections } = this.#dependencies
     const total = (await log.head()) + 1
     return {
       log,

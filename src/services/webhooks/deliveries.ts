@@ -14,7 +14,7 @@ import { seenBy } from '../policies/seen-by.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   reads: Reads
   clock: Clock
@@ -22,12 +22,12 @@ interface Parts {
 
 /** Shows the owner of an account the deliveries of its webhooks, and sends them again. */
 export class Deliveries {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.#newestFirst = new NewestFirst(parts)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#newestFirst = new NewestFirst(dependencies)
   }
 
   /** A page of the deliveries, newest run first. */
@@ -45,7 +45,7 @@ export class Deliveries {
   /** The delivery of a run, by either form of the run's id; none if the run has no webhook. */
   async ofRun(caller: AccountCaller, run: string): Promise<Answer<WebhookRow[]>> {
     const { accountId } = caller
-    const { reads } = this.#parts
+    const { reads } = this.#dependencies
     const runId = parseRunId(run)
     const found = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
     if (!found || !isSeenBy(caller, found)) return refuse('run_not_found')
@@ -59,7 +59,7 @@ export class Deliveries {
     if ('refuse' in found) return found
     const [row] = found.value
     if (!row) return refuse('webhook_not_found')
-    const { accounts, clock } = this.#parts
+    const { accounts, clock } = this.#dependencies
     const outcome = await accounts.execute(caller, caller.accountId, {
       type: 'RedeliverWebhook',
       ...{ runId: row.runId, url: row.url },

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
 import { signWebhook } from './webhook-signature.ts'
 
-export interface SendParts {
+export interface SendDependencies {
   outbound: Outbound
   clock: Clock
 }
@@ -28,7 +28,7 @@ export interface SentWebhook {
 
 /** Makes one attempt to deliver a webhook (https://www.standardwebhooks.com). */
 export const sendWebhook = async (
-  { outbound, clock }: SendParts,
+  { outbound, clock }: SendDependencies,
   { url, id, secrets, event }: WebhookToSend,
 ): Promise<SentWebhook> => {
   const body = JSON.stringify(event)

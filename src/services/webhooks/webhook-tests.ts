@@ -9,13 +9,13 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import { newWebhookTestId, webhookIdOf } from '../ids.ts'
-import { type SendParts, sendWebhook } from './send-webhook.ts'
+import { type SendDependencies, sendWebhook } from './send-webhook.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
 
 /** Tests that a process makes at a time. Each may wait 15 seconds for a receiver that does not answer. */
 const MAX_AT_ONCE = 64
 
-interface Parts extends SendParts {
+interface Dependencies extends SendDependencies {
   accounts: AccountMailboxes
   random: Random
   secretsOf: WebhookSecrets
@@ -29,18 +29,18 @@ export interface WebhookTestResult extends WebhookTested {
 
 /** Sends test messages, so that receivers can be set up without runs. */
 export class WebhookTests {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #open = new OpenCounts<string>(MAX_TESTS, MAX_AT_ONCE)
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Sends a test to a URL, in one attempt, and resolves to its recorded result. Rejects with Unavailable. */
   async send(caller: AccountCaller, url: string): Promise<Answer<WebhookTestResult>> {
     const fault = webhookUrlFault(url)
     if (fault) return refuse('webhook_url_invalid', { parameter: 'url', url, fault })
-    if (this.#parts.outbound.refuses(url)) return refuse('address_not_public', { parameter: 'url' })
+    if (this.#dependencies.outbound.refuses(url)) return refuse('address_not_public', { parameter: 'url' })
     const close = this.#open.open(caller.accountId)
     if (!close) throw new Unavailable('too many webhooks are being tested at the same time')
     return this.#attempt(caller, url).finally(close)
@@ -48,7 +48,7 @@ export class WebhookTests {
 
   /** The test is recorded before its attempt. After a crash in between it has no result, and still counts. */
   async #attempt(caller: AccountCaller, url: string): Promise<Answer<WebhookTestResult>> {
-    const { accounts, clock, random, secretsOf, stopping } = this.#parts
+    const { accounts, clock, random, secretsOf, stopping } = this.#dependencies
     const { accountId, requestId } = caller
     const testId = newWebhookTestId(random)
     const nowMs = clock.nowMs()
@@ -56,7 +56,7 @@ export class WebhookTests {
     const requested = await accounts.execute(caller, accountId, request)
     if ('refuse' in requested) return requested
     const startedMs = clock.monotonicMs()
-    const { status, reason } = await sendWebhook(this.#parts, {
+    const { status, reason } = await sendWebhook(this.#dependencies, {
       ...{
         url,
         id: webhookIdOf(testId),

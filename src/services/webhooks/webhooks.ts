@@ -15,7 +15,7 @@ import { parseRunId } from '../ids.ts'
 import type { Reads } from '../views/reads.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
 
-interface Parts {
+interface Dependencies {
   accounts: AccountMailboxes
   reads: Reads
   clock: Clock
@@ -30,21 +30,21 @@ export interface SigningSecret {
 
 /** Shows and rotates the secret of an account's webhooks, and lists and redelivers them for the operator. */
 export class Webhooks {
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The secret that signs the webhooks of the caller's account and mode. */
   async secret(caller: AccountCaller): Promise<Answer<SigningSecret>> {
     const { accountId } = caller
-    return answer(this.#secretOf(accountId, await this.#parts.accounts.recentState(accountId), modeOf(caller)))
+    return answer(this.#secretOf(accountId, await this.#dependencies.accounts.recentState(accountId), modeOf(caller)))
   }
 
   /** Makes a new secret. The present one signs beside it for a day. */
   async rotateSecret(caller: Caller, accountId: string): Promise<Answer<SigningSecret>> {
-    const { accounts, clock } = this.#parts
+    const { accounts, clock } = this.#dependencies
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
     const { value: owner } = checked
@@ -59,11 +59,11 @@ export class Webhooks {
     accountId: string,
     { status, limit }: { status?: WebhookRow['status'] | undefined; limit: number },
   ): Promise<Answer<WebhookRow[]>> {
-    const found = await findAccount(this.#parts.reads, caller, accountId)
+    const found = await findAccount(this.#dependencies.reads, caller, accountId)
     if ('refuse' in found) return found
     const rows: WebhookRow[] = []
     const range = { prefix: `${accountId}/`, newestFirst: true }
-    for await (const { row } of this.#parts.reads.scan('webhooks', BY_KEY, range)) {
+    for await (const { row } of this.#dependencies.reads.scan('webhooks', BY_KEY, range)) {
       if (!status || row.status === status) rows.push(row)
       if (rows.length === limit) break
     }
@@ -72,7 +72,7 @@ export class Webhooks {
 
   /** The webhook of a run of an account. */
   async find(caller: Caller, accountId: string, run: string): Promise<Answer<WebhookRow>> {
-    const { reads } = this.#parts
+    const { reads } = this.#dependencies
     const found = await findAccount(reads, caller, accountId)
     if ('refuse' in found) return found
     const runId = parseRunId(run)
@@ -93,14 +93,14 @@ export class Webhooks {
     const url = otherUrl ?? lastUrl
     const fault = webhookUrlFault(url)
     if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url, fault })
-    const { accounts, clock } = this.#parts
+    const { accounts, clock } = this.#dependencies
     const command = { type: 'RedeliverWebhook', runId, url, atMs: clock.nowMs() } as const
     const outcome = await accounts.execute(caller, owner, command)
     return 'refuse' in outcome ? outcome : answer({ runId, url })
   }
 
   #secretOf(accountId: AccountId, state: AccountState, mode: Moded): SigningSecret {
-    const { clock, secretsOf } = this.#parts
+    const { clock, secretsOf } = this.#dependencies
     const nowMs = clock.nowMs()
     const [secret] = secretsOf(accountId, state, nowMs, mode) as [string]
     const untilMs = mode.livemode === false ? undefined : overlapEndMs(state, nowMs)

@@ -19,7 +19,7 @@ import {
 import { KEY, startOpenAi } from '../../support/vendors/openai.ts'
 import { REPLICATE_KEY, startReplicate } from '../../support/vendors/replicate.ts'
 import { accepted, acceptedJob, vendorJob } from '../../support/vendors/vendor-job.ts'
-import { deadAddress, useFile, vendorParts } from '../../support/vendors/vendor-parts.ts'
+import { deadAddress, useFile, vendorDependencies } from '../../support/vendors/vendor-parts.ts'
 import { reply, type VendorRequest } from '../../support/vendors/vendor-server.ts'
 
 const { signal } = new AbortController()
@@ -35,13 +35,16 @@ const SHORT = 10_000
 const open = async <Stub extends { url: string }>(
   t: Test,
   start: (t: Test) => Promise<Stub>,
-  create: (parts: ReturnType<typeof vendorParts>) => Provider,
+  create: (dependencies: ReturnType<typeof vendorDependencies>) => Provider,
   key: string,
 ) => {
   const stub = await start(t)
   return {
     stub,
-    provider: create({ ...vendorParts(t, stub.url, key), useInputMedia: useFile({ mimeType: 'image/png', bytes }) }),
+    provider: create({
+      ...vendorDependencies(t, stub.url, key),
+      useInputMedia: useFile({ mimeType: 'image/png', bytes }),
+    }),
   }
 }
 
@@ -203,8 +206,8 @@ for (const [name, prepare] of Object.entries(requests))
   })
 
 t.test('a file in a request to nobody: the vendor has not accepted it', async t => {
-  const parts = {
-    ...vendorParts(t, await deadAddress(), anthropicKey),
+  const dependencies = {
+    ...vendorDependencies(t, await deadAddress(), anthropicKey),
     useInputMedia: useFile({ mimeType: 'image/png', bytes }),
   }
   const job = vendorJob({
@@ -212,7 +215,7 @@ t.test('a file in a request to nobody: the vendor has not accepted it', async t 
     operation: 'messages',
     parameters: { prompt: 'What is this?', max_tokens: 9, image: picture },
   })
-  t.match(await createAnthropicProvider(parts).submit(job, signal), {
+  t.match(await createAnthropicProvider(dependencies).submit(job, signal), {
     retryable: true,
     trouble: { kind: 'unreachable' },
   })

@@ -31,11 +31,14 @@ const task = (runId: RunId): WatchTask => ({
 
 const account = { provider: 'unresponsive', account: 'a' }
 
-type Parts = ConstructorParameters<typeof Jobs>[0]
+type Dependencies = ConstructorParameters<typeof Jobs>[0]
 type Poll = NonNullable<Provider['poll']>
 
 /** The jobs of a provider. Only what the parts allow may happen to them. */
-const jobsOf = (t: Test, { poll, ...parts }: { poll: Poll } & Pick<Parts, 'views'> & Partial<Parts>) =>
+const jobsOf = (
+  t: Test,
+  { poll, ...dependencies }: { poll: Poll } & Pick<Dependencies, 'views'> & Partial<Dependencies>,
+) =>
   new Jobs({
     routes: {
       accepted: (_, upstream) => ({
@@ -51,7 +54,7 @@ const jobsOf = (t: Test, { poll, ...parts }: { poll: Poll } & Pick<Parts, 'views
     timedOut: () => t.fail('no job is late') as never,
     released: () => t.fail('no job has ended elsewhere'),
     progressed: () => t.fail('no job has progressed'),
-    ...parts,
+    ...dependencies,
   })
 
 const failure = { kind: 'failed', code: 'interrupted', message: 'stopped' } as const
@@ -172,7 +175,7 @@ const polledJob = async (t: Test) => {
   const answers: ((outcome: Done | Working) => void)[] = []
   const poll: Poll = () => new Promise(resolve => answers.push(resolve))
   const released: string[] = []
-  const end: Parts['end'] = async () => []
+  const end: Dependencies['end'] = async () => []
   const jobs = jobsOf(t, { poll, views, end, released: runId => released.push(runId) })
   t.teardown(() => {
     jobs.release()

@@ -27,12 +27,12 @@ const owner = { kind: 'session', accountId: accountId(), sessionId: 'sess_01h2xc
 t.test('a request counts towards the limits of its key and its account', async t => {
   const { limits } = limitsOf({ perKey: 2, perAccount: 3 })
   t.same(await limits.count(key()), {
-    standings: [
+    statuses: [
       { of: 'key', limit: 2, left: { requests: 1, ms: 30_000 } },
       { of: 'account', limit: 3, left: { requests: 2, ms: 30_000 } },
     ],
   })
-  t.same((await limits.count(owner)).standings, [{ of: 'account', limit: 3, left: { requests: 1, ms: 30_000 } }])
+  t.same((await limits.count(owner)).statuses, [{ of: 'account', limit: 3, left: { requests: 1, ms: 30_000 } }])
 })
 
 t.test('a key beyond its limit does not use up that of its account', async t => {
@@ -40,7 +40,7 @@ t.test('a key beyond its limit does not use up that of its account', async t => 
   for (let request = 0; request < 2; request++) t.equal((await limits.count(key())).refusal, undefined)
   for (let request = 0; request < 5; request++)
     t.same(await limits.count(key()), {
-      standings: [
+      statuses: [
         { of: 'key', limit: 2, left: { requests: 0, ms: 30_000 } },
         { of: 'account', limit: 3 },
       ],
@@ -54,13 +54,13 @@ t.test('a key beyond its limit does not use up that of its account', async t => 
 t.test('an exception holds for all keys together', async t => {
   const { limits } = limitsOf({ perKey: 1, perAccount: 1 }, { requestsPerMinute: 3 })
   for (const left of [2, 1, 0])
-    t.match(await limits.count(key(left)), { standings: [{ of: 'account', limit: 3, left: { requests: left } }] })
+    t.match(await limits.count(key(left)), { statuses: [{ of: 'account', limit: 3, left: { requests: left } }] })
   t.match((await limits.count(key())).refusal, { refuse: { of: 'account', limit: 3 } })
 })
 
 t.test('without a limit, nothing is counted', async t => {
   const { limits, counts } = limitsOf({ perKey: NONE, perAccount: NONE })
-  t.same(await limits.count(key()), { standings: [] })
+  t.same(await limits.count(key()), { statuses: [] })
   t.equal(counts.size, 0)
-  t.same((await limitsOf({ perKey: NONE, perAccount: 1 }).limits.count(key())).standings.length, 1)
+  t.same((await limitsOf({ perKey: NONE, perAccount: 1 }).limits.count(key())).statuses.length, 1)
 })

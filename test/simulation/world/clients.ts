@@ -3,7 +3,7 @@ import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { InDoubt, Unavailable } from '../../../src/ports/faults.ts'
 import { unwrap } from '../../support/unwrap.ts'
 import { operator, ownerOf } from './callers.ts'
-import { COMMANDS, OF_OTHER_KEYS, type Parts, SUSPENDED } from './commands.ts'
+import { COMMANDS, type Dependencies, OF_OTHER_KEYS, SUSPENDED } from './commands.ts'
 import { ClientCredits } from './credits.ts'
 import { mustBeAvailable } from './faults.ts'
 import { ClientKeys, type Key } from './keys.ts'
@@ -36,7 +36,7 @@ interface Pending {
 export class SimulatedClient {
   readonly #world: World
   readonly #accountId: AccountId
-  readonly #parts: Parts
+  readonly #dependencies: Dependencies
   readonly #pending = new Set<Pending>()
 
   constructor(world: World, accountId: AccountId, firstKey: Key) {
@@ -49,7 +49,7 @@ export class SimulatedClient {
     const seals = new ClientSeals(world, accountId, { keys, runs })
     const notices = new ClientNotices(world, accountId)
     const webhooks = new ClientWebhooks(world, accountId, { keys, runs })
-    this.#parts = { keys, credits, uploads, runs, seals, notices, webhooks, visitors: new Visitors(world) }
+    this.#dependencies = { keys, credits, uploads, runs, seals, notices, webhooks, visitors: new Visitors(world) }
   }
 
   /** Sends commands, a few at a time, until the world asks it to stop. */
@@ -73,7 +73,7 @@ export class SimulatedClient {
       const { balanceMicros } = unwrap(await accounts.balance(caller))
       truth.expectBalance(this.#accountId, truth.lastBalance(this.#accountId), balanceMicros)
       unwrap(await uploads.list(caller, { limit: 1 }))
-      for (const runId of this.#parts.runs.accepted) {
+      for (const runId of this.#dependencies.runs.accepted) {
         if (this.#world.isForged('runs', runKey(this.#accountId, runId))) continue
         if (!hasEnded(unwrap(await runs.find(caller, runId)))) violation(`${name} shows that ${runId} has not ended`)
       }
@@ -115,10 +115,10 @@ export class SimulatedClient {
     const pending = { name, process, life: process.life }
     this.#pending.add(pending)
     try {
-      const told = await send(this.#parts, running, process)
+      const told = await send(this.#dependencies, running, process)
       world.trace(`${accountId} ${name}: ${told}`)
       world.count(`${name} ${told}`)
-      const { areKnown, wasSuspended } = this.#parts.keys
+      const { areKnown, wasSuspended } = this.#dependencies.keys
       const isWrong = (OF_OTHER_KEYS.includes(told) && areKnown) || (told === SUSPENDED && !wasSuspended)
       if (expected?.includes(told) === false || isWrong) world.violation(`${accountId} ${name}: ${told}`)
     } catch (error) {

@@ -10,7 +10,7 @@ import type { Visitors } from './visitors.ts'
 import type { ClientWebhooks } from './webhooks.ts'
 
 /** The parts of a client. */
-export interface Parts {
+export interface Dependencies {
   keys: ClientKeys
   credits: ClientCredits
   runs: ClientRuns
@@ -26,7 +26,7 @@ export interface Command {
   /** How many times as often as others it is sent. */
   weight?: number
   /** Resolves to the outcome. */
-  send(parts: Parts, running: Running, process: SimulatedProcess): Promise<string>
+  send(dependencies: Dependencies, running: Running, process: SimulatedProcess): Promise<string>
   /** The expected outcomes. Those of uploads are judged where they are sent. */
   expected?: string[]
 }

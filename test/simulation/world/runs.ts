@@ -5,7 +5,7 @@ import type { Answer } from '../../../src/services/answer.ts'
 import { type AccountCaller, modeOf as keyMode } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
 import { operator } from './callers.ts'
-import type { Parts } from './commands.ts'
+import type { Dependencies } from './commands.ts'
 import { readableSince } from './known.ts'
 import { NO_KEY, NOTHING, outcomeOf } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
@@ -31,13 +31,13 @@ export class ClientRuns {
   readonly accepted: RunId[] = []
   readonly #world: World
   readonly #accountId: AccountId
-  readonly #parts: Pick<Parts, 'keys' | 'credits' | 'uploads'>
+  readonly #dependencies: Pick<Dependencies, 'keys' | 'credits' | 'uploads'>
   readonly #requests: Request[] = []
 
-  constructor(world: World, accountId: AccountId, parts: Pick<Parts, 'keys' | 'credits' | 'uploads'>) {
+  constructor(world: World, accountId: AccountId, dependencies: Pick<Dependencies, 'keys' | 'credits' | 'uploads'>) {
     this.#world = world
     this.#accountId = accountId
-    this.#parts = parts
+    this.#dependencies = dependencies
   }
 
   async run(running: Running, process: SimulatedProcess): Promise<string> {
@@ -47,7 +47,7 @@ export class ClientRuns {
 
   /** A run with an upload as its image, which must be there. */
   async retouch(running: Running, process: SimulatedProcess): Promise<string> {
-    const upload = this.#parts.uploads.choose()
+    const upload = this.#dependencies.uploads.choose()
     if (!upload) return NOTHING
     const told = await this.#request(running, process, this.#newRequest('retouch', { image_url: upload.address }))
     if (told === 'ok') this.#world.files.expectUsable(upload.uploadId, upload.wasDeleted)
@@ -63,7 +63,7 @@ export class ClientRuns {
   /** Another request under a key that an accepted one has used. */
   async misuse(running: Running): Promise<string> {
     const request = this.#world.chance.pick(this.#requests)
-    const caller = await this.#parts.keys.caller(running)
+    const caller = await this.#dependencies.keys.caller(running)
     if (!request || !caller || request.sent[modeOf(keyMode(caller))].runId === undefined) return NOTHING
     const { model, idempotencyKey } = request
     return outcomeOf(
@@ -73,7 +73,7 @@ export class ClientRuns {
 
   async cancel(running: Running, process: SimulatedProcess): Promise<string> {
     const runId = this.choose()
-    const caller = await this.#parts.keys.caller(running)
+    const caller = await this.#dependencies.keys.caller(running)
     if (!runId || !caller) return NOTHING
     const told = await running.services.runs.cancel(caller, runId, { waitMs: 500 })
     if ('value' in told) {
@@ -85,7 +85,7 @@ export class ClientRuns {
 
   async find(running: Running, process: SimulatedProcess): Promise<string> {
     const runId = this.choose()
-    const caller = await this.#parts.keys.caller(running)
+    const caller = await this.#dependencies.keys.caller(running)
     if (!runId || !caller) return NOTHING
     const since = await readableSince(this.#world, running, process, caller, 'shown')
     const found = await running.services.runs.find(caller, runId)
@@ -93,7 +93,7 @@ export class ClientRuns {
       this.#world.truth.expectRun(this.#accountId, process, found.value, since)
       this.#expectMode(caller, found.value)
       // A client that sees its run end looks at its balance.
-      if (hasEnded(found.value)) await this.#parts.credits.balance(running, process)
+      if (hasEnded(found.value)) await this.#dependencies.credits.balance(running, process)
     } else if (this.#world.truth.isTest(runId) !== (keyMode(caller).livemode === false)) return 'of the other mode'
     else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
       this.#world.truth.expectNoRun(this.#accountId, runId, since)
@@ -132,7 +132,7 @@ export class ClientRuns {
   async #request(running: Running, process: SimulatedProcess, request: Request): Promise<string> {
     const { model, prompt, image, idempotencyKey } = request
     // The client's uploads are live.
-    const caller = await (image ? this.#parts.keys.liveCaller(running) : this.#parts.keys.caller(running))
+    const caller = await (image ? this.#dependencies.keys.liveCaller(running) : this.#dependencies.keys.caller(running))
     if (!caller) return NO_KEY
     const mode = modeOf(keyMode(caller))
     const sent = request.sent[mode]
@@ -142,7 +142,7 @@ export class ClientRuns {
     const before = this.#world.truth.lastBalance(this.#accountId)
     const told = await running.services.runs.run(caller, body, { idempotencyKey, waitMs: 2_000 })
     if ('refuse' in told) {
-      this.#parts.credits.expectRefusal(told.refuse, before)
+      this.#dependencies.credits.expectRefusal(told.refuse, before)
       if (mode === 'test' && ['insufficient_credits', 'budget_exceeded'].includes(told.refuse.code))
         this.#world.violation(`a test run is refused with ${told.refuse.code}`)
     } else {

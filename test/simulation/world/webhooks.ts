@@ -1,6 +1,6 @@
 import { runKey } from '../../../projections/runs.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import type { Parts } from './commands.ts'
+import type { Dependencies } from './commands.ts'
 import { NO_KEY, NOTHING, outcomeOf } from './outcome.ts'
 import type { Running } from './process.ts'
 import type { World } from './world.ts'
@@ -9,18 +9,18 @@ import type { World } from './world.ts'
 export class ClientWebhooks {
   readonly #world: World
   readonly #accountId: AccountId
-  readonly #parts: Pick<Parts, 'keys' | 'runs'>
+  readonly #dependencies: Pick<Dependencies, 'keys' | 'runs'>
   /** The secrets that rotations have returned. */
   readonly #secrets = new Set<string>()
 
-  constructor(world: World, accountId: AccountId, parts: Pick<Parts, 'keys' | 'runs'>) {
+  constructor(world: World, accountId: AccountId, dependencies: Pick<Dependencies, 'keys' | 'runs'>) {
     this.#world = world
     this.#accountId = accountId
-    this.#parts = parts
+    this.#dependencies = dependencies
   }
 
   async resend(running: Running): Promise<string> {
-    const { keys, runs } = this.#parts
+    const { keys, runs } = this.#dependencies
     const caller = await keys.caller(running)
     const runId = runs.choose()
     if (!caller || !runId) return NOTHING
@@ -31,7 +31,7 @@ export class ClientWebhooks {
   }
 
   async listDeliveries(running: Running): Promise<string> {
-    const caller = await this.#parts.keys.caller(running)
+    const caller = await this.#dependencies.keys.caller(running)
     if (!caller) return NO_KEY
     const told = await running.services.deliveries.list(caller, { limit: 20 })
     if ('value' in told) for (const row of told.value.found) this.#world.truth.expectDelivery(this.#accountId, row)
@@ -40,7 +40,7 @@ export class ClientWebhooks {
 
   /** The delivery of a run, which always has one. */
   async findDelivery(running: Running): Promise<string> {
-    const { keys, runs } = this.#parts
+    const { keys, runs } = this.#dependencies
     const caller = await keys.caller(running)
     const runId = runs.choose()
     if (!caller || !runId) return NOTHING
@@ -53,7 +53,7 @@ export class ClientWebhooks {
   }
 
   async rotateSecret(running: Running): Promise<string> {
-    const caller = await this.#parts.keys.caller(running)
+    const caller = await this.#dependencies.keys.caller(running)
     if (!caller) return NO_KEY
     const told = await running.services.webhooks.rotateSecret(caller, this.#accountId)
     if ('value' in told) {
@@ -64,7 +64,7 @@ export class ClientWebhooks {
   }
 
   async testWebhook(running: Running): Promise<string> {
-    const caller = await this.#parts.keys.caller(running)
+    const caller = await this.#dependencies.keys.caller(running)
     if (!caller) return NO_KEY
     const url = `https://receiver.example/test/${this.#accountId}`
     const told = await running.services.webhookTests.send(caller, url)

@@ -71,7 +71,7 @@ export const batchAppend =
       const key = toUuidText(id)
       const options = request.getOptions()
       const append = pending.get(key) ?? (options && begin(request, options))
-      // Parts of unknown appends are ignored.
+      // Dependencies of unknown appends are ignored.
       if (!append) return
       const proposals = request.getProposedMessagesList()
       append.proposals.push(...proposals)

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { openVendorFetch } from '../../../src/adapters/outbound/vendor-fetch.ts'
-import type { VendorParts } from '../../../src/adapters/provider/vendor.ts'
+import type { VendorDependencies } from '../../../src/adapters/provider/vendor.ts'
 import type { UseInputMedia } from '../../../src/ports/input-media.ts'
 import { InputMediaError } from '../../../src/ports/input-media.ts'
 import type { Job, SubmittedJob } from '../../../src/ports/provider.ts'
@@ -16,7 +16,7 @@ const useInputMedia: UseInputMedia = async ({ url }, _, use) => {
 }
 
 /** The means of an adapter whose vendor is the stub at a URL. */
-export const vendorParts = (t: Test, key: string, baseUrl: string): VendorParts => {
+export const vendorDependencies = (t: Test, key: string, baseUrl: string): VendorDependencies => {
   const { fetch, close } = openVendorFetch()
   t.teardown(close)
   return { key, baseUrl, fetch, useInputMedia }

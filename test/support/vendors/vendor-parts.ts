@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import type { Test } from 'tap'
 import { openVendorFetch } from '../../../src/adapters/outbound/vendor-fetch.ts'
-import type { VendorParts } from '../../../src/adapters/provider/vendor.ts'
+import type { VendorDependencies } from '../../../src/adapters/provider/vendor.ts'
 import { type InputMedia, InputMediaError, type UseInputMedia } from '../../../src/ports/input-media.ts'
 
 /** A picture by its address; whatever else a job names is unusable. */
@@ -9,7 +9,7 @@ export const picture = { fileUrl: 'https://example.com/picture.png' }
 export const pictureBytes = Buffer.from('a picture')
 
 /** The means of an adapter, with the fetch of the service. */
-export const vendorParts = (t: Test, baseUrl: string, key: string): VendorParts => {
+export const vendorDependencies = (t: Test, baseUrl: string, key: string): VendorDependencies => {
   const { fetch, close } = openVendorFetch()
   t.teardown(close)
   return {

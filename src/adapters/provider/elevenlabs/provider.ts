@@ -1,13 +1,13 @@
 import type { Done, Failed, Provider, UpstreamRequest } from '../../../ports/provider.ts'
 import { checkFailure } from '../check-failure.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import { assertKey, type VendorParts } from '../vendor.ts'
+import { assertKey, type VendorDependencies } from '../vendor.ts'
 import { failures } from './failures.ts'
 
 const ELEVENLABS_URL = 'https://api.elevenlabs.io'
 
 /** ElevenLabs, by its HTTP API: its client library takes a second to load, and logs the key. */
-export const createElevenLabsProvider = ({ key, baseUrl, fetch }: VendorParts): Provider => {
+export const createElevenLabsProvider = ({ key, baseUrl, fetch }: VendorDependencies): Provider => {
   assertKey(key, 'ELEVENLABS_API_KEY')
   const headers = { 'xi-api-key': key }
   const url = (path: string) => (baseUrl ?? ELEVENLABS_URL) + path

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } 
 import type { ReadCallback } from '../../../ports/callback.ts'
 import { bodyOf, headerOf, isRecent, VendorKeys } from '../callback.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import type { VendorParts } from '../vendor.ts'
+import type { VendorDependencies } from '../vendor.ts'
 
 /** The service that publishes the keys, which is not the one that runs the jobs. */
 const KEYS_ORIGIN = 'https://rest.fal.ai'
@@ -15,7 +15,7 @@ const MAX_KEYS = 16
  * https://fal.ai/docs/documentation/model-apis/inference/webhooks
  * They name a job by its request's id, the last part of the job's id.
  */
-export const createFalCallback = ({ baseUrl, fetch }: Pick<VendorParts, 'baseUrl' | 'fetch'>): ReadCallback => {
+export const createFalCallback = ({ baseUrl, fetch }: Pick<VendorDependencies, 'baseUrl' | 'fetch'>): ReadCallback => {
   const keys = new VendorKeys(signal => fetchKeys(`${baseUrl ?? KEYS_ORIGIN}/.well-known/jwks.json`, fetch, signal))
   return async (headers, rawBody, nowMs) => {
     const [requestId, userId, time, signature] = ['request-id', 'user-id', 'timestamp', 'signature'].map(name =>

@@ -3,7 +3,7 @@ import type { Failed, Job, Provider, ProviderOutcome, SubmittedJob } from '../..
 import { LargeFiles } from '../large-files.ts'
 import { DATA_URL_PLACE } from '../output-file.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import { assertKey, toDataUrl, unusableFile, type VendorParts, webhookFor, withFile } from '../vendor.ts'
+import { assertKey, toDataUrl, unusableFile, type VendorDependencies, webhookFor, withFile } from '../vendor.ts'
 import { createFalCallback } from './callback.ts'
 import { openFal } from './client.ts'
 import { failedJob, falFailures, type JobState, stateOf } from './failures.ts'
@@ -26,8 +26,8 @@ const HEADERS = { 'x-fal-no-retry': '1' }
 const NO_JOB = 'fal-ai/flux/requests/00000000-0000-4000-8000-000000000000'
 
 /** An account at fal. Its operation is `queue`: https://fal.ai/docs/documentation/model-apis/inference/queue */
-export const createFalProvider = (parts: VendorParts): Provider => {
-  const { key, baseUrl, fetch, useInputMedia } = parts
+export const createFalProvider = (dependencies: VendorDependencies): Provider => {
+  const { key, baseUrl, fetch, useInputMedia } = dependencies
   assertKey(key, 'FAL_KEY')
   // A key has two parts, each of which an answer may repeat.
   const secrets = [key, ...key.split(':').filter(part => part.length > 7)]
@@ -36,8 +36,8 @@ export const createFalProvider = (parts: VendorParts): Provider => {
     const { model } = job.upstream
     let answer: unknown
     try {
-      const client = await openFal(parts, call)
-      const webhookUrl = webhookFor(parts, job)
+      const client = await openFal(dependencies, call)
+      const webhookUrl = webhookFor(dependencies, job)
       const options = { input, abortSignal: signal, headers: HEADERS, ...(webhookUrl && { webhookUrl }) }
       answer = await client.queue.submit(model, options)
     } catch (error) {
@@ -51,7 +51,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
     const { app, requestId } = namesOf(jobId)
     const call = new UpstreamCall(fetch)
     try {
-      const client = await openFal(parts, call, `${jobId}/status`)
+      const client = await openFal(dependencies, call, `${jobId}/status`)
       return stateOf(await client.queue.status(app, { requestId, abortSignal: signal }))
     } catch (error) {
       if (isGone(call)) return jobFailed('provider_error')
@@ -68,7 +68,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
     const call = new UpstreamCall(fetch, new LargeFiles(DATA_URL_PLACE))
     let result: unknown
     try {
-      const client = await openFal(parts, call, jobId)
+      const client = await openFal(dependencies, call, jobId)
       result = (await client.queue.result(app, { requestId, abortSignal: signal })).data
     } catch (error) {
       const failed = call.refusal && failedJob(call.refusal, state, secrets)
@@ -103,7 +103,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
       const { app, requestId } = namesOf(jobId)
       const call = new UpstreamCall(fetch)
       try {
-        const client = await openFal(parts, call, `${jobId}/cancel`)
+        const client = await openFal(dependencies, call, `${jobId}/cancel`)
         await client.queue.cancel(app, { requestId, abortSignal: signal })
       } catch (error) {
         // A job that has ended, which is a 400, or that is gone.
@@ -116,7 +116,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
       const { app, requestId } = namesOf(NO_JOB)
       const call = new UpstreamCall(fetch)
       try {
-        const client = await openFal(parts, call, `${NO_JOB}/status`)
+        const client = await openFal(dependencies, call, `${NO_JOB}/status`)
         await client.queue.status(app, { requestId, abortSignal: signal })
       } catch (error) {
         const status = call.refusal?.status
@@ -127,7 +127,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
       }
     },
 
-    readCallback: createFalCallback(parts),
+    readCallback: createFalCallback(dependencies),
 
     close: async () => undefined,
   }

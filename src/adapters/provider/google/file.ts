@@ -1,7 +1,7 @@
 import type { Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import type { VendorParts } from '../vendor.ts'
+import type { VendorDependencies } from '../vendor.ts'
 import { API_VERSION, baseUrlOf } from './client.ts'
 import { failures } from './failures.ts'
 
@@ -35,28 +35,28 @@ export class FileError extends Error {
 
 /** Reads a file, or names its address; undefined if there is neither. Rejects with FileError. */
 export const readFile = async (
-  parts: VendorParts,
+  dependencies: VendorDependencies,
   { data, uri, mimeType }: ResultFile,
   files: LargeFiles,
   signal: AbortSignal,
 ): Promise<Media | undefined> => {
   if (typeof data === 'string' && data !== '') return { mimeType, bytes: files.fromBase64(data) }
   if (typeof uri !== 'string' || !isHttp(uri)) return undefined
-  const name = FILE_PATH.exec(pathOf(parts, uri))?.[1]
+  const name = FILE_PATH.exec(pathOf(dependencies, uri))?.[1]
   if (name === undefined) return { mimeType, url: uri }
   let path = `/${API_VERSION}/files/${name}:download?alt=media`
   for (let hop = 0; hop < MAX_HOPS; hop++) {
-    const found = await download(parts, baseUrlOf(parts) + path, signal)
+    const found = await download(dependencies, baseUrlOf(dependencies) + path, signal)
     if (typeof found !== 'string') return { mimeType, bytes: found }
-    path = pathOf(parts, found)
+    path = pathOf(dependencies, found)
     if (!FILE_PATH.test(path)) return { mimeType, url: found }
   }
   throw new FileError(new Error('Google redirects a download in a circle'), false)
 }
 
 /** The path below the configured address. */
-const pathOf = (parts: VendorParts, url: string): string => {
-  const base = baseUrlOf(parts)
+const pathOf = (dependencies: VendorDependencies, url: string): string => {
+  const base = baseUrlOf(dependencies)
   if (url.startsWith(`${base}/`)) return url.slice(base.length)
   const { pathname, search } = new URL(url)
   return pathname + search
@@ -67,10 +67,14 @@ const pathOf = (parts: VendorParts, url: string): string => {
  * loaded here, and the key goes to no server but the one that the operator configured. Resolves to the target of a
  * redirect if there is one.
  */
-const download = async (parts: VendorParts, url: string, signal: AbortSignal): Promise<Uint8Array | string> => {
-  const call = new UpstreamCall(parts.fetch)
+const download = async (
+  dependencies: VendorDependencies,
+  url: string,
+  signal: AbortSignal,
+): Promise<Uint8Array | string> => {
+  const call = new UpstreamCall(dependencies.fetch)
   try {
-    const headers = { 'x-goog-api-key': parts.key }
+    const headers = { 'x-goog-api-key': dependencies.key }
     const response = await call.fetch(url, { headers, signal, redirect: 'manual' })
     return new Uint8Array(await response.arrayBuffer())
   } catch (error) {

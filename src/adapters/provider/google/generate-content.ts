@@ -2,7 +2,7 @@ import type { Candidate, GenerateContentParameters, GenerateContentResponse, Goo
 import type { Done, Failed, Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import type { VendorParts } from '../vendor.ts'
+import type { VendorDependencies } from '../vendor.ts'
 import { through } from './client.ts'
 import { failures } from './failures.ts'
 import { contentUnitsOf, listOf, sumOf, workOf } from './work.ts'
@@ -27,12 +27,12 @@ const FORBIDDEN =
  * as the client has them. A `count` is ours: it makes so many calls at once, each of which is paid.
  */
 export const generateContent = async (
-  parts: VendorParts,
+  dependencies: VendorDependencies,
   wanted: Wanted,
   { parameters: { count = 1, ...parameters }, ...request }: Request,
 ): Promise<Done | Failed> => {
   const calls = Array.from({ length: Number(count) || 1 }, () =>
-    generateOnce(parts, wanted, { ...request, parameters }),
+    generateOnce(dependencies, wanted, { ...request, parameters }),
   )
   const results = await Promise.allSettled(calls)
   const outcomes = results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
@@ -49,10 +49,14 @@ export const generateContent = async (
   return { ...final, work: sumOf(paid) }
 }
 
-const generateOnce = async (parts: VendorParts, wanted: Wanted, request: Request): Promise<Done | Failed> => {
+const generateOnce = async (
+  dependencies: VendorDependencies,
+  wanted: Wanted,
+  request: Request,
+): Promise<Done | Failed> => {
   const { client, model, signal, parameters, files } = request
   const { contents, image, config } = parameters
-  const call = new UpstreamCall(parts.fetch, files)
+  const call = new UpstreamCall(dependencies.fetch, files)
   try {
     const answer = await client.models.generateContent({
       model,
@@ -62,7 +66,7 @@ const generateOnce = async (parts: VendorParts, wanted: Wanted, request: Request
     } as GenerateContentParameters)
     return outcomeOf(answer, wanted, files)
   } catch (error) {
-    return call.failure(error, failures, [parts.key])
+    return call.failure(error, failures, [dependencies.key])
   }
 }
 

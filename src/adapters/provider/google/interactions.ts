@@ -1,7 +1,7 @@
 import type { Media, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
 import { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import type { VendorParts } from '../vendor.ts'
+import type { VendorDependencies } from '../vendor.ts'
 import { openClient } from './client.ts'
 import { FILE_PLACE, readFile } from './file.ts'
 import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
@@ -34,13 +34,13 @@ const options = (signal: AbortSignal) => ({ signal, maxRetries: 0 })
  * `image` beside the `input`. With `background`, the answer is a job.
  */
 export const createInteraction = async (
-  parts: VendorParts,
+  dependencies: VendorDependencies,
   model: string,
   { input, image, ...parameters }: Parameters,
   call: UpstreamCall,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Submitted> => {
-  const client = await openClient(parts, call.fetch)
+  const client = await openClient(dependencies, call.fetch)
   const request = {
     ...parameters,
     model,
@@ -50,32 +50,36 @@ export const createInteraction = async (
     ...(parameters['background'] !== true && { automatic_continuation: false }),
   }
   const answer: Interaction = await client.interactions.create(request as never, options(signal))
-  const outcome = await outcomeOf(parts, answer, call.files, signal)
+  const outcome = await outcomeOf(dependencies, answer, call.files, signal)
   if (outcome.kind !== 'working') return outcome
   return { kind: 'submitted', jobId: jobIdIn(answer.id), pollAfterMs: POLL_AFTER_MS }
 }
 
 export const pollInteraction = async (
-  parts: VendorParts,
+  dependencies: VendorDependencies,
   { jobId }: SubmittedJob,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
-  const call = new UpstreamCall(parts.fetch, new LargeFiles(FILE_PLACE))
-  const client = await openClient(parts, call.fetch)
+  const call = new UpstreamCall(dependencies.fetch, new LargeFiles(FILE_PLACE))
+  const client = await openClient(dependencies, call.fetch)
   return polled(call, async () => {
     const answer: Interaction = await client.interactions.get(jobId, undefined, options(signal))
-    return outcomeOf(parts, answer, call.files, signal)
+    return outcomeOf(dependencies, answer, call.files, signal)
   })
 }
 
-export const cancelInteraction = async (parts: VendorParts, { jobId }: SubmittedJob, signal: AbortSignal) => {
-  const call = new UpstreamCall(parts.fetch)
-  const client = await openClient(parts, call.fetch)
+export const cancelInteraction = async (
+  dependencies: VendorDependencies,
+  { jobId }: SubmittedJob,
+  signal: AbortSignal,
+) => {
+  const call = new UpstreamCall(dependencies.fetch)
+  const client = await openClient(dependencies, call.fetch)
   await polled(call, async () => client.interactions.cancel(jobId, undefined, options(signal)))
 }
 
 const outcomeOf = async (
-  parts: VendorParts,
+  dependencies: VendorDependencies,
   { status, steps, errors, usage, model }: Interaction,
   files: LargeFiles,
   signal: AbortSignal,
@@ -90,7 +94,7 @@ const outcomeOf = async (
     const usual = FILES[String(type)]
     if (usual === undefined) continue
     const file = await readFile(
-      parts,
+      dependencies,
       { data, uri, mimeType: typeof mimeType === 'string' ? mimeType : usual },
       files,
       signal,

@@ -4,7 +4,7 @@ import type { Job, Provider, ProviderOutcome, Submitted, SubmittedJob } from '..
 import { checkFailure } from '../check-failure.ts'
 import { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
 import { openClient, through } from './client.ts'
 import { failures } from './failures.ts'
 import { FILE_PLACE } from './file.ts'
@@ -21,11 +21,11 @@ const fileForms: Record<string, (mimeType: string, base64: string) => unknown> =
 }
 
 /** Google's Gemini API: text and pictures at once, films and music as jobs too. */
-export const createGoogleProvider = (parts: VendorParts): Provider => {
-  assertKey(parts.key, 'GOOGLE_API_KEY')
+export const createGoogleProvider = (dependencies: VendorDependencies): Provider => {
+  assertKey(dependencies.key, 'GOOGLE_API_KEY')
   let opened: Promise<GoogleGenAI> | undefined
   const client = () => {
-    opened ??= openClient(parts)
+    opened ??= openClient(dependencies)
     return opened
   }
 
@@ -34,37 +34,37 @@ export const createGoogleProvider = (parts: VendorParts): Provider => {
     const toFile = fileForms[operation]
     if (!toFile) throw new Error(`Google has no operation ${operation}`)
     const files = new LargeFiles(FILE_PLACE)
-    const call = new UpstreamCall(parts.fetch, files)
+    const call = new UpstreamCall(dependencies.fetch, files)
     const toVendor = ({ mimeType, bytes }: InputMedia) => toFile(mimeType, files.toBase64(bytes))
     try {
-      return await withFile(job, parts.useInputMedia, signal, toVendor, async parameters => {
-        if (operation === 'interactions') return createInteraction(parts, model, parameters, call, signal)
+      return await withFile(job, dependencies.useInputMedia, signal, toVendor, async parameters => {
+        if (operation === 'interactions') return createInteraction(dependencies, model, parameters, call, signal)
         if (operation === 'generateVideos') return submitVideo(await client(), model, parameters, call, signal)
         const wanted = operation === 'generateContent.text' ? 'text' : 'media'
-        return generateContent(parts, wanted, { client: await client(), model, parameters, files, signal })
+        return generateContent(dependencies, wanted, { client: await client(), model, parameters, files, signal })
       })
     } catch (error) {
-      return unusableFile(error) ?? call.failure(error, failures, [parts.key])
+      return unusableFile(error) ?? call.failure(error, failures, [dependencies.key])
     }
   }
 
   const poll = async (job: SubmittedJob, signal: AbortSignal) =>
     job.upstream.operation === 'interactions'
-      ? pollInteraction(parts, job, signal)
-      : pollVideo(await client(), parts, job, signal)
+      ? pollInteraction(dependencies, job, signal)
+      : pollVideo(await client(), dependencies, job, signal)
 
   /** A film cannot be cancelled. */
   const cancel = async (job: SubmittedJob, signal: AbortSignal): Promise<void> => {
-    if (job.upstream.operation === 'interactions') await cancelInteraction(parts, job, signal)
+    if (job.upstream.operation === 'interactions') await cancelInteraction(dependencies, job, signal)
   }
 
   const check = async (signal: AbortSignal): Promise<void> => {
-    const call = new UpstreamCall(parts.fetch)
+    const call = new UpstreamCall(dependencies.fetch)
     try {
       const { page } = await (await client()).models.list({ config: { pageSize: 1, ...through(call, signal) } })
       if (page.length === 0) throw new Error('there are no models')
     } catch (error) {
-      throw checkFailure(call, error, failures, { ...parts, variable: 'GOOGLE' })
+      throw checkFailure(call, error, failures, { ...dependencies, variable: 'GOOGLE' })
     }
   }
 

@@ -2,7 +2,7 @@ import type { GenerateVideosOperation, GenerateVideosParameters, GoogleGenAI } f
 import type { Media, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
 import { LargeFiles } from '../large-files.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import type { VendorParts } from '../vendor.ts'
+import type { VendorDependencies } from '../vendor.ts'
 import { through } from './client.ts'
 import { FILE_PLACE, readFile } from './file.ts'
 import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
@@ -29,21 +29,26 @@ export const submitVideo = async (
 
 export const pollVideo = async (
   client: GoogleGenAI,
-  parts: VendorParts,
+  dependencies: VendorDependencies,
   { jobId }: SubmittedJob,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
   const { GenerateVideosOperation } = await import('@google/genai')
-  const call = new UpstreamCall(parts.fetch, new LargeFiles(FILE_PLACE))
+  const call = new UpstreamCall(dependencies.fetch, new LargeFiles(FILE_PLACE))
   return polled(call, async () => {
     const operation = Object.assign(new GenerateVideosOperation(), { name: jobId })
     const config = through(call, signal)
-    return outcomeOf(parts, await client.operations.getVideosOperation({ operation, config }), call.files, signal)
+    return outcomeOf(
+      dependencies,
+      await client.operations.getVideosOperation({ operation, config }),
+      call.files,
+      signal,
+    )
   })
 }
 
 const outcomeOf = async (
-  parts: VendorParts,
+  dependencies: VendorDependencies,
   { done, error, response }: GenerateVideosOperation,
   files: LargeFiles,
   signal: AbortSignal,
@@ -58,7 +63,7 @@ const outcomeOf = async (
       mimeType,
     } = ((item as { video?: object } | null)?.video ?? {}) as Record<string, unknown>
     const type = typeof mimeType === 'string' ? mimeType : 'video/mp4'
-    const found = await readFile(parts, { data, uri, mimeType: type }, files, signal)
+    const found = await readFile(dependencies, { data, uri, mimeType: type }, files, signal)
     if (found) media.push(found)
   }
   if (media.length > 0) return { kind: 'done', media }

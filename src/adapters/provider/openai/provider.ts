@@ -4,7 +4,7 @@ import { checkFailure } from '../check-failure.ts'
 import { LargeFiles } from '../large-files.ts'
 import { toUpload } from '../upload.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
 import { answerChat } from './chat.ts'
 import { type Operation, openClient, through } from './client.ts'
 import { failures } from './failures.ts'
@@ -21,12 +21,12 @@ const operations: Record<string, Operation> = {
 }
 
 /** OpenAI, and every server that speaks its API. */
-export const createOpenAiProvider = (parts: VendorParts): Provider => {
-  const { key, baseUrl, fetch, useInputMedia } = parts
+export const createOpenAiProvider = (dependencies: VendorDependencies): Provider => {
+  const { key, baseUrl, fetch, useInputMedia } = dependencies
   assertKey(key, 'OPENAI_API_KEY')
   let client: Promise<OpenAI> | undefined
   const open = () => {
-    client ??= openClient(parts)
+    client ??= openClient(dependencies)
     return client
   }
   return {

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import type { ReadCallback } from '../../../ports/callback.ts'
 import { bodyOf, headerOf, isRecent, VendorKeys } from '../callback.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import type { VendorParts } from '../vendor.ts'
+import type { VendorDependencies } from '../vendor.ts'
 import { openReplicate } from './client.ts'
 import { replicateFailures } from './failures.ts'
 
@@ -14,8 +14,8 @@ const MAX_SIGNATURES = 16
  * https://replicate.com/docs/topics/webhooks/verify-webhook
  * The library for these would hold up everything else for 30 ms and more with a body of 1 MB, which anybody may send.
  */
-export const createReplicateCallback = (parts: VendorParts): ReadCallback => {
-  const keys = new VendorKeys(signal => fetchSecret(parts, signal))
+export const createReplicateCallback = (dependencies: VendorDependencies): ReadCallback => {
+  const keys = new VendorKeys(signal => fetchSecret(dependencies, signal))
   return async (headers, rawBody, nowMs) => {
     const [id, time, signatures] = ['id', 'timestamp', 'signature'].map(name => headerOf(headers, `webhook-${name}`))
     if (!id || !time || !signatures || !isRecent(time, nowMs)) return undefined
@@ -31,11 +31,11 @@ export const createReplicateCallback = (parts: VendorParts): ReadCallback => {
 }
 
 /** https://replicate.com/docs/reference/http#webhooks.default.secret.get */
-const fetchSecret = async (parts: VendorParts, signal: AbortSignal): Promise<KeyObject> => {
-  const call = new UpstreamCall(parts.fetch)
+const fetchSecret = async (dependencies: VendorDependencies, signal: AbortSignal): Promise<KeyObject> => {
+  const call = new UpstreamCall(dependencies.fetch)
   let answer: unknown
   try {
-    const client = await openReplicate(parts, call)
+    const client = await openReplicate(dependencies, call)
     answer = await client.webhooks.default.secret.get({ signal })
   } catch (error) {
     const { message } = call.unanswered(error, replicateFailures)

@@ -3,7 +3,7 @@ import type { Failed } from '../../../ports/provider.ts'
 import { toBase64 } from '../base64.ts'
 import { toUpload } from '../upload.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import { toDataUrl, type VendorParts } from '../vendor.ts'
+import { toDataUrl, type VendorDependencies } from '../vendor.ts'
 import { openReplicate } from './client.ts'
 import { replicateFailures } from './failures.ts'
 
@@ -16,21 +16,21 @@ const MAX_DATA_URL_BYTES = 256 * 1024
  * No prediction has begun if that fails, whatever became of the upload.
  */
 export const inputAddress = async (
-  parts: VendorParts,
+  dependencies: VendorDependencies,
   media: InputMedia,
   signal: AbortSignal,
 ): Promise<string | Failed> => {
   const { mimeType, bytes } = media
   if (bytes.byteLength <= MAX_DATA_URL_BYTES) return toDataUrl(mimeType, toBase64(bytes))
-  const call = new UpstreamCall(parts.fetch)
+  const call = new UpstreamCall(dependencies.fetch)
   try {
-    const client = await openReplicate(parts, call)
+    const client = await openReplicate(dependencies, call)
     const { urls } = await client.files.create(await toUpload(media), {}, { signal })
     if (!URL.canParse(urls.get)) throw new Error('Replicate sent no address of the file')
     return urls.get
   } catch (error) {
     if (signal.aborted) throw call.unanswered(error, replicateFailures)
-    return failureOf(call, error, [parts.key])
+    return failureOf(call, error, [dependencies.key])
   }
 }
 

@@ -2,7 +2,7 @@ import type { Failed, Job, Provider, Submitted } from '../../../ports/provider.t
 import { LargeFiles } from '../large-files.ts'
 import { DATA_URL_PLACE } from '../output-file.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import { assertKey, unusableFile, type VendorParts, webhookFor, withFile } from '../vendor.ts'
+import { assertKey, unusableFile, type VendorDependencies, webhookFor, withFile } from '../vendor.ts'
 import { createReplicateCallback } from './callback.ts'
 import { openReplicate } from './client.ts'
 import { replicateFailures } from './failures.ts'
@@ -13,8 +13,8 @@ import { outcomeOf, pollAfterMs, predictionOf, TEXT } from './prediction.ts'
 const OF_CALL = [401, 402, 403, 408, 429]
 
 /** An account at Replicate. Its operation is `predictions`: https://replicate.com/docs/reference/http */
-export const createReplicateProvider = (parts: VendorParts): Provider => {
-  const { key, fetch, useInputMedia } = parts
+export const createReplicateProvider = (dependencies: VendorDependencies): Provider => {
+  const { key, fetch, useInputMedia } = dependencies
   assertKey(key, 'REPLICATE_API_TOKEN')
   const secrets = [key]
 
@@ -22,8 +22,8 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
     const call = new UpstreamCall(fetch)
     let answer: unknown
     try {
-      const client = await openReplicate(parts, call)
-      const webhook = webhookFor(parts, job)
+      const client = await openReplicate(dependencies, call)
+      const webhook = webhookFor(dependencies, job)
       const report = webhook === undefined ? {} : { webhook, webhook_events_filter: ['completed' as const] }
       answer = await client.predictions.create({ ...modelOf(job.upstream.model), input, ...report, signal })
     } catch (error) {
@@ -39,7 +39,7 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
       if (operation !== 'predictions') throw new Error(`Replicate has no operation ${operation}`)
       let failed: Failed | undefined
       const toVendor = async (media: Parameters<typeof inputAddress>[1]) => {
-        const address = await inputAddress(parts, media, signal)
+        const address = await inputAddress(dependencies, media, signal)
         if (typeof address !== 'string') failed = address
         return address
       }
@@ -54,7 +54,7 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
     async poll({ jobId, upstream }, signal) {
       const call = new UpstreamCall(fetch, new LargeFiles(upstream.output === TEXT ? undefined : DATA_URL_PLACE))
       try {
-        const client = await openReplicate(parts, call)
+        const client = await openReplicate(dependencies, call)
         return outcomeOf(predictionOf(await client.predictions.get(jobId, { signal })), upstream.output, call.files)
       } catch (error) {
         const status = call.refusal?.status
@@ -66,7 +66,7 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
     async cancel({ jobId }, signal) {
       const call = new UpstreamCall(fetch)
       try {
-        const client = await openReplicate(parts, call)
+        const client = await openReplicate(dependencies, call)
         await client.predictions.cancel(jobId, { signal })
       } catch (error) {
         // A prediction that has ended or is gone.
@@ -80,7 +80,7 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
     async check(signal) {
       const call = new UpstreamCall(fetch)
       try {
-        const client = await openReplicate(parts, call)
+        const client = await openReplicate(dependencies, call)
         await client.accounts.current({ signal })
       } catch (error) {
         if (call.refusal?.status === 401) throw new Error('Replicate refuses the key; check REPLICATE_API_TOKEN')
@@ -89,7 +89,7 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
       }
     },
 
-    readCallback: createReplicateCallback(parts),
+    readCallback: createReplicateCallback(dependencies),
 
     close: async () => undefined,
   }

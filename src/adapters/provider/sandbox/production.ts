@@ -7,14 +7,14 @@ import { thoughts } from '../../../studio/thoughts.ts'
 import { isUnusable, type Made, textIn, type Unusable, type Work } from '../../../studio/work.ts'
 import { isLong, orderFor, type SandboxJob } from './order.ts'
 
-export interface ProductionParts {
+export interface ProductionDependencies {
   studio: Studio
   useInputMedia: UseInputMedia
 }
 
 /** Runs a job from input to outcome. The studio updates `progress`. */
 export async function produce(
-  { studio, useInputMedia }: ProductionParts,
+  { studio, useInputMedia }: ProductionDependencies,
   job: SandboxJob,
   signal: AbortSignal,
   progress?: Float32Array,

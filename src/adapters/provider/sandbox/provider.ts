@@ -7,7 +7,7 @@ import { isLong, orderFor } from './order.ts'
 import { produce } from './production.ts'
 import { isTestJob, TestFamily } from './test-family.ts'
 
-export interface SandboxParts {
+export interface SandboxDependencies {
   useInputMedia: UseInputMedia
   clock: Clock
   /** The number of worker threads; by default, the number of cores. */
@@ -15,16 +15,16 @@ export interface SandboxParts {
 }
 
 /** Stands in for the vendors: makes real media of the promised type and size locally, deterministic for a seed. */
-export const createSandboxProvider = ({ useInputMedia, clock, threads }: SandboxParts): Provider => {
+export const createSandboxProvider = ({ useInputMedia, clock, threads }: SandboxDependencies): Provider => {
   const studio = createStudio(threads === undefined ? {} : { threads })
-  const parts = { studio, useInputMedia }
-  const jobs = new Jobs((job, signal, progress) => produce(parts, job, signal, progress))
+  const dependencies = { studio, useInputMedia }
+  const jobs = new Jobs((job, signal, progress) => produce(dependencies, job, signal, progress))
   const testFamily = new TestFamily(clock)
   return {
     deduplicates: true,
     async submit(job, signal) {
       if (isTestJob(job)) return testFamily.submit(job, signal)
-      return isLong(orderFor(job)) ? jobs.submit(job) : produce(parts, job, signal)
+      return isLong(orderFor(job)) ? jobs.submit(job) : produce(dependencies, job, signal)
     },
     poll: async job => (isTestJob(job) ? testFamily.poll(job) : jobs.poll(job)),
     cancel: async job => (isTestJob(job) ? testFamily.cancel(job) : jobs.cancel(job)),

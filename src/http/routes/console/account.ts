@@ -21,7 +21,7 @@ import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
 import { type Models, modelsThatRun } from './models-that-run.ts'
 import { ownerOnly } from './owner-only.ts'
 
-interface Parts extends Models {
+interface Dependencies extends Models {
   services: Services
   sessions: BrowserSessions
   publicUrl: () => string
@@ -41,8 +41,8 @@ export const homeAfter = ({ withheld }: Pick<SignedIn, 'withheld'>): string =>
 const readNewKey = readerOf(NewKey, 'form')
 
 /** The account and its API keys, for its owner. */
-export const accountPages = (router: Router<RequestState>, parts: Parts) => {
-  const { services, sessions, publicUrl } = parts
+export const accountPages = (router: Router<RequestState>, dependencies: Dependencies) => {
+  const { services, sessions, publicUrl } = dependencies
   const { accounts, identities, keys } = services
   const forOwner = ownerOnly(sessions)
 
@@ -72,7 +72,7 @@ export const accountPages = (router: Router<RequestState>, parts: Parts) => {
     const url = publicUrl()
     if (scope === 'keys') return curlRead(`${url}/v1/keys`, apiKey)
     if (scope === 'read') return curlRead(`${url}/v1/balance`, apiKey)
-    return curlRun(`${url}/v1/run`, apiKey, firstRun(firstModel(await modelsThatRun(parts))))
+    return curlRun(`${url}/v1/run`, apiKey, firstRun(firstModel(await modelsThatRun(dependencies))))
   }
 
   router.get(

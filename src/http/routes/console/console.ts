@@ -21,7 +21,7 @@ import { identityPages } from './identities.ts'
 import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
 import { telegramRoutes } from './telegram.ts'
 
-export interface ConsoleParts {
+export interface ConsoleDependencies {
   services: Services
   present: Presenter
   sessions: BrowserSessions
@@ -46,8 +46,8 @@ const BUSY = 'busy'
 const styleSheet = new StaticBody('text/css', style)
 
 /** The pages for the owners of accounts. They are for people, so the description of the API leaves them out. */
-export const consoleRouter = (parts: ConsoleParts) => {
-  const { services, sessions, registration, mailFolder, hasTelegram, clientAddress, logger } = parts
+export const consoleRouter = (dependencies: ConsoleDependencies) => {
+  const { services, sessions, registration, mailFolder, hasTelegram, clientAddress, logger } = dependencies
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const pending = new PendingCode(sessions.cookies, 'sign-in')
   const clientIn = (ctx: Context): Client => ({
@@ -116,8 +116,8 @@ export const consoleRouter = (parts: ConsoleParts) => {
   router.post('/console/sign-out', signOut('close'))
   router.post('/console/sign-out-everywhere', signOut('closeAll'))
 
-  frontPages(router, parts)
-  accountPages(router, parts)
+  frontPages(router, dependencies)
+  accountPages(router, dependencies)
   identityPages(router, { services, sessions, mailFolder, hasTelegram, clientIn })
   if (hasTelegram) telegramRoutes(router, { services, sessions, clientIn })
 

@@ -12,7 +12,7 @@ import type { Context, RequestState } from '../../context.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
 import { type Models, modelsThatRun, publicFamilies } from './models-that-run.ts'
 
-interface Parts extends Models {
+interface Dependencies extends Models {
   sessions: BrowserSessions
   registration: RegistrationNote
   publicUrl: () => string
@@ -21,12 +21,12 @@ interface Parts extends Models {
 }
 
 /** The pages for people who have no account yet, and their files. */
-export const frontPages = (router: Router<RequestState>, parts: Parts) => {
-  const { sessions, registration, publicUrl, isPublic } = parts
+export const frontPages = (router: Router<RequestState>, dependencies: Dependencies) => {
+  const { sessions, registration, publicUrl, isPublic } = dependencies
 
   router.get('/', async ctx => {
-    const families = await publicFamilies(parts)
-    const model = firstModel(await modelsThatRun(parts))
+    const families = await publicFamilies(dependencies)
+    const model = firstModel(await modelsThatRun(dependencies))
     const shown = families.find(({ id, output_type }) => id === model && output_type === 'image')
     const sample = shown && {
       model: shown.name,
@@ -39,8 +39,8 @@ export const frontPages = (router: Router<RequestState>, parts: Parts) => {
 
   router.get('/guide', async ctx => {
     const isSignedIn = (await sessions.ownerOf(ctx)) !== undefined
-    const families = isPublic || isSignedIn ? await publicFamilies(parts) : undefined
-    const run = firstRun(firstModel(await modelsThatRun(parts)))
+    const families = isPublic || isSignedIn ? await publicFamilies(dependencies) : undefined
+    const run = firstRun(firstModel(await modelsThatRun(dependencies)))
     showPage(ctx, GuidePage({ url: publicUrl(), isSignedIn, families, run }))
   })
 

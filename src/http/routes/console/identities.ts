@@ -10,7 +10,7 @@ import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
 import { ownerOnly } from './owner-only.ts'
 import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
 
-interface Parts {
+interface Dependencies {
   services: Services
   sessions: BrowserSessions
   mailFolder: string | undefined
@@ -24,7 +24,7 @@ const ENTER_CODE = '/console/identities/code'
 /** The pages on which owners add an address that signs in to their account. */
 export const identityPages = (
   router: Router<RequestState>,
-  { services, sessions, mailFolder, hasTelegram, clientIn }: Parts,
+  { services, sessions, mailFolder, hasTelegram, clientIn }: Dependencies,
 ) => {
   const { identities } = services
   const pending = new PendingCode(sessions.cookies, 'identity')

@@ -12,7 +12,7 @@ import { anonymousCaller, type Context, type RequestState } from '../../context.
 import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
 import { ACCOUNT, homeAfter } from './account.ts'
 
-interface Parts {
+interface Dependencies {
   services: Services
   sessions: BrowserSessions
   clientIn(ctx: Context): Client
@@ -25,7 +25,7 @@ const ATTEMPT_MS = 10 * 60 * 1000
 const COOKIE = 'telegram'
 
 /** Sends browsers to Telegram and back, to sign in or to link a Telegram account. */
-export const telegramRoutes = (router: Router<RequestState>, { services, sessions, clientIn }: Parts) => {
+export const telegramRoutes = (router: Router<RequestState>, { services, sessions, clientIn }: Dependencies) => {
   const { cookies } = sessions
 
   const begin = (purpose: 'sign-in' | 'link') => async (ctx: Context) => {

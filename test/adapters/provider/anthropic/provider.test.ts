@@ -3,7 +3,7 @@ import { createAnthropicProvider } from '../../../../src/adapters/provider/anthr
 import type { Provider, ProviderOutcome } from '../../../../src/ports/provider.ts'
 import { anthropicError, anthropicKey, anthropicMessage, startAnthropic } from '../../../support/vendors/anthropic.ts'
 import { vendorJob } from '../../../support/vendors/vendor-job.ts'
-import { deadAddress, picture, pictureBytes, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { deadAddress, picture, pictureBytes, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 import { type Handler, reply, type VendorServer } from '../../../support/vendors/vendor-server.ts'
 
 const model = 'claude-haiku-4-5'
@@ -12,7 +12,7 @@ const never = new AbortController().signal
 
 const given = async (t: Test, answer?: Handler): Promise<{ provider: Provider; server: VendorServer }> => {
   const server = await startAnthropic(t, answer)
-  return { server, provider: createAnthropicProvider(vendorParts(t, server.url, anthropicKey)) }
+  return { server, provider: createAnthropicProvider(vendorDependencies(t, server.url, anthropicKey)) }
 }
 
 const ask = (provider: Provider, changes: Record<string, unknown> = {}, signal = never) =>
@@ -290,7 +290,7 @@ t.test('nobody knows what became of the request', async t => {
 })
 
 t.test('an address at which nobody listens has accepted nothing', async t => {
-  const provider = createAnthropicProvider(vendorParts(t, await deadAddress(), anthropicKey))
+  const provider = createAnthropicProvider(vendorDependencies(t, await deadAddress(), anthropicKey))
   t.same(await ask(provider), { ...unavailable, trouble: { kind: 'unreachable' } })
 })
 
@@ -305,7 +305,7 @@ t.test('a file that is unusable is not sent', async t => {
 })
 
 t.test('a key that no header can hold is not shown', async t => {
-  const make = () => createAnthropicProvider(vendorParts(t, 'http://127.0.0.1:1', 'secret\nkey'))
+  const make = () => createAnthropicProvider(vendorDependencies(t, 'http://127.0.0.1:1', 'secret\nkey'))
   t.throws(make, { message: /^ANTHROPIC_API_KEY holds a character that is not allowed in a key; / })
 })
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { createElevenLabsProvider } from '../../../../src/adapters/provider/elevenlabs/provider.ts'
 import { until, withDeadline } from '../../../support/until.ts'
 import { errorBody, KEY, SOUND, startElevenLabs, VOICE } from '../../../support/vendors/elevenlabs.ts'
-import { vendorJob, vendorParts } from '../../../support/vendors/jobs.ts'
+import { vendorDependencies, vendorJob } from '../../../support/vendors/jobs.ts'
 import { misbehave, reply } from '../../../support/vendors/vendor-server.ts'
 
 const { signal } = new AbortController()
@@ -12,7 +12,7 @@ const speech = { voice_id: VOICE, text: 'The ferry leaves.', output_format: 'opu
 
 const open = async (t: Test) => {
   const server = await startElevenLabs(t)
-  const provider = createElevenLabsProvider(vendorParts(t, KEY, server.url))
+  const provider = createElevenLabsProvider(vendorDependencies(t, KEY, server.url))
   t.teardown(() => provider.close())
   const submit = (parameters: object = speech, operation = 'text-to-speech', model = 'eleven_v3', stop = signal) =>
     provider.submit(vendorJob(operation, { ...parameters }, model), stop)
@@ -233,7 +233,7 @@ t.test('a server that is not there has accepted nothing', async t => {
   await until('it listens', () => server.listening)
   const { port } = server.address() as { port: number }
   await new Promise(done => server.close(done))
-  const provider = createElevenLabsProvider(vendorParts(t, KEY, `http://127.0.0.1:${port}`))
+  const provider = createElevenLabsProvider(vendorDependencies(t, KEY, `http://127.0.0.1:${port}`))
   t.same(await provider.submit(vendorJob('text-to-speech', speech), signal), unavailable('unreachable'))
 })
 
@@ -259,6 +259,6 @@ t.test('a check lists the models, and says what to look at if it fails', async t
 })
 
 t.test('a key that no header can hold is refused at once, without being shown', async t => {
-  const make = () => createElevenLabsProvider(vendorParts(t, 'xi-secret\u2028', 'http://127.0.0.1'))
+  const make = () => createElevenLabsProvider(vendorDependencies(t, 'xi-secret\u2028', 'http://127.0.0.1'))
   t.throws(make, { message: /^ELEVENLABS_API_KEY holds a character that is not allowed in a key; / })
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { createFalCallback } from '../../../../src/adapters/provider/fal/callback.ts'
 import { FAL_BODY, FAL_REQUEST, falCallback } from '../../../support/vendors/callbacks.ts'
 import { FAL_KEY, newFalKey, startFal } from '../../../support/vendors/fal.ts'
-import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { deadAddress, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 
 const NOW_MS = Date.parse('2026-11-24T04:00:00Z')
 const MINUTE_MS = 60_000
@@ -19,7 +19,7 @@ const start = async () => {
   const stub = await startFal(t)
   const { publicKey, privateKey } = newFalKey()
   stub.keys = [publicKey]
-  return { stub, key: privateKey, read: createFalCallback(vendorParts(t, stub.url, FAL_KEY)) }
+  return { stub, key: privateKey, read: createFalCallback(vendorDependencies(t, stub.url, FAL_KEY)) }
 }
 
 t.test('a signed callback names its job; the keys are fetched once, without the key of the account', async t => {
@@ -108,7 +108,7 @@ t.test('rejects while keys cannot be fetched, and then asks again', async t => {
       /published no key/,
     ],
   ] as const) {
-    const fresh = createFalCallback(vendorParts(t, stub.url, FAL_KEY))
+    const fresh = createFalCallback(vendorDependencies(t, stub.url, FAL_KEY))
     stub.fault = fault
     await t.rejects(fresh(headers, body, NOW_MS), error)
     const before = stub.requests.length
@@ -118,6 +118,6 @@ t.test('rejects while keys cannot be fetched, and then asks again', async t => {
     t.same(await fresh(headers, body, NOW_MS + MINUTE_MS), { jobId: ID })
   }
   t.same(await read(headers, body, NOW_MS), { jobId: ID })
-  const nowhere = createFalCallback(vendorParts(t, await deadAddress(), FAL_KEY))
+  const nowhere = createFalCallback(vendorDependencies(t, await deadAddress(), FAL_KEY))
   await t.rejects(nowhere(headers, body, NOW_MS), /^fal's keys cannot be fetched: fal did not answer: ECONNREFUSED$/)
 })

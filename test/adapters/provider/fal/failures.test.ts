@@ -6,7 +6,7 @@ import type { Failed, UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { COMPLETED, FAL_KEY, startFal } from '../../../support/vendors/fal.ts'
 import { endsWithSignal } from '../../../support/vendors/hang.ts'
 import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
-import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { deadAddress, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 import type { Fault } from '../../../support/vendors/vendor-server.ts'
 
 const { signal } = new AbortController()
@@ -19,7 +19,7 @@ const picture: UpstreamRequest = {
 
 const start = async () => {
   const stub = await startFal(t)
-  return { stub, provider: createFalProvider(vendorParts(t, stub.url, FAL_KEY)) }
+  return { stub, provider: createFalProvider(vendorDependencies(t, stub.url, FAL_KEY)) }
 }
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => ({
@@ -189,7 +189,7 @@ t.test('a hanging poll or cancellation ends with the signal', async t => {
 })
 
 t.test('a provider that cannot be reached has accepted nothing', async t => {
-  const provider = createFalProvider(vendorParts(t, await deadAddress(), FAL_KEY))
+  const provider = createFalProvider(vendorDependencies(t, await deadAddress(), FAL_KEY))
   t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^fal did not answer: ECONNREFUSED; check the account/)
 })

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { createFalProvider } from '../../../../src/adapters/provider/fal/provider.ts'
-import type { VendorParts } from '../../../../src/adapters/provider/vendor.ts'
+import type { VendorDependencies } from '../../../../src/adapters/provider/vendor.ts'
 import { type InputMedia, InputMediaError } from '../../../../src/ports/input-media.ts'
 import type { UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { COMPLETED, FAL_KEY, PICTURES, startFal } from '../../../support/vendors/fal.ts'
 import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
-import { useFile, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { useFile, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 
 // Nothing of the environment may be used.
 process.env['FAL_KEY'] = 'a-key-of-the-environment'
@@ -20,8 +20,8 @@ const picture: UpstreamRequest = {
 
 const start = async (file?: InputMedia, webhookUrl?: string) => {
   const stub = await startFal(t)
-  const parts = { ...vendorParts(t, stub.url, FAL_KEY), ...(file && { useInputMedia: useFile(file) }) }
-  const provider = createFalProvider({ ...parts, webhookUrl })
+  const dependencies = { ...vendorDependencies(t, stub.url, FAL_KEY), ...(file && { useInputMedia: useFile(file) }) }
+  const provider = createFalProvider({ ...dependencies, webhookUrl })
   return { stub, provider }
 }
 
@@ -67,7 +67,7 @@ t.test('a job waits, works and is done', async t => {
 t.test('another instance polls the job by its id alone', async t => {
   const { stub, provider } = await start()
   const job = await accepted(provider, vendorJob(picture))
-  const other = createFalProvider(vendorParts(t, stub.url, FAL_KEY))
+  const other = createFalProvider(vendorDependencies(t, stub.url, FAL_KEY))
   t.match(await other.poll?.(job, signal), { kind: 'done' })
 })
 
@@ -153,8 +153,8 @@ t.test('a file is sent as a data URL, and the webhook as a query', async t => {
 t.test('two files are sent, each in its place', async t => {
   const { stub } = await start()
   const urls = { image_url: 'https://client.example/a.png', end_image_url: 'https://client.example/b.png' }
-  const parts: VendorParts = {
-    ...vendorParts(t, stub.url, FAL_KEY),
+  const dependencies: VendorDependencies = {
+    ...vendorDependencies(t, stub.url, FAL_KEY),
     useInputMedia: async ({ url, further = [] }, _signal, use) => {
       t.same([url, ...further.map(file => file.url)], Object.values(urls))
       const [first, second] = [url, ...further.map(file => file.url)].map(each => Buffer.from(each))
@@ -167,7 +167,7 @@ t.test('two files are sent, each in its place', async t => {
     prompt: 'waves',
   }
   const film = { model: 'fal-ai/kling-video/v3/pro/image-to-video', operation: 'queue', parameters }
-  await accepted(createFalProvider(parts), { ...vendorJob(film), input: urls })
+  await accepted(createFalProvider(dependencies), { ...vendorJob(film), input: urls })
   t.same(JSON.parse(String(stub.requests[0]?.body)), {
     start_image_url: `data:image/png;base64,${Buffer.from(urls.image_url).toString('base64')}`,
     end_image_url: `data:image/jpeg;base64,${Buffer.from(urls.end_image_url).toString('base64')}`,
@@ -179,10 +179,10 @@ t.test('an unusable file is named by its parameter', async t => {
   const { stub } = await start()
   const error = new InputMediaError('The address returned text/html.')
   error.parameter = 'video_url'
-  const parts = { ...vendorParts(t, stub.url, FAL_KEY), useInputMedia: () => Promise.reject(error) }
+  const dependencies = { ...vendorDependencies(t, stub.url, FAL_KEY), useInputMedia: () => Promise.reject(error) }
   const parameters = { prompt: 'waves', video_url: { fileUrl: 'https://client.example/a.html' } }
   const film = { model: 'fal-ai/veo3.1/extend-video', operation: 'queue', parameters }
-  t.same(await createFalProvider(parts).submit(vendorJob(film), signal), {
+  t.same(await createFalProvider(dependencies).submit(vendorJob(film), signal), {
     kind: 'failed',
     code: 'invalid_input',
     message: 'video_url: The address returned text/html.',
@@ -232,7 +232,7 @@ t.test('a job id is taken from any form of the address, and from no other host',
     stub.fault = { status: 200, body }
     t.equal((await accepted(provider, vendorJob(picture))).jobId, jobId)
   }
-  const below = createFalProvider(vendorParts(t, `${stub.url}/proxy/fal`, FAL_KEY))
+  const below = createFalProvider(vendorDependencies(t, `${stub.url}/proxy/fal`, FAL_KEY))
   stub.fault = { status: 200, body: { response_url: `${stub.url}/proxy/fal/fal-ai/flux-pro/requests/${id}` } }
   t.equal((await accepted(below, vendorJob(picture))).jobId, `fal-ai/flux-pro/requests/${id}`)
   t.equal(stub.requests.at(-1)?.path, '/proxy/fal/fal-ai/flux-pro/v1.1')
@@ -248,7 +248,7 @@ t.test('the account is checked by a question that costs nothing', async t => {
     stub.requests.map(({ method }) => method),
     ['GET'],
   )
-  const stranger = createFalProvider(vendorParts(t, stub.url, 'no-key'))
+  const stranger = createFalProvider(vendorDependencies(t, stub.url, 'no-key'))
   await t.rejects(Promise.resolve(stranger.check?.(signal)), { message: 'fal refuses the key; check FAL_KEY' })
   const secret = FAL_KEY.split(':')[1] ?? ''
   stub.fault = { status: 403, body: { detail: `The key ${secret} may not do this.` } }
@@ -267,6 +267,6 @@ t.test('an unusable file and a key that is none are refused before any request',
     code: 'invalid_input',
     message: 'image_url: The address returned text/html.',
   })
-  t.throws(() => createFalProvider(vendorParts(t, stub.url, 'a key\n')), /^FAL_KEY holds a character/)
+  t.throws(() => createFalProvider(vendorDependencies(t, stub.url, 'a key\n')), /^FAL_KEY holds a character/)
   t.same(stub.requests, [])
 })

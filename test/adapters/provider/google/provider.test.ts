@@ -9,7 +9,7 @@ import {
   wrongKey,
 } from '../../../support/vendors/google.ts'
 import { vendorJob } from '../../../support/vendors/vendor-job.ts'
-import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { deadAddress, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 import { type Handler, reply } from '../../../support/vendors/vendor-server.ts'
 import { arrivals, cutAnswer, given, never, rejected, unavailable } from './support.ts'
 
@@ -164,7 +164,7 @@ t.test('nobody knows what became of the request', async t => {
       t.equal(server.requests.length, 1)
     })
     await t.test(`${operation}: nobody listens, so nothing was accepted`, async t => {
-      const provider = createGoogleProvider(vendorParts(t, await deadAddress(), googleKey))
+      const provider = createGoogleProvider(vendorDependencies(t, await deadAddress(), googleKey))
       t.same(await provider.submit(job, never), { ...unavailable, trouble: { kind: 'unreachable' } })
     })
   }
@@ -183,7 +183,7 @@ t.test('a file that is unusable is not sent', async t => {
 })
 
 t.test('a key that no header can hold is not shown', async t => {
-  const make = () => createGoogleProvider(vendorParts(t, 'http://127.0.0.1:1', 'secret\nkey'))
+  const make = () => createGoogleProvider(vendorDependencies(t, 'http://127.0.0.1:1', 'secret\nkey'))
   t.throws(make, { message: /^GOOGLE_API_KEY holds a character that is not allowed in a key; / })
 })
 
@@ -247,7 +247,7 @@ t.test('a check says what to do', async t => {
       await t.rejects(provider.check(never), { message })
     })
   await t.test('nobody listens', async t => {
-    const provider = createGoogleProvider(vendorParts(t, await deadAddress(), googleKey))
+    const provider = createGoogleProvider(vendorDependencies(t, await deadAddress(), googleKey))
     const message = 'Google cannot be reached; check the network and GOOGLE_BASE_URL'
     await t.rejects(async () => provider.check?.(never), { message })
   })

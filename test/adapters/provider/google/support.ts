@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { createGoogleProvider } from '../../../../src/adapters/provider/google/provider.ts'
 import type { Provider } from '../../../../src/ports/provider.ts'
 import { googleKey, startGoogle } from '../../../support/vendors/google.ts'
-import { vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 import type { Handler, VendorServer } from '../../../support/vendors/vendor-server.ts'
 
 /** A signal that never aborts. */
@@ -26,7 +26,7 @@ export const given = async (
   answer: Handler,
 ): Promise<{ provider: Required<Provider>; server: VendorServer }> => {
   const server = await startGoogle(t, answer)
-  const provider = createGoogleProvider(vendorParts(t, server.url, googleKey))
+  const provider = createGoogleProvider(vendorDependencies(t, server.url, googleKey))
   return { server, provider: provider as Required<Provider> }
 }
 

@@ -3,7 +3,7 @@ import { createGoogleProvider } from '../../../../src/adapters/provider/google/p
 import { googleError, googleKey, videoDone, videoOperation } from '../../../support/vendors/google.ts'
 import { endsWithSignal } from '../../../support/vendors/hang.ts'
 import { acceptedJob, vendorJob } from '../../../support/vendors/vendor-job.ts'
-import { picture, pictureBytes, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { picture, pictureBytes, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 import { type Handler, reply, startVendorServer } from '../../../support/vendors/vendor-server.ts'
 import { arrivals, bodyOf, cutAnswer, given, never, rejected, undone } from './support.ts'
 
@@ -76,7 +76,7 @@ t.test('a film is loaded through a proxy below a path', async t => {
     const uri = `${server.url}/gemini/v1beta/files/8xwk4uyz5zyx:download?alt=media`
     reply(response, 200, videoDone({ generatedSamples: [{ video: { uri } }] }))
   })
-  const provider = createGoogleProvider(vendorParts(t, `${server.url}/gemini`, googleKey))
+  const provider = createGoogleProvider(vendorDependencies(t, `${server.url}/gemini`, googleKey))
   t.match(await provider.poll?.(accepted, never), { media: [{ bytes: Buffer.from('a film') }] })
   t.same(arrivals(server), [
     `GET /gemini/v1beta/${videoOperation}`,

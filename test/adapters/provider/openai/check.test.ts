@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createOpenAiProvider } from '../../../../src/adapters/provider/openai/provider.ts'
-import { vendorParts } from '../../../support/vendors/jobs.ts'
+import { vendorDependencies } from '../../../support/vendors/jobs.ts'
 import { errorBody } from '../../../support/vendors/openai.ts'
 import { reply } from '../../../support/vendors/vendor-server.ts'
 import { open, signal } from './support.ts'
@@ -17,7 +17,7 @@ t.test('a check lists the models', async t => {
 t.test('a check that fails says what to look at, and not the key', async t => {
   const { server } = await open(t)
   const other = 'sk-wrong-987654321'
-  const provider = createOpenAiProvider(vendorParts(t, other, server.url))
+  const provider = createOpenAiProvider(vendorDependencies(t, other, server.url))
   const fault = async () =>
     String(
       await provider.check?.(signal).then(

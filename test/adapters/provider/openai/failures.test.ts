@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import t from 'tap'
 import { createOpenAiProvider } from '../../../../src/adapters/provider/openai/provider.ts'
 import { until, withDeadline } from '../../../support/until.ts'
-import { PICTURE_URL, vendorJob, vendorParts } from '../../../support/vendors/jobs.ts'
+import { PICTURE_URL, vendorDependencies, vendorJob } from '../../../support/vendors/jobs.ts'
 import { errorBody, KEY } from '../../../support/vendors/openai.ts'
 import { misbehave, reply } from '../../../support/vendors/vendor-server.ts'
 import { open, signal } from './support.ts'
@@ -196,7 +196,7 @@ t.test('a server that is not there has accepted nothing', async t => {
   await until('it listens', () => server.listening)
   const { port } = server.address() as { port: number }
   await new Promise(done => server.close(done))
-  const provider = createOpenAiProvider(vendorParts(t, KEY, `http://127.0.0.1:${port}/v1`))
+  const provider = createOpenAiProvider(vendorDependencies(t, KEY, `http://127.0.0.1:${port}/v1`))
   t.same(await provider.submit(vendorJob('chat.completions', { prompt: 'Hi' }), signal), unavailable('unreachable'))
 })
 
@@ -216,6 +216,6 @@ t.test('nothing is taken from the environment', async t => {
 })
 
 t.test('a key that no header can hold is refused at once, without being shown', async t => {
-  const make = () => createOpenAiProvider(vendorParts(t, 'sk-secret\n', 'http://127.0.0.1'))
+  const make = () => createOpenAiProvider(vendorDependencies(t, 'sk-secret\n', 'http://127.0.0.1'))
   t.throws(make, { message: /^OPENAI_API_KEY holds a character that is not allowed in a key; / })
 })

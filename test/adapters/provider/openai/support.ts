@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { createOpenAiProvider } from '../../../../src/adapters/provider/openai/provider.ts'
-import { vendorJob, vendorJobById, vendorParts } from '../../../support/vendors/jobs.ts'
+import { vendorDependencies, vendorJob, vendorJobById } from '../../../support/vendors/jobs.ts'
 import { KEY, startOpenAi } from '../../../support/vendors/openai.ts'
 
 export const { signal } = new AbortController()
@@ -8,7 +8,7 @@ export const { signal } = new AbortController()
 /** A server, and the adapter as its client. */
 export const open = async (t: Test) => {
   const server = await startOpenAi(t)
-  const provider = createOpenAiProvider(vendorParts(t, KEY, server.url))
+  const provider = createOpenAiProvider(vendorDependencies(t, KEY, server.url))
   t.teardown(() => provider.close())
   return {
     server,

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createReplicateCallback } from '../../../../src/adapters/provider/replicate/callback.ts'
 import { PREDICTION, REPLICATE_BODY, replicateCallback } from '../../../support/vendors/callbacks.ts'
 import { REPLICATE_KEY, startReplicate } from '../../../support/vendors/replicate.ts'
-import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { deadAddress, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 
 const NOW_MS = Date.parse('2026-11-24T04:00:00Z')
 const MINUTE_MS = 60_000
@@ -16,7 +16,7 @@ const callback = (options: Parameters<typeof replicateCallback>[0] = {}) =>
 
 const start = async () => {
   const stub = await startReplicate(t)
-  return { stub, read: createReplicateCallback(vendorParts(t, stub.url, REPLICATE_KEY)) }
+  return { stub, read: createReplicateCallback(vendorDependencies(t, stub.url, REPLICATE_KEY)) }
 }
 
 t.test('a signed callback names its prediction; the secret is fetched once', async t => {
@@ -87,13 +87,13 @@ t.test('rejects while the secret cannot be fetched, and never tells it', async t
     [{ status: 200, body: { key: 'whsec_?' } }, /^Replicate sent no secret for its callbacks$/],
     [{ status: 200, body: { key: '' } }, /^Replicate sent no secret for its callbacks$/],
   ] as const) {
-    const read = createReplicateCallback(vendorParts(t, stub.url, REPLICATE_KEY))
+    const read = createReplicateCallback(vendorDependencies(t, stub.url, REPLICATE_KEY))
     stub.fault = fault
     await t.rejects(read(headers, body, NOW_MS), error)
     await t.rejects(read(headers, body, NOW_MS + 1_000), /could not be fetched a moment ago/)
     stub.fault = undefined
     t.same(await read(headers, body, NOW_MS + MINUTE_MS), { jobId: ID })
   }
-  const read = createReplicateCallback(vendorParts(t, await deadAddress(), REPLICATE_KEY))
+  const read = createReplicateCallback(vendorDependencies(t, await deadAddress(), REPLICATE_KEY))
   await t.rejects(read(headers, body, NOW_MS), /ECONNREFUSED$/)
 })

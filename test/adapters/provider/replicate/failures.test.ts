@@ -4,7 +4,7 @@ import type { Failed, UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { endsWithSignal } from '../../../support/vendors/hang.ts'
 import { problemBody, REPLICATE_KEY, startReplicate } from '../../../support/vendors/replicate.ts'
 import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
-import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { deadAddress, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 import type { Fault } from '../../../support/vendors/vendor-server.ts'
 
 const { signal } = new AbortController()
@@ -17,7 +17,7 @@ const picture: UpstreamRequest = {
 
 const start = async () => {
   const stub = await startReplicate(t)
-  return { stub, provider: createReplicateProvider(vendorParts(t, stub.url, REPLICATE_KEY)) }
+  return { stub, provider: createReplicateProvider(vendorDependencies(t, stub.url, REPLICATE_KEY)) }
 }
 
 const problem = (status: number, title: string, detail: string, headers: Record<string, string> = {}) => ({
@@ -144,7 +144,7 @@ t.test('a hanging poll or cancellation ends with the signal', async t => {
 })
 
 t.test('a provider that cannot be reached has accepted nothing', async t => {
-  const provider = createReplicateProvider(vendorParts(t, await deadAddress(), REPLICATE_KEY))
+  const provider = createReplicateProvider(vendorDependencies(t, await deadAddress(), REPLICATE_KEY))
   t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^Replicate did not answer: ECONNREFUSED; check the/)
 })

@@ -4,7 +4,7 @@ import type { InputMedia } from '../../../../src/ports/input-media.ts'
 import type { UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { REPLICATE_KEY, startReplicate, VERSION } from '../../../support/vendors/replicate.ts'
 import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
-import { useFile, vendorParts } from '../../../support/vendors/vendor-parts.ts'
+import { useFile, vendorDependencies } from '../../../support/vendors/vendor-parts.ts'
 
 // Nothing of the environment may be used.
 process.env['REPLICATE_API_TOKEN'] = 'a-key-of-the-environment'
@@ -19,8 +19,11 @@ const picture: UpstreamRequest = {
 
 const start = async (file?: InputMedia, webhookUrl?: string) => {
   const stub = await startReplicate(t)
-  const parts = { ...vendorParts(t, stub.url, REPLICATE_KEY), ...(file && { useInputMedia: useFile(file) }) }
-  return { stub, provider: createReplicateProvider({ ...parts, webhookUrl }) }
+  const dependencies = {
+    ...vendorDependencies(t, stub.url, REPLICATE_KEY),
+    ...(file && { useInputMedia: useFile(file) }),
+  }
+  return { stub, provider: createReplicateProvider({ ...dependencies, webhookUrl }) }
 }
 
 t.test('an official model is run by its name, with one request', async t => {
@@ -87,7 +90,7 @@ t.test('a prediction starts, works and is done; another instance knows it by its
   t.same(await provider.poll?.(job, signal), { kind: 'working', pollAfterMs: 1_000 })
   t.same(await provider.poll?.(job, signal), { kind: 'working', pollAfterMs: 1_000 })
 
-  const other = createReplicateProvider(vendorParts(t, stub.url, REPLICATE_KEY))
+  const other = createReplicateProvider(vendorDependencies(t, stub.url, REPLICATE_KEY))
   t.same(await other.poll?.(job, signal), {
     kind: 'done',
     media: [{ mimeType: 'image/webp', url: 'https://replicate.delivery/xezq/one/out-0.webp' }],
@@ -192,7 +195,7 @@ t.test('the account is checked by a call that costs nothing', async t => {
     stub.requests.map(({ method, path }) => `${method} ${path}`),
     ['GET /v1/account'],
   )
-  const stranger = createReplicateProvider(vendorParts(t, stub.url, 'r8_no'))
+  const stranger = createReplicateProvider(vendorDependencies(t, stub.url, 'r8_no'))
   const refused = { message: 'Replicate refuses the key; check REPLICATE_API_TOKEN' }
   await t.rejects(Promise.resolve(stranger.check?.(signal)), refused)
   stub.fault = { status: 403, body: { detail: `no access with ${REPLICATE_KEY}` } }
@@ -208,6 +211,9 @@ t.test('an unusable file and a key that is none are refused before any request',
     code: 'invalid_input',
     message: 'image_url: The address returned text/html.',
   })
-  t.throws(() => createReplicateProvider(vendorParts(t, stub.url, 'a key\n')), /^REPLICATE_API_TOKEN holds a character/)
+  t.throws(
+    () => createReplicateProvider(vendorDependencies(t, stub.url, 'a key\n')),
+    /^REPLICATE_API_TOKEN holds a character/,
+  )
   t.same(stub.requests, [])
 })
