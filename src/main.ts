@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util'
 import { ConfigError } from './boot/config.ts'
 import { openCore } from './boot/core.ts'
-import { explainFailure } from './boot/failure.ts'
 import { welcome } from './boot/first-start.ts'
-import { FEW_FILES, openFilesLimit } from './boot/open-files.ts'
 import { meetOtherServices } from './boot/other-services.ts'
-import { keepFilesPrivate } from './boot/private-files.ts'
+import { explainFailure, FEW_FILES, keepFilesPrivate, openFilesLimit } from './boot/process.ts'
 import { readConfig } from './boot/read-config.ts'
 import { visible } from './domain/visible.ts'
 

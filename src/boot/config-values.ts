@@ -1,10 +1,15 @@
+import { join } from 'node:path'
 import { Environment } from '../../schemas/environment.ts'
+import { parseEventStoreUrl } from '../adapters/event-log/eventstoredb/url.ts'
+import { parseS3Url } from '../adapters/object-store/s3-url.ts'
 import { type AddressRange, readRanges } from '../adapters/outbound/allowed-address.ts'
+import { parseSinkUrl, type SealSinkAddress } from '../adapters/seal-sink/url.ts'
+import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
 import { toMicros } from '../domain/money.ts'
 import type { TrustedAddress } from '../http/connections/client-address.ts'
 import { trust } from '../http/connections/connections.ts'
 import { lowerFirst } from '../services/schema-check.ts'
-import { ConfigError, type MarkUp } from './config.ts'
+import { type Config, ConfigError, type MarkUp } from './config.ts'
 
 /** An address of the right form may still have an impossible host or port. */
 export const readUrl = (name: keyof Environment, url: string): string => {
@@ -79,4 +84,46 @@ export const advice = (name: string): string => {
   const { description = '' } = (Environment.properties as Record<string, { description?: string }>)[name] ?? {}
   const means = lowerFirst(description)
   return /^(The|Your) /.test(description) ? `Set it to ${means}.` : `It ${means}.`
+}
+
+export const readEventStore = ({
+  DATA_DIR,
+  EVENT_STORE_URL: url,
+  MASTER_SECRET,
+}: Environment): Config['eventStore'] => {
+  if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }
+  const address = readAddress('EVENT_STORE_URL', url, parseEventStoreUrl)
+  // Processes on several machines have no common file to keep it in.
+  if (MASTER_SECRET === undefined)
+    throw new ConfigError(`MASTER_SECRET must be set to the same value for every process. ${advice('MASTER_SECRET')}`)
+  return { kind: 'eventstoredb', address }
+}
+
+export const readViewStore = ({ DATA_DIR, VIEW_STORE_URL: url, VIEW_KEY_SPACE }: Environment): Config['viewStore'] =>
+  url?.startsWith('redis')
+    ? { kind: 'redis', address: readAddress('VIEW_STORE_URL', url, parseRedisUrl), keySpace: VIEW_KEY_SPACE }
+    : { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'views') }
+
+/** The folder that an address such as `lmdb:./data/log` names. */
+const folderOf = (url: string | undefined, dataDir: string, name: string) =>
+  url ? url.slice(url.indexOf(':') + 1) : join(dataDir, name)
+
+export const readObjectStore = (environment: Environment): Config['objectStore'] => {
+  const { DATA_DIR, OBJECT_STORE_URL: url, OBJECT_STORE_PUBLIC_URL: publicUrl } = environment
+  if (url?.startsWith('s3:')) {
+    const server = readAddress('OBJECT_STORE_URL', url, parseS3Url)
+    return { kind: 's3', ...server, publicUrl, stagingFolder: join(DATA_DIR, 'arriving') }
+  }
+  if (publicUrl !== undefined)
+    throw new ConfigError(
+      `OBJECT_STORE_PUBLIC_URL requires an S3 server in OBJECT_STORE_URL. ${advice('OBJECT_STORE_PUBLIC_URL')}`,
+    )
+  return { kind: 'disk', folder: folderOf(url, DATA_DIR, 'objects') }
+}
+
+export const readSealSinks = ({ SEAL_SINK: given = '', OBJECT_STORE_URL: objects }: Environment): SealSinkAddress[] => {
+  const sinks = [...new Set(listOf(given))].map(text => readAddress('SEAL_SINK', text, parseSinkUrl))
+  if (sinks.some(({ kind }) => kind === 's3') && !objects?.startsWith('s3:'))
+    throw new ConfigError(`SEAL_SINK with s3:// requires an S3 server in OBJECT_STORE_URL. ${advice('SEAL_SINK')}`)
+  return sinks
 }

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import type { ProviderName } from '../../schemas/binding.ts'
 import type { Environment, Role } from '../../schemas/environment.ts'
 import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/address.ts'
@@ -108,4 +109,14 @@ export interface Retention {
 /** The environment is invalid. The message names each variable and its fault. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
+}
+
+/** The URL of the service, without a trailing slash: the configured one, or that of the address that it listens on. */
+export const publicUrlOf = ({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>, port: number): string =>
+  publicUrl ?? `http://${hostName(host)}:${port}`
+
+/** The host name in the URL of a listening address. */
+const hostName = (host: string): string => {
+  if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return 'localhost'
+  return isIPv6(host) ? `[${host}]` : host
 }

@@ -56,8 +56,7 @@ import { Webhooks } from '../services/webhooks/webhooks.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
 import type { Config } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
-import { expectLog } from './missing-log.ts'
-import { openLog, openScratchViews, openViews } from './stores.ts'
+import { expectLog, openLog, openScratchViews, openViews } from './stores.ts'
 
 /** Logs to standard error, since a command's result goes to standard output. */
 export const commandLineLogger = () => createLogger('warn', 2)

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { MIN_MASTER_SECRET_LENGTH } from '../../schemas/primitives.ts'
 import { type Config, ConfigError } from './config.ts'
-import { readKeptFile } from './kept-file.ts'
 
 /**
  * The secret from which others are derived. If none is configured, it is generated once and kept in a file that only
@@ -14,4 +15,26 @@ export const readMasterSecret = (source: Config['masterSecret']): string => {
   // With an empty secret anyone could sign.
   if (secret.length >= MIN_MASTER_SECRET_LENGTH) return secret
   throw new ConfigError(`${path} contains no secret. Restore it, or delete it and give receivers their new secrets.`)
+}
+
+/** The text of a file that only its owner can read. If it is missing, it is created once. */
+export const readKeptFile = (path: string, create: () => string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  mkdirSync(dirname(path), { recursive: true })
+  // Process ids are not unique: each container has its own.
+  const own = `${path}.${randomUUID()}`
+  writeFileSync(own, create(), { mode: 0o600, flush: true })
+  try {
+    // A link appears complete, and only one of several starting processes can create it.
+    linkSync(own, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(own)
+  }
+  return readFileSync(path, 'utf8')
 }

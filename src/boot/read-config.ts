@@ -6,8 +6,19 @@ import { DAY_MS } from '../domain/days.ts'
 import { clientAddresses } from '../http/connections/client-address.ts'
 import { compileConvertingCheck } from '../services/schema-check.ts'
 import { type Config, ConfigError, type ProviderConfig, type SealConfig } from './config.ts'
-import { readEventStore, readObjectStore, readSealSinks, readViewStore } from './config-stores.ts'
-import { advice, readBytes, readDenied, readMarkUp, readMicros, readProxies, readUrl } from './config-values.ts'
+import {
+  advice,
+  readBytes,
+  readDenied,
+  readEventStore,
+  readMarkUp,
+  readMicros,
+  readObjectStore,
+  readProxies,
+  readSealSinks,
+  readUrl,
+  readViewStore,
+} from './config-values.ts'
 
 const check = compileConvertingCheck(Environment)
 

@@ -1,10 +1,14 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { SealSinkReactor, type SinkWatcher } from '../reactors/upkeep/seal-sink.ts'
 import { SealsReactor } from '../reactors/upkeep/seals.ts'
+import { parseSealKey, type SealKey } from '../services/seals/seal-key.ts'
 import type { SealStream } from '../services/seals/seal-stream.ts'
 import { Sealer } from '../services/seals/sealer.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
+import { type Config, ConfigError } from './config.ts'
 import type { Core } from './core.ts'
-import { readSealKeys } from './seal-keys.ts'
+import { readKeptFile } from './master-secret.ts'
 import { openSealSinks } from './stores.ts'
 
 /** What seals the log, and copies the seals to the sinks. */
@@ -24,3 +28,35 @@ const openSinkReactors = async (
   watcher: SinkWatcher,
 ): Promise<SealSinkReactor[]> =>
   (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, watcher, clock, logger }))
+
+/** The key that signs seals, and the one before it. Throws ConfigError if one of them is no key. */
+export const readSealKeys = ({ key, previousKeyFile }: Config['seals']): { key: SealKey; previousKey?: SealKey } => {
+  const previous = previousKeyFile === undefined ? {} : { previousKey: read('SEAL_PREVIOUS_KEY_FILE', previousKeyFile) }
+  return { key: readKey(key), ...previous }
+}
+
+const readKey = (source: Config['seals']['key']): SealKey => {
+  if (source.kind === 'given') return parse('SEAL_KEY', source.pem)
+  if (source.kind === 'file') return read('SEAL_KEY_FILE', source.path)
+  return parse(source.path, readKeptFile(source.path, newKey), { isDevelopment: true })
+}
+
+const read = (name: string, path: string): SealKey => {
+  try {
+    return parse(name, readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(`${name} cannot be read (${(error as Error).message}).`)
+  }
+}
+
+const parse = (name: string, pem: string, { isDevelopment = false } = {}): SealKey => {
+  try {
+    return parseSealKey(pem, { isDevelopment })
+  } catch (error) {
+    throw new ConfigError(`${name}: ${(error as Error).message}.`)
+  }
+}
+
+const newKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -2,12 +2,13 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { shipped } from '../catalog/shipped.ts'
 import { createLimitedServer } from '../http/connections/connections.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
 import { publishShipped } from '../services/catalog/publish-shipped.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
 import { openService } from './compose.ts'
+import { publicUrlOf } from './config.ts'
 import type { Core, TestOverrides } from './core.ts'
-import { publicUrlOf } from './public-url.ts'
-import { reportRefused } from './report-refused.ts'
 
 /** How long connections may take to send their responses after the work in progress has ended. */
 const LAST_ANSWERS_MS = 2000
@@ -80,3 +81,20 @@ const listen = (server: Server, host: string, port: number) =>
       resolve()
     })
   })
+
+/** A flood of connections must not become a flood of log lines. */
+const REPORT_EVERY_MS = 60_000
+
+/** Returns a function to call for each refused connection, which logs their number at most once a minute. */
+export const reportRefused = ({ clock, logger }: { clock: Clock; logger: Logger }): (() => void) => {
+  let refused = 0
+  let nextMs = Number.NEGATIVE_INFINITY
+  return () => {
+    refused += 1
+    const nowMs = clock.monotonicMs()
+    if (nowMs < nextMs) return
+    logger.warn({ refused }, 'connections were refused')
+    refused = 0
+    nextMs = nowMs + REPORT_EVERY_MS
+  }
+}

@@ -5,7 +5,7 @@ import type { Fault } from '../audit/fault.ts'
 import { type Verification, verifyLog } from '../audit/verify/verify.ts'
 import type { VerifierOrder, VerifierReport } from '../ports/log-verifier.ts'
 import type { Config } from './config.ts'
-import { ensureParent } from './parent-process.ts'
+import { ensureParent } from './process.ts'
 import { openLogReadOnly } from './stores.ts'
 
 // The program of the child process that verifies the log for `GET /v1/audit/verify`. It ends when its parent hangs up.

@@ -1,5 +1,4 @@
-import type { Config } from '../boot/config.ts'
-import { publicUrlOf } from '../boot/public-url.ts'
+import { type Config, publicUrlOf } from '../boot/config.ts'
 import { openMailer } from '../boot/stores.ts'
 import { invitationMessage } from '../services/sign-in/code-messages.ts'
 import { OperatorError } from './operator-error.ts'

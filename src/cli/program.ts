@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { explainFailure } from '../boot/failure.ts'
+import { explainFailure } from '../boot/process.ts'
 import { visible } from '../domain/visible.ts'
 import { accountsCommand } from './accounts.ts'
 import { UNABLE } from './audit/with-log.ts'

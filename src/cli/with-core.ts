@@ -1,5 +1,5 @@
 import { type Core, commandLineLogger, openCore } from '../boot/core.ts'
-import { keepFilesPrivate } from '../boot/private-files.ts'
+import { keepFilesPrivate } from '../boot/process.ts'
 import { readConfig } from '../boot/read-config.ts'
 import { Unavailable } from '../ports/faults.ts'
 import { BY_KEY } from '../ports/view-store.ts'

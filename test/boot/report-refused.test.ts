@@ -1,6 +1,6 @@
 import t from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import { reportRefused } from '../../src/boot/report-refused.ts'
+import { reportRefused } from '../../src/boot/server.ts'
 import { silentLogger } from '../support/engine.ts'
 
 t.test('refused connections are logged with their number, at most once a minute', t => {

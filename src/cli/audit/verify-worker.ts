@@ -1,5 +1,5 @@
 import { verifyPart } from '../../audit/verify/part.ts'
-import { ensureParent } from '../../boot/parent-process.ts'
+import { ensureParent } from '../../boot/process.ts'
 import type { WorkerOrder, WorkerReport } from './verify-workers.ts'
 import { withLog } from './with-log.ts'
 

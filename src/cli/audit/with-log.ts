@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import { openExportedLog } from '../../audit/exported-log.ts'
-import { explainFailure } from '../../boot/failure.ts'
+import { explainFailure } from '../../boot/process.ts'
 import { readConfig } from '../../boot/read-config.ts'
 import { openLogReadOnly } from '../../boot/stores.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'

@@ -1,0 +1,52 @@
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Damaged, Unavailable } from '../ports/faults.ts'
+import { ConfigError } from './config.ts'
+
+/** A message for the error that ends the process. Only unexpected errors show their stack. */
+export const explainFailure = (error: unknown): string => {
+  if (error instanceof ConfigError) return `The configuration is invalid.\n${error.message}`
+  if (error instanceof Damaged || error instanceof Unavailable) return error.message
+  const { code, syscall, message, stack } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') return `${message}. Set PORT to a free port, or stop the process that uses this one.`
+  if (code && ['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
+    return `${message}. Check HOST and PORT.`
+  if (syscall === 'link') return `${message}. Set DATA_DIR to a folder on a file system with hard links.`
+  return stack ?? String(error)
+}
+
+/** Each connection takes a file, and so do stores, uploads and calls to providers. */
+export const FEW_FILES = 1024
+
+/**
+ * How many files this process may open. Node.js raises the soft limit to the hard one at its start. Undefined where the
+ * system does not say it.
+ */
+export const openFilesLimit = (): number | undefined => {
+  try {
+    const [, limit] = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined ? undefined : Number(limit)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Keeps the files that this process creates from other users, and closes the data folder to them. Call it before any
+ * store is opened.
+ */
+export const keepFilesPrivate = (dataDir: string) => {
+  process.umask(0o077)
+  try {
+    mkdirSync(dataDir, { recursive: true })
+    chmodSync(dataDir, 0o700)
+  } catch {
+    // A mounted folder may belong to another user. The stores report a folder that they cannot use.
+  }
+}
+
+/** Throws once the parent has ended, so that a child process does not outlive it. Call it between pages. */
+export const ensureParent = async () => {
+  await nextTurn()
+  if (!process.connected) throw new Error('the parent process has ended')
+}
