@@ -295,14 +295,14 @@ export const RunFailed = Closed({
 /** Quantities that a provider bills, by its names for them. */
 export const MAX_BILLED_UNITS = 32
 export const MAX_UNIT_LENGTH = 64
-export const BilledUnits = Type.Record(
+const BilledUnits = Type.Record(
   Type.String({ minLength: 1, maxLength: MAX_UNIT_LENGTH }),
   Type.Number({ minimum: 0 }),
   { maxProperties: MAX_BILLED_UNITS },
 )
 
 /** The amount of a cost is the provider's own, or follows from the price list of a binding; otherwise there is none. */
-export const COST_SOURCES = ['reported', 'price_list', 'unknown'] as const
+const COST_SOURCES = ['reported', 'price_list', 'unknown'] as const
 
 const cost = {
   units: Type.Optional(BilledUnits),

@@ -17,8 +17,7 @@ export const auditorEvents = { AuditorKeyCreated, AuditorKeyRevoked }
 export type AuditorEvent = EventUnion<typeof auditorEvents>
 
 /** What auditors can read: the last part of the path under `/v1/audit`. */
-export const AUDIT_ROUTES = ['accounts', 'ledger', 'seals', 'reads', 'verify'] as const
-export type AuditRoute = (typeof AUDIT_ROUTES)[number]
+const AUDIT_ROUTES = ['accounts', 'ledger', 'seals', 'reads', 'verify'] as const
 
 /** Characters of a time or cursor in a request. Their patterns allow fewer. */
 const short = Type.String({ minLength: 1, maxLength: 64 })

@@ -82,7 +82,7 @@ export const NoticeAbandoned = Closed({ ...delivery, attempts: Attempt })
 export const RETIREMENT_NOTICE_DAYS = [1, 7, 30]
 
 /** How long before its expiry a key with a longer life gets a notice. The creator of a shorter one knows its end. */
-export const EXPIRY_NOTICE_MS = 7 * 24 * 60 * 60 * 1000
+const EXPIRY_NOTICE_MS = 7 * 24 * 60 * 60 * 1000
 
 /** When an account is told that a key expires, in ISO 8601; undefined if it is not. */
 export const expiryNoticeAt = (expiresAt: string | undefined, createdAt: string): string | undefined => {

@@ -7,7 +7,7 @@ import type { Fault } from './fault.ts'
 import { type AccountRecord, readAccount } from './read-account.ts'
 import type { OnProgress } from './read-log.ts'
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Takes no event after this moment; by default every event up to the present head of the log. */
   asOf?: AsOf | undefined
   /** Called after each event, with its line if it moved credits. */

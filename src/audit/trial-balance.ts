@@ -41,7 +41,7 @@ export interface SplitSum {
  * Credits of one kind. Credits that customers were given are negative, and those that they hold or have spent are
  * positive, so that all lines add up to zero.
  */
-export interface TrialBalanceLine {
+interface TrialBalanceLine {
   part: Part
   /** The kind of a grant or withdrawal, or the family of runs; empty for other parts. */
   name: string

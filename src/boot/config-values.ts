@@ -18,7 +18,7 @@ export const readUrl = (name: keyof Environment, url: string): string => {
 }
 
 /** Parsers return a text that describes a fault of the address without repeating a secret. */
-export const readAddress = <Address extends object>(
+const readAddress = <Address extends object>(
   name: string,
   url: string,
   parse: (url: string) => Address | string,

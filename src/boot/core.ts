@@ -29,11 +29,10 @@ import { ApiKeys } from '../services/accounts/api-keys.ts'
 import { accountSnapshots } from '../services/accounts/snapshot-form.ts'
 import { AuditorKeys } from '../services/auditors/auditor-keys.ts'
 import { Auditors } from '../services/auditors/auditors.ts'
-import { Catalog } from '../services/catalog/catalog.ts'
+import { Catalog, Descriptors } from '../services/catalog/catalog.ts'
 import { Offers } from '../services/catalog/offers.ts'
 import { PublishedCatalog } from '../services/catalog/published-catalog.ts'
 import { deriveKey } from '../services/derive-key.ts'
-import { Descriptors } from '../services/descriptors.ts'
 import { eventCodec } from '../services/event-codec.ts'
 import { Charges } from '../services/ledger/charges.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
@@ -86,7 +85,7 @@ export interface Limits {
   leaseMs?: number
 }
 
-export interface CoreOptions extends TestOverrides {
+interface CoreOptions extends TestOverrides {
   /** A command does not check the embedded views while a service uses them, since that takes seconds for large ones. */
   isCommand?: boolean
   /** Whether to begin an empty log beside views and objects of another one. */

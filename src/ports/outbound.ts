@@ -22,13 +22,13 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-export interface OutboundPost {
+interface OutboundPost {
   headers: Record<string, string>
   body: string
   timeoutMs: number
 }
 
-export interface OutboundAnswer {
+interface OutboundAnswer {
   status: number
   /** The Retry-After header, unparsed. */
   retryAfter: string | undefined
@@ -53,7 +53,7 @@ export interface OutboundCopy {
   trustedOrigin?: string | undefined
 }
 
-export interface OutboundDocument {
+interface OutboundDocument {
   /** As declared, in lower case and without parameters; `application/octet-stream` by default. */
   mimeType: string
   bytes: Uint8Array

@@ -146,7 +146,7 @@ export interface CellChange {
   value: string | undefined
 }
 
-export interface Dump {
+interface Dump {
   checkpoint: Checkpoint | undefined
   cells: AsyncIterable<Cell>
   /** Releases the snapshot. Must always be called. */

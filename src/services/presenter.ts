@@ -13,12 +13,10 @@ import { fromMicros } from '../domain/money.ts'
 import type { Offer } from './catalog/offers.ts'
 import type { Addresses } from './files/addresses.ts'
 import type { LedgerEntry } from './ledger/ledger.ts'
-import { ledgerLine } from './ledger/ledger-line.ts'
-import { quoteLine } from './ledger/quote-line.ts'
+import { ledgerLine, quoteLine } from './ledger/ledger-line.ts'
 import type { Supply } from './providers/routes.ts'
 import type { PricedRequest } from './runs/quotes.ts'
-import type { UsagePage } from './usage/usage.ts'
-import { usageItem } from './usage/usage-item.ts'
+import { type UsagePage, usageItem } from './usage/usage.ts'
 
 /** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
 export class Presenter {

@@ -139,3 +139,10 @@ export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase()
 
 /** A name as a part of a JSON Pointer (RFC 6901). */
 export const toPointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** An object without its null members: clients in some languages send null for what they leave out. */
+export const withoutNulls = <Some extends object>(
+  value: Some,
+  isOptional: (name: string) => boolean = () => true,
+): Some =>
+  Object.fromEntries(Object.entries(value).filter(([name, member]) => member !== null || !isOptional(name))) as Some

@@ -27,7 +27,7 @@ export class Overrun extends Error {
   }
 }
 
-export interface StudioOptions {
+interface StudioOptions {
   threads?: number
   /** The JavaScript heap of a thread. Pixels and files lie outside it. */
   heapMb?: number

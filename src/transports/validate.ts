@@ -1,8 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import { isOptional } from '../../schemas/api/about.ts'
 import { isNameShape, normalized } from '../../schemas/names.ts'
-import { compileCheck } from '../services/schema-check.ts'
-import { withoutNulls } from '../services/without-nulls.ts'
+import { compileCheck, withoutNulls } from '../services/schema-check.ts'
 import { ApiError } from './api-error.ts'
 
 /**

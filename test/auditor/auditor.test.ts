@@ -4,7 +4,7 @@ import { accountStream, CATALOG_STREAM } from '../../schemas/events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import { account } from '../../src/domain/account/account.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
-import { publishShipped } from '../../src/services/catalog/publish-shipped.ts'
+import { publishShipped } from '../../src/services/catalog/published-catalog.ts'
 import {
   accepted,
   accountId,

@@ -1,7 +1,7 @@
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { publishShipped } from '../../src/services/catalog/publish-shipped.ts'
+import { publishShipped } from '../../src/services/catalog/published-catalog.ts'
 import {
   accountId,
   cancelRun,

@@ -22,7 +22,7 @@ import { expectHardLinks } from './hard-links.ts'
 import { readGrant, signPut } from './signed-put.ts'
 import { absent, openStaging } from './staging.ts'
 
-export interface DiskOptions {
+interface DiskOptions {
   folder: string
   /** Signs presigned URLs. */
   putSecret: string

@@ -11,7 +11,7 @@ const ABANDONED_MS = 60 * 60 * 1000
 const SWEEP_EVERY_MS = 10 * 60 * 1000
 
 /** A folder for incomplete files. */
-export interface Staging {
+interface Staging {
   /** Begins a file. `onBytes` receives all bytes in order. */
   receive(onBytes?: (bytes: Buffer) => void): Promise<StagedFile>
   /** Throws Unavailable while the disk takes no files. */
@@ -31,7 +31,7 @@ export interface StagedFile {
   discard(): Promise<void>
 }
 
-export interface StagingOptions {
+interface StagingOptions {
   folder: string
   /** The mode of new files. */
   mode?: number

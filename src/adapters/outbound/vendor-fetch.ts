@@ -26,7 +26,7 @@ const MAX_ERROR_BYTES = 64 * 1024
 /** Takes about a millisecond to copy. */
 const JOINED_BYTES = 1024 * 1024
 
-export interface VendorFetch {
+interface VendorFetch {
   fetch: typeof fetch
   close(): Promise<void>
 }

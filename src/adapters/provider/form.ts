@@ -4,7 +4,7 @@ import { ownTurn } from './own-turn.ts'
 /** Takes less than a millisecond to write. */
 const SLICE_BYTES = 192 * 1024
 
-export interface EncodedForm {
+interface EncodedForm {
   contentType: string
   sizeBytes: number
   body: AsyncIterable<Uint8Array>

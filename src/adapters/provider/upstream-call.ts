@@ -19,10 +19,10 @@ const NOT_CONNECTED =
 const UNKNOWN_STATUSES = [408, 502, 504, 520, 522, 524]
 
 /** The meaning of a provider's refusal. */
-export type Meaning = 'content_rejected' | 'invalid_input' | 'unknown' | Trouble['kind']
+type Meaning = 'content_rejected' | 'invalid_input' | 'unknown' | Trouble['kind']
 
 /** A rule holds if all that it names holds. The first one that holds decides. */
-export interface FailureRule {
+interface FailureRule {
   status?: number
   /** Matches the provider's own code of the error. */
   code?: RegExp

@@ -3,7 +3,7 @@ import { type RateCount, type RateCounter, WINDOW_SECONDS } from '../../ports/ra
 import { openRedis, type RedisAddress } from '../redis/client.ts'
 import { toRedisFault } from '../redis/faults.ts'
 
-export interface RateCounterOptions {
+interface RateCounterOptions {
   /** Tests choose shorter windows. */
   windowSeconds?: number
 }

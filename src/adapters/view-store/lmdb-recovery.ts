@@ -4,7 +4,7 @@ import { isDamage, type LmdbOptions } from '../lmdb/environment.ts'
 import { deleteLmdb, identityOf, lmdbFile } from '../lmdb/file.ts'
 import { openLmdbViewStore } from './lmdb.ts'
 
-export interface RecoverableViewsOptions {
+interface RecoverableViewsOptions {
   folder: string
   check: LmdbOptions['check']
   /** Called when the views were deleted because they are damaged. */

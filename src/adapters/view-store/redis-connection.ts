@@ -15,7 +15,7 @@ export interface RedisOptions {
 /**
  * Two connections to one server, so that no read waits behind a large write. Errors are mapped to those of the port.
  */
-export interface RedisConnection {
+interface RedisConnection {
   /** Host and port, for messages. */
   server: string
   read<Reply>(command: (client: RedisClient) => Promise<Reply>): Promise<Reply>

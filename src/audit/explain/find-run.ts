@@ -1,7 +1,7 @@
 import { accountIn, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
-import { sealName } from '../../services/seals/seal-name.ts'
+import { sealName } from '../../services/seals/seals.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
 import type { NewestSeal } from '../verify/seals.ts'
 

@@ -31,7 +31,7 @@ const exporters = {
 export type ExportFormat = keyof typeof exporters
 export const EXPORT_FORMATS = Object.keys(exporters) as ExportFormat[]
 
-export interface ExportOptions {
+interface ExportOptions {
   format: ExportFormat
   /** Exports only this account, and where the format has a place for it the catalog that its prices come from. */
   account?: string | undefined

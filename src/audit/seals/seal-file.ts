@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { LogSealed } from '../../../schemas/seal-events.ts'
 import { compileGuard } from '../../engine/log/guard.ts'
 import { Damaged } from '../../ports/faults.ts'
-import { sealName } from '../../services/seals/seal-name.ts'
+import { sealName } from '../../services/seals/seals.ts'
 import type { KeptSeal } from './kept-seal.ts'
 import { isSigned, type SealKeys } from './seal-keys.ts'
 

@@ -3,7 +3,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
-import { sealName } from '../../services/seals/seal-name.ts'
+import { sealName } from '../../services/seals/seals.ts'
 import type { NewestSeal } from '../verify/seals.ts'
 
 /**

@@ -195,7 +195,7 @@ export interface Found {
 }
 
 /** A fault of a stream's end. `at` is the number of its first event. */
-export interface FoundAtEnd extends Found {
+interface FoundAtEnd extends Found {
   /** It is a fault only if the log has an event after this time. */
   afterMs?: number
 }

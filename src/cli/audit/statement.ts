@@ -31,7 +31,7 @@ const FORMATS = {
 } satisfies Record<string, (statement: Statement) => Pieces>
 
 type Pieces = Iterable<string> | AsyncIterable<Uint8Array>
-export type StatementFormat = keyof typeof FORMATS
+type StatementFormat = keyof typeof FORMATS
 
 export const statementCommand = (): Command =>
   new Command('statement')

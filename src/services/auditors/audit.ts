@@ -3,22 +3,22 @@ import type { Seal } from '../../../schemas/api/seal.ts'
 import type { AuditorRead } from '../../../schemas/auditor-events.ts'
 import { READS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { LogVerifier } from '../../ports/log-verifier.ts'
 import { findAccount } from '../accounts/find-account.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AuditorCaller } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
 import type { Ledger, LedgerEntry, LedgerQuery } from '../ledger/ledger.ts'
 import type { SealStream } from '../seals/seal-stream.ts'
 import { sealIn } from '../seals/seals.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 import { AuditedAccounts, type AuditedAccountsDependencies } from './audited-accounts.ts'
-import { auditedRead } from './audited-read.ts'
 import type { AuditorKeys } from './auditor-keys.ts'
 import type { ReadRecord } from './read-record.ts'
-import { type StreamQuery, streamPage } from './stream-page.ts'
 
 /** When to ask for a verification again while another is in progress. It takes 10 s for a million events. */
 const RETRY_VERIFICATION_MS = 30_000
@@ -150,4 +150,54 @@ export class Audit {
   async #ifActive<Value>({ auditorId }: AuditorCaller, found: Answer<Value>): Promise<Answer<Value>> {
     return (await this.#dependencies.auditorKeys.isActive(auditorId)) ? found : refuse('key_revoked')
   }
+}
+
+/** A record of the stream of reads as auditors see it. */
+const auditedRead = (raw: RawEvent): AuditedRead | undefined => {
+  const event = eventCodec.decode(raw)
+  if (event.type !== 'AuditorRead') return undefined
+  const { at, requestId, actor } = event.metadata
+  const { auditorId, route, parameters } = event.data
+  return {
+    object: 'audit_read',
+    event_id: event.id,
+    revision: event.revision,
+    created_at: at,
+    auditor_id: auditorId,
+    auditor: (actor as { name: string }).name,
+    route,
+    parameters,
+    ...(requestId !== undefined && { request_id: requestId }),
+  }
+}
+
+interface StreamQuery {
+  limit: number
+  /** The revision of the last event of the page before. */
+  cursor?: string | undefined
+}
+
+/**
+ * A page of a stream whose last event has the revision `last`, newest first. `show` leaves out events for which it
+ * returns nothing, so that a page may be short.
+ */
+const streamPage = async <Shown>(
+  log: Pick<EventLog, 'readStream'>,
+  stream: string,
+  last: number,
+  { limit, cursor }: StreamQuery,
+  show: (raw: RawEvent) => Shown | undefined,
+): Promise<Answer<Page<Shown, string>>> => {
+  if (cursor !== undefined && Number(cursor) > last) return refuse('cursor_unknown')
+  const end = cursor === undefined ? last : Number(cursor) - 1
+  const start = Math.max(0, end - limit + 1)
+  const found: Shown[] = []
+  for await (const page of start > end ? [] : log.readStream(stream, start)) {
+    for (const raw of page) {
+      const shown = raw.revision <= end ? show(raw) : undefined
+      if (shown) found.unshift(shown)
+    }
+    if ((page.at(-1)?.revision ?? end) >= end) break
+  }
+  return answer({ found, next: start > 0 ? String(start) : null })
 }

@@ -16,7 +16,7 @@ interface Dependencies {
 }
 
 /** An auditor by its id or, if its key is active, by its name. */
-export type NamedAuditor = { auditorId: string } | { name: string }
+type NamedAuditor = { auditorId: string } | { name: string }
 
 /** Creates, lists and revokes the keys of auditors. */
 export class Auditors {

@@ -15,7 +15,7 @@ interface Dependencies {
 }
 
 /** The families to list; all if there is no filter. */
-export interface CatalogFilters {
+interface CatalogFilters {
   /** One family by any of its names. The request is refused if the caller cannot see it. */
   model?: string
   output_type?: Family['outputType']
@@ -110,3 +110,22 @@ const matches = (
   [id, name, ...aliases, ...endpoints.map(each => each.description)].some(text =>
     text.toLowerCase().includes(query.toLowerCase()),
   )
+
+/** The information that programs read to learn how to use the service. It is the same for every caller. */
+export class Descriptors {
+  readonly #offers: Offers
+
+  constructor(offers: Offers) {
+    this.#offers = offers
+  }
+
+  /** The families that descriptions of the service name: those open to every account. */
+  async families(_caller: Caller): Promise<Answer<Offer[]>> {
+    return answer(await this.#offers.list(false))
+  }
+
+  /** Allows a caller to read a protocol's own description, such as the list of MCP tools. */
+  async protocol(_caller: Caller): Promise<Answer<undefined>> {
+    return answer(undefined)
+  }
+}

@@ -1,10 +1,12 @@
+import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
 import { CATALOG_STREAM } from '../../../schemas/events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
-import { type CatalogCommand, type CatalogState, catalog } from '../../domain/catalog/catalog.ts'
+import { type CatalogCommand, type CatalogState, catalog, commandsToShip } from '../../domain/catalog/catalog.ts'
 import { type Refusal, refuse } from '../../domain/refusal.ts'
 import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
@@ -84,3 +86,23 @@ const rehearse = (commands: CatalogCommand[], state: CatalogState, at: string): 
 
 /** Another process may have made the same change at the same time. */
 const isDone = ({ code }: Refusal) => code === 'family_exists' || code === 'family_unchanged'
+
+/**
+ * Publishes the shipped families that differ from the published ones. Resolves to the position that shows them in the
+ * views. A family whose name an operator's family uses is skipped and reported.
+ */
+export const publishShipped = async (
+  log: EventLog,
+  published: PublishedCatalog,
+  shipped: Family[],
+  onSkipped: (refusal: Refusal) => void = () => undefined,
+): Promise<Position> => {
+  const caller = { kind: 'service' } as const
+  const outcome = await published.apply(caller, commandsToShip(await published.state(), shipped))
+  if ('value' in outcome) return outcome.value.position
+  for (const command of commandsToShip(await published.state(), shipped)) {
+    const each = await published.apply(caller, [command])
+    if ('refuse' in each) onSkipped(each.refuse)
+  }
+  return log.head()
+}

@@ -14,11 +14,11 @@ import {
 import { type Answer, answer, type Refused } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { FileStates, type FileStatesDependencies } from '../uploads/file-states.ts'
-import { readPurpose } from '../uploads/put-purpose.ts'
+import { readPurpose } from '../uploads/upload-grants.ts'
 import { isUploadKey } from './addresses.ts'
 
 /** `isInspected` is false for an upload that may hold anything, whatever type its key says. */
-export interface FileFacts extends ObjectFacts {
+interface FileFacts extends ObjectFacts {
   isInspected: boolean
 }
 

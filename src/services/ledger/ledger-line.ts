@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { LedgerLine } from '../../../schemas/api/ledger.ts'
 import type { QuoteLine } from '../../../schemas/api/run.ts'
+import type { ReceiptLine } from '../../../schemas/catalog.ts'
 import type { StatementPrice } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { upTo } from '../../flow/up-to.ts'
 import type { LedgerEntry } from './ledger.ts'
-import { quoteLine } from './quote-line.ts'
 
 /** A line of the ledger as the API shows it. */
 export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
@@ -46,4 +46,24 @@ const priceLines = (text: string): QuoteLine[] => {
   const shown = lines.map(line => quoteLine(line, usdPerCreditMicros))
   shownPrices.set(text, shown)
   return shown
+}
+
+/** A receipt's line with credits and US dollars as numbers. */
+export const quoteLine = (line: ReceiptLine, usdPerCreditMicros: number): QuoteLine => {
+  switch (line.kind) {
+    case 'base':
+      return { kind: 'base', credits: fromMicros(line.amountMicros) }
+    case 'quantity':
+      return line
+    case 'multiplier':
+      return { kind: 'multiplier', parameter: line.parameter, value: line.value, factor: fromMicros(line.factorMicros) }
+    case 'surcharge':
+      return {
+        kind: 'surcharge',
+        parameter: line.parameter,
+        usd: fromMicros(line.usdMicros),
+        usd_per_credit: fromMicros(usdPerCreditMicros),
+        credits: fromMicros(line.amountMicros),
+      }
+  }
 }

@@ -1,5 +1,5 @@
 import { PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
-import type { PeriodEvent } from '../../../schemas/period-events.ts'
+import type { ClosingSeal, PeriodEvent } from '../../../schemas/period-events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
 import {
   type Closing,
@@ -19,9 +19,9 @@ import { Damaged } from '../../ports/faults.ts'
 import { delay } from '../../time/delay.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
-import { sealIn } from '../seals/seals.ts'
+import { eventCodec } from '../event-codec.ts'
+import { sealIn, sealName } from '../seals/seals.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
-import { type FoundSeal, findSeal } from './find-seal.ts'
 
 /** How long a request to close waits for its seal. A process that seals takes a moment, unless it must read the log. */
 const SEAL_WAIT_MS = 30_000
@@ -140,3 +140,36 @@ const soughtFor = (period: string, after: Position) => ({ after, notBeforeMs: en
 
 /** By the clock of the process that sealed. */
 const isEarly = ({ at }: FoundSeal, period: string): boolean => Date.parse(at) < endMsOf(period)
+
+/** A seal, with its name and the time at which it was made. */
+export interface FoundSeal extends ClosingSeal {
+  name: string
+  at: string
+}
+
+interface Sought {
+  /** The seal covers the event at this position. */
+  after: Position
+  notBeforeMs: number
+}
+
+/** The first seal that covers an event and was made late enough, or else the last that covers it. */
+export const findSeal = async (
+  log: Pick<EventLog, 'readAll'>,
+  { after, notBeforeMs }: Sought,
+): Promise<FoundSeal | undefined> => {
+  let early: FoundSeal | undefined
+  // A seal from before the event may name a position of another store, from which the log was copied.
+  for await (const page of log.readAll(after))
+    for (const raw of page) {
+      if (raw.stream !== SEALS_STREAM || raw.type !== 'LogSealed') continue
+      const event = eventCodec.decode(raw)
+      if (event.type !== 'LogSealed') continue
+      const { number, events, position, at } = event.data
+      if (position < after) continue
+      const seal = { number, name: sealName(event.data), link: event.metadata.hash, events, at }
+      if (Date.parse(at) >= notBeforeMs) return seal
+      early = seal
+    }
+  return early
+}

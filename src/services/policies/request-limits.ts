@@ -4,7 +4,7 @@ import type { RateCounter } from '../../ports/rate-counter.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 
-export interface RequestLimitsDependencies {
+interface RequestLimitsDependencies {
   accounts: Pick<AccountMailboxes, 'recentState'>
   counter: RateCounter
   /** The limits of accounts without exceptions. */
@@ -12,7 +12,7 @@ export interface RequestLimitsDependencies {
 }
 
 /** A limit of requests per minute, and how it stands. */
-export interface LimitStatus {
+interface LimitStatus {
   of: 'key' | 'account'
   limit: number
   /** Undefined if the request was not counted towards it. */
@@ -20,7 +20,7 @@ export interface LimitStatus {
 }
 
 /** The request is refused if it goes beyond a limit. */
-export interface CountedRequest {
+interface CountedRequest {
   statuses: LimitStatus[]
   refusal?: { refuse: RefusalOf<'too_many_requests'> }
 }

@@ -1,5 +1,7 @@
+import { emptyLogTree, withLink } from '../../domain/seals/log-tree.ts'
 import { keyOf, type Pages, type StreamLeaf, type TreeChange, withLeaves } from '../../domain/seals/stream-tree.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { Damaged } from '../../ports/faults.ts'
 import { delay } from '../../time/delay.ts'
 import { batchesOf } from './batches.ts'
 
@@ -48,4 +50,22 @@ const inOrder = async (leaves: StreamLeaf[], clock: Clock): Promise<StreamLeaf[]
     if (batch.length === KEYS_AT_ONCE) await delay(clock, 0)
   }
   return [...groups.keys()].sort().flatMap(digits => groups.get(digits) as StreamLeaf[])
+}
+
+/** A leaf with further events of its stream. Throws Damaged if they do not follow it. */
+export const extended = (
+  stream: string,
+  events: { revision: number; link: string }[],
+  leaf: StreamLeaf | undefined,
+): StreamLeaf => {
+  let { links, head } = leaf ?? { links: emptyLogTree, head: '' }
+  for (const { revision, link } of events) {
+    if (revision !== links.size)
+      throw new Damaged(
+        `${stream} continues with revision ${revision}, but its last seal ends before revision ${links.size}`,
+      )
+    links = withLink(links, link)
+    head = link
+  }
+  return { stream, head, links }
 }

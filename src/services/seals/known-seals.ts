@@ -2,8 +2,8 @@ import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { every } from '../../time/every.ts'
-import { sealName } from './seal-name.ts'
 import type { SealStream } from './seal-stream.ts'
+import { sealName } from './seals.ts'
 
 /** How old the newest seal that responses name may be. The log is sealed every few minutes. */
 const REFRESH_MS = 5000

@@ -15,9 +15,8 @@ import { type AccountCaller, modeOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import { isSeenWhole } from '../policies/seen-by.ts'
 import type { WaitingClient } from '../views/newest-first.ts'
-import { nextEvents } from './next-events.ts'
 import { linkOf, PROOF, placedEvent, provenLeaf, provenSeal } from './proof-parts.ts'
-import { SealHistory } from './seal-history.ts'
+import { nextEvents, SealHistory } from './seal-history.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
 /** Events of an account that are read for a proof. Reading so many takes a few seconds. */

@@ -3,8 +3,8 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import { LinkLevels } from '../../domain/seals/link-levels.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { Unavailable } from '../../ports/faults.ts'
 import { delay } from '../../time/delay.ts'
-import { nextEvents } from './next-events.ts'
 import { linkOf } from './proof-parts.ts'
 
 interface Dependencies {
@@ -41,5 +41,19 @@ export class SealHistory {
       // The first time there may be many pages, and requests are served between them.
       await delay(clock, 0)
     }
+  }
+}
+
+/**
+ * The events of a page from a revision on. A read that was interrupted may repeat events, which are left out. Throws
+ * Unavailable if it lacks one: a proof over what is there would be wrong.
+ */
+export function* nextEvents(page: readonly RawEvent[], from: number): Generator<RawEvent> {
+  let next = from
+  for (const event of page) {
+    if (event.revision < next) continue
+    if (event.revision > next) throw new Unavailable(`the log left out event ${next} of ${event.stream}`)
+    yield event
+    next += 1
   }
 }

@@ -10,7 +10,7 @@ import type { SealKey } from './seal-key.ts'
 const cause = { actor: { kind: 'service' } } as const
 
 /** The part of the log that a seal commits to. */
-export type Sealable = Pick<LogSealed, 'events' | 'streams' | 'position' | 'root'>
+type Sealable = Pick<LogSealed, 'events' | 'streams' | 'position' | 'root'>
 
 /** The maximum age of what clients see. Reading the end of the stream ten times a second costs almost nothing. */
 const MAX_AGE_MS = 100

@@ -8,13 +8,12 @@ import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { delay } from '../../time/delay.ts'
 import { batchesOf } from './batches.ts'
-import { grownTree } from './grown-tree.ts'
+import { extended, grownTree } from './grown-tree.ts'
 import type { SealKey } from './seal-key.ts'
 import type { SealStream } from './seal-stream.ts'
-import { extended } from './sealed-leaf.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
-export interface SealerDependencies {
+interface SealerDependencies {
   log: Pick<EventLog, 'readAll'>
   seals: SealStream
   trees: TreeStore

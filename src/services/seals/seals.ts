@@ -2,6 +2,7 @@ import type { Seal } from '../../../schemas/api/seal.ts'
 import { SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
+import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -9,7 +10,6 @@ import type { SealCopy } from '../../ports/seal-sink.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
-import { sealName } from './seal-name.ts'
 import type { SealStream } from './seal-stream.ts'
 
 /** Shows the seals of the log, and the keys that signed them. */
@@ -58,3 +58,7 @@ export const sealIn = (raw: RawEvent): Seal | undefined => {
 const show = (link: string, data: LogSealed): Seal => ({
   ...{ object: 'seal', number: data.number, name: sealName(data), link, data },
 })
+
+/** The name of a seal: its number, and the digest of what its signature covers. No signature covers its link. */
+export const sealName = ({ signature: _, ...signed }: LogSealed): string =>
+  `${signed.number}:sha256-${sha256(canonicalJson(signed))}`

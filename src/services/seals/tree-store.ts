@@ -1,10 +1,10 @@
+import { keyed, type StreamLeaf } from '../../domain/seals/prefix-tree.ts'
 import { EMPTY_TREE, keyOf, type Pages, type TreeChange } from '../../domain/seals/stream-tree.ts'
-import { addressOf, type Below, below, type TreePage } from '../../domain/seals/tree-page.ts'
+import { addressOf, type Below, below, branchesOver, type TreePage, topsOf } from '../../domain/seals/tree-page.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
 import { batchesOf } from './batches.ts'
-import { pageOf, textOf } from './page-text.ts'
 
 /** A store reads so many pages within a few milliseconds, and their hashes take as long. */
 const PAGES_AT_ONCE = 400
@@ -157,3 +157,27 @@ function* batchesInOrder(keys: Iterable<string>): Generator<string[]> {
   }
   if (batch.length > 0) yield batch
 }
+
+// The form in which view stores, which keep texts, hold pages of the tree over all streams.
+
+export const textOf = (page: TreePage): string =>
+  'leaves' in page
+    ? JSON.stringify(page.leaves.map(({ stream, head, links }) => ({ stream, head, links })))
+    : topsOf(page).toString('base64url')
+
+/** The page with this text, whether or not its hash is right; undefined if no service wrote the text. */
+export const pageOf = (place: string, text: string): TreePage | undefined =>
+  text.startsWith('[') ? leavesOf(text) : branchesOver(place, Buffer.from(text, 'base64url'))
+
+const leavesOf = (text: string): TreePage | undefined => {
+  try {
+    const leaves = JSON.parse(text) as StreamLeaf[]
+    return leaves.every(isWhole) ? { leaves: leaves.map(keyed) } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Fewer hashes may have the same root, and would grow into another tree: there is one for each bit of the size. */
+const isWhole = ({ links: { size, hashes } }: StreamLeaf): boolean =>
+  hashes.length === [...size.toString(2)].filter(bit => bit === '1').length

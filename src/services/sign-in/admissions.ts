@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { disposableEmailBlocklistSet } from 'disposable-email-domains-js'
 import { REGISTRATIONS_STREAM } from '../../../schemas/events.ts'
 import type { Identity } from '../../../schemas/identity.ts'
 import type { RegistrationEvent, WelcomeWithheld } from '../../../schemas/registration-events.ts'
@@ -20,9 +21,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { deriveKey } from '../derive-key.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
-import { isDisposable } from './disposable.ts'
 import type { Logins } from './logins.ts'
-import { wideNetworksOf } from './wide-network.ts'
 
 /** A tail of this many events is read in a few milliseconds, so an earlier snapshot would not be worth its cost. */
 const MIN_TAIL = 1000
@@ -145,3 +144,25 @@ export class Admissions {
 /** An identity of another kind belongs to no domain. */
 const domainOf = (identity: Identity): string =>
   identity.kind === 'email' ? identity.address.slice(identity.address.indexOf('@') + 1) : ''
+
+/** About 9,000 domains. They are read at the first use, since few processes need them. */
+let domains: Set<string> | undefined
+
+/** Whether anybody can have an address of the domain for some minutes, or of one above it. */
+const isDisposable = (domain: string): boolean => {
+  domains ??= disposableEmailBlocklistSet()
+  const labels = domain.split('.')
+  return labels.some((_, index) => domains?.has(labels.slice(index).join('.')))
+}
+
+/**
+ * The networks that a client's share is counted for, the narrowest first: the /24 and the /16 of an IPv4 address, the
+ * /48 and the /32 of an IPv6 network of four groups. One person easily has the first, and a provider the second. Any
+ * other name is both. The two never have the same name.
+ */
+export const wideNetworksOf = (network: string): [string, string] => {
+  const narrow = wider(network)
+  return [narrow, `${wider(narrow)}/`]
+}
+
+const wider = (network: string): string => network.replace(/[.:][^.:]+$/, '')

@@ -1,5 +1,7 @@
-import type { EmailIdentity } from '../../../schemas/identity.ts'
+import { createHmac } from 'node:crypto'
+import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
+import { loginOf } from '../../domain/login/identity.ts'
 import { type LoginState, MAX_TRIES } from '../../domain/login/login.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
@@ -11,11 +13,11 @@ import type { MailMessage } from '../../ports/mailer.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type Caller, type SessionOwner, serviceFor } from '../caller.ts'
+import { deriveKey } from '../derive-key.ts'
 import type { MailQueue } from '../mail/mail-queue.ts'
-import { codeHasher, newCode } from './codes.ts'
-import type { KnownBrowsers } from './known-browsers.ts'
+import { wideNetworksOf } from './admissions.ts'
+import type { KnownBrowsers } from './browser-tokens.ts'
 import type { Logins } from './logins.ts'
-import { wideNetworksOf } from './wide-network.ts'
 
 /** Long enough for slow mail. */
 export const CODE_MS = 10 * 60 * 1000
@@ -190,4 +192,33 @@ export class OneTimeCodes {
   async #codeOf({ identity, codeId }: CodeCandidate) {
     return (await this.#dependencies.logins.state(identity)).codes.find(each => each.codeId === codeId)
   }
+}
+
+/**
+ * The letters of a code: consonants that are hard to confuse, and that make no words (RFC 8628, section 6.1). Eight of
+ * them have 2.5 · 10¹⁰ values.
+ */
+const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
+const CODE_LENGTH = 8
+
+/** The multiples of 20 that fit into a byte, so that every letter is equally likely. */
+const FAIR_BYTES = 240
+
+/** A random code, as people type it: `WDJB-MJHT`. */
+const newCode = (random: Random): string => {
+  let code = ''
+  while (code.length < CODE_LENGTH) {
+    const byte = Number.parseInt(random.hex(1), 16)
+    if (byte < FAIR_BYTES) code += LETTERS[byte % LETTERS.length]
+  }
+  return `${code.slice(0, CODE_LENGTH / 2)}-${code.slice(CODE_LENGTH / 2)}`
+}
+
+/** Makes the hash of a code that the log holds. Without the master secret, nobody can tell the code from it. */
+const codeHasher = (masterSecret: string) => {
+  const key = deriveKey(masterSecret, 'sign-in-codes')
+  return (identity: Identity, codeId: string, code: string): string =>
+    createHmac('sha256', key)
+      .update(`${loginOf(identity)}/${codeId}/${code.toUpperCase().replaceAll(/[^A-Z]/g, '')}`)
+      .digest('hex')
 }

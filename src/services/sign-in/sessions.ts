@@ -1,6 +1,14 @@
+import type { AccountId } from '../../../schemas/primitives.ts'
+import { sessionRefusal } from '../../domain/account/sessions.ts'
+import type { AccountState } from '../../domain/account/state.ts'
+import { suspensionRefusal } from '../../domain/account/suspension.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { SessionOwner } from '../caller.ts'
+import type { Caller, SessionOwner } from '../caller.ts'
+import { newSessionId } from '../ids.ts'
+import type { KnownBrowsers, SessionTokens } from './browser-tokens.ts'
 
 /** Closes the sessions of the account's owner. */
 export class Sessions {
@@ -22,4 +30,88 @@ export class Sessions {
     const closed = await this.#accounts.execute(caller, caller.accountId, { type: 'CloseAllSessions' })
     return 'refuse' in closed ? closed : answer(undefined)
   }
+}
+
+interface Dependencies {
+  accounts: AccountMailboxes
+  tokens: SessionTokens
+  clock: Clock
+}
+
+/** Finds the owner of a session. No view is involved: the token names the account, whose own state decides. */
+export class SessionHolders {
+  readonly #dependencies: Dependencies
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /**
+   * Undefined for a token that was not made here, or whose session has ended. Refuses the owner of a suspended account.
+   * A session that another process closed, or whose account it suspended, works for at most a second. Rejects with
+   * Unavailable if that cannot be decided.
+   */
+  async ownerOf(token: string): Promise<Answer<SessionOwner> | undefined> {
+    const found = await this.#open(token)
+    if (!found) return undefined
+    const suspended = suspensionRefusal(found.state)
+    return suspended ? { refuse: suspended } : answer(found.owner)
+  }
+
+  /** The owner of an open session, also of a suspended account: anybody may sign out. */
+  async ownerToSignOut(token: string): Promise<SessionOwner | undefined> {
+    return (await this.#open(token))?.owner
+  }
+
+  async #open(token: string): Promise<{ owner: SessionOwner; state: AccountState } | undefined> {
+    const { accounts, tokens, clock } = this.#dependencies
+    const session = tokens.read(token)
+    if (!session) return undefined
+    const { accountId, sessionId } = session
+    const isOpenIn = (state: AccountState) => !sessionRefusal({ sessionId, atMs: clock.nowMs() }, state)
+    const recent = await accounts.recentState(accountId)
+    // Another process may have opened it in the last second.
+    const state = isOpenIn(recent) ? recent : await accounts.currentState(accountId)
+    return isOpenIn(state) ? { owner: { kind: 'session', ...session }, state } : undefined
+  }
+}
+
+/** Afterwards, the owner signs in again. */
+export const SESSION_MS = 30 * 24 * 60 * 60 * 1000
+
+export interface SessionDependencies {
+  accounts: AccountMailboxes
+  tokens: SessionTokens
+  browsers: KnownBrowsers
+  clock: Clock
+  random: Random
+}
+
+/** A session that was opened just now. */
+export interface OpenedSession {
+  accountId: AccountId
+  token: string
+  /** By which the browser is known from now on, also after the session. */
+  browser: string
+}
+
+/**
+ * Opens a session with a new id, so that nobody can know it before. The earlier session of the same browser ends, also
+ * if it was that of another account.
+ */
+export const openSession = async (
+  { accounts, tokens, browsers, clock, random }: SessionDependencies,
+  caller: Caller,
+  accountId: AccountId,
+  earlierToken: string | undefined,
+): Promise<Answer<OpenedSession>> => {
+  const earlier = earlierToken === undefined ? undefined : tokens.read(earlierToken)
+  const sessionId = newSessionId(random)
+  const expiresAt = new Date(clock.nowMs() + SESSION_MS).toISOString()
+  const replaces = earlier?.accountId === accountId ? earlier.sessionId : undefined
+  const opened = await accounts.execute(caller, accountId, { type: 'OpenSession', sessionId, expiresAt, replaces })
+  if ('refuse' in opened) return opened
+  if (earlier && earlier.accountId !== accountId)
+    await accounts.execute(caller, earlier.accountId, { type: 'CloseSession', sessionId: earlier.sessionId })
+  return answer({ accountId, token: tokens.make({ accountId, sessionId }), browser: browsers.make(accountId) })
 }

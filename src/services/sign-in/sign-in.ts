@@ -9,7 +9,7 @@ import { type Caller, serviceFor } from '../caller.ts'
 import type { Admissions } from './admissions.ts'
 import { signInMessage } from './code-messages.ts'
 import type { Client, CodeAnswer, OneTimeCodes } from './one-time-codes.ts'
-import { type OpenedSession, openSession, type SessionDependencies } from './open-session.ts'
+import { type OpenedSession, openSession, type SessionDependencies } from './sessions.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
 export interface SignInDependencies extends RegistrationDependencies, SessionDependencies {

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { IdentityNotProved, type IdentityProvider, type ProofAttempt } from '../../ports/identity-provider.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { KnownBrowsers } from './known-browsers.ts'
+import type { KnownBrowsers } from './browser-tokens.ts'
 import type { Client } from './one-time-codes.ts'
 
 /** Each is a request to Telegram. A network may be an office. */

@@ -13,7 +13,7 @@ import type { UploadFinder } from './upload-finder.ts'
 const MAX_DIGESTS = 1000
 
 /** `withdrawn`: the file was sent after its upload was deleted or its key revoked, which an S3 server cannot know. */
-export type FileState = 'inspected' | 'uninspected' | 'withdrawn'
+type FileState = 'inspected' | 'uninspected' | 'withdrawn'
 
 export interface FileStatesDependencies {
   objects: ObjectStore

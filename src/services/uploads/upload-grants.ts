@@ -1,5 +1,6 @@
 import type { AccountEvent, UploadGranted } from '../../../schemas/account-events.ts'
 import type { UploadForm } from '../../../schemas/api/upload.ts'
+import type { AccountId, KeyId, UploadId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import { extensionFor } from '../../domain/media-types.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -61,3 +62,20 @@ export class UploadGrants {
 /** The key of a new upload. It contains 128 random bits, so that its address cannot be guessed. */
 const newUploadKey = (random: Random, mimeType: string): string =>
   `${'uploads' satisfies Folder}/${random.hex(16)}.${extensionFor(mimeType)}`
+
+/** The upload that a presigned address is for, and the key that asked for it, if one did. */
+interface PutPurpose {
+  accountId: AccountId
+  uploadId: UploadId
+  keyId: KeyId | undefined
+}
+
+/** A purpose as the signed part of an address. */
+export const purposeOf = ({ accountId, uploadId, keyId = '' as KeyId }: PutPurpose): string =>
+  [accountId, uploadId, keyId].join('.')
+
+/** The purpose of an address whose signature was verified. */
+export const readPurpose = (text: string): PutPurpose => {
+  const [accountId, uploadId, keyId] = text.split('.')
+  return { accountId, uploadId, keyId: keyId || undefined } as PutPurpose
+}

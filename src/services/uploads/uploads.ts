@@ -1,8 +1,14 @@
 import type { UploadGranted } from '../../../schemas/account-events.ts'
 import type { PresignRequest } from '../../../schemas/api/upload.ts'
-import { MAX_PRESIGNED_BYTES, type UploadId } from '../../../schemas/primitives.ts'
+import {
+  type AccountId,
+  MAX_ARRIVING_UPLOADS,
+  MAX_PRESIGNED_BYTES,
+  type UploadId,
+} from '../../../schemas/primitives.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
+import { OpenCounts } from '../../flow/open-counts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -10,11 +16,9 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
-import { ArrivingUploads } from './arriving-uploads.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
-import { purposeOf } from './put-purpose.ts'
 import type { UploadFinder } from './upload-finder.ts'
-import type { UploadGrants } from './upload-grants.ts'
+import { purposeOf, type UploadGrants } from './upload-grants.ts'
 import { declaredType } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
@@ -31,7 +35,7 @@ interface Dependencies {
 }
 
 /** A granted upload, and the address to send its file to. */
-export interface PresignedGrant {
+interface PresignedGrant {
   upload: UploadGranted
   presignedUrl: string
 }
@@ -105,5 +109,28 @@ export class Uploads {
     if (row.sealed) await settlement.remove({ kind: 'service', requestId: caller.requestId }, row, 'requested')
     else await objects.delete(row.objectKey)
     return answer(uploadId)
+  }
+}
+
+/** Limits the files of each account that arrive at a time: one counts towards the quota only when it is whole. */
+class ArrivingUploads {
+  readonly #open = new OpenCounts<AccountId>(MAX_ARRIVING_UPLOADS)
+
+  /** Counts an upload from its beginning until it is finished or discarded. */
+  async count(
+    { accountId }: AccountCaller,
+    begin: () => Promise<Answer<IncomingUpload>>,
+  ): Promise<Answer<IncomingUpload>> {
+    const close = this.#open.open(accountId)
+    if (!close) return refuse('too_many_arriving_uploads', { limit: MAX_ARRIVING_UPLOADS })
+    let begun: Answer<IncomingUpload> | undefined
+    try {
+      begun = await begin()
+    } finally {
+      if (!begun || 'refuse' in begun) close()
+    }
+    if ('refuse' in begun) return begun
+    const { body, finish, discard } = begun.value
+    return answer({ body, finish: form => finish(form).finally(close), discard: () => discard().finally(close) })
   }
 }

@@ -1,15 +1,17 @@
 import { LABELLED_PARTS, USAGE_PARTS, type UsagePart } from '../../../projections/usage.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
+import type { Usage as UsageItem } from '../../../schemas/api/usage.ts'
+import { type AccountId, DEFAULT_USAGE_DAYS, MAX_USAGE_DAYS } from '../../../schemas/primitives.ts'
+import { DAY_MS, dayOf } from '../../domain/days.ts'
+import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OneAtATime } from '../../flow/one-at-a-time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
-import { type Answer, answer } from '../answer.ts'
+import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, modeOf } from '../caller.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
-import { type Days, daysOf } from './days.ts'
 import { FirstGroups, type UsageCounts } from './first-groups.ts'
 
 export interface UsageQuery {
@@ -128,4 +130,42 @@ const placeIn = (cursor: string, parts: readonly UsagePart[]): string | undefine
   const [asked, ...texts] = Buffer.from(cursor, 'base64url').toString().split('/')
   const isOfParts = asked === parts.join() && texts.length === parts.length + 1 && texts.at(-1) === ''
   return isOfParts && parts.length > 0 && PLACE.test(texts.join('/')) ? texts.join('/') : undefined
+}
+
+/** UTC days: the first one is included, the second one is not. */
+export interface Days {
+  from: string
+  to: string
+}
+
+/** Earlier years have more than four digits, which no time of the log has. */
+const FIRST_DAY_MS = Date.parse('0000-01-01')
+
+/** The days that are asked for; without any, those up to the end of this one. */
+export const daysOf = (
+  { from, to }: Partial<Record<keyof Days, string | undefined>>,
+  nowMs: number,
+): Days | Refused => {
+  const end = to ?? dayOf(nowMs + DAY_MS)
+  const start = from ?? dayOf(Math.max(FIRST_DAY_MS, Date.parse(end) - DEFAULT_USAGE_DAYS * DAY_MS))
+  const count = (Date.parse(end) - Date.parse(start)) / DAY_MS
+  if (count < 1 || count > MAX_USAGE_DAYS) return refuse('usage_days_invalid', { maxDays: MAX_USAGE_DAYS })
+  return { from: start, to: end }
+}
+
+/** A group as the API shows it, with the parts that were asked for. */
+export const usageItem = (counts: UsageCounts, groupBy: readonly UsagePart[]): UsageItem => {
+  const { day, model = null, keyId = null, label = null, runs, failures, chargedMicros, refundedMicros } = counts
+  return {
+    object: 'usage',
+    ...(groupBy.includes('day') && day !== undefined && { day }),
+    ...(groupBy.includes('model') && { model }),
+    ...(groupBy.includes('key') && { key_id: keyId }),
+    ...(groupBy.includes('label') && { label }),
+    runs,
+    failures,
+    credits_charged: fromMicros(chargedMicros),
+    credits_refunded: fromMicros(refundedMicros),
+    credits: fromMicros(chargedMicros - refundedMicros),
+  }
 }

@@ -14,7 +14,7 @@ interface Dependencies {
 }
 
 /** Called with the number of events replayed so far, and the number of all events at the start. */
-export type OnReplayProgress = (replayed: number, total: number) => void
+type OnReplayProgress = (replayed: number, total: number) => void
 
 /** Lets the operator check the views against the log, and rebuild them. */
 export class ViewMaintenance {

@@ -5,7 +5,7 @@ import { tidyMp4 } from './mp4.ts'
 // The bundle wrongly declares itself an ES module, which loaders handle differently; `require` always works.
 const { createH264MP4Encoder }: typeof H264 = createRequire(import.meta.url)('h264-mp4-encoder')
 
-export interface FilmEncoder {
+interface FilmEncoder {
   /** Adds a frame of RGBA pixels. */
   add(pixels: Uint8Array): void
   /** Finishes and returns the file. */

@@ -5,9 +5,9 @@ import type { Stage } from './stage.ts'
 /** The heights of a ridge, one every `RIDGE_STEP` world units from left to right. */
 export type RidgeLine = readonly number[]
 
-export type RidgeShape = keyof typeof shapes
+type RidgeShape = keyof typeof shapes
 
-export interface Ridge {
+interface Ridge {
   shape: RidgeShape
   /** The height of the ridge's base, and its maximum rise above it. */
   base: number
@@ -74,7 +74,7 @@ export function shadeSlopes(stage: Stage, line: RidgeLine, colour: Colour, style
   }
 }
 
-export interface SlopeStyle {
+interface SlopeStyle {
   /** The radius within which a summit is the highest point. Sets how fine the relief is. */
   reach: number
   length: number

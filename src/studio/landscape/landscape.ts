@@ -24,7 +24,7 @@ export interface LandscapeView {
   inLayers?: boolean
 }
 
-export interface Landscape extends Stage {
+interface Landscape extends Stage {
   /** The height of the shore, if there is water. */
   waterline?: number
 }

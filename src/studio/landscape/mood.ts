@@ -1,7 +1,7 @@
 import { pick, type Random } from '../random.ts'
 import { type Palette, type PaletteName, palettes, type SceneName } from './palettes.ts'
 
-export interface Mood {
+interface Mood {
   palette: Palette
   scene: SceneName
 }

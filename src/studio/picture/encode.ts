@@ -2,7 +2,7 @@ import type { Canvas } from '@napi-rs/canvas'
 import { type Input, type Made, textIn } from '../work.ts'
 import { encodePng } from './png.ts'
 
-export type PictureFormat = 'png' | 'jpeg' | 'webp'
+type PictureFormat = 'png' | 'jpeg' | 'webp'
 
 /** The format that an input requests. */
 export function formatIn(input: Input): PictureFormat {

@@ -1,7 +1,7 @@
 import type { Note, Voice } from './composition.ts'
 
 /** Up to a second of sound. `from` is the number of its first sample. */
-export interface Block {
+interface Block {
   left: Float32Array
   right: Float32Array
   from: number

@@ -5,12 +5,12 @@ import { createEncoder, type WasmMediaEncoder } from 'wasm-media-encoders'
 import { type Input, type Made, textIn } from '../work.ts'
 
 /** A sound file under construction. Samples are from -1 to 1, one array per channel. */
-export interface SoundFile {
+interface SoundFile {
   add(channels: readonly Float32Array[]): void
   finish(): Made
 }
 
-export interface SoundShape {
+interface SoundShape {
   sampleRateHz: number
   channels: 1 | 2
 }

@@ -6,7 +6,7 @@ export type Syllable =
 export type Vowel = 'a' | 'e' | 'i' | 'o' | 'u'
 
 /** The onset of a syllable: a breath, a stop, or soft. */
-export type Onset = 'hiss' | 'stop' | 'hum'
+type Onset = 'hiss' | 'stop' | 'hum'
 
 /** Splits a text into simplified syllables: as many as in the text, with the same pauses. */
 export function syllablesOf(text: string): Syllable[] {

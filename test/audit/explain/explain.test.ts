@@ -2,7 +2,7 @@ import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import { explainRun } from '../../../src/audit/explain/explain.ts'
-import { sealName } from '../../../src/services/seals/seal-name.ts'
+import { sealName } from '../../../src/services/seals/seals.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { logOf } from '../../support/log-of.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { check as checkText, examine, parseKeys } from '#verify'
 import type { ConsistencyProof, InclusionProof, Proof, StatementProof } from '../../../schemas/proof.ts'
-import { sealName } from '../../../src/services/seals/seal-name.ts'
+import { sealName } from '../../../src/services/seals/seals.ts'
 import { forgedProofs, vectorKey, vectorProofs } from '../../support/proof-vectors.ts'
 
 const keys = parseKeys(JSON.stringify(vectorKey.publicKey))

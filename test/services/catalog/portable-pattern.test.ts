@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isPortable, patternsIn } from '../../../src/services/catalog/portable-pattern.ts'
+import { isPortable, patternsIn } from '../../../src/services/catalog/schema-fault.ts'
 
 t.test('patterns that all languages read alike are portable', async t => {
   for (const pattern of [

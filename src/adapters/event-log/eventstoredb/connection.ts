@@ -25,7 +25,7 @@ const MAX_READS = 80
 /** If a DNS lookup takes longer, gRPC resolves the name. */
 const LOOKUP_TIMEOUT_MS = 1000
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** How long to look for a leader and retry a request that was not handled. */
   leaderTimeoutMs: number
   /** After how long without an answer the leader is checked. */

@@ -18,7 +18,7 @@ const GOSSIP_TIMEOUT_MS = 1000
 const OLDEST_VERSION = [23, 10] as const
 
 /** A server's view of its cluster. */
-export interface Gossip {
+interface Gossip {
   /** Its own instance id; undefined if it was reached by an address that it does not advertise. */
   id: string | undefined
   /** Whether it claims to lead. */
@@ -28,7 +28,7 @@ export interface Gossip {
   members: Endpoint[]
 }
 
-export interface Transport {
+interface Transport {
   channel: Channel
   /** Sent with every request. */
   metadata: Metadata

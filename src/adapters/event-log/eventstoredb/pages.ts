@@ -1,5 +1,5 @@
 /** Receives what a source pushes. */
-export interface Sink<Item> {
+interface Sink<Item> {
   push(item: Item, bytes: number): void
   /** Sets how to pause and resume the source. */
   setFlow(flow: Flow): void
@@ -12,7 +12,7 @@ export interface Flow {
   resume(): void
 }
 
-export interface PageOptions {
+interface PageOptions {
   items: number
   bytes: number
   /** After how long a silent source that is still catching up counts as slow, and what to call then. */

@@ -7,7 +7,7 @@ import { thoughts } from '../../../studio/thoughts.ts'
 import { isUnusable, type Made, textIn, type Unusable, type Work } from '../../../studio/work.ts'
 import { isLong, orderFor, type SandboxJob } from './order.ts'
 
-export interface ProductionDependencies {
+interface ProductionDependencies {
   studio: Studio
   useInputMedia: UseInputMedia
 }

@@ -7,7 +7,7 @@ import { isLong, orderFor } from './order.ts'
 import { produce } from './production.ts'
 import { isTestJob, TestFamily } from './test-family.ts'
 
-export interface SandboxDependencies {
+interface SandboxDependencies {
   useInputMedia: UseInputMedia
   clock: Clock
   /** The number of worker threads; by default, the number of cores. */

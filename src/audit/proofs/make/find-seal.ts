@@ -4,7 +4,7 @@ import type { LogSealed } from '../../../../schemas/seal-events.ts'
 import type { ReadableLog } from '../../../ports/event-log.ts'
 import { eventCodec } from '../../../services/event-codec.ts'
 import { linkOf } from '../../../services/seals/proof-parts.ts'
-import { sealName } from '../../../services/seals/seal-name.ts'
+import { sealName } from '../../../services/seals/seals.ts'
 import { hasName } from '../../seals/kept-seal.ts'
 
 /** A seal as people name it: its number, and perhaps its name. */

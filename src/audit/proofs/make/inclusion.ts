@@ -8,7 +8,7 @@ import { findSeal, type NamedSeal, NoProof } from './find-seal.ts'
 import { readSealed } from './sealed-log.ts'
 
 /** An event by its id, or the debit of a run. */
-export type EventName = { eventId: string } | { runId: string }
+type EventName = { eventId: string } | { runId: string }
 
 /** Proves that a seal, by default the newest, covers an event. Throws NoProof if it does not. */
 export const proveInclusion = async (

@@ -1,6 +1,5 @@
 import type Router from '@koa/router'
-import type { ApiKey } from '../../../../schemas/api/key.ts'
-import { NewKey } from '../../../../schemas/api/key.ts'
+import { type ApiKey, NewKey } from '../../../../schemas/api/key.ts'
 import { WELCOME_WITHHELD } from '../../../../schemas/registration-events.ts'
 import { HomePage, type HomeProps } from '../../../console/home-page.tsx'
 import { NewKeyPage } from '../../../console/new-key-page.tsx'
