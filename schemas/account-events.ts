@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
-import { Attempt, AttemptReason, HttpStatus } from './attempt.ts'
 import { Mode, Receipt, Retry } from './catalog.ts'
 import { Identity, TelegramIdentity } from './identity.ts'
 import {
@@ -13,10 +12,13 @@ import {
 } from './notice-events.ts'
 import {
   AccountId,
+  Attempt,
+  AttemptReason,
   Closed,
   CURRENCY,
   Day,
   type EventUnion,
+  HttpStatus,
   KeyId,
   Label,
   Livemode,

@@ -1,6 +1,19 @@
 import { type Static, Type } from 'typebox'
-import { Attempt, AttemptReason, HttpStatus } from './attempt.ts'
-import { Closed, Day, KeyId, Micros, OneOf, PositiveMicros, Sha256, Slug, Tagged, Timestamp } from './primitives.ts'
+import {
+  Attempt,
+  AttemptReason,
+  Closed,
+  Day,
+  HttpStatus,
+  KeyId,
+  Micros,
+  OneOf,
+  PositiveMicros,
+  Sha256,
+  Slug,
+  Tagged,
+  Timestamp,
+} from './primitives.ts'
 
 /**
  * What an account is told of, and where: by mail, to a URL, or both. `login` is the hash of the e-mail identity that

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Attempt, AttemptReason } from './attempt.ts'
-import { Closed, type EventUnion, OneOf, Slug, Tagged, Timestamp } from './primitives.ts'
+import { Attempt, AttemptReason, Closed, type EventUnion, OneOf, Slug, Tagged, Timestamp } from './primitives.ts'
 
 /** Characters of the name of a seal sink, which may be a path. */
 export const MAX_SINK_LENGTH = 300

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { AttemptReason, HttpStatus } from './attempt.ts'
-import { Closed, WebhookTestId } from './primitives.ts'
+import { AttemptReason, Closed, HttpStatus, WebhookTestId } from './primitives.ts'
 
 /** The secret of this generation signs from now on. Generation 0 is the first one; none is recorded itself. */
 export const WebhookSecretRotated = Closed({ generation: Type.Integer({ minimum: 1 }) })

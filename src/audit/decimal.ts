@@ -8,6 +8,10 @@ export const shown = (number: string): string =>
 /** A number of millionths for people, such as 1,234.5. */
 export const millionths = (number: number): string => shown(decimal(BigInt(number), 6))
 
+/** Such as `1,234 events`, or `1 event`. */
+export const count = (number: number, noun: string): string =>
+  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+
 /** Microcredits as an exact decimal number of credits with six decimals, such as `-16.500000`. */
 export const toCredits = (micros: number | bigint): string => fixed(BigInt(micros), 6)
 

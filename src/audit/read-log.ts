@@ -1,7 +1,11 @@
+import type { AccountEvent } from '../../schemas/account-events.ts'
 import { accountStream, CATALOG_STREAM } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
-import type { Position, RawEvent } from '../../schemas/recorded.ts'
+import type { Position, RawEvent, Recorded } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
+import { eventCodec } from '../services/event-codec.ts'
+import type { Fault } from './fault.ts'
+import { Chain } from './verify/chain.ts'
 
 /** Called after each page with the position that was reached, and the head. Reading goes on once it resolves. */
 export type OnProgress = (position: Position, head: Position) => void | Promise<void>
@@ -44,3 +48,30 @@ export async function* upTo<Event extends { position: Position }>(
 /** Whether a stream belongs to an audit of one account, which also needs the catalog for its prices. */
 export const concerns = (stream: string, account: string | undefined): boolean =>
   account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)
+
+/** An event of an account, in its present shape. */
+export type AccountRecord = Recorded<AccountEvent>
+
+interface Options {
+  /** Reads no event after this position. */
+  head?: Position
+  onProgress?: OnProgress | undefined
+  /** Called for each event whose revision, link or time does not follow from the event before it. */
+  onFault(fault: Fault): void
+}
+
+/** The events of an account, in order. Checks their chain on the way. Throws Damaged if an event cannot be read. */
+export async function* readAccount(
+  log: ReadableLog,
+  account: string,
+  { onFault, ...options }: Options,
+): AsyncGenerator<AccountRecord> {
+  const chain = new Chain()
+  for await (const page of readLog(log, { account, ...options }))
+    for (const raw of page) {
+      const { stream, revision, position, id } = raw
+      chain.take(raw, (what, isNote) => isNote || onFault({ stream, revision, position, eventId: id, what }))
+      // The codec admits only events of accounts to the stream of an account.
+      yield eventCodec.decode(raw) as AccountRecord
+    }
+}

@@ -2,10 +2,9 @@ import type { Position } from '../../schemas/recorded.ts'
 import type { ReadableLog } from '../ports/event-log.ts'
 import { AccountFold } from './account/account-fold.ts'
 import { type AsOf, hadHappened } from './as-of.ts'
-import type { LedgerLine } from './books/ledger-line.ts'
+import type { LedgerLine } from './books.ts'
 import type { Fault } from './fault.ts'
-import { type AccountRecord, readAccount } from './read-account.ts'
-import type { OnProgress } from './read-log.ts'
+import { type AccountRecord, type OnProgress, readAccount } from './read-log.ts'
 
 interface ReplayOptions {
   /** Takes no event after this moment; by default every event up to the present head of the log. */

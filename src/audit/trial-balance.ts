@@ -2,9 +2,8 @@ import type { Position, RawEvent } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
 import { eventCodec } from '../services/event-codec.ts'
 import { type AsOf, hadHappened } from './as-of.ts'
-import { Books } from './books/books.ts'
-import type { LedgerLine } from './books/ledger-line.ts'
-import type { Split } from './books/lots.ts'
+import { Books, type LedgerLine } from './books.ts'
+import type { Split } from './lots.ts'
 import { type OnProgress, readLog } from './read-log.ts'
 
 /** The parts of a trial balance, in the order in which it shows them. */

@@ -111,3 +111,6 @@ export const inferenceSteps = (minimum: number, maximum: number, byDefault: numb
 
 export const strength = (description: string, minimum: number, byDefault: number): Parameter =>
   number('Strength', description, { minimum, maximum: 1, default: byDefault })
+
+/** The maximum characters of a spoken text. Prices do not count characters, so this is as much as the price covers. */
+export const MAX_SPEECH_LENGTH = 1_000

@@ -1,13 +1,16 @@
 import { Command } from 'commander'
 import type { AccountLimits } from '../../schemas/account-events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
+import { type Config, publicUrlOf } from '../boot/config.ts'
+import { openMailer } from '../boot/stores.ts'
 import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
+import { invitationMessage } from '../services/sign-in/code-messages.ts'
 import { checkReason, parseAccountLimits, parseCredits, parseKeyName } from './arguments.ts'
-import { mailInvitation } from './invitations.ts'
 import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
+import { OperatorError } from './operator-error.ts'
 import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
@@ -150,3 +153,24 @@ const show = ({ account, balanceMicros, suspension, limits, sums }: AccountSumma
   credits_debited: fromMicros(sums?.debitedMicros ?? 0),
   credits_refunded: fromMicros(sums?.refundedMicros ?? 0),
 })
+
+/** Mails a recorded invitation, and says where it went. Throws OperatorError if the mail server refuses it. */
+const mailInvitation = async (config: Config, to: string): Promise<string> => {
+  if (config.registration.mode === 'closed')
+    return 'No mail was sent: with REGISTRATION=closed, people cannot open accounts, even with an invitation.'
+  const mailer = await openMailer(config)
+  const publicUrl = publicUrlOf(config, config.port)
+  try {
+    await mailer.send(invitationMessage({ to, publicUrl }))
+  } catch (error) {
+    const { message } = error as Error
+    throw new OperatorError(`The invitation is recorded, but ${message}. Repeat the command to send the mail.`)
+  } finally {
+    mailer.close()
+  }
+  const where =
+    mailer.folder === undefined
+      ? `The invitation was mailed to ${to}.`
+      : `SMTP_URL is not set, so the mail to ${to} is the newest file in ${mailer.folder}.`
+  return `${where} The link in the mail is ${publicUrl}/console/sign-in; to change the link, set PUBLIC_URL.`
+}

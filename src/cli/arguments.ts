@@ -2,7 +2,10 @@ import { type AccountLimits, MAX_LIMIT } from '../../schemas/account-events.ts'
 import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import { isLine, normalized } from '../../schemas/names.ts'
 import { MAX_GRANT_MICROS, MAX_NAME_LENGTH, MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../schemas/primitives.ts'
+import type { KeptSeal } from '../audit/kept-seals.ts'
+import type { NamedSeal } from '../audit/proofs/sealed-log.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
+import { UNABLE } from './audit/with-log.ts'
 import { OperatorError } from './operator-error.ts'
 
 /** Parses an amount of credits into microcredits. Throws OperatorError if it is not a valid amount. */
@@ -71,4 +74,22 @@ const parseName = (what: string, text: string, limit: number): string => {
 const checkText = (what: string, text: string, limit: number) => {
   if (text === '' || [...text].length > limit || !isLine(text))
     throw new OperatorError(`The ${what} must have 1 to ${limit} printable characters.`)
+}
+
+/** Parses a name such as 12:sha256-6cdf…, or an old one such as 12:6cdf…. Throws OperatorError if it is none. */
+export const parseSeal = (option: string, text: string): KeptSeal => {
+  const [, digits, digest] = /^(0|[1-9]\d{0,14}):((?:sha256-)?[0-9a-f]{64})$/.exec(text) ?? []
+  const number = Number(digits)
+  if (digest) return { number, name: `${number}:${digest}` }
+  throw new OperatorError(`${option} must be a seal such as 12:sha256-6cdf…, with 64 hexadecimal digits.`, UNABLE)
+}
+
+/** Parses a seal by its number, or by its name. Throws OperatorError if it is none. */
+export const parseNamedSeal = (option: string, text: string): NamedSeal => {
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return { number: Number(text) }
+  if (text.includes(':')) return parseSeal(option, text)
+  throw new OperatorError(
+    `${option} must be the number of a seal, such as 12, or its name, such as 12:sha256-6cdf….`,
+    UNABLE,
+  )
 }

@@ -1,9 +1,11 @@
 import { Command, Option } from 'commander'
-import { GRANT_KINDS } from '../../schemas/account-events.ts'
+import { GRANT_KINDS, type GrantKind, type Payment } from '../../schemas/account-events.ts'
+import { CURRENCY, MONEY_AMOUNT } from '../../schemas/primitives.ts'
+import { decimalsOf } from '../domain/currencies.ts'
 import { fromMicros } from '../domain/money.ts'
-import { checkReason, checkReference, parseCredits } from './arguments.ts'
+import { checkInvoice, checkReason, checkReference, parseCredits } from './arguments.ts'
 import { operatorOf } from './operator.ts'
-import { moneyText, parsePayment } from './payment.ts'
+import { OperatorError } from './operator-error.ts'
 import { printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
@@ -51,3 +53,57 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
     })
 
 const REPEATED = 'Already recorded under this reference. Nothing changed: the first kind, reason and payment apply.'
+
+interface PurchaseOptions {
+  kind: GrantKind
+  paid?: string
+  invoice?: string
+  reference?: string
+}
+
+/** The money that a purchase cost; undefined for other kinds. Throws OperatorError if it is missing or out of place. */
+const parsePayment = ({ kind, paid, invoice, reference }: PurchaseOptions): Payment | undefined => {
+  if (kind !== 'purchase') {
+    if (paid === undefined && invoice === undefined) return undefined
+    throw new OperatorError('Only a purchase has a payment: add --kind purchase, or omit --paid and --invoice.')
+  }
+  const money = parseMoney(paid)
+  const named = invoice ?? reference
+  if (named === undefined) throw new OperatorError('A purchase needs an invoice: give --invoice or --reference.')
+  checkInvoice(named)
+  return { ...money, invoice: named }
+}
+
+/**
+ * An amount of a currency in use, with no more decimals than it has: `1.000 EUR` means a thousand in most of Europe.
+ * Throws OperatorError.
+ */
+const parseMoney = (paid = ''): Pick<Payment, 'amount' | 'currency'> => {
+  const { amount, currency } = PAID.exec(paid)?.groups ?? {}
+  if (!amount || !currency)
+    throw new OperatorError(
+      [
+        "A purchase needs the amount paid, such as --paid '25.00 EUR'. Write the amount without a separator for",
+        'thousands, and with a point before the decimals.',
+      ].join(' '),
+    )
+  const most = decimalsOf(currency)
+  if (most === undefined) throw new OperatorError(`${currency} is not a current ISO 4217 currency.`)
+  if ((amount.split('.')[1] ?? '').length > most)
+    throw new OperatorError(
+      [
+        `${JSON.stringify(paid)} is not clear: an amount in ${currency} has ${most || 'no'} decimals.`,
+        'Write it without a separator for thousands.',
+      ].join(' '),
+    )
+  return { amount, currency }
+}
+
+const PAID = new RegExp(`^(?<amount>${MONEY_AMOUNT}) ?(?<currency>${CURRENCY})$`)
+
+/** A payment as it was understood, with all the decimals of its currency. */
+const moneyText = ({ amount, currency }: Payment): string => {
+  const [whole = '', decimals = ''] = amount.split('.')
+  const padded = decimals.padEnd(decimalsOf(currency) ?? 0, '0')
+  return `${padded === '' ? whole : `${whole}.${padded}`} ${currency}`
+}

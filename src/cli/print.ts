@@ -1,4 +1,6 @@
+import { UNABLE } from './audit/with-log.ts'
 import { toColumns } from './columns.ts'
+import { OperatorError } from './operator-error.ts'
 
 /** Prints one object, as JSON or as a list of fields. */
 export const printOne = (thing: Record<string, unknown>, { json }: { json?: boolean }) => {
@@ -22,3 +24,43 @@ export const printMany = (things: Record<string, unknown>[], { json }: { json?: 
 const words = (name: string): string => name.replaceAll('_', ' ')
 
 const show = (value: unknown): string => (value === undefined || value === null ? '–' : String(value))
+
+/** How often long work reports its progress. */
+const REPORT_EVERY_MS = 1000
+
+/** Returns a function that shows the progress of long work on a terminal, such as "replayed 100 of 2000 events". */
+export const progressReport = (verb: string): ((done: number, total: number) => void) => {
+  if (!process.stderr.isTTY) return () => undefined
+  let shownAtMs = performance.now()
+  return (done, total) => {
+    if (performance.now() - shownAtMs < REPORT_EVERY_MS) return
+    shownAtMs = performance.now()
+    console.error(`${verb} ${done} of ${total} events`)
+  }
+}
+
+/**
+ * Writes pieces to the standard output, each when the reader has taken the one before. Ends early, without an error, if
+ * the reader has left, as `head` does. Throws OperatorError if the output, which is a `noun`, cannot be written.
+ */
+export const writeOut = async (
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  noun = 'export',
+): Promise<void> => {
+  // A failure also rejects the write that met it. Without a listener it would end the process.
+  const ignore = () => undefined
+  process.stdout.on('error', ignore)
+  for await (const piece of pieces) if (!(await write(piece, noun))) return
+  // After a failed write the listener stays, because the event may come later.
+  process.stdout.off('error', ignore)
+}
+
+/** Resolves when the piece is written: to false if nobody reads it. */
+const write = (piece: string | Uint8Array, noun: string): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(piece, error => {
+      if (!error) return resolve(true)
+      if ((error as NodeJS.ErrnoException).code === 'EPIPE') return resolve(false)
+      reject(new OperatorError(`The ${noun} cannot be written: ${error.message}.`, UNABLE))
+    })
+  })

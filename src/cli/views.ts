@@ -1,8 +1,7 @@
 import { Command } from 'commander'
 import type { CellChange } from '../ports/view-store.ts'
 import { operatorOf } from './operator.ts'
-import { printOne } from './print.ts'
-import { progressReport } from './progress.ts'
+import { printOne, progressReport } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 

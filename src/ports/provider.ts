@@ -1,6 +1,5 @@
 import type { RunErrorCode } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
-import type { ReadCallback } from './callback.ts'
 
 /**
  * An account at a provider, which runs models. A failed job is an outcome. A rejection means that nobody knows whether
@@ -116,3 +115,21 @@ export interface Work {
 
 /** An image, video or audio file: its bytes, or a URL to copy it from. */
 export type Media = { mimeType: string; bytes: Uint8Array } | { mimeType: string; url: string }
+
+/** By names in lower case, as Node.js gives them. */
+export type CallbackHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** A job that its provider reports to have ended, by the last part of its id. */
+export interface ReportedJob {
+  jobId: string
+}
+
+/**
+ * Reads a provider's report of a job; undefined if the provider has not signed it just now. Rejects if that cannot be
+ * told at the moment, so that the provider should report again. Logs nothing, since bodies can hold secrets.
+ */
+export type ReadCallback = (
+  headers: CallbackHeaders,
+  rawBody: Uint8Array,
+  nowMs: number,
+) => Promise<ReportedJob | undefined>

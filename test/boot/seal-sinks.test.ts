@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { readSealFile } from '../../src/audit/seals/seal-file.ts'
+import { readSealFile } from '../../src/audit/kept-seals.ts'
 import { ConfigError } from '../../src/boot/config.ts'
 import { startServer } from '../../src/boot/server.ts'
 import { openAccount, openFolder, startService } from '../support/service.ts'

@@ -1,5 +1,6 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { link, open, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -18,8 +19,6 @@ import {
 import { FILE_RESERVE_BYTES } from '../free-space.ts'
 import { durableFiles } from './durable-files.ts'
 import { expectKey, expectKeys, expectRange } from './expect.ts'
-import { expectHardLinks } from './hard-links.ts'
-import { readGrant, signPut } from './signed-put.ts'
 import { absent, openStaging } from './staging.ts'
 
 interface DiskOptions {
@@ -149,4 +148,53 @@ async function* upTo(maxSizeBytes: number, body: Readable) {
   } catch (error) {
     throw error instanceof PutRefused ? error : new PutRefused({ code: 'put_interrupted' })
   }
+}
+
+/** How file systems without hard links refuse one. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
+/** Rejects with Unavailable if files in a folder cannot have a second name. Leaves other faults to be found later. */
+const expectHardLinks = async (folder: string): Promise<void> => {
+  const [one, other] = [join(folder, randomUUID()), join(folder, randomUUID())]
+  try {
+    await writeFile(one, '', { flag: 'wx' })
+    await link(one, other)
+  } catch (error) {
+    const { code = '', syscall, message } = error as NodeJS.ErrnoException
+    if (syscall !== 'link' || !NO_LINKS.includes(code)) return
+    const remedy = 'set OBJECT_STORE_URL or DATA_DIR to a folder on another one'
+    throw new Unavailable(`${folder} is on a file system without hard links (${message}); ${remedy}`, { cause: error })
+  } finally {
+    for (const name of [one, other]) await unlink(name).catch(() => undefined)
+  }
+}
+
+/** The query of a presigned URL that allows one PUT. */
+export const signPut = (secret: string, grant: PutGrant): URLSearchParams => {
+  const { key, mimeType, maxSizeBytes, expiresAtMs, purpose } = grant
+  const query = new URLSearchParams({ expires: `${expiresAtMs}`, type: mimeType, max: `${maxSizeBytes}`, for: purpose })
+  query.set('signature', signatureOf(secret, key, query))
+  return query
+}
+
+/** Verifies a presigned URL and returns its grant. Throws PutRefused. */
+export const readGrant = (secret: string, key: string, query: URLSearchParams): PutGrant => {
+  const [actual, expected] = [query.get('signature') ?? '', signatureOf(secret, key, query)].map(text =>
+    Buffer.from(text),
+  )
+  if (!actual || !expected || actual.byteLength !== expected.byteLength || !timingSafeEqual(actual, expected))
+    throw new PutRefused({ code: 'put_address_invalid' })
+  return {
+    key,
+    mimeType: query.get('type') ?? '',
+    maxSizeBytes: Number(query.get('max')),
+    expiresAtMs: Number(query.get('expires')),
+    purpose: query.get('for') ?? '',
+  }
+}
+
+const signatureOf = (secret: string, key: string, query: URLSearchParams): string => {
+  // JSON is unambiguous: different lists have different texts.
+  const signed = JSON.stringify(['PUT', key, ...['expires', 'type', 'max', 'for'].map(name => query.get(name))])
+  return createHmac('sha256', secret).update(signed).digest('hex')
 }

@@ -1,9 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { Damaged } from '../../ports/faults.ts'
 import { placeIn, type SealPlace, type SealSink } from '../../ports/seal-sink.ts'
-import { createS3Client, type S3Address } from './s3-client.ts'
+import { createAgent, createS3Client, createTransport, type S3Address } from './s3-client.ts'
 import { toS3Fault } from './s3-faults.ts'
-import { createAgent, createTransport } from './s3-transport.ts'
 
 /** How long the server may take to respond. */
 const ANSWER_MS = 30_000

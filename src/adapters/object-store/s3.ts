@@ -5,10 +5,9 @@ import { text } from 'node:stream/consumers'
 import { type IncomingObject, isObjectKey, type ObjectStore, type StoreOptions } from '../../ports/object-store.ts'
 import { FILE_RESERVE_BYTES } from '../free-space.ts'
 import { expectKey, expectKeys, expectRange } from './expect.ts'
-import { type Client, createS3Client, type S3Address } from './s3-client.ts'
+import { type Client, createAgent, createS3Client, createTransport, type S3Address } from './s3-client.ts'
 import { isAbsent, isTaken, noBucket, notDeleted, toS3Fault } from './s3-faults.ts'
 import { type Retention, withOurRules } from './s3-lifecycle.ts'
-import { createAgent, createTransport } from './s3-transport.ts'
 import { openStaging } from './staging.ts'
 
 export interface S3Options extends S3Address {

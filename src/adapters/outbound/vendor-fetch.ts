@@ -1,9 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { AnswerRoom, type HeldAnswer } from './answer-room.ts'
 import { openProxyAgent, type ProxySettings } from './proxy.ts'
-import { readResponse } from './read-response.ts'
 
 /** A provider that cannot be reached is passed over; DNS, TCP and TLS take several round trips. */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -147,3 +147,57 @@ const joined = async (pieces: Buffer[], sizeBytes: number): Promise<Buffer<Array
   }
   return bytes
 }
+
+/** The headers of a response, read-only. Filling a `Headers` object takes several times as long. */
+class ReadHeaders extends Map<string, string> {
+  readonly #cookies: readonly string[]
+
+  /** The names are in lowercase. */
+  constructor(headers: IncomingHttpHeaders) {
+    super()
+    for (const name in headers) {
+      const value = headers[name]
+      if (value !== undefined) this.set(name, typeof value === 'string' ? value : value.join(', '))
+    }
+    this.#cookies = headers['set-cookie'] ?? []
+  }
+
+  /** Null if there is none, as in `Headers`. */
+  override get(name: string) {
+    return (super.get(name.toLowerCase()) ?? null) as string
+  }
+
+  override has(name: string) {
+    return super.has(name.toLowerCase())
+  }
+
+  getSetCookie(): string[] {
+    return [...this.#cookies]
+  }
+}
+
+/** A response whose body is in memory. To read it as a stream takes longer than the request. */
+const readResponse = (bytes: Uint8Array<ArrayBuffer>, status: number, received: IncomingHttpHeaders): Response => {
+  // The length is known now, even of a body that came in pieces.
+  const headers = new ReadHeaders({ ...received, 'content-length': String(bytes.byteLength) })
+  const stream = () => new Response(isBodiless(status) ? null : bytes, { status, headers: [...headers] })
+  const text = () => decoder.decode(bytes)
+  const response = new Response(null, { status })
+  Object.defineProperties(response, { body: { get: () => stream().body }, headers: { value: headers } })
+  return Object.assign(response, {
+    text: async () => text(),
+    json: async () => JSON.parse(text()),
+    arrayBuffer: async () => toArrayBuffer(bytes),
+    blob: async () => stream().blob(),
+    formData: async () => stream().formData(),
+    clone: stream,
+  })
+}
+
+const isBodiless = (status: number) => status === 204 || status === 205 || status === 304
+
+const decoder = new TextDecoder()
+
+/** Without a copy, if nothing else lies there. */
+const toArrayBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): ArrayBuffer =>
+  byteLength === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)

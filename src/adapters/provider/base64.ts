@@ -1,4 +1,4 @@
-import { ownTurn } from './own-turn.ts'
+import { ownTurn } from './form.ts'
 
 /** Takes less than a millisecond to encode or decode. A multiple of 12, so that slices meet where groups do. */
 const SLICE_BYTES = 192 * 1024

@@ -1,4 +1,4 @@
-import type { CallbackHeaders } from '../../ports/callback.ts'
+import type { CallbackHeaders } from '../../ports/provider.ts'
 
 /** How far a callback's time may be from ours, so that old ones cannot be sent again. fal asks for five minutes. */
 const MAX_SKEW_SECONDS = 5 * 60

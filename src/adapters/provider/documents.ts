@@ -1,4 +1,4 @@
-import { ownTurn } from './own-turn.ts'
+import { ownTurn } from './form.ts'
 
 /** Several times the longest answer of a model, without its files. To parse more would hold up all other requests. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024

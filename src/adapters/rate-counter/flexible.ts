@@ -1,7 +1,6 @@
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
 import { type RateCount, type RateCounter, WINDOW_SECONDS } from '../../ports/rate-counter.ts'
-import { openRedis, type RedisAddress } from '../redis/client.ts'
-import { toRedisFault } from '../redis/faults.ts'
+import { openRedis, type RedisAddress, toRedisFault } from '../redis/client.ts'
 
 interface RateCounterOptions {
   /** Tests choose shorter windows. */

@@ -1,5 +1,4 @@
-import { type OpenedRedis, openRedis, type RedisAddress, type RedisClient } from '../redis/client.ts'
-import { toRedisFault } from '../redis/faults.ts'
+import { type OpenedRedis, openRedis, type RedisAddress, type RedisClient, toRedisFault } from '../redis/client.ts'
 import type { Script } from './redis-scripts.ts'
 
 export interface RedisOptions {

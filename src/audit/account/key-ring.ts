@@ -1,6 +1,6 @@
 import type { Actor, KeyScope } from '../../../schemas/actor.ts'
 import type { Moded } from '../../../schemas/primitives.ts'
-import type { AccountRecord } from '../read-account.ts'
+import type { AccountRecord } from '../read-log.ts'
 
 /** An API key, as the log describes it. */
 export interface KnownKey extends Moded {

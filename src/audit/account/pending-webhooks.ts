@@ -1,4 +1,4 @@
-import type { AccountRecord } from '../read-account.ts'
+import type { AccountRecord } from '../read-log.ts'
 
 export interface PendingWebhook {
   runId: string

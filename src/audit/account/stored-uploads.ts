@@ -1,4 +1,4 @@
-import type { AccountRecord } from '../read-account.ts'
+import type { AccountRecord } from '../read-log.ts'
 
 /** `stored`: the client may still replace it; `sealed`: it cannot; `deleting`: its owner has asked for the deletion. */
 type State = 'stored' | 'sealed' | 'deleting'

@@ -1,8 +1,13 @@
+import { accountIn, CATALOG_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
+import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
-import type { OnProgress } from '../read-log.ts'
+import { eventCodec } from '../../services/event-codec.ts'
+import { sealName } from '../../services/seals/seals.ts'
+import type { AuditedEvent } from '../fault.ts'
+import { type OnProgress, readLog } from '../read-log.ts'
 import { type Replay, replayAccount } from '../replay.ts'
-import { checkPrice, type PriceCheck } from './check-price.ts'
-import { type FoundRun, findRun } from './find-run.ts'
+import { PriceList, receiptFault, ruleFault } from '../verify/prices.ts'
+import type { NewestSeal } from '../verify/seals.ts'
 import { type PriceStep, priceSteps } from './price-steps.ts'
 import { RunStory } from './run-story.ts'
 
@@ -32,4 +37,61 @@ export const explainRun = async (
   })
   const steps = story.receipt ? priceSteps(story.receipt) : []
   return { ...found, runId, story, account, faults, steps, price: await checkPrice(log, story) }
+}
+
+interface PriceCheck {
+  /** The event of the catalog that the receipt names; absent if the log lacks it. */
+  listed?: AuditedEvent
+  /** The receipt does not add up, or differs from the price list or the debit. */
+  faults: string[]
+}
+
+/** Recomputes the price of a run from its receipt, and compares the receipt with the price list of its time. */
+export const checkPrice = async (
+  log: ReadableLog,
+  { receipt, request, events, isTest }: RunStory,
+): Promise<PriceCheck> => {
+  if (!receipt) return { faults: ['the run was never debited'] }
+  const raw = await log.readEvent(CATALOG_STREAM, receipt.catalogRevision)
+  const listed = raw && (eventCodec.decode(raw) as unknown as AuditedEvent)
+  const prices = new PriceList()
+  if (listed) prices.take(listed)
+  const rule = prices.ruleOf(receipt)
+  const debited = events.find(({ type }) => type === 'CreditsDebited')?.data as { amountMicros: number } | undefined
+  const faults = [
+    receiptFault(receipt),
+    typeof rule === 'string' ? rule : ruleFault(receipt, rule, request?.input ?? {}),
+    !isTest && debited?.amountMicros !== receipt.totalMicros && `the debit is ${debited?.amountMicros} microcredits`,
+  ]
+  return { ...(listed && { listed }), faults: faults.filter(fault => typeof fault === 'string') }
+}
+
+interface FoundRun {
+  accountId: string
+  /** The first seal that covers all events of the run so far. What it says is not checked. */
+  seal: NewestSeal | undefined
+}
+
+/** The account that a run belongs to, and its seal; undefined if the log has no such run. Decodes no event. */
+const findRun = async (log: ReadableLog, runId: string, onProgress?: OnProgress): Promise<FoundRun | undefined> => {
+  let accountId: string | undefined
+  let seal: NewestSeal | undefined
+  /** Counted as seals do, up to now and up to the newest event of the run. */
+  let [events, eventsOfRun] = [0, 0]
+  for await (const page of readLog(log, { onProgress }))
+    for (const { stream, type, data, metadata } of page) {
+      if (stream !== SEALS_STREAM) {
+        events += 1
+        const account = (data as { runId?: unknown } | null)?.runId === runId ? accountIn(stream) : undefined
+        if (account === undefined) continue
+        accountId ??= account
+        eventsOfRun = events
+        seal = undefined
+      } else if (type === 'LogSealed' && accountId !== undefined && !seal) {
+        const { number, events: covered, at } = data as LogSealed
+        const { hash: link } = metadata as { hash: string }
+        if (covered >= eventsOfRun) seal = { number, name: sealName(data as LogSealed), link, events: covered, at }
+      }
+    }
+  return accountId === undefined ? undefined : { accountId, seal }
 }

@@ -9,9 +9,9 @@ import type { Actor } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { actorOf } from '../account/key-ring.ts'
-import type { LedgerLine } from '../books/ledger-line.ts'
-import type { Split } from '../books/lots.ts'
-import type { AccountRecord } from '../read-account.ts'
+import type { LedgerLine } from '../books.ts'
+import type { Split } from '../lots.ts'
+import type { AccountRecord } from '../read-log.ts'
 
 export interface Step {
   state: 'queued' | 'processing' | 'submitted' | 'cancel_requested' | 'completed' | 'failed' | 'output_deleted'

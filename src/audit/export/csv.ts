@@ -1,6 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import { Books } from '../books/books.ts'
-import { type LedgerLine, totalOf } from '../books/ledger-line.ts'
+import { Books, type LedgerLine, totalOf } from '../books.ts'
 import { toCredits } from '../decimal.ts'
 import { type Exporter, takeLine } from './exporter.ts'
 

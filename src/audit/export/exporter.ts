@@ -1,7 +1,6 @@
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
-import type { Books } from '../books/books.ts'
-import type { LedgerLine } from '../books/ledger-line.ts'
+import type { Books, LedgerLine } from '../books.ts'
 
 /** Turns a log into the text of one format, piece by piece. */
 export interface Exporter {

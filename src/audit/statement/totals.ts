@@ -1,6 +1,6 @@
 import type { GrantKind } from '../../../schemas/account-events.ts'
-import type { LedgerLine } from '../books/ledger-line.ts'
-import type { Split } from '../books/lots.ts'
+import type { LedgerLine } from '../books.ts'
+import type { Split } from '../lots.ts'
 
 /** The sums of all lines of a statement. No sum is negative. */
 export interface Totals {

@@ -1,5 +1,4 @@
-import type { Report } from '../fault.ts'
-import type { AuditedEvent, Rule } from './rule.ts'
+import type { AuditedEvent, Report, Rule } from '../fault.ts'
 
 /** An account's stream begins with its opening, and is named after it. */
 export class Opening implements Rule {

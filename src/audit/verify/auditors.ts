@@ -1,5 +1,4 @@
-import type { Report } from '../fault.ts'
-import type { AuditedEvent } from './rule.ts'
+import type { AuditedEvent, Report } from '../fault.ts'
 
 /** A request may be on its way when its key is revoked; then it is recorded after that, and was not answered. */
 const ON_ITS_WAY_MS = 60_000

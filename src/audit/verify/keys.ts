@@ -1,6 +1,5 @@
 import { clockOf } from '../../../schemas/recorded.ts'
-import type { Report } from '../fault.ts'
-import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
+import { type AuditedEvent, type Report, type Rule, runIdOf } from '../fault.ts'
 
 /** Only active keys of the account change it; a key is created once and revoked once, under the hash it has. */
 export class Keys implements Rule {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { clockOf } from '../../../schemas/recorded.ts'
-import type { Report } from '../fault.ts'
+import type { AuditedEvent, Report, ReportEnd, Rule } from '../fault.ts'
 import { type BudgetUse, BudgetUses } from './keys.ts'
-import type { AuditedEvent, ReportEnd, Rule } from './rule.ts'
 import { Attempts } from './webhooks.ts'
 
 /**

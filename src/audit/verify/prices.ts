@@ -1,5 +1,5 @@
 import type { Family, PriceRule } from '../../../schemas/catalog.ts'
-import type { AuditedEvent } from './rule.ts'
+import type { AuditedEvent } from '../fault.ts'
 
 /** The price rules of each catalog revision. */
 export class PriceList {

@@ -1,7 +1,6 @@
 import { providerEvents } from '../../../schemas/provider-events.ts'
-import type { Report } from '../fault.ts'
+import { type AuditedEvent, type Report, type Rule, runIdOf } from '../fault.ts'
 import { checkOperator } from './auditors.ts'
-import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
 
 /**
  * A cost follows the end of its run directly, after the refund of a failed one: so a run has one cost at most, of the

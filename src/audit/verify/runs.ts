@@ -1,7 +1,6 @@
 import { clockOf } from '../../../schemas/recorded.ts'
-import type { Report } from '../fault.ts'
+import { type AuditedEvent, type Report, type ReportEnd, type Rule, runIdOf } from '../fault.ts'
 import { type PriceList, type Receipt, receiptFault, ruleFault } from './prices.ts'
-import { type AuditedEvent, type ReportEnd, type Rule, runIdOf } from './rule.ts'
 
 /**
  * Each run is debited once, for the price that its receipt and the catalog give; takes only legal steps; ends once; and

@@ -4,12 +4,10 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { sealName } from '../../services/seals/seals.ts'
-import type { Report } from '../fault.ts'
-import { monthAfter, startOf } from '../periods/months.ts'
-import { hasName, isForgeable, isOldName, type KeptSeal } from '../seals/kept-seal.ts'
-import { isSigned, thumbprintOf } from '../seals/seal-keys.ts'
-import { Links, SealedStreams } from '../seals/sealed-streams.ts'
-import type { AuditedEvent } from './rule.ts'
+import { monthAfter, startOf } from '../closings.ts'
+import type { AuditedEvent, Report } from '../fault.ts'
+import { hasName, isForgeable, isOldName, isSigned, type KeptSeal, thumbprintOf } from '../kept-seals.ts'
+import { Links, SealedStreams } from './sealed-streams.ts'
 
 /**
  * Each seal covers what the log holds, follows the seal before it, and is signed with the key that was adopted last

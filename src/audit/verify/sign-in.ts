@@ -1,8 +1,7 @@
 import { MAX_SESSIONS } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { sha256 } from '../../domain/digest.ts'
-import type { Fault, Report } from '../fault.ts'
-import type { AuditedEvent, Rule } from './rule.ts'
+import type { AuditedEvent, Fault, Report, Rule } from '../fault.ts'
 
 /** Notes which accounts were opened, and which logins were linked to them. A login is linked and welcomed once. */
 export class Logins {

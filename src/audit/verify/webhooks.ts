@@ -1,5 +1,4 @@
-import type { Report } from '../fault.ts'
-import { type AuditedEvent, type ReportEnd, type Rule, runIdOf } from './rule.ts'
+import { type AuditedEvent, type Report, type ReportEnd, type Rule, runIdOf } from '../fault.ts'
 
 /** Webhooks belong to ended runs that asked for one; their attempts count from 1; the last failed one is abandoned. */
 export class Webhooks implements Rule {

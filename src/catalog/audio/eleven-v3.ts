@@ -1,13 +1,11 @@
 import type { Binding } from '../../../schemas/binding.ts'
 import { onElevenLabs, onFal } from '../bindings/providers.ts'
 import { implied, same } from '../bindings/rules.ts'
-import { BY_PLAN } from '../bindings/unpriced.ts'
-import { each, usd } from '../bindings/usd.ts'
+import { BY_PLAN, each, usd } from '../bindings/usd.ts'
 import { type Model, speechFamily } from '../families.ts'
 import { choice, text } from '../parameter-schemas.ts'
-import { seed, speechFormat } from '../parameters.ts'
+import { MAX_SPEECH_LENGTH, seed, speechFormat } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
-import { MAX_SPEECH_LENGTH } from './speech-length.ts'
 
 /** ElevenLabs' Eleven v3. Parameters and price follow https://fal.ai/models/fal-ai/elevenlabs/tts/eleven-v3/api. */
 const family = speechFamily({

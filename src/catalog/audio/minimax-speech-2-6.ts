@@ -4,9 +4,8 @@ import { implied, same } from '../bindings/rules.ts'
 import { each, usd } from '../bindings/usd.ts'
 import { type Model, speechFamily } from '../families.ts'
 import { choice, flag, integer, number, text } from '../parameter-schemas.ts'
-import { speechFormat } from '../parameters.ts'
+import { MAX_SPEECH_LENGTH, speechFormat } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
-import { MAX_SPEECH_LENGTH } from './speech-length.ts'
 
 /**
  * MiniMax's Speech 2.6 HD. Parameters follow https://replicate.com/minimax/speech-2.6-hd, the price

@@ -35,3 +35,10 @@ export const million = (
 /** Prices in US dollars for a million of each unit. */
 export const usdPerMillion = (prices: Record<string, number>): Price =>
   usd(...Object.entries(prices).map(([unit, dollars]) => million(unit, dollars)))
+
+// Why a binding has no price list.
+
+/** fal counts them itself, and reports units that it does not name. */
+export const BY_PIXEL = 'it charges by pixels, and does not report how many it counted'
+
+export const BY_PLAN = 'it charges the credits of a plan, whose price depends on the plan'

@@ -1,8 +1,7 @@
 import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../bindings/providers.ts'
 import { implied, negated, same, sizes, unlessEmpty } from '../bindings/rules.ts'
-import { BY_PIXEL } from '../bindings/unpriced.ts'
-import { each, usd } from '../bindings/usd.ts'
+import { BY_PIXEL, each, usd } from '../bindings/usd.ts'
 import { imageFamily, type Model } from '../families.ts'
 import { choice } from '../parameter-schemas.ts'
 import {

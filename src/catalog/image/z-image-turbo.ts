@@ -1,7 +1,7 @@
 import type { Binding } from '../../../schemas/binding.ts'
 import { onFal } from '../bindings/providers.ts'
 import { same } from '../bindings/rules.ts'
-import { BY_PIXEL } from '../bindings/unpriced.ts'
+import { BY_PIXEL } from '../bindings/usd.ts'
 import { imageFamily, type Model } from '../families.ts'
 import { choice, integer } from '../parameter-schemas.ts'
 import { imageFormat, inferenceSteps, numImages, prompt, promptExpansion, safetyChecker, seed } from '../parameters.ts'

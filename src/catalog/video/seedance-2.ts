@@ -1,7 +1,7 @@
 import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
 import { onFal, onReplicate } from '../bindings/providers.ts'
 import { range, same, withUnit } from '../bindings/rules.ts'
-import { BY_PIXEL } from '../bindings/unpriced.ts'
+import { BY_PIXEL } from '../bindings/usd.ts'
 import { type Model, videoFamily } from '../families.ts'
 import { aspectRatio, durationWithin, generateAudio, imageUrl, prompt, videoResolution } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'

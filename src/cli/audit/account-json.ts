@@ -3,11 +3,11 @@ import type { KnownKey } from '../../audit/account/key-ring.ts'
 import type { PendingWebhook } from '../../audit/account/pending-webhooks.ts'
 import type { StoredUpload } from '../../audit/account/stored-uploads.ts'
 import type { AsOf } from '../../audit/as-of.ts'
-import type { AccountRecord } from '../../audit/read-account.ts'
+import type { AccountRecord } from '../../audit/read-log.ts'
 import type { Replay } from '../../audit/replay.ts'
 import { fromMicros } from '../../domain/money.ts'
-import { chainToJson } from './chain.ts'
 import { creditsToJson, eventToJson } from './json.ts'
+import { chainToJson } from './text.ts'
 
 /** An account at a moment. It has at least one event. */
 export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {

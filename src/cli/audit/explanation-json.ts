@@ -2,10 +2,10 @@ import { actorOf, type KeyRing } from '../../audit/account/key-ring.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { PriceStep } from '../../audit/explain/price-steps.ts'
 import type { RunStory, WebhookStep } from '../../audit/explain/run-story.ts'
-import type { AccountRecord } from '../../audit/read-account.ts'
+import type { AccountRecord } from '../../audit/read-log.ts'
 import { fromMicros } from '../../domain/money.ts'
-import { chainToJson } from './chain.ts'
 import { actorToJson, costToJson, creditsToJson, eventToJson, sealToJson } from './json.ts'
+import { chainToJson } from './text.ts'
 
 export const explanationToJson = (explanation: Explanation) => {
   const { accountId, runId, story, account, faults, seal } = explanation

@@ -1,13 +1,23 @@
+import { count } from '../../audit/decimal.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
-import type { WebhookStep } from '../../audit/explain/run-story.ts'
-import type { AccountRecord } from '../../audit/read-account.ts'
-import { count } from '../../audit/words.ts'
+import { stepToText } from '../../audit/explain/price-steps.ts'
+import type { RunStory, WebhookStep } from '../../audit/explain/run-story.ts'
+import type { AccountRecord } from '../../audit/read-log.ts'
 import { toColumns } from '../columns.ts'
-import { chainToText } from './chain.ts'
-import { priceToText } from './price-text.ts'
 import { requestToText } from './request-text.ts'
-import { resultToText } from './result-text.ts'
-import { duration, printable, section, signedCredits, split, wrapped } from './text.ts'
+import {
+  chainToText,
+  credits,
+  duration,
+  printable,
+  SECTION_WIDTH,
+  section,
+  shortened,
+  shown,
+  signedCredits,
+  split,
+  wrapped,
+} from './text.ts'
 
 /** The width of a column of words beside a time and a name, in 100 columns. */
 const WORDS_WIDTH = 40
@@ -98,4 +108,52 @@ const eventsToText = ({ runId, story: { events, isTest }, account, faults, seal 
       .join('\n'),
     sealed.map(printable).join('\n'),
   ].join('\n\n')
+}
+
+/** The width of the steps beside their results, in 100 columns. */
+const STEP_WIDTH = 60
+
+/** The price as an arithmetic that a person can follow, with the credits after each step. */
+const priceToText = ({ story: { receipt, used }, steps, price: { listed, faults } }: Explanation): string => {
+  if (!receipt) return 'The run was never debited.'
+  const { catalogRevision, totalMicros, usdPerCreditMicros } = receipt
+  const rows = steps.map(step => [
+    wrapped(printable(stepToText(step, usdPerCreditMicros)), STEP_WIDTH),
+    shown(step.result),
+  ])
+  const source = listed
+    ? `From revision ${catalogRevision} of the catalog, of ${listed.metadata.at}.`
+    : `From revision ${catalogRevision} of the catalog, which the log does not have.`
+  const verdict =
+    faults.length === 0
+      ? 'The price recomputed from the receipt and from this price list is the same.'
+      : `The price is wrong: ${faults.join('; ')}.`
+  return [
+    toColumns([...rows, ['= price', credits(totalMicros)]], { aligns: ['left', 'right'] }),
+    '',
+    `Credits used: ${split(used).join(' and ')}.`,
+    wrapped(printable(`${source} ${verdict}`), SECTION_WIDTH),
+  ].join('\n')
+}
+
+/** As wide as the digest below it. */
+const KEY_WIDTH = 71
+
+const resultToText = ({ output, outputDeletedAt, error }: RunStory): string => {
+  if (error) return wrapped(printable(`Failed as ${error.code}: ${error.message}`), SECTION_WIDTH)
+  if (!output) return 'The run has not ended.'
+  const { artifacts, text, willDeleteAt } = output
+  const files = artifacts.map(({ objectKey, mimeType, sizeBytes, sha256 }) => [
+    `${wrapped(printable(objectKey), KEY_WIDTH)}\nsha256 ${sha256}`,
+    `${printable(mimeType)}\n${count(sizeBytes, 'byte')}`,
+  ])
+  const deletion = outputDeletedAt
+    ? `The files were deleted at ${outputDeletedAt}.`
+    : willDeleteAt && files.length > 0 && `The files are kept until ${willDeleteAt}.`
+  const parts = [
+    files.length > 0 && toColumns(files),
+    text !== undefined && wrapped(printable(`text: ${shortened(text)}`), SECTION_WIDTH),
+    deletion,
+  ]
+  return parts.filter(Boolean).join('\n') || 'The run completed without output.'
 }

@@ -1,14 +1,14 @@
 import type { AccountFold } from '../../audit/account/account-fold.ts'
 import { actorOf } from '../../audit/account/key-ring.ts'
-import { type LedgerLine, totalOf } from '../../audit/books/ledger-line.ts'
-import type { Split } from '../../audit/books/lots.ts'
-import type { AccountRecord } from '../../audit/read-account.ts'
+import { type LedgerLine, totalOf } from '../../audit/books.ts'
+import { count } from '../../audit/decimal.ts'
+import { describeEvent } from '../../audit/describe-event.ts'
+import type { Split } from '../../audit/lots.ts'
+import type { AccountRecord } from '../../audit/read-log.ts'
 import type { Replay } from '../../audit/replay.ts'
-import { count, describeEvent } from '../../audit/words.ts'
 import { type Align, toColumns } from '../columns.ts'
-import { chainToJson, chainToText } from './chain.ts'
 import { actorToJson, creditsToJson, eventToJson } from './json.ts'
-import { credits, dayOf, printable, signedCredits, split, timeOf, wrapped } from './text.ts'
+import { chainToJson, chainToText, credits, dayOf, printable, signedCredits, split, timeOf, wrapped } from './text.ts'
 
 /** Events in a table. The columns of a table are as wide as its texts, so all its lines are held in memory. */
 const TABLE_EVENTS = 1000

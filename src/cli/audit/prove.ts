@@ -1,17 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Proof } from '../../../schemas/proof.ts'
-import { proveConsistency } from '../../audit/proofs/make/consistency.ts'
-import { type NamedSeal, NoProof } from '../../audit/proofs/make/find-seal.ts'
-import { proveInclusion } from '../../audit/proofs/make/inclusion.ts'
-import { proveStatement } from '../../audit/proofs/make/statement.ts'
+import { proveConsistency, proveInclusion } from '../../audit/proofs/inclusion.ts'
+import { type NamedSeal, NoProof } from '../../audit/proofs/sealed-log.ts'
+import { proveStatement } from '../../audit/proofs/statement.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { parseRunId } from '../../services/ids.ts'
+import { parseNamedSeal } from '../arguments.ts'
 import { OperatorError } from '../operator-error.ts'
-import { progressReport } from '../progress.ts'
-import { parseNamedSeal } from './seal-argument.ts'
+import { progressReport, writeOut } from '../print.ts'
 import { fileOption, UNABLE, withLog } from './with-log.ts'
-import { writeOut } from './write-out.ts'
 
 interface Options {
   run?: string

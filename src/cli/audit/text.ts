@@ -1,7 +1,8 @@
-import type { Split } from '../../audit/books/lots.ts'
-import { millionths, shown } from '../../audit/decimal.ts'
-import { count } from '../../audit/words.ts'
+import { count, millionths, shown } from '../../audit/decimal.ts'
+import type { Fault } from '../../audit/fault.ts'
+import type { Split } from '../../audit/lots.ts'
 import { escapedByCode } from '../../domain/visible.ts'
+import { faultToJson } from './json.ts'
 
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
 export const printable = (text: string): string =>
@@ -60,3 +61,18 @@ export const SECTION_WIDTH = 96
 /** A heading with the lines below it. */
 export const section = (heading: string, text: string): string =>
   [heading, ...text.split('\n').map(line => line && `  ${line}`)].join('\n')
+
+/** The faults of an account's chain that a reader of its history must know; nothing if it is whole. */
+export const chainToText = (faults: Fault[], account: string): string[] => {
+  const [first] = faults
+  if (!first) return []
+  return [
+    `The chain of events is broken: ${count(faults.length, 'fault')}, first at revision ${first.revision}: ` +
+      `${printable(first.what)}.\n"tollgate audit verify ${account}" names them all.`,
+  ]
+}
+
+export const chainToJson = (faults: Fault[]) => ({
+  chain_is_whole: faults.length === 0,
+  chain_faults: faults.map(faultToJson),
+})

@@ -1,11 +1,10 @@
 import { Command } from 'commander'
 import { parseAsOf } from '../../audit/as-of.ts'
-import { toCredits } from '../../audit/decimal.ts'
+import { count, toCredits } from '../../audit/decimal.ts'
 import { type ProviderSum, type SplitSum, type TrialBalance, trialBalance } from '../../audit/trial-balance.ts'
-import { count } from '../../audit/words.ts'
 import { toColumns } from '../columns.ts'
 import { OperatorError } from '../operator-error.ts'
-import { progressReport } from '../progress.ts'
+import { progressReport } from '../print.ts'
 import { printable } from './text.ts'
 import { fileOption, UNABLE, withLog } from './with-log.ts'
 

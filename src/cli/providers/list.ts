@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { type ProviderName, providerNames } from '../../../schemas/binding.ts'
+import type { ReportedRest } from '../../../schemas/provider-report.ts'
 import type { Config } from '../../boot/config.ts'
 import { keyVariables } from '../../boot/read-config.ts'
 import { shipped } from '../../catalog/shipped.ts'
@@ -11,7 +12,6 @@ import { toColumns } from '../columns.ts'
 import { operatorOf } from '../operator.ts'
 import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
-import { restText } from './rest-text.ts'
 import { isRetired, type Retiring, retiringOf, retiringText } from './retiring.ts'
 
 export const listProviders = (): Command =>
@@ -107,3 +107,25 @@ const rowOf = ({ provider, state, accounts, processes, calls, max_calls, familie
   processes === 0 ? '–' : `${calls} of ${max_calls}`,
   wrapped(families.join(', '), FAMILIES_WIDTH),
 ]
+
+interface ShownRest extends Pick<ReportedRest, 'kind' | 'until' | 'account'> {
+  model: string | null
+}
+
+/** Why an account or a model gets no jobs now, and what the operator can do. */
+const restText = (provider: string, { account, model, kind, until }: ShownRest, keyVariable: string): string => {
+  const what = model === null ? `account ${account}` : `${model} with account ${account}`
+  return `${provider}: the circuit breaker for ${what} is open until ${until}: ${REASONS[kind]}`.replace(
+    'KEY',
+    keyVariable,
+  )
+}
+
+const REASONS: Record<ReportedRest['kind'], string> = {
+  unauthorized: 'the provider refuses the key; check KEY.',
+  out_of_quota: 'the account has no credit or quota left; see its billing page.',
+  rate_limited: 'the provider limits the rate of requests.',
+  overloaded: 'calls to the provider fail repeatedly.',
+  unreachable: 'the provider does not answer.',
+  gone: 'the provider does not offer this model; check its list of models, or disable the binding.',
+}

@@ -1,6 +1,4 @@
-import type { PictureHeaders } from './picture-headers.ts'
-import type { PictureSize } from './picture-size.ts'
-import { limit } from './too-much.ts'
+import { limit, type PictureHeaders, type PictureSize } from './picture-size.ts'
 
 /**
  * All sizes in an AVIF file: the declared ones, and the actual ones of its items, for which the decoder allocates

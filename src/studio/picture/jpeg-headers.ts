@@ -1,5 +1,4 @@
-import type { PictureHeaders } from './picture-headers.ts'
-import { limit } from './too-much.ts'
+import { limit, type PictureHeaders } from './picture-size.ts'
 
 /**
  * The sizes in all frame headers before the first scan, where the decoder stops too, and the end of the picture. Phones

@@ -68,3 +68,26 @@ const ratioOfWord = new Map(
     words.split(' ').map(word => [word, ratio] as const),
   ),
 )
+
+/** All that a file's headers say about the work of decoding it. */
+export interface PictureHeaders {
+  /**
+   * Every size for which the decoder may allocate memory. It can differ from the size that other tools report, and an
+   * attacker can exploit that to fill the memory.
+   */
+  sizes: PictureSize[]
+  /** The pixels of all frames that the decoder may hold at once, if it may hold several. */
+  framePixels?: number
+  /** The first byte behind the picture. Anything may follow, and the decoder need not see it. */
+  end: number
+}
+
+/** A file that would take a decoder too long, or too much memory. The message ends the sentence “The image …”. */
+export class TooMuch extends Error {
+  override name = 'TooMuch'
+}
+
+/** Throws if there is more than any program writes. */
+export function limit(noun: string, amount: number, max: number): void {
+  if (amount > max) throw new TooMuch(`has more than ${max} ${noun}; save it again with an image editor`)
+}

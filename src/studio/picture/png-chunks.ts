@@ -1,4 +1,4 @@
-import { limit } from './too-much.ts'
+import { limit } from './picture-size.ts'
 
 /**
  * Keeps only the chunks of a PNG file that affect its appearance, because the decoder needs a minute for an unknown

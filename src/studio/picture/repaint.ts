@@ -4,11 +4,11 @@ import { chooseMood } from '../landscape/mood.ts'
 import type { Palette } from '../landscape/palettes.ts'
 import { turnVia } from '../line.ts'
 import { createRandom, hashText } from '../random.ts'
-import { type Made, textIn, type Unusable, type Work } from '../work.ts'
+import { type Made, numberIn, textIn, type Unusable, type Work } from '../work.ts'
 import { drawCaption, type Sheet } from './caption.ts'
-import { encodePicture, formatIn } from './encode.ts'
 import { drawGrain, drawVignette } from './finish.ts'
 import { stillSize } from './frame-size.ts'
+import { encodePicture, formatIn } from './picture.ts'
 import { isImage, readSource, release } from './source.ts'
 import { drawStrokes } from './strokes.ts'
 
@@ -64,3 +64,16 @@ function tint({ context, width, height }: Sheet, palette: Palette): void {
 
 // Strong enough to tell a sunset from a night, weak enough to keep the image's own colours.
 const TINT = 0.7
+
+/** The source as a JPEG whose longer side is at most `max_side` pixels. */
+export async function makeThumbnail({ input, source = new Uint8Array(), line }: Work): Promise<Made | Unusable> {
+  const image = await readSource(source, turnVia(line))
+  if (!isImage(image)) return image
+  const scale = Math.min(1, numberIn(input, 'max_side', 512) / Math.max(image.width, image.height))
+  const width = Math.max(1, Math.round(image.width * scale))
+  const height = Math.max(1, Math.round(image.height * scale))
+  const canvas = createCanvas(width, height)
+  drawCovering({ canvas, context: canvas.getContext('2d'), pixelsPerUnit: 1, width, height }, image)
+  await release(image)
+  return encodePicture(canvas, 'jpeg')
+}

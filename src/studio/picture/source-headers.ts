@@ -1,8 +1,7 @@
 import { imageSize } from 'image-size'
 import { avifHeaders } from './avif-headers.ts'
 import { jpegHeaders } from './jpeg-headers.ts'
-import type { PictureHeaders } from './picture-headers.ts'
-import type { PictureSize } from './picture-size.ts'
+import type { PictureHeaders, PictureSize } from './picture-size.ts'
 
 export type Format = keyof typeof readers
 

@@ -1,11 +1,8 @@
 import { createCanvas, type Image, loadImage } from '@napi-rs/canvas'
 import type { Unusable } from '../work.ts'
-import { asStill } from './avif-still.ts'
-import type { PictureHeaders } from './picture-headers.ts'
-import type { PictureSize } from './picture-size.ts'
+import { type PictureHeaders, type PictureSize, TooMuch } from './picture-size.ts'
 import { withoutExtras } from './png-chunks.ts'
 import { type Format, formatOf, readHeaders } from './source-headers.ts'
-import { TooMuch } from './too-much.ts'
 
 /** Runs the decoding of a large picture when no other one is being decoded. */
 export type Turn = <Result>(decode: () => Promise<Result>) => Promise<Result>
@@ -80,3 +77,19 @@ const largePixels = (format: Format) => (format === 'avif' ? 4e6 : 16e6)
 
 // The maximum of JPEG and GIF.
 const MAX_SIDE = 65_535
+
+/**
+ * An animated AVIF as its still picture, which every such file should have. The decoder would show the first frame
+ * instead, whose size is known only from the frame itself. It decides by the brands in the file's first box.
+ */
+function asStill(file: Buffer): Buffer {
+  const brands = file.subarray(BRANDS_AT, Math.max(BRANDS_AT, file.readUInt32BE(0)))
+  if (!brands.includes(MOVING)) return file
+  const still = Buffer.from(file)
+  for (let at = BRANDS_AT; at + 4 <= BRANDS_AT + brands.length; at += 4)
+    if (still.toString('latin1', at, at + 4) === MOVING) still.write(STILL, at, 'latin1')
+  return still
+}
+
+const BRANDS_AT = 8
+const [MOVING, STILL] = ['avis', 'avif']

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { encodeForm } from '../../../src/adapters/provider/form.ts'
-import { toUpload } from '../../../src/adapters/provider/upload.ts'
+import { encodeForm, toUpload } from '../../../src/adapters/provider/form.ts'
 
 const picture = Buffer.alloc(1_000_001, 'picture')
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { PendingWebhooks } from '../../../src/audit/account/pending-webhooks.ts'
-import type { AccountRecord } from '../../../src/audit/read-account.ts'
+import type { AccountRecord } from '../../../src/audit/read-log.ts'
 
 const runId = 'run_01m820bnqkfvgrrkb8dhy3yd82'
 const url = 'https://example.com/hook'

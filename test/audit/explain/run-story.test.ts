@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { LedgerLine } from '../../../src/audit/books/ledger-line.ts'
+import type { LedgerLine } from '../../../src/audit/books.ts'
 import { RunStory } from '../../../src/audit/explain/run-story.ts'
-import type { AccountRecord } from '../../../src/audit/read-account.ts'
+import type { AccountRecord } from '../../../src/audit/read-log.ts'
 
 const runId = 'run_01m820bnqkfvgrrkb8dhy3yd82'
 const actor = { kind: 'reactor' }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { AccountFold } from '../../../src/audit/account/account-fold.ts'
-import type { AccountRecord } from '../../../src/audit/read-account.ts'
+import type { AccountRecord } from '../../../src/audit/read-log.ts'
 import { HistoryPrinter } from '../../../src/cli/audit/history.ts'
 
 const ACCOUNT = 'acct_01m820ba03fvgrrk7dq5akre51'

@@ -5,8 +5,7 @@ import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { Position } from '../../../../schemas/recorded.ts'
 import { RevisionConflict } from '../../../ports/event-log.ts'
 import { isNotLeader, Refused, toAppendFault, toEventStoreFault, wasNotSent } from './faults.ts'
-import { toAppendNumber, toCorrelationId } from './messages.ts'
-import { toPosition } from './positions.ts'
+import { toAppendNumber, toCorrelationId, toPosition } from './messages.ts'
 
 export interface Append {
   stream: string

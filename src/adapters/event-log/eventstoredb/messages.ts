@@ -8,7 +8,6 @@ import empties from 'google-protobuf/google/protobuf/empty_pb.js'
 import type { Position } from '../../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type NewEvent, NO_STREAM } from '../../../ports/event-log.ts'
 import type { Flow } from './pages.ts'
-import { NO_POSITION, toCommit, toPosition } from './positions.ts'
 
 /** An event as the server sends it. */
 export interface ServerEvent {
@@ -140,3 +139,20 @@ export const toText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =
 
 const NO_BYTES = new Uint8Array()
 const toBytes = (value: unknown) => Buffer.from(JSON.stringify(value ?? null))
+
+/** The server sends this for "no position", as in a checkpoint before it found anything. */
+export const NO_POSITION = String(2n ** 64n - 1n)
+
+/**
+ * Our positions are twice the server's, which count bytes. So there is a valid position just before each event and
+ * after all earlier ones. The server itself can only read from the start of an event.
+ */
+export const toPosition = (commit: string): Position => {
+  const position = Number(commit) * 2
+  if (!Number.isSafeInteger(position))
+    throw new RangeError(`the log position ${commit} of EventStoreDB cannot be used; it must be below 2^52`)
+  return position
+}
+
+/** The server's position of the first event at or after a position. */
+export const toCommit = (position: Position): string => String(Math.ceil(position / 2))

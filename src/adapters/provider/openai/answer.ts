@@ -1,4 +1,6 @@
-import type { Failed, Work } from '../../../ports/provider.ts'
+import type OpenAI from 'openai'
+import type { Done, Failed, Work } from '../../../ports/provider.ts'
+import type { Operation } from './client.ts'
 
 /** The parsed answer. The client returns text, if a proxy answers in place of the API. */
 export const objectIn = <Shape extends object>(answer: Shape): Partial<Shape> => {
@@ -35,3 +37,48 @@ export const failed = (code: Failed['code'], message: string, work: { work?: Wor
   message,
   ...work,
 })
+
+/** https://platform.openai.com/docs/api-reference/audio/createSpeech */
+export const speak: Operation = async (client, parameters, options) => {
+  const body = parameters as unknown as OpenAI.Audio.SpeechCreateParams
+  const response = await client.audio.speech.create(body, options)
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const isFile = !/^(text\/|application\/json)/i.test(response.headers.get('content-type') ?? '')
+  if (!isFile || bytes.byteLength === 0) return failed('provider_error', 'The provider returned no sound.')
+  return { kind: 'done', media: [{ mimeType: mimeTypes[body.response_format ?? 'mp3'], bytes }] }
+}
+
+const mimeTypes: Record<NonNullable<OpenAI.Audio.SpeechCreateParams['response_format']>, string> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+}
+
+/**
+ * https://platform.openai.com/docs/api-reference/chat/create, which every compatible server has. `prompt` and
+ * `instructions` stand for the messages.
+ */
+export const answerChat: Operation = async (client, { prompt, instructions, ...parameters }, options) => {
+  const messages = [
+    ...(instructions ? [{ role: 'system', content: instructions }] : []),
+    { role: 'user', content: prompt },
+  ]
+  const body = { messages, ...parameters } as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming
+  return outcomeOf(await client.chat.completions.create(body, options))
+}
+
+const outcomeOf = (answer: OpenAI.ChatCompletion): Done | Failed => {
+  const { choices, model, usage } = objectIn(answer)
+  const work = workOf({ model, usage })
+  const { message, finish_reason: reason } = choices?.[0] ?? ({} as Partial<OpenAI.ChatCompletion.Choice>)
+  if (reason === 'content_filter' || message?.refusal)
+    return failed('content_rejected', 'The content policy of the provider forbids this.', work)
+  const text: unknown = message?.content
+  if (typeof text === 'string' && text !== '') return { kind: 'done', media: [], text, ...work }
+  return failed('provider_error', reason === 'length' ? TOO_SHORT : 'The provider returned no text.', work)
+}
+
+const TOO_SHORT = 'The model used the whole length of the answer for thinking. Allow a longer answer.'

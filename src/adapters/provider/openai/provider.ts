@@ -1,15 +1,14 @@
 import type OpenAI from 'openai'
 import type { Provider } from '../../../ports/provider.ts'
 import { checkFailure } from '../check-failure.ts'
+import { toUpload } from '../form.ts'
 import { LargeFiles } from '../large-files.ts'
-import { toUpload } from '../upload.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
-import { answerChat } from './chat.ts'
+import { answerChat, speak } from './answer.ts'
 import { type Operation, openClient, through } from './client.ts'
 import { failures } from './failures.ts'
 import { editImages, generateImages, IMAGE_PLACE } from './images.ts'
-import { speak } from './speech.ts'
 import { cancelVideo, createVideo, pollVideo } from './videos.ts'
 
 const operations: Record<string, Operation> = {

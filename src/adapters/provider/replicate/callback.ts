@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { ReadCallback } from '../../../ports/callback.ts'
+import type { ReadCallback } from '../../../ports/provider.ts'
 import { bodyOf, headerOf, isRecent, VendorKeys } from '../callback.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'

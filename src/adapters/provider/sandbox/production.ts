@@ -1,9 +1,8 @@
 import { fileParameters } from '../../../domain/catalog/file-parameters.ts'
 import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../../ports/input-media.ts'
 import type { Failed, ProviderOutcome } from '../../../ports/provider.ts'
-import { answer } from '../../../studio/answer.ts'
+import { answer, thoughts } from '../../../studio/answer.ts'
 import { Overrun, type Studio } from '../../../studio/studio.ts'
-import { thoughts } from '../../../studio/thoughts.ts'
 import { isUnusable, type Made, textIn, type Unusable, type Work } from '../../../studio/work.ts'
 import { isLong, orderFor, type SandboxJob } from './order.ts'
 

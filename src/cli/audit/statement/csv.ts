@@ -1,10 +1,10 @@
-import { type LedgerLine, totalOf } from '../../../audit/books/ledger-line.ts'
-import type { Split } from '../../../audit/books/lots.ts'
+import { type LedgerLine, totalOf } from '../../../audit/books.ts'
 import { toCredits } from '../../../audit/decimal.ts'
 import { csvRow, csvText as text } from '../../../audit/export/csv.ts'
+import type { Split } from '../../../audit/lots.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
 import { localText } from '../../../audit/statement/zone.ts'
-import { priceOf } from './price.ts'
+import { priceOf } from './sheet.ts'
 
 /**
  * A statement as a table by RFC 4180, in pieces of text: the opening balance, a row for each line, and the closing

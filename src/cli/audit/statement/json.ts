@@ -1,7 +1,7 @@
 import type { Position } from '../../../../schemas/recorded.ts'
 import type { Opening } from '../../../audit/account/account-fold.ts'
+import { monthBefore, monthOf } from '../../../audit/closings.ts'
 import { priceSteps } from '../../../audit/explain/price-steps.ts'
-import { monthBefore, monthOf } from '../../../audit/periods/months.ts'
 import type { Statement, StatementLine } from '../../../audit/statement/statement.ts'
 import { NOTHING, plus } from '../../../audit/statement/totals.ts'
 import { localText } from '../../../audit/statement/zone.ts'

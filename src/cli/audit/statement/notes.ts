@@ -1,6 +1,6 @@
-import type { Closing } from '../../../audit/periods/closings.ts'
+import type { Closing } from '../../../audit/closings.ts'
+import { count } from '../../../audit/decimal.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
-import { count } from '../../../audit/words.ts'
 import { printable } from '../text.ts'
 
 /** The notes that let a reader trust a statement: its source, and the seal that covers it. */

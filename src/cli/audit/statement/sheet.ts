@@ -1,13 +1,14 @@
-import { type LedgerLine, totalOf } from '../../../audit/books/ledger-line.ts'
-import type { Split } from '../../../audit/books/lots.ts'
-import { monthOf } from '../../../audit/periods/months.ts'
+import type { Receipt } from '../../../../schemas/catalog.ts'
+import { type LedgerLine, totalOf } from '../../../audit/books.ts'
+import { monthOf } from '../../../audit/closings.ts'
+import { decimal } from '../../../audit/decimal.ts'
+import { priceSteps, stepToText } from '../../../audit/explain/price-steps.ts'
+import type { Split } from '../../../audit/lots.ts'
 import type { Statement, StatementLine } from '../../../audit/statement/statement.ts'
 import { type LocalTime, localTimeOf } from '../../../audit/statement/zone.ts'
 import { ownerName } from '../../../domain/login/identity.ts'
-import { printable, split } from '../text.ts'
-import { type Figures, figuresOf, signed } from './figures.ts'
+import { credits, printable, shown, split } from '../text.ts'
 import { notesOf } from './notes.ts'
-import { priceOf } from './price.ts'
 
 /** A statement as people see it, in texts that cannot control how they are shown. */
 export interface Sheet {
@@ -124,3 +125,38 @@ const detailsOf = ({ at, bookedIn, reason, reference, payment, run, receipt }: S
     payment && `${payment.amount} ${payment.currency} paid, invoice ${payment.invoice}`,
     bookedIn !== undefined && `time of ${monthOf(at)}, booked in ${bookedIn}`,
   ].filter(text => typeof text === 'string')
+
+/** Writes microcredits as credits, such as `1,234.50`. */
+type Figures = (micros: number) => string
+
+/** Amounts of money usually have two decimals, and credits have six at most. */
+const FEWEST_PLACES = 2
+const MOST_PLACES = 6
+
+/** All figures of a statement have as many decimals as one of them needs, so that they stand below each other. */
+const figuresOf = ({ opening, closing, lines }: Statement): Figures => {
+  const all = [opening, closing, ...lines.flatMap(({ change, balance }) => [change, balance])]
+  const amounts = all.flatMap(({ freeMicros, paidMicros }) => [freeMicros, paidMicros])
+  let places = FEWEST_PLACES
+  while (places < MOST_PLACES && amounts.some(micros => micros % 10 ** (MOST_PLACES - places) !== 0)) places += 1
+  return micros => {
+    const [whole = '', fraction = ''] = shown(decimal(BigInt(micros), MOST_PLACES)).split('.')
+    return `${whole}.${fraction.padEnd(places, '0')}`
+  }
+}
+
+/** With the sign of a gain, too. */
+export const signed =
+  (figures: Figures): Figures =>
+  micros =>
+    `${micros > 0 ? '+' : ''}${figures(micros)}`
+
+/** A price as one line of arithmetic: `base 10 × 2 (num_images) + 1.5 (…) = 21.5`. */
+export const priceOf = (receipt: Receipt): string => {
+  const terms = priceSteps(receipt).map(step => {
+    if (step.line.kind === 'base') return `base ${shown(step.result)}`
+    const words = stepToText(step, receipt.usdPerCreditMicros)
+    return step.line.kind === 'rounding' ? `= ${shown(step.result)} (${words})` : words
+  })
+  return `${terms.join(' ')} = ${credits(receipt.totalMicros)}`
+}

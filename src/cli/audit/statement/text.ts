@@ -1,5 +1,5 @@
+import { count } from '../../../audit/decimal.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
-import { count } from '../../../audit/words.ts'
 import { padded, toColumns } from '../../columns.ts'
 import { wrapped } from '../text.ts'
 import { type Figure, type Sheet, type SheetRow, sheetOf } from './sheet.ts'

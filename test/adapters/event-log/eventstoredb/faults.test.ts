@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { toPosition } from '../../../../src/adapters/event-log/eventstoredb/positions.ts'
+import { toPosition } from '../../../../src/adapters/event-log/eventstoredb/messages.ts'
 import { openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
 import { BEFORE_FIRST, NO_STREAM } from '../../../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../../src/ports/faults.ts'

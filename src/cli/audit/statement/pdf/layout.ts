@@ -1,8 +1,6 @@
-import type { Sheet } from '../sheet.ts'
-import { Flow } from './flow.ts'
-import { capitalized, LEFT, type Mark, RIGHT, STYLES, strongRule, toLeft, toRight } from './page.ts'
-import { layOutLines } from './table.ts'
-import type { Typeface } from './typeface.ts'
+import type { Figure, Sheet, SheetRow } from '../sheet.ts'
+import { capitalized, Flow, LEFT, lightRule, type Mark, RIGHT, STYLES, strongRule, toLeft, toRight } from './page.ts'
+import type { Style, Typeface } from './typeface.ts'
 
 /** The marks of a statement's pages. */
 export const layOut = (sheet: Sheet, type: Typeface): Mark[][] => {
@@ -72,4 +70,83 @@ const notes = (sheet: Sheet, type: Typeface, flow: Flow) => {
     for (const line of lines) flow.add(toLeft(line, LEFT, flow.take(NOTE_HEIGHT), STYLES.detail))
     flow.space(3)
   }
+}
+
+const WORDS_LEFT = LEFT + 62
+const WORDS_WIDTH = 226
+const AMOUNT_RIGHT = RIGHT - FIGURE_WIDTH - 8
+
+const HEAD_HEIGHT = 18
+/** The height of one line of text in a row, and the space between rows. */
+const TEXT_HEIGHT = 10.5
+const SPACE = 7
+
+/** The lines of a statement as a table, whose headings stand on every page of it. */
+const layOutLines = (sheet: Sheet, type: Typeface, flow: Flow) => {
+  const heading = () => {
+    const y = flow.take(HEAD_HEIGHT)
+    flow.add(
+      toLeft('Time', LEFT, y, STYLES.head),
+      toLeft('Line', WORDS_LEFT, y, STYLES.head),
+      toRight(type, 'Change', AMOUNT_RIGHT, y, FIGURE_WIDTH, STYLES.head),
+      toRight(type, 'Balance', RIGHT, y, FIGURE_WIDTH, STYLES.head),
+      strongRule(y + 12),
+    )
+  }
+  flow.keep(HEAD_HEIGHT + 4 * TEXT_HEIGHT)
+  heading()
+  flow.heading = heading
+  for (const row of sheet.rows) layOutRow(columnsOf(row, sheet, type), flow)
+  if (sheet.rows.length === 0)
+    flow.add(toLeft('No credits moved in this period.', LEFT, flow.take(TEXT_HEIGHT), STYLES.detail))
+}
+
+/**
+ * A row moves to the next page as a whole, unless it is longer than a page. Its columns are written one after another,
+ * since programs that read a PDF aloud, or copy from it, go by that order.
+ */
+const layOutRow = (columns: Column[], flow: Flow) => {
+  const height = Math.max(...columns.map(({ length }) => length))
+  flow.keep(height * TEXT_HEIGHT)
+  const strips = Array.from({ length: height }, () => ({ y: flow.take(TEXT_HEIGHT), page: flow.page }))
+  for (const column of columns)
+    for (const [index, place] of column.entries()) {
+      const { y, page } = strips[index] as Strip
+      page.push(place(y))
+    }
+  const { y } = strips.at(-1) as Strip
+  flow.add(lightRule(y + TEXT_HEIGHT + SPACE / 2 - 1))
+  flow.space(SPACE)
+}
+
+/** The room of one line of text. */
+interface Strip {
+  y: number
+  page: Mark[]
+}
+
+/** The marks that stand below each other in a column, each drawn once its height is known. */
+type Column = ((y: number) => Mark)[]
+
+const columnsOf = (
+  { at, what, details, amount, balance }: SheetRow,
+  { hasOffsets }: Sheet,
+  type: Typeface,
+): Column[] => {
+  const left = (texts: string[], x: number, style: Style) => texts.map(text => (y: number) => toLeft(text, x, y, style))
+  const right = ({ total, parts }: Figure, end: number) =>
+    [total, ...parts.filter(part => part !== '0')].map(
+      (text, index) => (y: number) =>
+        toRight(type, text, end, y, FIGURE_WIDTH, index === 0 ? STYLES.line : STYLES.detail),
+    )
+  const fitting = (texts: string[], style: Style) => texts.flatMap(text => type.lines(text, WORDS_WIDTH, style))
+  return [
+    left([at.day, at.time, ...(hasOffsets ? [at.offset] : [])], LEFT, STYLES.time),
+    [
+      ...left(fitting([capitalized(what)], STYLES.line), WORDS_LEFT, STYLES.line),
+      ...left(fitting(details, STYLES.detail), WORDS_LEFT, STYLES.detail),
+    ],
+    right(amount, AMOUNT_RIGHT),
+    right(balance, RIGHT),
+  ]
 }

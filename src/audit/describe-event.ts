@@ -1,0 +1,155 @@
+import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
+import type { Notice, NoticeSettings } from '../../schemas/notice-events.ts'
+import type { Moded } from '../../schemas/primitives.ts'
+import { unreachable } from '../domain/decider.ts'
+import { identityName, ownerName } from '../domain/login/identity.ts'
+import type { KeyRing } from './account/key-ring.ts'
+import { count, millionths } from './decimal.ts'
+import type { AccountRecord } from './read-log.ts'
+
+/** An event in plain words, without its amount, time and actor. */
+export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
+  switch (event.type) {
+    case 'AccountOpened':
+      return `opened for ${ownerName(event.data)}${event.data.tester ? ', as a tester' : ''}`
+    case 'AccountSuspended':
+      return `suspended: ${event.data.reason}`
+    case 'LimitsSet':
+      return `limits set: ${describeLimits(event.data)}`
+    case 'AccountResumed':
+      return `resumed: ${event.data.reason}`
+    case 'CreditsGranted':
+      return `${event.data.kind} granted: ${event.data.reason} (${event.data.reference})${describePayment(event.data)}`
+    case 'CreditsWithdrawn':
+      return `${event.data.kind} withdrawn: ${event.data.reason} (${event.data.reference})`
+    case 'CreditsDebited':
+      return `${event.data.runId} debited for ${event.data.receipt.endpoint}`
+    case 'CreditsRefunded':
+      return `${event.data.runId} refunded: ${event.data.reason}`
+    case 'ApiKeyCreated': {
+      const { keyId, scope = 'full' } = event.data
+      return `${keyId} created: ${keys.nameOf(keyId)}, ${scope}${testMode(event.data)}`
+    }
+    case 'ApiKeyRevoked':
+      return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
+    case 'ApiKeyUsed':
+      return `${event.data.keyId} used: ${keys.nameOf(event.data.keyId)}`
+    case 'IdentityLinked':
+      return `${identityName(event.data.identity)} linked`
+    case 'SessionOpened':
+      return `${event.data.sessionId} opened until ${event.data.expiresAt}`
+    case 'SessionClosed':
+      return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
+    case 'RunQueued': {
+      const { runId, mode, webhookUrl } = event.data
+      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}${testMode(event.data)}`
+    }
+    case 'RunStarted':
+      return `${event.data.runId} started at ${event.data.upstream.provider}`
+    case 'RunSubmitted':
+      return `${event.data.runId} submitted to ${event.data.upstream.provider} as job ${event.data.jobId}`
+    case 'RunCancelRequested':
+      return `${event.data.runId}: the client asks to cancel it`
+    case 'RunCompleted':
+      return `${event.data.runId} completed: ${describeOutput(event.data.output)}`
+    case 'RunFailed':
+      return `${event.data.runId} failed as ${event.data.error.code}: ${event.data.error.message}`
+    case 'ProviderCostRecorded':
+      return `${event.data.runId}: ${event.data.provider} ${describeCost(event.data)}`
+    case 'RunOutputDeleted':
+      return `${event.data.runId}: its files were deleted`
+    case 'WebhookDelivered':
+      return `${event.data.runId}: webhook delivered by attempt ${event.data.attempt}, status ${event.data.status}`
+    case 'WebhookAttemptFailed':
+      return `${event.data.runId}: webhook attempt ${event.data.attempt} failed: ${event.data.reason}`
+    case 'WebhookAbandoned':
+      return `${event.data.runId}: webhook abandoned after ${count(event.data.attempts, 'attempt')}`
+    case 'WebhookRedeliveryRequested':
+      return `${event.data.runId}: webhook to be delivered again to ${event.data.url}`
+    case 'NoticesSet':
+      return `notices set: ${describeNotices(event.data)}`
+    case 'NoticeRaised':
+      return `notice ${event.data.number}: ${describeNotice(event.data.notice, keys)}`
+    case 'NoticeDelivered':
+      return `notice ${event.data.number} delivered by ${event.data.channel}, by attempt ${event.data.attempt}`
+    case 'NoticeAttemptFailed': {
+      const { number, channel, attempt, reason } = event.data
+      return `notice ${number}: attempt ${attempt} by ${channel} failed: ${reason}`
+    }
+    case 'NoticeAbandoned': {
+      const { number, channel, attempts } = event.data
+      return `notice ${number}: delivery by ${channel} abandoned after ${count(attempts, 'attempt')}`
+    }
+    case 'WebhookSecretRotated':
+      return `webhook secret rotated: generation ${event.data.generation}`
+    case 'WebhookTestRequested':
+      return `${event.data.testId}: webhook test to be sent to ${event.data.url}`
+    case 'WebhookTested': {
+      const { testId, status, reason, latencyMs } = event.data
+      return `${testId}: ${reason ?? `the receiver accepted the test with ${status}`} (${latencyMs} ms)`
+    }
+    case 'UploadGranted':
+      return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}${testMode(event.data)}`
+    case 'UploadStored': {
+      const { uploadId, sizeBytes, sealed } = event.data
+      return `${uploadId} stored: ${count(sizeBytes, 'byte')}${sealed ? '' : ', may be replaced'}`
+    }
+    case 'UploadDeletionRequested':
+      return `${event.data.uploadId}: the client asks to delete it`
+    case 'UploadDeleted':
+      return `${event.data.uploadId} deleted: ${event.data.reason.replaceAll('_', ' ')}`
+    default:
+      return unreachable(event)
+  }
+}
+
+const testMode = ({ livemode }: Moded): string => (livemode === false ? ', in test mode' : '')
+
+const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>
+  [
+    requestsPerMinute === undefined ? undefined : `${count(requestsPerMinute, 'request')} per minute`,
+    runsInFlight === undefined ? undefined : `${count(runsInFlight, 'run')} in flight`,
+  ]
+    .filter(text => text !== undefined)
+    .join(', ') || 'the defaults'
+
+const describeNotices = ({ email, url, balanceUnderMicros }: NoticeSettings): string => {
+  const places = [email && 'by mail', url !== undefined && `to ${url}`].filter(Boolean).join(' and ') || 'none'
+  return balanceUnderMicros > 0 ? `${places}, of a balance under ${millionths(balanceUnderMicros)} credits` : places
+}
+
+const describeNotice = (notice: Notice, keys: KeyRing): string => {
+  switch (notice.kind) {
+    case 'balance_low':
+      return `the balance is under ${millionths(notice.underMicros)} credits`
+    case 'budget_warning':
+    case 'budget_exhausted': {
+      const of = `${millionths(notice.spentMicros)} of its budget of ${millionths(notice.budgetMicros)} credits`
+      return `${notice.keyId} has spent ${of}: ${keys.nameOf(notice.keyId)}`
+    }
+    case 'key_expiring':
+      return `${notice.keyId} expires at ${notice.expiresAt}: ${keys.nameOf(notice.keyId)}`
+    case 'model_retiring':
+      return `${notice.model} retires at ${notice.retiresAt}: ${notice.endpoints.join(', ')}`
+    default:
+      return unreachable(notice)
+  }
+}
+
+/** The invoice is named where it is not the reference. */
+const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
+  if (!payment) return ''
+  const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`
+  return `, ${payment.amount} ${payment.currency} paid${invoice}`
+}
+
+/** What a provider charges, such as `charges 0.080000 USD by its price list`. */
+export const describeCost = ({ amountMicros, currency, source }: Omit<ProviderCost, 'salt'>): string =>
+  amountMicros === undefined
+    ? 'may charge for it; the amount is unknown'
+    : `charges ${millionths(amountMicros)} ${currency}, by its ${source === 'reported' ? 'own account' : 'price list'}`
+
+const describeOutput = ({ artifacts, text }: RunOutput): string => {
+  const files = artifacts.length > 0 && count(artifacts.length, 'file')
+  return [files, text !== undefined && 'text'].filter(Boolean).join(' and ') || 'no output'
+}

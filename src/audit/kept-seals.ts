@@ -1,0 +1,100 @@
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { SEALS_STREAM } from '../../schemas/events.ts'
+import { LogSealed, SealKeyAdopted, type SealPublicKey } from '../../schemas/seal-events.ts'
+import { canonicalJson } from '../engine/log/canonical.ts'
+import { compileGuard } from '../engine/log/guard.ts'
+import type { ReadableLog } from '../ports/event-log.ts'
+import { Damaged } from '../ports/faults.ts'
+import { sealName } from '../services/seals/seals.ts'
+
+/** A seal as people keep it. */
+export interface KeptSeal {
+  number: number
+  /** Its name or, from before seals had names, its number and link, such as `12:6cdf…`. */
+  name: string
+  /** Of a whole seal in a file: the key that has signed it, if the log adopted that key, and the seal's place. */
+  signer?: { keyId: string; isAdopted: boolean; place: string }
+}
+
+/** Whether a name is an old one. No signature covers a link, so that an old name may be forged. */
+export const isOldName = (name: string): boolean => !name.includes(':sha256-')
+
+/** Whether anybody could have made the seal, for all that the log shows. */
+export const isForgeable = ({ name, signer }: KeptSeal): boolean => isOldName(name) || signer?.isAdopted === false
+
+/** Whether a seal has a name, which may be an old one. */
+export const hasName = (seal: KeptSeal & { link: string }, name: string): boolean =>
+  name === seal.name || name === `${seal.number}:${seal.link}`
+
+/** The public keys that a log adopted, by their thumbprints. What is wrong with an adoption is reported elsewhere. */
+export type SealKeys = ReadonlyMap<string, SealPublicKey>
+
+export const sealKeysIn = async (log: ReadableLog): Promise<SealKeys> => {
+  const keys = new Map<string, SealPublicKey>()
+  for await (const page of log.readStream(SEALS_STREAM, 0))
+    for (const { type, data } of page)
+      if (type === 'SealKeyAdopted' && isAdoption(data)) keys.set(thumbprintOf(data.key), data.key)
+  return keys
+}
+
+const isAdoption = compileGuard(SealKeyAdopted)
+
+/** The thumbprint of a public key (RFC 7638). */
+export const thumbprintOf = ({ crv, kty, x }: SealPublicKey): string =>
+  createHash('sha256')
+    .update(`{"crv":${JSON.stringify(crv)},"kty":${JSON.stringify(kty)},"x":${JSON.stringify(x)}}`)
+    .digest('base64url')
+
+/** Whether a signature of the canonical JSON of an object is right. */
+export const isSigned = (signed: object, signature: string, key: SealPublicKey): boolean => {
+  try {
+    const publicKey = createPublicKey({ key, format: 'jwk' })
+    return verify(null, Buffer.from(canonicalJson(signed)), publicKey, Buffer.from(signature, 'base64url'))
+  } catch {
+    // Its bytes are no point of the curve.
+    return false
+  }
+}
+
+/**
+ * The seals in a file that the service has written, one in each line. The last line may be incomplete, because the
+ * service was writing it. `keys` are those that the log adopted. Rejects with Damaged for a file of something else, and
+ * for a line that its key has not signed: anybody could have written it, so it says nothing about the log.
+ */
+export const readSealFile = async (path: string, keys: SealKeys): Promise<KeptSeal[]> => {
+  const file = await open(path)
+  const seals: KeptSeal[] = []
+  let odd: number | undefined
+  let number = 0
+  for await (const line of file.readLines()) {
+    number += 1
+    if (odd !== undefined) break
+    const data = sealIn(line)
+    if (data) seals.push(keptSeal(data, keys, `${path}, line ${number}`))
+    else odd = number
+  }
+  if (odd !== undefined && (odd < number || seals.length === 0)) throw new Damaged(`${path}, line ${odd} is no seal`)
+  if (seals.length === 0) throw new Damaged(`${path} has no seals`)
+  return seals
+}
+
+const isSeal = compileGuard(LogSealed)
+
+const sealIn = (line: string): LogSealed | undefined => {
+  try {
+    const { data } = JSON.parse(line) as { data?: unknown }
+    return isSeal(data) ? data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The seal by what it signs, which every line has. Those from before seals had names have no other name. */
+const keptSeal = (data: LogSealed, keys: SealKeys, place: string): KeptSeal => {
+  const { signature, ...signed } = data
+  const { number, keyId } = data
+  const key = keys.get(keyId)
+  if (key && !isSigned(signed, signature, key)) throw new Damaged(`${place} is not signed with its key ${keyId}`)
+  return { number, name: sealName(data), signer: { keyId, place, isAdopted: key !== undefined } }
+}

@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { Lots, type Use } from '../../src/audit/lots.ts'
+import { Damaged } from '../../src/ports/faults.ts'
+
+const free = (lots: Lots, amountMicros: number) => lots.grant(amountMicros, false)
+const paid = (lots: Lots, amountMicros: number) => lots.grant(amountMicros, true)
+
+t.test('debits use up free credits before paid ones', async t => {
+  const lots = new Lots()
+  paid(lots, 10)
+  free(lots, 5)
+  lots.use(3)
+  t.same(lots.left, { freeMicros: 2, paidMicros: 10 })
+  lots.use(4)
+  t.same(lots.left, { freeMicros: 0, paidMicros: 8 })
+  t.throws(() => lots.use(9), Damaged)
+})
+
+t.test('a refund gives back first what was used last', async t => {
+  const lots = new Lots()
+  free(lots, 5)
+  paid(lots, 10)
+  const uses = lots.use(8)
+  t.same(lots.giveBack(uses, 2), { freeMicros: 0, paidMicros: 2 })
+  t.same(lots.giveBack(uses, 3), { freeMicros: 2, paidMicros: 1 })
+  t.same(lots.left, { freeMicros: 2, paidMicros: 10 })
+  t.throws(() => lots.giveBack(uses, 4), Damaged)
+})
+
+t.test('a withdrawal of a purchase uses up paid credits first, the newest before the others', async t => {
+  const lots = new Lots()
+  free(lots, 5)
+  paid(lots, 10)
+  const older = lots.use(7)
+  paid(lots, 20)
+  lots.usePaid(15)
+  t.same(lots.left, { freeMicros: 0, paidMicros: 13 })
+  lots.giveBack(older, 7)
+  lots.usePaid(16)
+  t.same(lots.left, { freeMicros: 4, paidMicros: 0 })
+})
+
+t.test('the credits that are left are those that were granted and not used', async () => {
+  const step = fc.record({ kind: fc.constantFrom('free', 'paid', 'use', 'usePaid', 'giveBack'), amount: fc.nat(50) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), steps => {
+      const lots = new Lots()
+      const used: Use[][] = []
+      let left = 0
+      for (const { kind, amount } of steps) {
+        if (kind === 'free' || kind === 'paid') {
+          lots.grant(amount, kind === 'paid')
+          left += amount
+        } else if (kind === 'giveBack') {
+          const uses = used.at(amount % Math.max(1, used.length)) ?? []
+          const most = uses.reduce((sum, { amountMicros }) => sum + amountMicros, 0)
+          lots.giveBack(uses, Math.min(amount, most))
+          left += Math.min(amount, most)
+        } else if (amount <= left) {
+          used.push(lots[kind as 'use' | 'usePaid'](amount))
+          left -= amount
+        }
+        const { freeMicros, paidMicros } = lots.left
+        if (freeMicros < 0 || paidMicros < 0 || freeMicros + paidMicros !== left) return false
+      }
+      return true
+    }),
+  )
+})
