@@ -1,4 +1,4 @@
-import { count } from '../../audit/decimal.ts'
+import { count, shown } from '../../audit/decimal.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import { stepToText } from '../../audit/explain/price-steps.ts'
 import type { RunStory, WebhookStep } from '../../audit/explain/run-story.ts'
@@ -13,7 +13,6 @@ import {
   SECTION_WIDTH,
   section,
   shortened,
-  shown,
   signedCredits,
   split,
   wrapped,

@@ -1,4 +1,4 @@
-import { count, millionths, shown } from '../../audit/decimal.ts'
+import { count, millionths } from '../../audit/decimal.ts'
 import type { Fault } from '../../audit/fault.ts'
 import type { Split } from '../../audit/lots.ts'
 import { escapedByCode } from '../../domain/visible.ts'
@@ -11,8 +11,6 @@ export const printable = (text: string): string =>
     // JSON leaves most characters of these kinds as they are.
     return escaped === found ? escapedByCode(found) : escaped
   })
-
-export { millionths, shown }
 
 /** Microcredits as credits. */
 export const credits = millionths

@@ -1,13 +1,13 @@
 import type { Receipt } from '../../../../schemas/catalog.ts'
 import { type LedgerLine, totalOf } from '../../../audit/books.ts'
 import { monthOf } from '../../../audit/closings.ts'
-import { decimal } from '../../../audit/decimal.ts'
+import { decimal, shown } from '../../../audit/decimal.ts'
 import { priceSteps, stepToText } from '../../../audit/explain/price-steps.ts'
 import type { Split } from '../../../audit/lots.ts'
 import type { Statement, StatementLine } from '../../../audit/statement/statement.ts'
 import { type LocalTime, localTimeOf } from '../../../audit/statement/zone.ts'
 import { ownerName } from '../../../domain/login/identity.ts'
-import { credits, printable, shown, split } from '../text.ts'
+import { credits, printable, split } from '../text.ts'
 import { notesOf } from './notes.ts'
 
 /** A statement as people see it, in texts that cannot control how they are shown. */
