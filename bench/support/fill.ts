@@ -61,7 +61,7 @@ export const fillLog = async (
     await log.append(ofLogin, [linked.event], NO_STREAM)
     let batch: NewEvent[] = []
     const apply = (command: AccountCommand) => {
-      const decision = account.decide(command, folded.state)
+      const decision = account.decide(command, folded.state, 0)
       if ('refuse' in decision) throw new Error(decision.refuse.code)
       for (const event of decision.accept) {
         const extended = streams.extend(stream, folded, event, at, cause)
@@ -87,7 +87,6 @@ export const fillLog = async (
 
 const queue = (runId: RunId, receipt: Receipt, webhookUrl?: string): QueueRun => ({
   type: 'QueueRun',
-  atMs: 0,
   run: {
     runId,
     model: 'nano-banana-2',

@@ -225,7 +225,7 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
     catalog: new Catalog({ offers, publishedCatalog, shipped: applyMarkUp(config) }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, clock }),
-    notices: new Notices({ accounts, clock, refusesUrl: url => allowed.refusesUrl(url) }),
+    notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),
     views: new ViewMaintenance(dependencies),
     routing: new Routing({ choices: dependencies.choices, bindings, views: dependencies.views, clock }),
     periods: new Periods({ log, clock, random, logger }),

@@ -20,12 +20,11 @@ export class Contradiction extends Error {
 
 /**
  * A consistency boundary as two pure functions over its history. `evolve` accepts every history that `decide` produces.
+ * `atMs` is the time that the events will record, in ms since 1970.
  */
 export interface Decider<Command, State, Event, Refusal> {
   initial: State
-  decide(command: Command, state: State): Decision<Event, Refusal>
-  /** Gives a command the time by the clock that its events will record, in ms since 1970. */
-  timed?(command: Command, atMs: number): Command
+  decide(command: Command, state: State, atMs: number): Decision<Event, Refusal>
   evolve(state: State, event: PastEvent<Event>): State
 }
 

@@ -55,7 +55,7 @@ t.test('the auditor detects every kind of forged history', async t => {
     state: typeof account.initial
   }>(
     ({ appends, state }, command) => {
-      const decision = account.decide(command, state)
+      const decision = account.decide(command, state, 0)
       const events = 'accept' in decision ? decision.accept.map(event => at(0, event)) : []
       return { appends: appends.concat([events]), state: events.reduce(account.evolve, state) }
     },

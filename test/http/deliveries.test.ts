@@ -194,7 +194,7 @@ t.test('beyond a hundred in an hour, the owner is told to wait', async t => {
   const caller = { kind: 'key', scope: 'full', accountId: customer.accountId, keyId: customer.keyId } as const
   for (let count = webhookResends.length; count < 100; count++) {
     await accounts.execute(caller, customer.accountId, {
-      ...{ type: 'RedeliverWebhook', runId: delivered, url, atMs: 0, keyId: customer.keyId },
+      ...{ type: 'RedeliverWebhook', runId: delivered, url, keyId: customer.keyId },
     })
     // The service makes attempts meanwhile.
     for (;;) {

@@ -188,7 +188,7 @@ t.test('work that a process left while its clock was 40 days ahead is taken up a
   const clock = new ManualClock()
   clock.advance(JUMP_MS)
   const queue = (run: number, prompt: string, change: Partial<RunQueued> = {}): AccountCommand => {
-    const command = queueRun({ run, atMs: clock.nowMs(), webhook: true, mode: 'async' })
+    const command = queueRun({ run, webhook: true, mode: 'async' })
     const work = { endpoint: 'sandbox-i2v', input: { prompt }, webhookUrl: receiver.url, ...change }
     return { ...command, run: { ...command.run, ...work } }
   }

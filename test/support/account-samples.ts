@@ -177,26 +177,23 @@ export const withdrawCredits = (credits: number, reference: string) =>
 
 export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits & TestMode = {}) =>
   ({
-    ...{ type: 'CreateApiKey' as const, atMs: THEN_MS },
+    type: 'CreateApiKey',
     key: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
   }) satisfies AccountCommand
 
-export const useKey = (key: number, atMs: number) =>
-  ({ type: 'UseApiKey', keyId: keyId(key), atMs }) satisfies AccountCommand
+export const useKey = (key: number) => ({ type: 'UseApiKey', keyId: keyId(key) }) satisfies AccountCommand
 
 export const revokeKey = (key = 1) => ({ type: 'RevokeApiKey', keyId: keyId(key) }) satisfies AccountCommand
 
 export const queueRun = ({
-  atMs = THEN_MS,
   startNow = false,
   askedWith,
   label,
   ...options
-}: RunOptions & { atMs?: number; startNow?: boolean; askedWith?: number; label?: string } = {}) =>
+}: RunOptions & { startNow?: boolean; askedWith?: number; label?: string } = {}) =>
   ({
     type: 'QueueRun',
     ...askedBy(askedWith),
-    atMs,
     run: details(options),
     receipt: receipt(options.credits),
     ...(label !== undefined && { label }),
@@ -241,25 +238,19 @@ export const recordUndelivered = (attempt = 1, { run = 1, next }: { run?: number
   }) satisfies AccountCommand
 
 export const redeliver = (run = 1) =>
-  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook, atMs: THEN_MS }) satisfies AccountCommand
+  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook }) satisfies AccountCommand
 
 /** The same at the request of the account's owner. */
-export const resend = ({ run = 1, atMs = THEN_MS, askedWith }: AskedAt & { run?: number } = {}) =>
-  ({ ...redeliver(run), ...askedBy(askedWith), atMs, isByOwner: true }) satisfies AccountCommand
+export const resend = ({ run = 1, askedWith }: { run?: number; askedWith?: number } = {}) =>
+  ({ ...redeliver(run), ...askedBy(askedWith), isByOwner: true }) satisfies AccountCommand
 
-interface AskedAt {
-  atMs?: number
-  askedWith?: number
-}
+export const rotateSecret = (askedWith?: number) =>
+  ({ type: 'RotateWebhookSecret', ...askedBy(askedWith) }) satisfies AccountCommand
 
-export const rotateSecret = ({ atMs = THEN_MS, askedWith }: AskedAt = {}) =>
-  ({ type: 'RotateWebhookSecret', ...askedBy(askedWith), atMs }) satisfies AccountCommand
-
-export const requestTest = (test = 1, { atMs = THEN_MS, askedWith }: AskedAt = {}) =>
+export const requestTest = (test = 1, askedWith?: number) =>
   ({
     type: 'RequestWebhookTest',
     ...askedBy(askedWith),
-    atMs,
     testId: testId(test),
     url: hook,
   }) satisfies AccountCommand
@@ -274,7 +265,6 @@ export const grantUpload = (options: UploadOptions = {}, askedWith = 1, quotaByt
   ({
     type: 'GrantUpload',
     keyId: keyId(askedWith),
-    atMs: THEN_MS,
     upload: upload(options),
     quotaBytes,
   }) satisfies AccountCommand

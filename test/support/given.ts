@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Decider, PastEvent } from '../../src/domain/decider.ts'
 import type { Decided, Refusal, RefusalCode } from '../../src/domain/refusal.ts'
 
-/** The default time of past events. */
+/** The default time of past events and of decisions. */
 export const THEN_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** An event at a specific time. */
@@ -28,7 +28,7 @@ export const given = <Command, State, Event extends object>(
   const state = history.reduce(happen, decider.initial)
   return {
     state,
-    when: (command: Command) => new Consequence(decider.decide(command, state)),
+    when: (command: Command, atMs = THEN_MS) => new Consequence(decider.decide(command, state, atMs)),
   }
 }
 

@@ -10,13 +10,12 @@ export const mailTo = { email: true }
 
 export const setNotices = (settings: Partial<NoticeSettings> = {}, askedWith?: number) =>
   ({
-    ...{ type: 'SetNotices' as const, atMs: THEN_MS },
+    type: 'SetNotices',
     ...(askedWith !== undefined && { keyId: keyId(askedWith) }),
     settings: { ...DEFAULT_NOTICES, ...settings },
   }) satisfies AccountCommand
 
-export const raiseKeyExpiry = (atMs: number, key = 1) =>
-  ({ type: 'RaiseKeyExpiry', keyId: keyId(key), atMs }) satisfies AccountCommand
+export const raiseKeyExpiry = (key = 1) => ({ type: 'RaiseKeyExpiry', keyId: keyId(key) }) satisfies AccountCommand
 
 export const recordNoticeSent = (attempt = 1, { number = 1, channel = 'email' as NoticeChannel } = {}) =>
   ({ type: 'RecordNotice', number, channel, attempt, outcome: { delivered: true } }) satisfies AccountCommand
@@ -72,8 +71,8 @@ export const retirementIn = (days: number): Retirement => ({
   retiresAt: new Date(THEN_MS + days * 24 * 60 * 60 * 1000).toISOString(),
 })
 
-export const raiseRetirement = (retirement: Retirement, atMs: number) =>
-  ({ type: 'RaiseRetirement', retirement, atMs }) satisfies AccountCommand
+export const raiseRetirement = (retirement: Retirement) =>
+  ({ type: 'RaiseRetirement', retirement }) satisfies AccountCommand
 
 export const modelRetiring = (retirement: Retirement, days: number): Notice => ({
   kind: 'model_retiring',

@@ -107,7 +107,6 @@ const markUsed = (core: Core, accountId: AccountId, keyId: KeyId) =>
   core.accounts.execute({ kind: 'key', accountId, keyId, scope: 'full' }, accountId, {
     type: 'UseApiKey',
     keyId,
-    atMs: core.clock.nowMs(),
   })
 
 /** Opens accounts in a folder without a running service. */

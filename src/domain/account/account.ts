@@ -10,5 +10,4 @@ export const account: Decider<AccountCommand, AccountState, AccountEvent, Refusa
   initial: initialAccount,
   decide,
   evolve,
-  timed: (command, atMs) => ('atMs' in command ? { ...command, atMs } : command),
 }

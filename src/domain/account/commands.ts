@@ -24,7 +24,7 @@ import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import type { LimitPair } from './limits.ts'
 
-/** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
+/** The commands that an account accepts. They carry ids, since the domain has no randomness. */
 export type AccountCommand = (
   | OpenAccount
   | { type: 'SuspendAccount' | 'ResumeAccount'; reason: string }
@@ -43,12 +43,12 @@ export type AccountCommand = (
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
   | RedeliverWebhook
-  | ({ type: 'RotateWebhookSecret' } & TimedRequest)
+  | ({ type: 'RotateWebhookSecret' } & Asked)
   | RequestWebhookTest
   | { type: 'RecordWebhookTest'; result: WebhookTested }
-  | ({ type: 'SetNotices'; settings: NoticeSettings } & TimedRequest)
-  | ({ type: 'RaiseKeyExpiry'; keyId: KeyId } & Timed)
-  | ({ type: 'RaiseRetirement'; retirement: Retirement } & Timed)
+  | ({ type: 'SetNotices'; settings: NoticeSettings } & Asked)
+  | { type: 'RaiseKeyExpiry'; keyId: KeyId }
+  | { type: 'RaiseRetirement'; retirement: Retirement }
   | RecordNotice
   | GrantUpload
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
@@ -61,17 +61,12 @@ export type AccountCommand = (
 ) & {
   /** Set if the account's owner asks for it, with a key or signed in. */
   isByOwner?: boolean
-  session?: UsedSession | undefined
+  /** The caller's session, which must still be open when the command is decided. */
+  session?: SessionId | undefined
 }
 
 /** Endpoints of a family that their last providers turn off at the same time. */
 export type Retirement = Omit<Extract<Notice, { kind: 'model_retiring' }>, 'kind' | 'days'>
-
-/** The caller's session, which must still be open when the command is decided. `atMs` is in ms since 1970. */
-export interface UsedSession {
-  sessionId: SessionId
-  atMs: number
-}
 
 export interface NewSession {
   sessionId: SessionId
@@ -107,7 +102,7 @@ export interface SetLimits {
   limits: AccountLimits | 'default'
 }
 
-export interface CreateApiKey extends Timed {
+export interface CreateApiKey {
   type: 'CreateApiKey'
   key: NewKey
   /** The caller's key, which must still be active, and may only create what its mode allows. */
@@ -124,7 +119,7 @@ export interface RevokeApiKey {
 export type NewKey = Static<typeof ApiKeyCreated> & { scope: KeyScope }
 
 /** Records that a key was used, once a UTC day. */
-export interface UseApiKey extends Timed {
+export interface UseApiKey {
   type: 'UseApiKey'
   keyId: KeyId
 }
@@ -150,7 +145,7 @@ export interface RefundRun {
   reason: string
 }
 
-export interface QueueRun extends Timed {
+export interface QueueRun {
   type: 'QueueRun'
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
@@ -185,19 +180,19 @@ export interface RecordNotice {
     | ({ delivered: false } & Omit<Static<typeof NoticeAttemptFailed>, 'number' | 'channel' | 'attempt'>)
 }
 
-export interface RedeliverWebhook extends TimedRequest {
+export interface RedeliverWebhook extends Asked {
   type: 'RedeliverWebhook'
   runId: RunId
   url: string
 }
 
-export interface RequestWebhookTest extends TimedRequest {
+export interface RequestWebhookTest extends Asked {
   type: 'RequestWebhookTest'
   testId: WebhookTestId
   url: string
 }
 
-export interface GrantUpload extends Timed {
+export interface GrantUpload {
   type: 'GrantUpload'
   /** The caller's key, which must still be active and allowed to write when the grant is given. */
   keyId?: KeyId
@@ -220,17 +215,9 @@ export interface Worked {
   cost?: ProviderCost | undefined
 }
 
-interface Asked {
+export interface Asked {
   /** The caller's key, which must still be active and allowed to write when the command is decided. */
   keyId?: KeyId | undefined
 }
-
-/** A command whose decision depends on the time. */
-interface Timed {
-  /** In ms since 1970. A mailbox replaces it by the time that the events will record, so that both always agree. */
-  atMs: number
-}
-
-export interface TimedRequest extends Asked, Timed {}
 
 type FailedAttempt = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

@@ -20,23 +20,25 @@ import * as webhooks from './webhooks.ts'
  * Decides a command. The existence of the account is checked first, then the caller's session, and then the account's
  * suspension; the other checks are in each noun's file.
  */
-export const decide = (command: AccountCommand, state: AccountState): Decided<AccountEvent> => {
+export const decide = (command: AccountCommand, state: AccountState, atMs: number): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
-  const ended = sessions.sessionRefusal(command.session, state)
+  const ended = sessions.sessionRefusal(command.session, state, atMs)
   if (ended) return ended
   // People may end their sessions at any time, so that a stolen one can be closed while the account is suspended.
   const endsSession = command.type === 'CloseSession' || command.type === 'CloseAllSessions'
   const isForOwner = (command.isByOwner && !endsSession) || command.type === 'OpenSession'
   const suspended = isForOwner ? suspension.suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
-  const decided = decideByNoun(command, state)
-  return command.isByOwner && 'atMs' in command ? withinLimits(decided, command, state) : decided
+  const decided = decideByNoun(command, state, atMs)
+  // A key can be revoked at any time.
+  return command.isByOwner && command.type !== 'RevokeApiKey' ? withinLimits(decided, state, atMs) : decided
 }
 
 const decideByNoun = (
   command: Exclude<AccountCommand, { type: 'OpenAccount' }>,
   state: AccountState,
+  atMs: number,
 ): Decided<AccountEvent> => {
   switch (command.type) {
     case 'SuspendAccount':
@@ -56,9 +58,9 @@ const decideByNoun = (
     case 'RevokeApiKey':
       return keys.revoke(command, state)
     case 'UseApiKey':
-      return keys.use(command, state)
+      return keys.use(command, state, atMs)
     case 'QueueRun':
-      return runs.queue(command, state)
+      return runs.queue(command, state, atMs)
     case 'StartRun':
       return runs.start(command, state)
     case 'SubmitRun':
@@ -74,19 +76,19 @@ const decideByNoun = (
     case 'RecordDelivery':
       return webhooks.record(command, state)
     case 'RedeliverWebhook':
-      return webhooks.redeliver(command, state)
+      return webhooks.redeliver(command, state, atMs)
     case 'SetNotices':
-      return notices.set(command, state)
+      return notices.set(command, state, atMs)
     case 'RaiseKeyExpiry':
-      return notices.raiseKeyExpiry(command, state)
+      return notices.raiseKeyExpiry(command, state, atMs)
     case 'RaiseRetirement':
-      return raiseRetirement(command, state)
+      return raiseRetirement(command, state, atMs)
     case 'RecordNotice':
       return notices.record(command, state)
     case 'RotateWebhookSecret':
-      return webhooks.rotateSecret(command, state)
+      return webhooks.rotateSecret(command, state, atMs)
     case 'RequestWebhookTest':
-      return webhooks.requestTest(command, state)
+      return webhooks.requestTest(command, state, atMs)
     case 'RecordWebhookTest':
       return webhooks.recordTest(command, state)
     case 'GrantUpload':

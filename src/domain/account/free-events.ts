@@ -40,11 +40,11 @@ const kindOf = (event: AccountEvent): FreeEvents | undefined => {
   }
 }
 
-/** Refuses free events beyond their limit. A key can be revoked and an upload deleted at any time. */
+/** Refuses free events beyond their limit. */
 export const withinLimits = (
   decided: Decided<AccountEvent>,
-  { atMs }: { atMs: number },
   state: AccountState,
+  atMs: number,
 ): Decided<AccountEvent> => {
   if ('refuse' in decided) return decided
   const [of] = decided.accept.flatMap(event => kindOf(event) ?? [])

@@ -54,7 +54,7 @@ export const isWithinMode = (keyId: KeyId | undefined, { livemode }: Moded, stat
   keyId === undefined || modeOf(keyId, state).livemode === livemode
 
 /** Records the first use of a key on each day. */
-export const use = ({ keyId, atMs }: Omit<UseApiKey, 'type'>, state: AccountState): Decided<AccountEvent> => {
+export const use = ({ keyId }: Omit<UseApiKey, 'type'>, state: AccountState, atMs: number): Decided<AccountEvent> => {
   const key = state.activeKeys.get(keyId)
   if (!key) return refuse('key_revoked')
   return accept(isUseKnown(key, atMs) ? [] : [{ type: 'ApiKeyUsed', data: { keyId, hash: key.hash } }])

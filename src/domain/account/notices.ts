@@ -5,7 +5,7 @@ import { accept } from '../decider.ts'
 import { loginOf } from '../login/identity.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import { reachedShare } from './budgets.ts'
-import type { RecordNotice, TimedRequest } from './commands.ts'
+import type { Asked, RecordNotice } from './commands.ts'
 import { areSame } from './free-events.ts'
 import { writeRefusal } from './keys.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
@@ -23,8 +23,9 @@ export const BALANCE_QUIET_MS = 60 * 60 * 1000
 export const MAX_PENDING_NOTICES = 200
 
 export const set = (
-  { keyId, settings, atMs }: TimedRequest & { settings: NoticeSettings },
+  { keyId, settings }: Asked & { settings: NoticeSettings },
   state: AccountState,
+  atMs: number,
 ): Decided<AccountEvent> => {
   const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
@@ -65,8 +66,9 @@ export const ofDebit = (
 
 /** Tells the owner that a key expires. Each key is told of once, whatever the settings are, so that it is over. */
 export const raiseKeyExpiry = (
-  { keyId, atMs }: { keyId: KeyId; atMs: number },
+  { keyId }: { keyId: KeyId },
   state: AccountState,
+  atMs: number,
 ): Decided<AccountEvent> => {
   const { expiresAt, expiryNoticeAt } = state.activeKeys.get(keyId) ?? {}
   if (expiresAt === undefined || expiryNoticeAt === undefined || atMs < Date.parse(expiryNoticeAt))

@@ -9,8 +9,9 @@ import type { AccountState } from './state.ts'
 
 /** Raises the notice that a model retires: once at each step, and only for an account with notices. */
 export const raiseRetirement = (
-  { retirement, atMs }: { retirement: Retirement; atMs: number },
+  { retirement }: { retirement: Retirement },
   state: AccountState,
+  atMs: number,
 ): Decided<AccountEvent> => {
   const { email, url } = state.notices
   const days = stepOf(retirement, atMs)

@@ -41,10 +41,11 @@ export const offsetFailure = (state: AccountState, bytes: number): AccountState 
 
 /** Why an account cannot run anything now; undefined if it can. */
 export const limitRefusal = (
-  command: { keyId?: KeyId; run: RunQueued; atMs: number; runsInFlight?: LimitPair },
+  command: { keyId?: KeyId; run: RunQueued; runsInFlight?: LimitPair },
   state: AccountState,
+  atMs: number,
 ): { refuse: Refusal } | undefined => {
-  const { run, atMs } = command
+  const { run } = command
   const excess = failuresAt(state, atMs).count - MAX_OWN_FAILURES
   // Test runs have a limit of their own, and are there to fail.
   if (excess >= 0 && run.livemode !== false)

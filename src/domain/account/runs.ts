@@ -17,8 +17,8 @@ import { limitRefusal } from './run-limits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 import { assertProvider, asTestRun, testRunRefusal } from './test-runs.ts'
 
-export const queue = (command: QueueRun, state: AccountState): Decided<AccountEvent> => {
-  const { keyId, atMs, receipt, label, startAt } = command
+export const queue = (command: QueueRun, state: AccountState, atMs: number): Decided<AccountEvent> => {
+  const { keyId, receipt, label, startAt } = command
   const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
   // The key's own record decides, whatever the caller takes it for.
@@ -32,8 +32,8 @@ export const queue = (command: QueueRun, state: AccountState): Decided<AccountEv
   if (state.openRuns.has(run.runId)) return refuse('run_exists')
   const restricted =
     modelRefusal(keyId, receipt, state) ??
-    (isTest ? testRunRefusal(command, state) : priceRefusal(command, state)) ??
-    limitRefusal({ ...command, run }, state)
+    (isTest ? testRunRefusal(command, state, atMs) : priceRefusal(command, state, atMs)) ??
+    limitRefusal({ ...command, run }, state, atMs)
   if (restricted) return restricted
   return accept([
     ...(isTest ? [] : [credits.debited(state, run.runId, receipt, label)]),
@@ -44,7 +44,11 @@ export const queue = (command: QueueRun, state: AccountState): Decided<AccountEv
 }
 
 /** Why the price cannot be paid; undefined if it can. */
-const priceRefusal = ({ keyId, receipt, atMs }: QueueRun, state: AccountState): { refuse: Refusal } | undefined => {
+const priceRefusal = (
+  { keyId, receipt }: QueueRun,
+  state: AccountState,
+  atMs: number,
+): { refuse: Refusal } | undefined => {
   const price = receipt.totalMicros
   const beyond = budgetRefusal(keyId, price, atMs, state)
   if (beyond) return beyond

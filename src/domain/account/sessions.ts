@@ -4,7 +4,7 @@ import { MAX_SESSIONS, type SessionId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { isSameIdentity } from '../login/identity.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import type { NewSession, UsedSession } from './commands.ts'
+import type { NewSession } from './commands.ts'
 import type { AccountState } from './state.ts'
 
 /** Opens a session in place of the browser's earlier one, and of the oldest if there are too many. */
@@ -24,9 +24,9 @@ export const close = ({ sessionId }: { sessionId: SessionId }, { sessions }: Acc
   sessions.has(sessionId) ? accept([closed(sessionId, 'signed_out')]) : refuse('session_ended')
 
 /** Closes all sessions, that of the caller last, so that every event is by an open one. */
-export const closeAll = ({ session }: { session?: UsedSession | undefined }, state: AccountState) => {
-  const others = [...state.sessions.keys()].filter(id => id !== session?.sessionId)
-  const all = session ? [...others, session.sessionId] : others
+export const closeAll = ({ session }: { session?: SessionId | undefined }, state: AccountState) => {
+  const others = [...state.sessions.keys()].filter(id => id !== session)
+  const all = session ? [...others, session] : others
   return accept(all.map(id => closed(id, 'signed_out_everywhere')))
 }
 
@@ -41,12 +41,13 @@ export const linkIdentity = ({ identity }: { identity: Identity }, state: Accoun
  * began.
  */
 export const sessionRefusal = (
-  session: UsedSession | undefined,
+  sessionId: SessionId | undefined,
   { sessions }: Pick<AccountState, 'sessions'>,
+  atMs: number,
 ): { refuse: Refusal } | undefined => {
-  if (!session) return undefined
-  const { expiresAtMs = 0 } = sessions.get(session.sessionId) ?? {}
-  return session.atMs < expiresAtMs ? undefined : refuse('session_ended')
+  if (!sessionId) return undefined
+  const { expiresAtMs = 0 } = sessions.get(sessionId) ?? {}
+  return atMs < expiresAtMs ? undefined : refuse('session_ended')
 }
 
 const closed = (sessionId: SessionId, reason: (typeof SESSION_ENDINGS)[number]): AccountEvent => ({

@@ -15,8 +15,9 @@ export const asTestRun = ({ run, receipt, label }: Pick<QueueRun, 'run' | 'recei
 
 /** Why an account may queue no further test run now; undefined if it may. */
 export const testRunRefusal = (
-  { atMs, testRunsPerDay: limit = Number.POSITIVE_INFINITY }: Pick<QueueRun, 'atMs' | 'testRunsPerDay'>,
+  { testRunsPerDay: limit = Number.POSITIVE_INFINITY }: Pick<QueueRun, 'testRunsPerDay'>,
   { testRuns }: AccountState,
+  atMs: number,
 ): { refuse: Refusal } | undefined => {
   const day = dayFor(atMs, testRuns)
   if ((testRuns.day === day ? testRuns.count : 0) < limit) return undefined

@@ -4,7 +4,7 @@ import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import { DAY_MS } from '../days.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import type { RecordDelivery, RedeliverWebhook, RequestWebhookTest, TimedRequest } from './commands.ts'
+import type { Asked, RecordDelivery, RedeliverWebhook, RequestWebhookTest } from './commands.ts'
 import { isByOwner } from './debit-facts.ts'
 import { writeRefusal } from './keys.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
@@ -23,8 +23,9 @@ export const record = ({ runId, attempt, outcome }: RecordDelivery, state: Accou
 
 /** Makes a webhook due again. The service checks that the run has a webhook. */
 export const redeliver = (
-  { runId, url, keyId, atMs, isByOwner }: RedeliverWebhook & { isByOwner?: boolean },
+  { runId, url, keyId, isByOwner }: RedeliverWebhook & { isByOwner?: boolean },
   state: AccountState,
+  atMs: number,
 ): Decided<AccountEvent> => {
   const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
@@ -66,7 +67,7 @@ export const OVERLAP_MS = DAY_MS
  * Makes the next secret. There is one rotation at a time, so a webhook never has more than two signatures, and a
  * receiver that took over the secret of the last rotation is never cut off by the next one.
  */
-export const rotateSecret = ({ keyId, atMs }: TimedRequest, state: AccountState): Decided<AccountEvent> => {
+export const rotateSecret = ({ keyId }: Asked, state: AccountState, atMs: number): Decided<AccountEvent> => {
   const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
   const untilMs = overlapEndMs(state, atMs)
@@ -95,8 +96,9 @@ export const MAX_TESTS = 5
 
 /** Allows one attempt, which counts from now on whether or not it is made. */
 export const requestTest = (
-  { keyId, atMs, testId, url }: RequestWebhookTest,
+  { keyId, testId, url }: RequestWebhookTest,
   state: AccountState,
+  atMs: number,
 ): Decided<AccountEvent> => {
   const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused

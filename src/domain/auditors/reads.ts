@@ -15,13 +15,7 @@ export const READ_MS = 500
 /** A clock that is further behind than this was reset, and what it counted before is void. */
 const CLOCK_TOLERANCE_MS = 60_000
 
-/** `atMs` is the time by the clock, in ms since 1970. */
-export interface RecordRead {
-  read: AuditorRead
-  atMs: number
-}
-
-/** The reads of each auditor that still count at `atMs`. */
+/** The reads of each auditor that still count at `atMs`, in ms since 1970. */
 export type ReadsState = ImmutableMap<AuditorId, { count: number; atMs: number }>
 
 /** The state with these entries. */
@@ -35,9 +29,9 @@ export const readRefusal = (state: ReadsState, auditorId: AuditorId, atMs: numbe
 }
 
 /** What auditors have read. The state only knows how much each has read of late. */
-export const reads: Decider<RecordRead, ReadsState, ReadEvent, Refusal> = {
+export const reads: Decider<AuditorRead, ReadsState, ReadEvent, Refusal> = {
   initial: ImmutableMap(),
-  decide: ({ read, atMs }, state) =>
+  decide: (read, state, atMs) =>
     readRefusal(state, read.auditorId, atMs) ?? accept([{ type: 'AuditorRead', data: read }]),
   evolve: (state, event) => {
     const { auditorId } = event.data

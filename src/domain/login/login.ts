@@ -15,16 +15,13 @@ export const CODE_WINDOW_MS = 60 * 60 * 1000
 /** Enough for typing errors. A code has far too many values to be guessed in so few tries. */
 export const MAX_TRIES = 5
 
-/**
- * Times are in ms since 1970. `hash` is the keyed hash of what was entered for that code, and `browserOf` the account
- * that the browser had signed in to.
- */
+/** `hash` is the keyed hash of the entered code, and `browserOf` the account that the browser had signed in to. */
 export type LoginCommand =
   | ({ type: 'LinkLogin' } & LoginLinked)
   | { type: 'InviteLogin' }
-  | ({ type: 'RequestCode'; atMs: number; browserOf?: AccountId | undefined } & Omit<LoginCodeRequested, 'known'>)
+  | ({ type: 'RequestCode'; browserOf?: AccountId | undefined } & Omit<LoginCodeRequested, 'known'>)
   | ({ type: 'DecideWelcome'; isAlias: boolean } & WelcomeOf)
-  | { type: 'TryCode'; atMs: number; codeId: string; hash: string; linkTo?: AccountId | undefined }
+  | { type: 'TryCode'; codeId: string; hash: string; linkTo?: AccountId | undefined }
 
 /** The welcome that the account of an identity would get. Several of them may have one stream that decides. */
 interface WelcomeOf extends Welcome {
@@ -56,7 +53,7 @@ interface RequestedCode extends Omit<LoginCodeRequested, 'expiresAt'> {
 
 const initial: LoginState = { accountId: undefined, isInvited: false, isWelcomed: false, welcomes: [], codes: [] }
 
-const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> => {
+const decide = (command: LoginCommand, state: LoginState, atMs: number): Decided<LoginEvent> => {
   switch (command.type) {
     case 'LinkLogin': {
       const { type, ...data } = command
@@ -66,7 +63,7 @@ const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> =
       if (state.accountId !== undefined) return refuse('account_exists')
       return state.isInvited ? repeat('invitation') : accept([{ type: 'LoginInvited', data: {} }])
     case 'RequestCode': {
-      const { type, atMs, browserOf, ...data } = command
+      const { type, browserOf, ...data } = command
       const known = browserOf !== undefined && browserOf === state.accountId
       const code = { ...data, ...(known && { known }) }
       const [oldest, ...others] = recent(state, atMs).filter(each => kindOf(each) === kindOf(code))
@@ -83,7 +80,7 @@ const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> =
       return accept([{ type: 'WelcomeDecided', data: { login, welcomeMicros, ...(withheld && { withheld }) } }])
     }
     case 'TryCode': {
-      const { atMs, codeId, hash, linkTo } = command
+      const { codeId, hash, linkTo } = command
       const code = state.codes.find(each => each.codeId === codeId)
       if (!code || code.linkTo !== linkTo) return refuse('code_not_valid', { reason: 'unknown' })
       if (code.isUsed) return refuse('code_not_valid', { reason: 'used' })

@@ -6,7 +6,7 @@ import { accept, type Decider, repeat } from '../decider.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 import type { Welcome } from './welcome.ts'
 
-/** `atMs` is in ms since 1970. The limits are for a calendar day in UTC. */
+/** The limits are for a calendar day in UTC. */
 export interface AdmitRegistration {
   login: string
   /** Hashes of the client's network and of the wider one around it; undefined for identities without such limits. */
@@ -15,7 +15,6 @@ export interface AdmitRegistration {
   welcomeMicros: number
   /** Why it gets no welcome credits, whatever the limits. */
   withheld?: WelcomeWithheld | undefined
-  atMs: number
   maxPerDay: number
   maxWelcomeMicrosPerDay: number
   maxWelcomesPerNetwork: number
@@ -53,10 +52,8 @@ const [PARTS, PROVIDER_PARTS] = [10, 5]
 /** Bounds how many accounts people open in a day, and the credits that these get together. */
 export const registrations: Decider<AdmitRegistration, RegistrationsState, RegistrationEvent, Refusal> = {
   initial: { days: [] },
-  // The day that is decided on must be the one that the event counts in, also at midnight.
-  timed: (command, atMs) => ({ ...command, atMs }),
-  decide: (command, state) => {
-    const { login, network, provider, atMs, maxPerDay } = command
+  decide: (command, state, atMs) => {
+    const { login, network, provider, maxPerDay } = command
     const today = dayAt(state, atMs)
     // A process may have died before it opened the account.
     if (today.logins.has(login)) return repeat(login)

@@ -3,7 +3,7 @@ import { accept, type Decider, unreachable } from '../decider.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 
 export type PeriodCommand =
-  | { type: 'RequestClose'; period: string; nowMs: number }
+  | { type: 'RequestClose'; period: string }
   | { type: 'Close'; period: string; seal: ClosingSeal }
 
 /** A closed period. It closed the earlier ones, too, that were open. */
@@ -23,14 +23,13 @@ export interface PeriodsState {
 /** Which months are closed. A month is never opened again, and no month before a closed one is open. */
 export const periods: Decider<PeriodCommand, PeriodsState, PeriodEvent, Refusal> = {
   initial: { closings: [], request: undefined },
-  decide: (command, state) => {
+  decide: (command, state, atMs) => {
     const { period } = command
     const closed = refuseClosed(period, state)
     if (closed) return closed
     switch (command.type) {
       case 'RequestClose':
-        if (command.nowMs < endMsOf(period))
-          return refuse('period_not_over', { period, now: new Date(command.nowMs).toISOString() })
+        if (atMs < endMsOf(period)) return refuse('period_not_over', { period, now: new Date(atMs).toISOString() })
         return accept([{ type: 'PeriodCloseRequested', data: { period } }])
       case 'Close':
         // Another process may have closed an earlier month meanwhile, with a later seal.

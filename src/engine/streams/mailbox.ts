@@ -233,7 +233,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
     let bytes = 0
     const decideOne = ({ command, cause }: Waiting<Command, Event, Refusal>): Decided<Event, Refusal> => {
       try {
-        const decision = decider.decide(decider.timed?.(command, nowMs) ?? command, folded.state)
+        const decision = decider.decide(command, folded.state, nowMs)
         if ('refuse' in decision) return decision
         let after = folded
         const recorded = decision.accept.map(event => {

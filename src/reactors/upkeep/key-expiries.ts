@@ -37,10 +37,10 @@ export class KeyExpiriesReactor {
 
   /** A refused row is older than the account, and leaves with the events that the account has had since. */
   async #take(tasks: ExpiryTask[]): Promise<ExpiryTask[]> {
-    const { accounts, clock, reads, logger } = this.#dependencies
+    const { accounts, reads, logger } = this.#dependencies
     for (const { accountId, keyId } of tasks)
       try {
-        await accounts.execute({ kind: 'reactor' }, accountId, { type: 'RaiseKeyExpiry', keyId, atMs: clock.nowMs() })
+        await accounts.execute({ kind: 'reactor' }, accountId, { type: 'RaiseKeyExpiry', keyId })
         // The views then no longer show it as due.
         await reads.ownWrites(accountId)
       } catch (err) {

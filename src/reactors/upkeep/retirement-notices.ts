@@ -110,10 +110,9 @@ export class RetirementNoticesReactor {
    * notice, or wants none. Rejects with Unavailable.
    */
   async #raise(accountId: AccountId, retirement: Retirement): Promise<boolean> {
-    const { accounts, clock, logger } = this.#dependencies
+    const { accounts, logger } = this.#dependencies
     try {
-      const command = { type: 'RaiseRetirement', retirement, atMs: clock.nowMs() } as const
-      await accounts.execute({ kind: 'reactor' }, accountId, command)
+      await accounts.execute({ kind: 'reactor' }, accountId, { type: 'RaiseRetirement', retirement })
       return true
     } catch (err) {
       if (err instanceof Unavailable) throw err

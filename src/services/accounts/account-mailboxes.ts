@@ -136,8 +136,7 @@ export class AccountMailboxes {
   /** The command with what the account checks about its caller. */
   #withCaller(caller: Caller, command: AccountCommand): AccountCommand {
     if (!('accountId' in caller)) return command
-    const session = caller.kind === 'session' ? { sessionId: caller.sessionId, atMs: this.#clock.nowMs() } : undefined
-    return { ...command, isByOwner: true, session }
+    return { ...command, isByOwner: true, session: caller.kind === 'session' ? caller.sessionId : undefined }
   }
 
   #forget({ position }: AccountMailbox) {

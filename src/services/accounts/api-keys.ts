@@ -82,9 +82,8 @@ export class ApiKeys {
     const checked = await checkLimits(limits, circumstances)
     if ('refuse' in checked) return checked
     const { key, apiKey } = generateKey(this.#dependencies, { name, scope, livemode, ...checked.value })
-    const outcome = await accounts.execute(caller, id.value, {
-      ...{ type: 'CreateApiKey', askedWith: keyIdOf(caller), atMs: clock.nowMs(), key },
-    })
+    const command = { type: 'CreateApiKey', askedWith: keyIdOf(caller), key } as const
+    const outcome = await accounts.execute(caller, id.value, command)
     if ('refuse' in outcome) return outcome
     // Every process finds the holder of a key in the views. Without them, the caller still needs the text.
     await reads.ownWrites(id.value)?.catch(() => undefined)

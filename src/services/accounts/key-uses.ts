@@ -56,8 +56,8 @@ export class KeyUses {
     const { accountId, keyId } = caller
     try {
       const key = (await accounts.recentState(accountId)).activeKeys.get(keyId)
-      const atMs = clock.nowMs()
-      if (key && !isUseKnown(key, atMs)) await accounts.execute(caller, accountId, { type: 'UseApiKey', keyId, atMs })
+      if (!key || isUseKnown(key, clock.nowMs())) return
+      await accounts.execute(caller, accountId, { type: 'UseApiKey', keyId })
     } catch (error) {
       this.#seen.delete(keyId)
       this.#pausedUntilMs = clock.monotonicMs() + PAUSE_MS

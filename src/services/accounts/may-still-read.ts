@@ -14,7 +14,7 @@ export const mayStillRead = async ({ accounts, clock }: Dependencies, caller: Ac
   const state = await accounts.recentState(caller.accountId)
   const atMs = clock.nowMs()
   if (state.suspension) return false
-  if (caller.kind === 'session') return !sessionRefusal({ sessionId: caller.sessionId, atMs }, state)
+  if (caller.kind === 'session') return !sessionRefusal(caller.sessionId, state, atMs)
   const key = state.activeKeys.get(caller.keyId)
   return key !== undefined && !isExpired(key, atMs)
 }

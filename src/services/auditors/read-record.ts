@@ -1,6 +1,6 @@
 import type { AuditorRead, ReadEvent } from '../../../schemas/auditor-events.ts'
 import { READS_STREAM } from '../../../schemas/events.ts'
-import { type ReadsState, type RecordRead, readRefusal, reads, readsStateOf } from '../../domain/auditors/reads.ts'
+import { type ReadsState, readRefusal, reads, readsStateOf } from '../../domain/auditors/reads.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
@@ -15,7 +15,7 @@ interface Dependencies extends StreamDependencies {
 
 /** Records what auditors read. */
 export class ReadRecord {
-  readonly #mailbox: Mailbox<RecordRead, ReadsState, ReadEvent, Refusal>
+  readonly #mailbox: Mailbox<AuditorRead, ReadsState, ReadEvent, Refusal>
   readonly #clock: Clock
 
   constructor(dependencies: Dependencies) {
@@ -30,8 +30,7 @@ export class ReadRecord {
 
   /** Resolves once the record is durable. Rejects with Unavailable. */
   async add(caller: AuditorCaller, read: Omit<AuditorRead, 'auditorId'>): Promise<Answer<undefined>> {
-    const command = { read: { auditorId: caller.auditorId, ...read }, atMs: this.#clock.nowMs() }
-    const outcome = await this.#mailbox.execute(command, causeOf(caller))
+    const outcome = await this.#mailbox.execute({ auditorId: caller.auditorId, ...read }, causeOf(caller))
     return 'refuse' in outcome ? outcome : answer(undefined)
   }
 

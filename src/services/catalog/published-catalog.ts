@@ -76,7 +76,7 @@ const refuseUnchecked = (commands: CatalogCommand[]): Refused | undefined => {
 const rehearse = (commands: CatalogCommand[], state: CatalogState, at: string): Refused | undefined => {
   let after = state
   for (const command of commands) {
-    const decision = catalog.decide(command, after)
+    const decision = catalog.decide(command, after, Date.parse(at))
     if (!('refuse' in decision))
       for (const event of decision.accept) after = catalog.evolve(after, { ...event, revision: 0, metadata: { at } })
     else if (!isDone(decision.refuse)) return decision

@@ -4,7 +4,6 @@ import type { AccountState } from '../../domain/account/state.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
 import { emailIdentity, loginOf } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { checkAccountId } from '../accounts/find-account.ts'
 import { type Answer, answer } from '../answer.ts'
@@ -12,7 +11,6 @@ import { type Caller, keyIdOf } from '../caller.ts'
 
 interface Dependencies {
   accounts: AccountMailboxes
-  clock: Clock
   /** Whether the host of a URL is a private or denied IP address, or a local name. */
   refusesUrl(url: string): boolean
 }
@@ -39,7 +37,7 @@ export class Notices {
 
   /** Replaces the settings. `address` is one of the account's identities; without it, mail goes to the first. */
   async set(caller: Caller, accountId: string, { address, ...given }: NoticesInfo): Promise<Answer<NoticesInfo>> {
-    const { accounts, clock, refusesUrl } = this.#dependencies
+    const { accounts, refusesUrl } = this.#dependencies
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
     const identity = address === undefined ? undefined : emailIdentity(address)
@@ -51,7 +49,7 @@ export class Notices {
       if (fault) return refuse('webhook_url_invalid', { parameter: 'url', url, fault })
       if (refusesUrl(url)) return refuse('address_not_public', { parameter: 'url' })
     }
-    const command = { type: 'SetNotices', keyId: keyIdOf(caller), settings, atMs: clock.nowMs() } as const
+    const command = { type: 'SetNotices', keyId: keyIdOf(caller), settings } as const
     const outcome = await accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(infoOf(await accounts.state(checked.value)))
   }

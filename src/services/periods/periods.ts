@@ -101,8 +101,7 @@ export class Periods {
       const seal = await findSeal(this.#log, soughtFor(period, before.position))
       if (!seal || !isEarly(seal, period)) return answer(before.position)
     }
-    const nowMs = this.#clock.nowMs()
-    const outcome = await this.#mailbox.execute({ type: 'RequestClose', period, nowMs }, causeOf(caller))
+    const outcome = await this.#mailbox.execute({ type: 'RequestClose', period }, causeOf(caller))
     return 'refuse' in outcome ? outcome : answer(outcome.position)
   }
 

@@ -166,7 +166,7 @@ export class Runs {
       ...(keyId && { keyId }),
       ...(request.label !== undefined && { label: request.label }),
     }
-    const command = { type: 'QueueRun', ...asked, atMs: clock.nowMs(), run, receipt, startAt } as const
+    const command = { type: 'QueueRun', ...asked, run, receipt, startAt } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
       if (startAt) starter.unreserve(startAt, accountId)
       throw error

@@ -107,7 +107,7 @@ export class Admissions {
     { isInvited }: LoginState,
     { network, withheld }: { network: string; withheld: WelcomeWithheld | undefined },
   ): Promise<Answer<Welcome>> {
-    const { rules, welcomeMicros, clock } = this.#dependencies
+    const { rules, welcomeMicros } = this.#dependencies
     const { mode, domains, maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork } = rules
     if (!this.#mayRegister(identity, isInvited)) return refuse('registration_closed', { mode })
     // Strangers cannot use up what is for people whom the operator has named.
@@ -115,7 +115,7 @@ export class Admissions {
     const login = loginOf(identity)
     const command = {
       ...{ login, welcomeMicros, withheld, ...(isNamed ? {} : this.#hashesOf(network)) },
-      ...{ atMs: clock.nowMs(), maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork },
+      ...{ maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork },
     }
     const outcome = await this.#mailbox.execute(command, causeOf(caller))
     if ('refuse' in outcome) return outcome

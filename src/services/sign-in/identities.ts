@@ -98,7 +98,7 @@ export class Identities {
   async #refusalOf({ accountId, sessionId }: SessionOwner): Promise<Refused | undefined> {
     const { accounts, clock } = this.#dependencies
     const state = await accounts.currentState(accountId)
-    const ended = sessionRefusal({ sessionId, atMs: clock.nowMs() }, state)
+    const ended = sessionRefusal(sessionId, state, clock.nowMs())
     if (ended) return ended
     return state.identities.length < MAX_IDENTITIES
       ? undefined

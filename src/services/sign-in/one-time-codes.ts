@@ -137,11 +137,11 @@ export class OneTimeCodes {
   async #make(order: CodeOrder, codeId: string, kind?: { busy: true }): Promise<Refused | undefined> {
     const { logins, mail, clock, random } = this.#dependencies
     const { caller, identity, owner, messageOf } = order
-    const [code, atMs] = [newCode(random), clock.nowMs()]
+    const code = newCode(random)
     const command = {
-      ...({ type: 'RequestCode', atMs, codeId, ...kind } as const),
+      ...({ type: 'RequestCode', codeId, ...kind } as const),
       hash: this.#hash(identity, codeId, code),
-      expiresAt: new Date(atMs + CODE_MS).toISOString(),
+      expiresAt: new Date(clock.nowMs() + CODE_MS).toISOString(),
       ...(owner ? { linkTo: owner.accountId } : { browserOf: this.#accountOf(order) }),
     }
     const requested = await logins.execute(owner ?? serviceFor(caller), identity, command)
@@ -162,7 +162,7 @@ export class OneTimeCodes {
    * them, only that one is tried. Answers with the identity whose code is right, which is then used up.
    */
   async tryCodes(from: CodeTry, codes: readonly CodeCandidate[], entered: string): Promise<Answer<EmailIdentity>> {
-    const { logins, clock } = this.#dependencies
+    const { logins } = this.#dependencies
     const { caller, owner } = from
     const client = this.#accountOf(from) ?? from.network
     if (!this.#tries.allows(client)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
@@ -174,7 +174,7 @@ export class OneTimeCodes {
     for (const code of matches.length > 0 ? matches : hashed) {
       const { identity, codeId, hash } = code
       this.#tries.count(client)
-      const command = { type: 'TryCode', atMs: clock.nowMs(), codeId, hash, linkTo: owner?.accountId } as const
+      const command = { type: 'TryCode', codeId, hash, linkTo: owner?.accountId } as const
       const tried = await logins.execute(owner ?? serviceFor(caller), identity, command)
       if ('refuse' in tried) refused.push(tried)
       else if (tried.accept.some(({ type, data }) => type === 'LoginCodeTried' && data.correct)) return answer(identity)

@@ -68,7 +68,7 @@ export class SessionHolders {
     const session = tokens.read(token)
     if (!session) return undefined
     const { accountId, sessionId } = session
-    const isOpenIn = (state: AccountState) => !sessionRefusal({ sessionId, atMs: clock.nowMs() }, state)
+    const isOpenIn = (state: AccountState) => !sessionRefusal(sessionId, state, clock.nowMs())
     const recent = await accounts.recentState(accountId)
     // Another process may have opened it in the last second.
     const state = isOpenIn(recent) ? recent : await accounts.currentState(accountId)

@@ -53,7 +53,7 @@ export class UploadGrants {
       willDeleteAt: new Date(nowMs + retentionMs).toISOString(),
     }
     const keyId = keyIdOf(caller)
-    const command = { type: 'GrantUpload', ...(keyId && { keyId }), atMs: nowMs, upload, quotaBytes } as const
+    const command = { type: 'GrantUpload', ...(keyId && { keyId }), upload, quotaBytes } as const
     const outcome = await accounts.execute(caller, caller.accountId, command)
     return 'refuse' in outcome ? outcome : answer({ upload, events: outcome.accept })
   }

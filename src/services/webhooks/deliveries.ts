@@ -59,12 +59,9 @@ export class Deliveries {
     if ('refuse' in found) return found
     const [row] = found.value
     if (!row) return refuse('webhook_not_found')
-    const { accounts, clock } = this.#dependencies
-    const outcome = await accounts.execute(caller, caller.accountId, {
-      type: 'RedeliverWebhook',
-      ...{ runId: row.runId, url: row.url },
-      ...{ keyId: keyIdOf(caller), atMs: clock.nowMs() },
-    })
+    const { runId, url } = row
+    const command = { type: 'RedeliverWebhook', runId, url, keyId: keyIdOf(caller) } as const
+    const outcome = await this.#dependencies.accounts.execute(caller, caller.accountId, command)
     return 'refuse' in outcome ? outcome : answer(fold(webhookView, outcome.accept, row) as WebhookRow)
   }
 }

@@ -52,7 +52,7 @@ export class WebhookTests {
     const { accountId, requestId } = caller
     const testId = newWebhookTestId(random)
     const nowMs = clock.nowMs()
-    const request = { type: 'RequestWebhookTest', keyId: keyIdOf(caller), atMs: nowMs, testId, url } as const
+    const request = { type: 'RequestWebhookTest', keyId: keyIdOf(caller), testId, url } as const
     const requested = await accounts.execute(caller, accountId, request)
     if ('refuse' in requested) return requested
     const startedMs = clock.monotonicMs()

@@ -44,11 +44,11 @@ export class Webhooks {
 
   /** Makes a new secret. The present one signs beside it for a day. */
   async rotateSecret(caller: Caller, accountId: string): Promise<Answer<SigningSecret>> {
-    const { accounts, clock } = this.#dependencies
+    const { accounts } = this.#dependencies
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
     const { value: owner } = checked
-    const command = { type: 'RotateWebhookSecret', keyId: keyIdOf(caller), atMs: clock.nowMs() } as const
+    const command = { type: 'RotateWebhookSecret', keyId: keyIdOf(caller) } as const
     const outcome = await accounts.execute(caller, owner, command)
     return 'refuse' in outcome ? outcome : answer(this.#secretOf(owner, await accounts.state(owner), {}))
   }
@@ -93,8 +93,8 @@ export class Webhooks {
     const url = otherUrl ?? lastUrl
     const fault = webhookUrlFault(url)
     if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url, fault })
-    const { accounts, clock } = this.#dependencies
-    const command = { type: 'RedeliverWebhook', runId, url, atMs: clock.nowMs() } as const
+    const { accounts } = this.#dependencies
+    const command = { type: 'RedeliverWebhook', runId, url } as const
     const outcome = await accounts.execute(caller, owner, command)
     return 'refuse' in outcome ? outcome : answer({ runId, url })
   }

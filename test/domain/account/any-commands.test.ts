@@ -46,7 +46,7 @@ const HOUR_MS = 60 * 60 * 1000
 /** A random command, and the hours that pass before it. Runs are numbered in the order of their requests. */
 interface Step {
   hours: number
-  command(run: { next: number; atMs: number }): AccountCommand
+  command(run: { next: number }): AccountCommand
 }
 
 const choice = fc.nat({ max: 1000 })
@@ -90,8 +90,8 @@ const command: fc.Arbitrary<Step['command']> = fc.oneof(
       })
       .map(
         (options): Step['command'] =>
-          ({ next, atMs }) =>
-            queueRun({ ...options, run: next, atMs }),
+          ({ next }) =>
+            queueRun({ ...options, run: next }),
       ),
   },
   ...[startRun, submitRun, cancelRun, completeRun, failRun].map(step => ({
@@ -133,9 +133,9 @@ let latestTest = 0
 
 const care: fc.Arbitrary<Step['command']> = fc
   .record({ step: fc.constantFrom('rotate', 'test', 'test', 'record'), before: fc.nat({ max: 2 }) })
-  .map(({ step, before }): Step['command'] => ({ atMs }) => {
-    if (step === 'rotate') return rotateSecret({ atMs })
-    return step === 'test' ? requestTest(++latestTest, { atMs }) : recordTest(Math.max(1, latestTest - before))
+  .map(({ step, before }): Step['command'] => () => {
+    if (step === 'rotate') return rotateSecret()
+    return step === 'test' ? requestTest(++latestTest) : recordTest(Math.max(1, latestTest - before))
   })
 
 const randomStep: fc.Arbitrary<Step> = fc.record({
@@ -158,7 +158,7 @@ t.test('the account balances after any sequence of commands', async t => {
       let state = account.initial
       let next = 1
       const ask = (command: AccountCommand) => {
-        const decision = account.decide(command, state)
+        const decision = account.decide(command, state, clock.nowMs())
         const events = 'accept' in decision ? decision.accept.map(event => at(clock.nowMs(), event)) : []
         auditor.follow(events)
         state = events.reduce(account.evolve, state)
@@ -167,7 +167,7 @@ t.test('the account balances after any sequence of commands', async t => {
       ask(createKey(1))
       for (const { hours, command } of steps) {
         clock.advance(hours * HOUR_MS)
-        const current = command({ next, atMs: clock.nowMs() })
+        const current = command({ next })
         if (current.type === 'QueueRun') next += 1
         ask(current)
       }
@@ -204,7 +204,7 @@ t.test('the account balances after any commands to two processes at once', async
           clock.advance(HOUR_MS)
           await Promise.all(
             steps.map(({ command }, index) => {
-              const current = command({ next, atMs: clock.nowMs() })
+              const current = command({ next })
               if (current.type === 'QueueRun') next += 1
               return processes[index % 2 === 0 ? 0 : 1].execute(
                 { ...caller, requestId: `r-${index}` },
@@ -235,7 +235,7 @@ t.test('concurrent identical requests are charged once', async t => {
   await processes[0]?.execute(caller, accountId, { ...openAccount(), accountId })
   const outcomes = await Promise.all(
     Array.from({ length: 60 }, (_, index) =>
-      processes[index % 3]?.execute(caller, accountId, queueRun({ run: index + 1, key: 'a', atMs: clock.nowMs() })),
+      processes[index % 3]?.execute(caller, accountId, queueRun({ run: index + 1, key: 'a' })),
     ),
   )
 

@@ -23,7 +23,7 @@ t.test('an idempotency key is remembered for 24 hours', async t => t.equal(REMEM
 
 t.test('a repeated request returns the same run after the run has ended', async () => {
   once.when(queueRun({ run: 2, key: 'a' })).repeats(runId(1))
-  once.when(queueRun({ run: 2, key: 'a', atMs: DAY_LATER - 1 })).repeats(runId(1))
+  once.when(queueRun({ run: 2, key: 'a' }), DAY_LATER - 1).repeats(runId(1))
 })
 
 t.test('a repeated request returns the same run after the credits are spent', async () => {
@@ -40,14 +40,14 @@ t.test('a request with another key or without a key is a new run', async () => {
 })
 
 t.test('a key can be reused after 24 hours', async () => {
-  const again = queueRun({ run: 2, key: 'a', hash: digest('c'), atMs: DAY_LATER })
-  once.when(again).then(debited(10, { run: 2, after: 80 }), queued({ run: 2, key: 'a', hash: digest('c') }))
+  const again = queueRun({ run: 2, key: 'a', hash: digest('c') })
+  once.when(again, DAY_LATER).then(debited(10, { run: 2, after: 80 }), queued({ run: 2, key: 'a', hash: digest('c') }))
 })
 
 t.test('a reused key is remembered for another 24 hours', async () => {
   const again = accepted({ run: 2, key: 'a', after: 80 }).map(event => at(DAY_LATER, event))
   given(account, opened(), granted(100), ...accepted({ key: 'a', after: 90 }), ...again)
-    .when(queueRun({ run: 3, key: 'a', atMs: DAY_LATER + REMEMBER_MS - 1 }))
+    .when(queueRun({ run: 3, key: 'a' }), DAY_LATER + REMEMBER_MS - 1)
     .repeats(runId(2))
 })
 

@@ -85,19 +85,19 @@ t.test('a grant that lifts the balance re-arms the notice at once', async () => 
 
 t.test('each fall raises a notice, of which the owner is told once an hour', async () => {
   const restored = account20(...fall, ...restore)
-  const again = (sinceMs: number) => queueRun({ run: 2, credits: 15, atMs: THEN_MS + sinceMs })
+  const again = (sinceMs: number) => [queueRun({ run: 2, credits: 15 }), THEN_MS + sinceMs] as const
   const quiet = accepted({ run: 2, credits: 15, after: 5 })
   const untold = noticeRaised(2, balanceLow(5), {})
-  restored.when(again(0)).then(...quiet, untold)
-  restored.when(again(BALANCE_QUIET_MS - 1)).then(...quiet, untold)
-  restored.when(again(-60_000)).then(...quiet, untold)
-  restored.when(again(BALANCE_QUIET_MS)).then(...quiet, noticeRaised(2, balanceLow(5)))
+  restored.when(...again(0)).then(...quiet, untold)
+  restored.when(...again(BALANCE_QUIET_MS - 1)).then(...quiet, untold)
+  restored.when(...again(-60_000)).then(...quiet, untold)
+  restored.when(...again(BALANCE_QUIET_MS)).then(...quiet, noticeRaised(2, balanceLow(5)))
   // A clock was ahead when the first notice was raised.
-  restored.when(again(-60_001)).then(...quiet, noticeRaised(2, balanceLow(5)))
+  restored.when(...again(-60_001)).then(...quiet, noticeRaised(2, balanceLow(5)))
   // Crossings that the owner is not told of do not extend the hour.
   const late = at(THEN_MS + BALANCE_QUIET_MS - 1, untold)
   account20(...fall, ...restore, ...quiet, late, failed(2), refunded(15, { run: 2, after: 20 }))
-    .when(queueRun({ run: 3, credits: 15, atMs: THEN_MS + BALANCE_QUIET_MS }))
+    .when(queueRun({ run: 3, credits: 15 }), THEN_MS + BALANCE_QUIET_MS)
     .then(...accepted({ run: 3, credits: 15, after: 5 }), noticeRaised(3, balanceLow(5)))
 })
 
@@ -166,7 +166,7 @@ const spent = (run: number, credits: number, after: number, atMs = THEN_MS) =>
 const budgeted = (...history: History) =>
   given(account, opened(), noticesSet(), granted(1000), keyWithBudget(100), ...history)
 
-const ask = (credits: number, { run = 9, atMs = THEN_MS } = {}) => queueRun({ run, credits, askedWith: 1, atMs })
+const ask = (credits: number, run = 9) => queueRun({ run, credits, askedWith: 1 })
 
 t.test('a key that reaches 80 % and 100 % of its budget raises a notice for each', async () => {
   const { when } = budgeted(...spent(1, 70, 930))
@@ -192,7 +192,7 @@ t.test('a share of a budget is told of once a period, whatever is refunded', asy
     .then(...accepted({ run: 9, credits: 80, after: 920 }))
   const tomorrow = budgetUsed(80, 100, { firstDay: '2026-01-02', renewsAt: '2026-01-03T00:00:00.000Z' })
   budgeted(...told, ...back)
-    .when(ask(80, { atMs: THEN_MS + DAY_MS }))
+    .when(ask(80), THEN_MS + DAY_MS)
     .then(...accepted({ run: 9, credits: 80, after: 920 }), noticeRaised(2, tomorrow))
 })
 
@@ -211,21 +211,21 @@ const expiresIn = (ms: number) => ({ expiresAt: new Date(THEN_MS + ms).toISOStri
 t.test('a key that expires is told of once, a week before', async () => {
   const month = expiresIn(30 * DAY_MS)
   const { when } = given(account, opened(), keyCreated(1, 'full', month))
-  when(raiseKeyExpiry(THEN_MS + 23 * DAY_MS - 1)).refused('notice_not_due')
+  when(raiseKeyExpiry(), THEN_MS + 23 * DAY_MS - 1).refused('notice_not_due')
   const notice = noticeRaised(1, keyExpiring(month.expiresAt), {})
-  when(raiseKeyExpiry(THEN_MS + 23 * DAY_MS)).then(notice)
+  when(raiseKeyExpiry(), THEN_MS + 23 * DAY_MS).then(notice)
   given(account, opened(), keyCreated(1, 'full', month), notice)
-    .when(raiseKeyExpiry(THEN_MS + 24 * DAY_MS))
+    .when(raiseKeyExpiry(), THEN_MS + 24 * DAY_MS)
     .refused('notice_not_due')
   given(account, opened(), keyCreated(1, 'full', month), keyRevoked())
-    .when(raiseKeyExpiry(THEN_MS + 24 * DAY_MS))
+    .when(raiseKeyExpiry(), THEN_MS + 24 * DAY_MS)
     .refused('notice_not_due')
 })
 
 t.test('a key that lives for a week, or does not expire, is not told of', async () => {
   for (const limits of [expiresIn(7 * DAY_MS), {}])
     given(account, opened(), keyCreated(1, 'full', limits))
-      .when(raiseKeyExpiry(THEN_MS + 100 * DAY_MS))
+      .when(raiseKeyExpiry(), THEN_MS + 100 * DAY_MS)
       .refused('notice_not_due')
 })
 

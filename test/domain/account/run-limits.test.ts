@@ -42,7 +42,7 @@ const success = (ms = THEN_MS) => at(ms, completed(9))
 
 /** How long an account with this history has to wait from a time on; 0 if it may run something now. */
 const waitMs = (history: (AccountEvent | PastEvent<AccountEvent>)[], atMs = THEN_MS): number => {
-  const { decision } = given(account, ...history).when(queueRun({ atMs }))
+  const { decision } = given(account, ...history).when(queueRun(), atMs)
   if (!('refuse' in decision)) return 0
   if (decision.refuse.code !== 'too_many_failures') throw new Error(decision.refuse.code)
   return decision.refuse.retryAfterMs
@@ -90,9 +90,7 @@ t.test('runs that fail with much data have to be small from then on', async t =>
   const atLimit = { run: 10, metadata: { text: 'x'.repeat(SMALL_RUN_BYTES / 2) } }
   full.when(queueRun({ ...large, run: 10 })).refused('too_many_free_events', { of: 'failedRuns', retryAfterMs })
   full.when(queueRun(atLimit)).then(...accepted({ ...atLimit, after: 90 }))
-  full
-    .when(queueRun({ ...large, run: 10, atMs: THEN_MS + retryAfterMs }))
-    .then(...accepted({ ...large, run: 10, after: 90 }))
+  full.when(queueRun({ ...large, run: 10 }), THEN_MS + retryAfterMs).then(...accepted({ ...large, run: 10, after: 90 }))
   given(account, ...funded, ...failedLarge(count - 1))
     .when(queueRun({ ...large, run: 10 }))
     .then(...accepted({ ...large, run: 10, after: 90 }))
@@ -132,7 +130,7 @@ t.test('an account never waits longer because a clock goes back', async t => {
     const { state } = given(account, ...tooMany)
     let refusedMs = 0
     for (let ms = THEN_MS - HOUR_MS; ms < THEN_MS + HOUR_MS; ms += 1000)
-      if ('refuse' in account.decide(queueRun({ atMs: ms }), state)) refusedMs += 1000
+      if ('refuse' in account.decide(queueRun(), state, ms)) refusedMs += 1000
     t.ok(refusedMs > 0)
     t.ok(refusedMs <= MAX_WAIT_MS + 1000, `${refusedMs} ms`)
   }
@@ -177,7 +175,7 @@ const next = queueRun({ run: MAX_OPEN_RUNS + 1, credits: 1 })
 
 /** The code of a refusal. */
 const refusalOf = (state: AccountState, command = next) => {
-  const decision = account.decide(command, state)
+  const decision = account.decide(command, state, THEN_MS)
   return 'refuse' in decision ? decision.refuse.code : undefined
 }
 
@@ -185,11 +183,11 @@ const after = (state: AccountState, ...events: AccountEvent[]) =>
   events.reduce((before, event) => account.evolve(before, at(THEN_MS, event)), state)
 
 t.test('the open runs of an account are limited', async t => {
-  t.same(account.decide(next, full), { refuse: { code: 'too_many_open_runs', limit: MAX_OPEN_RUNS } })
+  t.same(account.decide(next, full, THEN_MS), { refuse: { code: 'too_many_open_runs', limit: MAX_OPEN_RUNS } })
   t.equal(refusalOf(full, { ...next, startAt: { provider: 'sandbox', model: 'sandbox' } }), 'too_many_open_runs')
   t.equal(refusalOf(after(full, started(7))), 'too_many_open_runs')
   t.equal(refusalOf(after(full, started(7), completed(7))), undefined)
-  const { accept } = account.decide(cancelRun(7), full) as { accept: AccountEvent[] }
+  const { accept } = account.decide(cancelRun(7), full, THEN_MS) as { accept: AccountEvent[] }
   t.equal(refusalOf(after(full, ...accept)), undefined)
 })
 
@@ -220,7 +218,9 @@ t.test('the bytes of the open runs are limited', async t => {
   ])
   const { state } = given(account, ...rich, ...history.flat())
   const large = { ...next, run: queueRun({ run: MAX_OPEN_RUNS + 1, metadata }).run }
-  t.same(account.decide(large, state), { refuse: { code: 'open_runs_too_large', limitBytes: MAX_OPEN_RUN_BYTES } })
+  t.same(account.decide(large, state, THEN_MS), {
+    refuse: { code: 'open_runs_too_large', limitBytes: MAX_OPEN_RUN_BYTES },
+  })
   t.equal(refusalOf(state), undefined, 'a small run still fits')
   t.equal(refusalOf(after(state, started(3)), large), 'open_runs_too_large')
   t.equal(refusalOf(after(state, started(3), completed(3)), large), undefined)

@@ -79,20 +79,20 @@ t.test('a test run starts in the sandbox and nowhere else', async t => {
 })
 
 t.test('an account has so many test runs in a UTC day', async t => {
-  const next = (atMs: number) => ({ ...run({ run: 9, atMs }), testRunsPerDay: 2 })
+  const next = { ...run({ run: 9 }), testRunsPerDay: 2 }
   const second = at(THEN_MS + 1, tested({ run: 2 }))
   const history = given(account, ...poor, tested({ run: 1 }), at(THEN_MS, failed(1)), second)
   const last = THEN_MS + DAY_MS - 1
-  history.when(next(last)).refused('too_many_test_runs', { limit: 2, retryAfterMs: 1 })
-  history.when(next(last + 1)).then(tested({ run: 9 }))
+  history.when(next, last).refused('too_many_test_runs', { limit: 2, retryAfterMs: 1 })
+  history.when(next, last + 1).then(tested({ run: 9 }))
   t.same(history.state.testRuns, { day: '2026-01-01', count: 2 })
   const tomorrow = given(account, ...poor, tested({ run: 1 }), at(last + 1, tested({ run: 2 })))
-  tomorrow.when(next(last + 1)).then(tested({ run: 9 }))
+  tomorrow.when(next, last + 1).then(tested({ run: 9 }))
   given(account, ...rich, tested({ run: 1 }), tested({ run: 2 }))
-    .when({ ...next(last), keyId: keyId(LIVE) })
+    .when({ ...next, keyId: keyId(LIVE) }, last)
     .then(...accepted({ run: 9, after: 90 }))
   given(account, ...poor)
-    .when({ ...next(last), testRunsPerDay: 0 })
+    .when({ ...next, testRunsPerDay: 0 }, last)
     .refused('too_many_test_runs', {
       limit: 0,
       retryAfterMs: 1,
@@ -101,7 +101,7 @@ t.test('an account has so many test runs in a UTC day', async t => {
 
 t.test('two clocks that differ at midnight do not begin the day of test runs again', async t => {
   const midnight = THEN_MS + DAY_MS
-  const next = (atMs: number) => ({ ...run({ run: 9, atMs }), testRunsPerDay: 3 })
+  const next = { ...run({ run: 9 }), testRunsPerDay: 3 }
   const history = given(
     account,
     ...poor,
@@ -110,8 +110,8 @@ t.test('two clocks that differ at midnight do not begin the day of test runs aga
     at(midnight + 2, tested({ run: 3 })),
   )
   t.same(history.state.testRuns, { day: '2026-01-02', count: 3 })
-  history.when(next(midnight + 3)).refused('too_many_test_runs', { limit: 3, retryAfterMs: DAY_MS - 3 })
-  history.when(next(midnight - 1)).refused('too_many_test_runs', { limit: 3, retryAfterMs: DAY_MS + 1 })
+  history.when(next, midnight + 3).refused('too_many_test_runs', { limit: 3, retryAfterMs: DAY_MS - 3 })
+  history.when(next, midnight - 1).refused('too_many_test_runs', { limit: 3, retryAfterMs: DAY_MS + 1 })
 })
 
 t.test('the idempotency keys of the two modes do not meet', async () => {

@@ -20,18 +20,16 @@ t.test('a test is counted when it is requested, whether or not it has a result',
     [webhookTested(1), webhookTested(2), webhookTested(3), webhookTested(4), webhookTested(5)],
   ])
     given(account, opened(), ...five, ...results)
-      .when(requestTest(6, { atMs: THEN_MS + 10 * MINUTE_MS }))
+      .when(requestTest(6), THEN_MS + 10 * MINUTE_MS)
       .refused('too_many_webhook_tests', { limit: 5, retryAfterMs: 50 * MINUTE_MS })
 })
 
 t.test('five tests are allowed in each hour', async () => {
   const full = given(account, opened(), ...five)
-  full
-    .when(requestTest(6, { atMs: THEN_MS + HOUR_MS - 1 }))
-    .refused('too_many_webhook_tests', { limit: 5, retryAfterMs: 1 })
-  full.when(requestTest(6, { atMs: THEN_MS + HOUR_MS })).then(testRequested(6))
+  full.when(requestTest(6), THEN_MS + HOUR_MS - 1).refused('too_many_webhook_tests', { limit: 5, retryAfterMs: 1 })
+  full.when(requestTest(6), THEN_MS + HOUR_MS).then(testRequested(6))
   given(account, opened(), ...five, at(THEN_MS + HOUR_MS, testRequested(6)))
-    .when(requestTest(7, { atMs: THEN_MS + HOUR_MS }))
+    .when(requestTest(7), THEN_MS + HOUR_MS)
     .refused('too_many_webhook_tests', { limit: 5, retryAfterMs: MINUTE_MS })
 })
 

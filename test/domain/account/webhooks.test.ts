@@ -102,10 +102,10 @@ t.test('the owner may have a hundred webhooks sent again in an hour, and the ope
     .then(redeliveryRequested())
   const full = given(account, ...history, ...resent)
   full
-    .when(resend({ atMs: THEN_MS + 1000, askedWith: 1 }))
+    .when(resend({ askedWith: 1 }), THEN_MS + 1000)
     .refused('too_many_resends', { limit: 100, retryAfterMs: HOUR_MS - 1000 })
   full.when(redeliver()).then(redeliveryRequested())
-  full.when(resend({ atMs: THEN_MS + HOUR_MS, askedWith: 1 })).then(redeliveryRequested())
+  full.when(resend({ askedWith: 1 }), THEN_MS + HOUR_MS).then(redeliveryRequested())
   t.equal(given(account, ...history, ...resent, ...resent).state.webhookResends.length, MAX_RESENDS)
 })
 

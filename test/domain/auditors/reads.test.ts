@@ -25,8 +25,8 @@ const refusal = { refuse: { code: 'too_many_reads', retryAfterMs: READ_MS } }
 
 t.test('an auditor may read so often at once, and then once more after a while', async t => {
   const almost = after(reads.initial, MAX_READS_AT_ONCE - 1, START_MS)
-  t.same(reads.decide({ read, atMs: START_MS }, almost), { accept: [{ type: 'AuditorRead', data: read }] })
-  t.same(reads.decide({ read, atMs: START_MS }, full), refusal)
+  t.same(reads.decide(read, almost, START_MS), { accept: [{ type: 'AuditorRead', data: read }] })
+  t.same(reads.decide(read, full, START_MS), refusal)
   t.same(readRefusal(full, ADA, START_MS + READ_MS / 2), {
     refuse: { code: 'too_many_reads', retryAfterMs: READ_MS / 2 },
   })

@@ -20,9 +20,9 @@ const tried = (correct: boolean, number = 1): LoginEvent => ({
 })
 const linked: LoginEvent = { type: 'LoginLinked', data: { accountId: accountId() } }
 
-const request = (number = 1, atMs = THEN_MS): LoginCommand => ({ type: 'RequestCode', atMs, ...facts(number) })
-const tryCode = ({ hash = digest('a'), atMs = THEN_MS, number = 1, linkTo = 0 } = {}): LoginCommand => ({
-  ...{ type: 'TryCode', atMs, hash, codeId: codeId(number) },
+const request = (number = 1): LoginCommand => ({ type: 'RequestCode', ...facts(number) })
+const tryCode = ({ hash = digest('a'), number = 1, linkTo = 0 } = {}): LoginCommand => ({
+  ...{ type: 'TryCode', hash, codeId: codeId(number) },
   ...(linkTo > 0 && { linkTo: accountId(linkTo) }),
 })
 
@@ -105,10 +105,10 @@ t.test('the tries of one code do not count for another', async () => {
 
 t.test('an expired or unknown code is not tried', async () => {
   given(login, requested())
-    .when(tryCode({ atMs: THEN_MS + CODE_MS - 1 }))
+    .when(tryCode(), THEN_MS + CODE_MS - 1)
     .then(tried(true))
   given(login, requested())
-    .when(tryCode({ atMs: THEN_MS + CODE_MS }))
+    .when(tryCode(), THEN_MS + CODE_MS)
     .refused('code_not_valid', { reason: 'expired' })
   given(login, requested())
     .when(tryCode({ number: 2 }))
@@ -132,11 +132,11 @@ t.test('an identity gets five codes in any hour', async t => {
   const codes = Array.from({ length: MAX_CODES }, (_, index) => at(THEN_MS + index * 1000, requested(index + 1)))
   const atMs = THEN_MS + 60_000
   given(login, ...codes.slice(1))
-    .when(request(9, atMs))
+    .when(request(9), atMs)
     .then(requested(9))
   const full = given(login, ...codes)
-  full.when(request(9, atMs)).refused('too_many_codes', { retryAfterMs: CODE_WINDOW_MS - 60_000 })
-  full.when(request(9, THEN_MS + CODE_WINDOW_MS)).then(requested(9))
+  full.when(request(9), atMs).refused('too_many_codes', { retryAfterMs: CODE_WINDOW_MS - 60_000 })
+  full.when(request(9), THEN_MS + CODE_WINDOW_MS).then(requested(9))
   t.equal(given(login, ...codes, at(THEN_MS + CODE_WINDOW_MS, requested(9))).state.codes.length, MAX_CODES)
 })
 

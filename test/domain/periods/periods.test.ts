@@ -11,19 +11,19 @@ const closed = (period: string, number: number, events: number) => ({
 t.test('a month is closed once, also as one before a closed month', async t => {
   const state = periods.evolve(periods.initial, closed('2026-11', 1, 100))
   for (const period of ['2026-09', '2026-11'])
-    for (const command of [
-      { type: 'RequestClose', nowMs: Date.parse(at) },
-      { type: 'Close', seal: seal(2, 200) },
-    ] as const)
-      t.match(periods.decide({ ...command, period }, state), {
+    for (const command of [{ type: 'RequestClose' }, { type: 'Close', seal: seal(2, 200) }] as const)
+      t.match(periods.decide({ ...command, period }, state, Date.parse(at)), {
         refuse: { code: 'period_closed', period, closedWith: '2026-11', seal: 1 },
       })
-  t.match(periods.decide({ type: 'Close', period: '2026-12', seal: seal(2, 200) }, state), { accept: [{}] })
+  t.match(periods.decide({ type: 'Close', period: '2026-12', seal: seal(2, 200) }, state, Date.parse(at)), {
+    accept: [{}],
+  })
 })
 
 t.test('a month is not closed with an earlier seal than the one before it', async t => {
   const state = periods.evolve(periods.initial, closed('2026-10', 3, 300))
-  const close = (events: number) => periods.decide({ type: 'Close', period: '2026-11', seal: seal(2, events) }, state)
+  const close = (events: number) =>
+    periods.decide({ type: 'Close', period: '2026-11', seal: seal(2, events) }, state, Date.parse(at))
   t.match(close(299), { refuse: { code: 'period_seal_outdated' } })
   t.match(close(300), { accept: [{ type: 'PeriodClosed' }] })
 })

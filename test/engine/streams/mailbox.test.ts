@@ -208,7 +208,7 @@ t.test('a command is decided in the time that its events record, however long it
   const streams = new Streams({ decider: account, codec: eventCodec, log: slow, ...ambient(clock) })
   const mailbox = new Mailbox(STREAM, streams)
   const actor = { actor: { kind: 'key', keyId: keyId(1) } } as const
-  const run = (number: number) => queueRun({ run: number, askedWith: 1, atMs: clock.nowMs() })
+  const run = (number: number) => queueRun({ run: number, askedWith: 1 })
   const budget = { amountMicros: toMicros(10), period: 'day' } as const
   await mailbox.execute(openAccount(), cause)
   await mailbox.execute(createKey(1, 'full', { budget }), cause)

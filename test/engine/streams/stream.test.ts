@@ -46,7 +46,7 @@ const streamsOf = (log: EventLog, limits?: { maxAppendMs: number }) =>
 const grantOn = async (log: EventLog, base: EventLog, limits?: { maxAppendMs: number }) => {
   const streams = streamsOf(log, limits)
   const { folded } = await streamsOf(base).load(STREAM)
-  const decision = account.decide(grantCredits(1), folded.state)
+  const decision = account.decide(grantCredits(1), folded.state, 0)
   if ('refuse' in decision) throw new TypeError(decision.refuse.code)
   const event = decision.accept[0] as (typeof decision.accept)[number]
   const extended = streams.extend(STREAM, folded, event, '2026-01-01T00:00:00.000Z', cause)

@@ -17,7 +17,7 @@ const openForgetful = async (t: Test) => {
   t.teardown(() => projector.stop())
   await projector.start()
   const request = async (account: number, run: number, key: string) => {
-    const command = queueRun({ run, key, credits: 1, hash: digest(`${account}`), atMs: clock.nowMs() })
+    const command = queueRun({ run, key, credits: 1, hash: digest(`${account}`) })
     t.match(await accounts.execute(caller, accountId(account), command), { accept: Array })
   }
   for (const account of [1, 2]) {

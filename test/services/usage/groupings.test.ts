@@ -47,7 +47,7 @@ const eventsOf = (lives: Life[]): Recorded[] => {
   const events: Recorded[] = []
   let state: AccountState = account.initial
   const execute = (day: number, actor: object, command: AccountCommand, change = (event: AccountEvent) => event) => {
-    const decision = account.decide(command, state)
+    const decision = account.decide(command, state, Date.parse(timeOf(day)))
     if (!('accept' in decision)) throw new Error(`${command.type} was refused: ${decision.refuse.code}`)
     for (const event of decision.accept.map(change)) {
       const past = { ...recorded(event), revision: events.length, metadata: { at: timeOf(day), actor } }
