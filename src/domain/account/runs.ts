@@ -24,11 +24,8 @@ export const queue = (command: QueueRun, state: AccountState, atMs: number): Dec
   // The key's own record decides, whatever the caller takes it for.
   const isTest = modeOf(keyId, state).livemode === false
   const run: RunQueued = isTest ? asTestRun(command) : command.run
-  const remembered = recall(run.idempotency && requestNameOf(run.idempotency.key, run), atMs, state)
-  if (remembered)
-    return remembered.requestHash === run.idempotency?.requestHash
-      ? repeat(remembered.runId)
-      : refuse('idempotency_mismatch')
+  const repeated = decideRepeat(run, state, atMs)
+  if (repeated) return repeated
   if (state.openRuns.has(run.runId)) return refuse('run_exists')
   const restricted =
     modelRefusal(keyId, receipt, state) ??
@@ -56,15 +53,20 @@ const priceRefusal = (
   return price > balanceMicros ? refuse('insufficient_credits', { requiredMicros: price, balanceMicros }) : undefined
 }
 
-/** The request that used this idempotency key in the last 24 hours, if there was one; see `requestNameOf`. */
-export const recall = (
-  name: string | undefined,
-  atMs: number,
+/**
+ * The decision on a request whose idempotency key was used in the last 24 hours: it returns the same run, or is refused
+ * if it differs. Undefined if the key was not used. `dropped` is an earlier request that the state no longer holds.
+ */
+export const decideRepeat = (
+  { idempotency, ...run }: Pick<RunQueued, 'idempotency' | 'livemode'>,
   state: AccountState,
-  earlier?: RememberedRequest,
-): RememberedRequest | undefined => {
-  const request = name === undefined ? undefined : (state.requests.get(name) ?? earlier)
-  return request && request.atMs > atMs - REMEMBER_MS ? request : undefined
+  atMs: number,
+  dropped?: RememberedRequest,
+): Decided<never> | undefined => {
+  if (!idempotency) return undefined
+  const earlier = state.requests.get(requestNameOf(idempotency.key, run)) ?? dropped
+  if (!earlier || earlier.atMs <= atMs - REMEMBER_MS) return undefined
+  return earlier.requestHash === idempotency.requestHash ? repeat(earlier.runId) : refuse('idempotency_mismatch')
 }
 
 export const start = (

@@ -25,7 +25,7 @@ import { newRunId } from '../ids.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { PricedRequest, Quotes } from './quotes.ts'
-import { type RecallDependencies, recallRequest } from './recall-request.ts'
+import { findRepeat, type RepeatDependencies } from './repeats.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
 import type { RunWithInput, ShownInputs } from './shown-inputs.ts'
 import { sizeRefusal } from './size-refusal.ts'
@@ -71,7 +71,7 @@ const CANCEL_WAIT_MS = 5_000
 /** How often to check whether a follower may still read while its run does not change. */
 const REVIEW_MS = 2_000
 
-interface Dependencies extends RecallDependencies {
+interface Dependencies extends RepeatDependencies {
   offers: Offers
   quotes: Quotes
   runReads: RunReads
@@ -302,14 +302,13 @@ export class Runs {
    */
   async #repeat(
     caller: AccountCaller,
-    { key, requestHash }: { key: string; requestHash: string },
+    idempotency: { key: string; requestHash: string },
     options: RunOptions,
     source?: 'memory' | 'log',
   ): Promise<Answer<RunResult> | undefined> {
-    const earlier = await recallRequest(this.#dependencies, caller, key, source)
-    if (!earlier) return undefined
-    if (earlier.requestHash !== requestHash) return refuse('idempotency_mismatch')
-    return this.#replay(caller, earlier.runId, options)
+    const repeated = await findRepeat(this.#dependencies, caller, idempotency, source)
+    if (!repeated || 'refuse' in repeated) return repeated
+    return this.#replay(caller, repeated.repeatOf as RunId, options)
   }
 
   async #replay(caller: AccountCaller, runId: RunId, options: RunOptions): Promise<Answer<RunResult>> {

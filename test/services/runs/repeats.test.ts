@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { recallRequest } from '../../../src/services/runs/recall-request.ts'
+import { findRepeat } from '../../../src/services/runs/repeats.ts'
 import { accountId, digest, keyId, openAccount, queueRun, runId } from '../../support/account-samples.ts'
 import { accountsOn, openLog, openViews } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
@@ -30,29 +30,35 @@ const openForgetful = async (t: Test) => {
   const parts = { accounts, reads: readsOf(views, projector.progress, accounts), clock }
   const owner = (account: number) =>
     ({ kind: 'key', accountId: accountId(account), keyId: keyId(), scope: 'full' }) as const
-  return { accounts, clock, request, recall: (account: number) => recallRequest(parts, owner(account), 'a') }
+  return {
+    accounts,
+    clock,
+    request,
+    repeat: (account: number, hash = digest(`${account}`)) =>
+      findRepeat(parts, owner(account), { key: 'a', requestHash: hash }),
+  }
 }
 
 t.test('a request that the state dropped too early is found in the views', async t => {
-  const { accounts, request, recall } = await openForgetful(t)
+  const { accounts, request, repeat } = await openForgetful(t)
   const { requests, hasDroppedEarly } = await accounts.state(accountId(1))
   t.same([[...requests.keys()], hasDroppedEarly], [['b'], false])
-  t.match(await recall(1), { runId: runId(1), requestHash: digest('1') }, 'while the newest request is in the future')
+  t.match(await repeat(1), { repeatOf: runId(1) }, 'while the newest request is in the future')
   await request(1, 21, 'c')
   t.equal((await accounts.state(accountId(1))).hasDroppedEarly, true)
-  t.match(await recall(1), { runId: runId(1), requestHash: digest('1') }, 'after a request at the present time')
+  t.match(await repeat(1), { repeatOf: runId(1) }, 'after a request at the present time')
 })
 
 t.test('a request that is found in the views expires after 24 hours', async t => {
-  const { clock, recall } = await openForgetful(t)
+  const { clock, repeat } = await openForgetful(t)
   clock.advance(23 * HOUR_MS - 1)
-  t.match(await recall(1), { runId: runId(1) })
+  t.match(await repeat(1), { repeatOf: runId(1) })
   clock.advance(1)
-  t.equal(await recall(1), undefined)
+  t.equal(await repeat(1), undefined)
 })
 
 t.test('each account finds its own request under the same key', async t => {
-  const { recall } = await openForgetful(t)
-  for (const account of [1, 2])
-    t.match(await recall(account), { runId: runId(account), requestHash: digest(`${account}`) })
+  const { repeat } = await openForgetful(t)
+  for (const account of [1, 2]) t.match(await repeat(account), { repeatOf: runId(account) })
+  t.match(await repeat(1, digest('2')), { refuse: { code: 'idempotency_mismatch' } }, 'another request')
 })
