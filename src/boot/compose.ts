@@ -231,7 +231,8 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     acceptsPut: objects.acceptPut !== undefined,
     mcp: openMcpEndpoint({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
     allowedOrigins: config.allowedOrigins,
-    described: { publicUrl, isPublic: config.publicDescriptors },
+    publicUrl,
+    isPublic: config.publicDescriptors,
   })
   const counter = config.roles.has('api')
     ? (overrides.rateCounter ?? (await openRateCounter(config, logger)))

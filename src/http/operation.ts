@@ -1,15 +1,10 @@
-import type Router from '@koa/router'
-import type { Static, TObject, TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { about } from '../../schemas/api/about.ts'
 import type { ErrorCode } from '../../schemas/api/error.ts'
-import { Closed, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
-import { readerOf } from '../transports/validate.ts'
-import type { Context, Middleware, RequestState } from './context.ts'
-import { jsonBody } from './middleware/json-body.ts'
-import { queryReaderOf } from './query.ts'
+import { Closed } from '../../schemas/primitives.ts'
 
 /**
- * The contract of one route. The query and JSON body are parsed with it, and the OpenAPI document is generated from it.
+ * The contract of a route. Its query and JSON body are parsed with it, and the OpenAPI document is generated from it.
  */
 export interface Operation {
   /** Its name in generated clients. */
@@ -20,10 +15,7 @@ export interface Operation {
   tag: Tag
   summary: string
   description: string
-  /** Set if it needs no key. */
-  open?: true
-  /** Set if it needs the key of an auditor. */
-  forAuditors?: true
+  auth: Auth
   /** Set if it needs query parameters, so that its address alone is no page. */
   asks?: true
   /** Set if the response may start before its writes are known. */
@@ -40,6 +32,13 @@ export interface Operation {
   /** The possible errors, besides those of every request of its kind. */
   errors?: ErrorCode[]
 }
+
+/**
+ * The credentials that a request needs. A signed-in owner needs no key, so the reference works for owners in a browser,
+ * except where a request is about the key itself or only programs send it. Operators may open the descriptions to
+ * everyone. A service function further restricts the scopes of keys (`services/policies/`).
+ */
+export type Auth = 'none' | 'key' | 'key or session' | 'key unless public' | 'auditor key'
 
 export type Tag =
   | 'Account'
@@ -69,21 +68,6 @@ export interface ResponseSpec {
 /** Example bodies by a short title. */
 export type Examples = Record<string, unknown>
 
-/** The parts of a request, parsed by its operation. */
-export interface RequestInput<Of extends Operation> {
-  params: Of extends { params: infer Names } ? { [Name in keyof Names]: string } : undefined
-  query: Of extends { query: infer Shape extends TSchema } ? Static<Shape> : undefined
-  json: Of extends { json: infer Shape extends TSchema } ? Static<Shape> : undefined
-}
-
-type Handler<Of extends Operation> = (ctx: Context, input: RequestInput<Of>) => unknown
-
-/** Registers the handler of an operation. Steps before the handler run first, even before authentication. */
-export type Serve = <Of extends Operation>(
-  operation: Of,
-  ...steps: [...first: Middleware[], handler: Handler<Of>]
-) => void
-
 /** The path in OpenAPI's syntax, such as `/v1/runs/{id}`. */
 export const templateOf = ({ path }: Operation): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
@@ -93,23 +77,5 @@ export const queryShapeOf = ({ path, query }: Operation): TObject | undefined =>
 
 const NoQuery = about(Closed({}), 'This request takes no query parameters.')
 
-export const operation = <const Of extends Operation>(of: Of): Of => of
-
-const readBody = jsonBody(MAX_BODY_BYTES)
-
-/** Registers operations on a router; `keyed` authenticates the requests of those that need a key. */
-export const serveAt =
-  (router: Router<RequestState>, ...keyed: Middleware[]): Serve =>
-  <Of extends Operation>(of: Of, ...steps: [...first: Middleware[], handler: Handler<Of>]) => {
-    const { method, path, open, json } = of
-    const first = steps.slice(0, -1) as Middleware[]
-    const handler = steps.at(-1) as Handler<Of>
-    const query = queryShapeOf(of)
-    const readQuery = query && queryReaderOf(query)
-    const readJson = json && readerOf(json, 'body')
-    const before = [...first, ...(open ? [] : keyed), ...(json ? [readBody] : [])]
-    router[method](path, ...before, ctx => {
-      const input = { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
-      return handler(ctx, input as unknown as RequestInput<Of>)
-    })
-  }
+/** Whether a request needs the credentials of an account. */
+export const isForAccounts = ({ auth }: Operation): boolean => auth !== 'none' && auth !== 'auditor key'

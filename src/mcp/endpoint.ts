@@ -1,4 +1,4 @@
-import type { McpEndpoint } from '../http/routes/mcp.ts'
+import type { McpEndpoint } from '../http/dependencies.ts'
 import { withoutNullArguments } from './loose-arguments.ts'
 import { allowOrigins } from './origins.ts'
 import type { Protocol } from './protocol.ts'

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import t from 'tap'
 import { createProgram } from '../../src/cli/program.ts'
 import { templateOf } from '../../src/http/operation.ts'
-import { operations } from '../../src/http/operations.ts'
+import { routes } from '../../src/http/routes.ts'
 import { generatedPages } from '../support/pages/make-pages.ts'
 
 for (const [file, make] of Object.entries(generatedPages))
@@ -14,9 +14,9 @@ for (const [file, make] of Object.entries(generatedPages))
 
 t.test('the pages of the API and of auditing name every request', async t => {
   const [api, auditing] = await Promise.all(['docs/api.md', 'docs/auditing.md'].map(file => readFile(file, 'utf8')))
-  for (const operation of operations) {
+  for (const operation of routes) {
     const request = `${operation.method.toUpperCase()} ${templateOf(operation)}`
-    t.match(operation.forAuditors ? auditing : api, `\`${request}\``, request)
+    t.match(operation.auth === 'auditor key' ? auditing : api, `\`${request}\``, request)
   }
 })
 

@@ -10,7 +10,7 @@ import type { LedgerList } from '../../schemas/api/ledger.ts'
 import { AUDITORS_STREAM, accountStream, READS_STREAM, SEALS_STREAM } from '../../schemas/events.ts'
 import { MAX_READS_AT_ONCE } from '../../src/domain/auditors/reads.ts'
 import { templateOf } from '../../src/http/operation.ts'
-import { operations } from '../../src/http/operations.ts'
+import { routes } from '../../src/http/routes.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { Client } from '../support/client.ts'
 import { picture } from '../support/client.ts'
@@ -160,7 +160,7 @@ t.test('auditors may name the whole URL in the request line, as clients of proxi
 })
 
 t.test('auditors get 403 everywhere else, also where no key is needed, and nothing happens', async t => {
-  const elsewhere = operations.filter(({ forAuditors }) => !forAuditors)
+  const elsewhere = routes.filter(({ auth }) => auth !== 'auditor key')
   const before = await collect(service.core.log.readStream(AUDITORS_STREAM, 0))
   const reads = await readsOf(service)
   for (const operation of elsewhere) {

@@ -14,7 +14,7 @@ import { openService } from '../../src/boot/compose.ts'
 import { byText } from '../../src/http/openapi/components.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
 import { namedShapes } from '../../src/http/openapi/named-shapes.ts'
-import { operations } from '../../src/http/operations.ts'
+import { routes } from '../../src/http/routes.ts'
 import { documentAjv, escapePointer } from '../support/document.ts'
 import { type Document, type Operation, objectsIn } from '../support/document-parts.ts'
 import { openAccount, startService } from '../support/service.ts'
@@ -58,7 +58,7 @@ t.test('the same service always produces the same text', async t => {
   const { body: again } = await customer.send('/v1/openapi.json', { headers: { 'Accept-Encoding': 'identity' } })
   t.equal(JSON.stringify(again), text)
   const offered = { baseUrl: service.url, families: models.data }
-  t.equal(JSON.stringify(describeApi(operations, offered)), text)
+  t.equal(JSON.stringify(describeApi(routes, offered)), text)
 })
 
 t.test('routes and described operations match', async t => {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { OwnKey } from '../../schemas/api/key.ts'
 import { countInRedis } from '../../src/adapters/rate-counter/flexible.ts'
-import { operations } from '../../src/http/operations.ts'
+import { isForAccounts } from '../../src/http/operation.ts'
+import { routes } from '../../src/http/routes.ts'
 import type { ProviderOutcome } from '../../src/ports/provider.ts'
 import { request } from '../mcp/support.ts'
 import { caughtUp } from '../support/caught-up.ts'
@@ -111,7 +112,7 @@ t.test('every operation behind a key of an account is counted', async t => {
   const service = await startService(t, { environment: { ...environment, REQUESTS_PER_MINUTE_PER_KEY: '1' } })
   const customer = await openAccount(service)
   await customer.send('/v1/balance')
-  for (const { id, method, path } of operations.filter(({ open, forAuditors }) => !open && !forAuditors)) {
+  for (const { id, method, path } of routes.filter(isForAccounts)) {
     const address = path.replaceAll(/:\w+/g, 'run_01h455vb4pex5vsknk084sn02q')
     t.equal((await customer.send(address, { method: method.toUpperCase() })).status, 429, id)
   }

@@ -3,7 +3,8 @@ import { KEY_SCOPES, type KeyScope } from '../../schemas/actor.ts'
 import { accountStream } from '../../schemas/events.ts'
 import type { KeyRow } from '../../schemas/views.ts'
 import { sha256 } from '../../src/domain/digest.ts'
-import { operations } from '../../src/http/operations.ts'
+import { isForAccounts } from '../../src/http/operation.ts'
+import { routes } from '../../src/http/routes.ts'
 import { tools } from '../../src/mcp/tools.ts'
 import { connect, errorOf, request, revisions } from '../mcp/support.ts'
 import { createKey } from '../support/account-samples.ts'
@@ -124,7 +125,7 @@ const customers: Record<KeyScope, Customer> = {
 }
 
 t.test('the tests cover every operation behind a key and every tool', async t => {
-  const keyed = operations.filter(({ open, forAuditors }) => !open && !forAuditors).map(({ id }) => id)
+  const keyed = routes.filter(isForAccounts).map(({ id }) => id)
   t.same(Object.keys(requests).toSorted(), keyed.toSorted())
   t.same(Object.keys(calls).toSorted(), tools.map(({ name }) => name).toSorted())
 })
@@ -168,7 +169,7 @@ for (const scope of KEY_SCOPES) {
 
 t.test('no scope opens what is for auditors', async t => {
   const head = await service.core.log.head()
-  for (const { id, path } of operations.filter(({ forAuditors }) => forAuditors))
+  for (const { id, path } of routes.filter(({ auth }) => auth === 'auditor key'))
     for (const scope of KEY_SCOPES) {
       const { status, body } = await customers[scope].send(path)
       t.match(

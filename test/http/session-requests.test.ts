@@ -3,7 +3,8 @@ import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { ModelList } from '../../schemas/api/model.ts'
 import type { Run, RunList } from '../../schemas/api/run.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
-import { operations } from '../../src/http/operations.ts'
+import { isForAccounts } from '../../src/http/operation.ts'
+import { routes } from '../../src/http/routes.ts'
 import { BrowserClient } from '../support/browser-client.ts'
 import { picture } from '../support/client.ts'
 import { instantProvider, startService } from '../support/service.ts'
@@ -14,7 +15,7 @@ await browser.signIn(service, 'ada@example.com')
 const stranger = new BrowserClient(service.url)
 
 /** The operations that a key of an account may send. */
-const keyed = operations.filter(({ open, forAuditors }) => !open && !forAuditors)
+const keyed = routes.filter(isForAccounts)
 const onlyKeys = ['callMcp', 'getOwnKey']
 
 t.test('somebody who is signed in reads the reference, runs models and sees them', async t => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { accountStream } from '../../schemas/events.ts'
-import { operations } from '../../src/http/operations.ts'
+import { routes } from '../../src/http/routes.ts'
 import { tools } from '../../src/mcp/tools.ts'
 import type { ProviderOutcome } from '../../src/ports/provider.ts'
 import { request } from '../mcp/support.ts'
@@ -50,7 +50,7 @@ const refused = {
 t.test('every operation behind a key, and every tool, refuses a suspended account', async t => {
   const customer = await openAccount(service)
   await suspend(customer)
-  const keyed = operations.filter(({ open }) => !open)
+  const keyed = routes.filter(({ auth }) => auth !== 'none')
   t.ok(keyed.length > 20)
   for (const { id, method, path } of keyed) {
     const address = path.replaceAll(/:\w+/g, 'run_01h455vb4pex5vsknk084sn02q')

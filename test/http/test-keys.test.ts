@@ -13,7 +13,7 @@ import { accountStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { KeyRow } from '../../schemas/views.ts'
 import { sha256 } from '../../src/domain/digest.ts'
-import { operations } from '../../src/http/operations.ts'
+import { routes } from '../../src/http/routes.ts'
 import { tools } from '../../src/mcp/tools.ts'
 import { call, connect, refusal } from '../mcp/support.ts'
 import { queueRun } from '../support/account-samples.ts'
@@ -133,7 +133,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     resendWebhook: 404,
   }
 
-  const keyed = operations.filter(({ open }) => !open).map(({ id }) => id)
+  const keyed = routes.filter(({ auth }) => auth !== 'none').map(({ id }) => id)
   t.same(Object.keys(requests).sort(), keyed.toSorted(), 'every operation is tried')
   const before = await costs(live.accountId)
   for (const [id, send] of Object.entries(requests)) {

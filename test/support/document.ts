@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type ErrorBody, errorStatus } from '../../schemas/api/error.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
-import { operations } from '../../src/http/operations.ts'
+import { routes } from '../../src/http/routes.ts'
 import { toPointerPart } from '../../src/services/schema-check.ts'
 
 /** A fully read response. */
@@ -28,7 +28,7 @@ interface Header {
 }
 
 /** Omits parts that do not affect responses: the models and the server URL. */
-const document = describeApi(operations, { baseUrl: 'http://localhost', families: [] }) as unknown as Described
+const document = describeApi(routes, { baseUrl: 'http://localhost', families: [] }) as unknown as Described
 
 /** AJV as strict as the service's own, extended with the keywords around schemas in a document. */
 export const documentAjv = (root: object) => {
@@ -46,7 +46,7 @@ export const documentAjv = (root: object) => {
 const ajv = documentAjv(document)
 
 /** Templates with more literal segments come first. */
-const routes = Object.keys(document.paths)
+const templates = Object.keys(document.paths)
   .sort((one, other) => one.split('{').length - other.split('{').length)
   .map(template => ({
     template,
@@ -69,7 +69,7 @@ export const checkAnswer = (method: string, target: string, answer: Answered) =>
 const faultsOf = (method: string, target: string, answer: Answered): string[] => {
   const [path = ''] = target.split('?')
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
-  const matching = routes.filter(route => route.pattern.test(path))
+  const matching = templates.filter(({ pattern }) => pattern.test(path))
   const template = matching.find(route => document.paths[route.template]?.[verb])?.template
   if (template === undefined) return faultsOfUnknown(matching.length > 0, method, answer)
   const operation = `#/paths/${escapePointer(template)}/${verb}`

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { shipped } from '../../src/catalog/shipped.ts'
 import { visibleTo } from '../../src/domain/catalog/family.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
-import { operations } from '../../src/http/operations.ts'
+import { routes } from '../../src/http/routes.ts'
 import { Addresses } from '../../src/services/files/addresses.ts'
 import { Presenter } from '../../src/services/presenter.ts'
 import { isInstalled, outsideProgram } from './outside.ts'
@@ -32,7 +32,7 @@ const shippedDocument = (): string => {
   const baseUrl = 'http://localhost:8080'
   const present = new Presenter(new Addresses(() => baseUrl), 10_000, () => ({ available: true }))
   const families = shipped.flatMap(family => visibleTo(family, false) ?? []).map(family => present.family(family))
-  return JSON.stringify(describeApi(operations, { baseUrl, families }))
+  return JSON.stringify(describeApi(routes, { baseUrl, families }))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

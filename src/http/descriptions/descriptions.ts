@@ -7,47 +7,52 @@ import type { Operation } from '../operation.ts'
 import { llmsText } from './llms-text.ts'
 import { describeMcp } from './mcp-descriptor.ts'
 
-/** The subjects of the descriptions, besides the models. */
-export interface DescriptionDependencies {
+interface Dependencies {
   /** All operations of the API. */
   operations: Operation[]
   tools: ToolSummary[]
   publicUrl(): string
-}
-
-interface Dependencies extends DescriptionDependencies {
   present: Presenter
+  /** Whether anyone may read them without an API key. */
+  isPublic: boolean
 }
 
-export type Bodies = Record<'openApi' | 'llmsText' | 'mcp', StaticBody>
+export type DescriptionBodies = Record<'openApi' | 'llmsText' | 'mcp', StaticBody>
 
 /**
  * The machine-readable descriptions of the service. They are regenerated only when the catalog, its supply or the base
  * URL has changed, because that takes longer than the rest of a request.
  */
 export class Descriptions {
+  readonly isPublic: boolean
   readonly #dependencies: Dependencies
-  #last: { key: string; bodies: Bodies } | undefined
+  #last: { key: string; bodies: DescriptionBodies } | undefined
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
+    this.isPublic = dependencies.isPublic
   }
 
   /** `offers` are the families that everyone may see. */
-  bodies(offers: Offer[]): Bodies {
+  bodies(offers: Offer[]): DescriptionBodies {
     const baseUrl = this.#dependencies.publicUrl()
     const key = [baseUrl, ...offers.map(offer => this.#dependencies.present.versionOf(offer))].join()
     if (this.#last?.key !== key) this.#last = { key, bodies: this.#describe(baseUrl, offers) }
     return this.#last.bodies
   }
 
-  #describe(baseUrl: string, offers: Offer[]): Bodies {
-    const { operations, tools, present } = this.#dependencies
+  #describe(baseUrl: string, offers: Offer[]): DescriptionBodies {
+    const { tools, present } = this.#dependencies
+    const operations = this.#dependencies.operations.map(of => this.#opened(of))
     const families = offers.map(({ family, status }) => present.family(family, status))
     return {
       openApi: new StaticBody('application/json', JSON.stringify(describeApi(operations, { baseUrl, families }))),
       llmsText: new StaticBody('text/plain', llmsText({ baseUrl, operations, families, tools })),
       mcp: new StaticBody('application/json', JSON.stringify(describeMcp(baseUrl, tools))),
     }
+  }
+
+  #opened(operation: Operation): Operation {
+    return this.isPublic && operation.auth === 'key unless public' ? { ...operation, auth: 'none' } : operation
   }
 }

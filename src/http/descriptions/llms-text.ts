@@ -15,7 +15,7 @@ export interface GuideFacts {
 /** A guide to the service for agents, in the https://llmstxt.org format. */
 export const llmsText = ({ baseUrl, operations: all, families, tools }: GuideFacts): string => {
   // Agents have the keys of accounts.
-  const operations = all.filter(of => !of.forAuditors)
+  const operations = all.filter(of => of.auth !== 'auditor key')
   const links = (tag: Tag) => operations.filter(of => of.tag === tag && isPage(of)).map(of => linkTo(of, baseUrl))
   const sections = [...new Set(operations.map(of => of.tag))].filter(tag => tag !== OPTIONAL)
   const blocks = [
@@ -81,7 +81,7 @@ const linkTo = ({ summary, path, description }: Operation, baseUrl: string) =>
   `[${summary}](${baseUrl}${path}): ${description.replaceAll(/\s+/g, ' ')}`
 
 const showOperation = (operation: Operation) => {
-  const key = operation.open ? ' (no key)' : ''
+  const key = operation.auth === 'none' ? ' (no key)' : ''
   return `\`${operation.method.toUpperCase()} ${templateOf(operation)}\`: ${operation.summary}${key}`
 }
 

@@ -10,7 +10,7 @@ import {
   TollgatePosition,
   WwwAuthenticate,
 } from '../../../schemas/api/headers.ts'
-import { type Examples, type Operation, queryShapeOf, type ResponseSpec } from '../operation.ts'
+import { type Examples, isForAccounts, type Operation, queryShapeOf, type ResponseSpec } from '../operation.ts'
 import type { Components } from './components.ts'
 
 /** An OpenAPI Response Object. */
@@ -22,21 +22,22 @@ interface ResponseObject {
 
 /** The OpenAPI Operation Object of an operation. */
 export const describeOperation = (operation: Operation, components: Components) => {
-  const { id, tag, summary, description, open, json, content, examples } = operation
+  const { id, tag, summary, description, auth, json, content, examples } = operation
   const types = json ? { 'application/json': json } : content
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
-    ...(open && { security: [] }),
+    ...(auth === 'none' && { security: [] }),
     parameters: parametersOf(operation, components),
     ...(types && { requestBody: { required: true, content: contentOf(types, examples, components) } }),
     responses: responsesOf(operation, components),
   }
 }
 
-const parametersOf = ({ params = {}, query, headers = {}, open, forAuditors }: Operation, components: Components) => {
+const parametersOf = (operation: Operation, components: Components) => {
+  const { params = {}, query, headers = {} } = operation
   const parameter = (place: string, name: string, shape: TSchema, required: boolean) => ({
     name,
     in: place,
@@ -44,7 +45,10 @@ const parametersOf = ({ params = {}, query, headers = {}, open, forAuditors }: O
     ...components.showParameter(shape),
   })
   const needed = new Set((query?.required as string[] | undefined) ?? [])
-  const common = { ...(!open && !forAuditors && { 'Tollgate-Position': TollgatePosition }), 'X-Request-Id': RequestId }
+  const common = {
+    ...(isForAccounts(operation) && { 'Tollgate-Position': TollgatePosition }),
+    'X-Request-Id': RequestId,
+  }
   return [
     ...Object.entries(params).map(([name, shape]) => parameter('path', name, shape, true)),
     ...Object.entries<TSchema>(query?.properties ?? {}).map(([name, shape]) =>
@@ -57,9 +61,9 @@ const parametersOf = ({ params = {}, query, headers = {}, open, forAuditors }: O
 }
 
 const responsesOf = (operation: Operation, components: Components) => {
-  const tellsPosition = operation.method !== 'get' && !operation.open && !operation.streams
+  const tellsPosition = operation.method !== 'get' && operation.auth !== 'none' && !operation.streams
   const position = tellsPosition && { 'Tollgate-Position': TollgatePosition }
-  const counted = !operation.open && !operation.forAuditors && rateLimits
+  const counted = isForAccounts(operation) && rateLimits
   const declared = Object.entries(operation.responses).map(([status, spec]) => {
     const headers = { ...spec.headers, ...(Number(status) < 300 && position), ...counted }
     return [status, response({ ...spec, headers }, components)] as const
@@ -157,12 +161,12 @@ const shownExamples = (examples: Examples) =>
 
 /** The errors of an operation: those it declares, and those that its kind of request can cause. */
 const errorsOf = (operation: Operation): ErrorCode[] => {
-  const { open, params, json, errors = [] } = operation
+  const { auth, params, json, errors = [] } = operation
   return [
     ...new Set<ErrorCode>([
-      ...(params || queryShapeOf(operation) || json || !open ? (['invalid_request'] as const) : []),
+      ...(params || queryShapeOf(operation) || json || auth !== 'none' ? (['invalid_request'] as const) : []),
       ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
-      ...(open ? [] : (['invalid_api_key', 'account_suspended', 'rate_limited'] as const)),
+      ...(auth === 'none' ? [] : (['invalid_api_key', 'account_suspended', 'rate_limited'] as const)),
       // The keys of auditors are refused even where no key is needed.
       'forbidden',
       ...errors,

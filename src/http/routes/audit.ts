@@ -11,19 +11,16 @@ import {
 import * as examples from '../../../schemas/api/audit-examples.ts'
 import { ledgerList } from '../../../schemas/api/examples.ts'
 import { LedgerList } from '../../../schemas/api/ledger.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Presenter } from '../../services/presenter.ts'
-import type { Services } from '../../services/services.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { periodOf } from '../../transports/moment.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { patientJson } from '../answers/patient-json.ts'
 import { disconnectSignal, waitingClient } from '../connections/disconnect.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
 const RECORDED = 'Needs the key of an auditor. The log records the request before it is answered.'
 
-const auditAccounts = operation({
+const auditAccounts = route({
   id: 'auditAccounts',
   method: 'get',
   path: '/v1/audit/accounts',
@@ -33,7 +30,7 @@ const auditAccounts = operation({
     'Each balance is that after the last event of the account, whose revision and link are named.',
     RECORDED,
   ].join(' '),
-  forAuditors: true,
+  auth: 'auditor key',
   query: AuditedAccountsQuery,
   responses: {
     200: {
@@ -42,9 +39,16 @@ const auditAccounts = operation({
       examples: { 'First page': examples.auditedAccounts },
     },
   },
+  serve:
+    ({ audit }) =>
+    async (ctx, { query }) => {
+      const asked = { limit: limitOf(query), cursor: query.cursor }
+      const page = unwrap(await audit.accounts(ctx.state.auditor, asked, query, waitingClient(ctx)))
+      ctx.body = showPage(page, account => account) satisfies AuditedAccountList
+    },
 })
 
-const auditLedger = operation({
+const auditLedger = route({
   id: 'auditLedger',
   method: 'get',
   path: '/v1/audit/ledger',
@@ -52,36 +56,50 @@ const auditLedger = operation({
   tag: 'Audit',
   summary: 'List the lines of the ledger of an account, newest first',
   description: ['Returns the same lines as `GET /v1/ledger` does for the account.', RECORDED].join(' '),
-  forAuditors: true,
+  auth: 'auditor key',
   query: AuditedLedgerQuery,
   responses: {
     200: { description: 'A page of lines.', shape: LedgerList, examples: { 'First page': ledgerList } },
   },
   errors: ['not_found'],
+  serve:
+    ({ audit, present }) =>
+    async (ctx, { query }) => {
+      const { account, kind, cursor } = query
+      const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
+      const page = unwrap(await audit.ledger(ctx.state.auditor, account, asked, query, waitingClient(ctx)))
+      ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
+    },
 })
 
-const auditSeals = operation({
+const auditSeals = route({
   id: 'auditSeals',
   method: 'get',
   path: '/v1/audit/seals',
   tag: 'Audit',
   summary: 'List the seals of the log, newest first',
   description: ['Returns each seal as `GET /v1/ledger/seal` does.', RECORDED].join(' '),
-  forAuditors: true,
+  auth: 'auditor key',
   query: RevisionsQuery,
   responses: {
     200: { description: 'A page of seals.', shape: SealList, examples: { 'First page': examples.sealList } },
   },
+  serve:
+    ({ audit }) =>
+    async (ctx, { query }) => {
+      const asked = { limit: limitOf(query), cursor: query.cursor }
+      ctx.body = showPage(unwrap(await audit.seals(ctx.state.auditor, asked, query)), seal => seal) satisfies SealList
+    },
 })
 
-const auditReads = operation({
+const auditReads = route({
   id: 'auditReads',
   method: 'get',
   path: '/v1/audit/reads',
   tag: 'Audit',
   summary: 'List what auditors have read, newest first',
   description: ['Returns who read what and when, of all auditors. No request changes the record.', RECORDED].join(' '),
-  forAuditors: true,
+  auth: 'auditor key',
   query: RevisionsQuery,
   responses: {
     200: {
@@ -90,9 +108,16 @@ const auditReads = operation({
       examples: { 'First page': examples.auditedReads },
     },
   },
+  serve:
+    ({ audit }) =>
+    async (ctx, { query }) => {
+      const asked = { limit: limitOf(query), cursor: query.cursor }
+      const page = unwrap(await audit.reads(ctx.state.auditor, asked, query))
+      ctx.body = showPage(page, read => read) satisfies AuditedReadList
+    },
 })
 
-const auditVerify = operation({
+const auditVerify = route({
   id: 'auditVerify',
   method: 'get',
   path: '/v1/audit/verify',
@@ -105,48 +130,23 @@ const auditVerify = operation({
     'One runs at a time, and closing the connection ends it.',
     RECORDED,
   ].join(' '),
-  forAuditors: true,
+  auth: 'auditor key',
   query: VerificationQuery,
   responses: {
     200: { description: 'What was found.', shape: Verification, examples: { 'No fault': examples.verification } },
   },
   errors: ['not_found'],
+  serve:
+    ({ audit, clock }) =>
+    async (ctx, { query }) => {
+      if (ctx.method === 'HEAD') {
+        ctx.type = 'application/json'
+        ctx.status = 200
+        return
+      }
+      const { verification } = unwrap(await audit.verify(ctx.state.auditor, query, disconnectSignal(ctx)))
+      await patientJson(ctx, clock, verification.then(unwrap))
+    },
 })
 
-export const auditOperations = [auditAccounts, auditLedger, auditSeals, auditReads, auditVerify]
-
-export const auditRoutes = (serve: Serve, { audit }: Services, present: Presenter, clock: Clock) => {
-  serve(auditAccounts, async (ctx, { query }) => {
-    const asked = { limit: limitOf(query), cursor: query.cursor }
-    const page = unwrap(await audit.accounts(ctx.state.auditor, asked, query, waitingClient(ctx)))
-    ctx.body = showPage(page, account => account) satisfies AuditedAccountList
-  })
-
-  serve(auditLedger, async (ctx, { query }) => {
-    const { account, kind, cursor } = query
-    const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
-    const page = unwrap(await audit.ledger(ctx.state.auditor, account, asked, query, waitingClient(ctx)))
-    ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
-  })
-
-  serve(auditSeals, async (ctx, { query }) => {
-    const asked = { limit: limitOf(query), cursor: query.cursor }
-    ctx.body = showPage(unwrap(await audit.seals(ctx.state.auditor, asked, query)), seal => seal) satisfies SealList
-  })
-
-  serve(auditReads, async (ctx, { query }) => {
-    const asked = { limit: limitOf(query), cursor: query.cursor }
-    const page = unwrap(await audit.reads(ctx.state.auditor, asked, query))
-    ctx.body = showPage(page, read => read) satisfies AuditedReadList
-  })
-
-  serve(auditVerify, async (ctx, { query }) => {
-    if (ctx.method === 'HEAD') {
-      ctx.type = 'application/json'
-      ctx.status = 200
-      return
-    }
-    const { verification } = unwrap(await audit.verify(ctx.state.auditor, query, disconnectSignal(ctx)))
-    await patientJson(ctx, clock, verification.then(unwrap))
-  })
-}
+export const auditRoutes = [auditAccounts, auditLedger, auditSeals, auditReads, auditVerify]

@@ -2,21 +2,19 @@ import { Balance } from '../../../schemas/api/balance.ts'
 import * as examples from '../../../schemas/api/examples.ts'
 import { TollgateSeal } from '../../../schemas/api/headers.ts'
 import { BalanceQuery } from '../../../schemas/api/ledger.ts'
-import type { Presenter } from '../../services/presenter.ts'
-import type { KnownSeals } from '../../services/seals/known-seals.ts'
-import type { Services } from '../../services/services.ts'
 import { momentOf } from '../../transports/moment.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { nameSeal } from '../answers/headers.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const getBalance = operation({
+const getBalance = route({
   id: 'getBalance',
   method: 'get',
   path: '/v1/balance',
   tag: 'Account',
   summary: 'Get the credit balance',
   description: 'Returns the credits that are available to run models, or with `at` those that were available then.',
+  auth: 'key or session',
   query: BalanceQuery,
   responses: {
     200: {
@@ -26,20 +24,14 @@ const getBalance = operation({
       headers: { 'Tollgate-Seal': TollgateSeal },
     },
   },
+  serve:
+    ({ accounts, ledger, present, knownSeals }) =>
+    async (ctx, { query: { at } }) => {
+      const { caller } = ctx.state
+      const found = at === undefined ? accounts.balance(caller) : ledger.balanceAt(caller, momentOf('at', at))
+      ctx.body = present.balance(unwrap(await found))
+      nameSeal(ctx, knownSeals)
+    },
 })
 
-export const balanceOperations = [getBalance]
-
-export const balanceRoutes = (
-  serve: Serve,
-  { accounts, ledger }: Services,
-  present: Presenter,
-  knownSeals: Pick<KnownSeals, 'newest'>,
-) => {
-  serve(getBalance, async (ctx, { query: { at } }) => {
-    const { caller } = ctx.state
-    const found = at === undefined ? accounts.balance(caller) : ledger.balanceAt(caller, momentOf('at', at))
-    ctx.body = present.balance(unwrap(await found))
-    nameSeal(ctx, knownSeals)
-  })
-}
+export const balanceRoutes = [getBalance]

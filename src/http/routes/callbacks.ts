@@ -10,9 +10,15 @@ import { anonymousCaller, type Context } from '../context.ts'
 import { arrivingCallbacks } from '../middleware/arriving-callbacks.ts'
 import { arrivesInTime } from '../middleware/json-body.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const receiveCallback = operation({
+interface CallbackDependencies {
+  callbacks: Services['callbacks']
+  clientAddress: ClientAddress
+  clock: Clock
+}
+
+const receiveCallback = route({
   id: 'receiveCallback',
   method: 'post',
   path: `${CALLBACKS_PATH}/:provider`,
@@ -22,30 +28,24 @@ const receiveCallback = operation({
     'Only for the providers of the service, which sign what they send; clients have no use for it.',
     'The service then asks the provider for the outcome at once instead of at its next poll.',
   ].join(' '),
-  open: true,
+  auth: 'none',
   params: callbackPlace,
   query: CallbackQuery,
   content: { '*/*': CallbackBody },
   responses: { 204: { description: 'The provider has signed the callback.' } },
   errors: ['not_found', 'payload_too_large', 'rate_limited'],
+  serve: ({ callbacks, clientAddress, clock }: CallbackDependencies) => [
+    unreadBody,
+    arrivingCallbacks(clientAddress, clock),
+    async (ctx, { params: { provider }, query: { run } }) => {
+      const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)
+      unwrap(await callbacks.receive(anonymousCaller(ctx), { provider, runId: run, headers: ctx.headers, readBody }))
+      ctx.status = 204
+    },
+  ],
 })
 
-export const callbackOperations = [receiveCallback]
-
-interface Dependencies {
-  callbacks: Services['callbacks']
-  clientAddress: ClientAddress
-  clock: Clock
-}
-
-export const callbackRoutes = (serve: Serve, { callbacks, clientAddress, clock }: Dependencies) => {
-  const bounded = arrivingCallbacks(clientAddress, clock)
-  serve(receiveCallback, unreadBody, bounded, async (ctx, { params: { provider }, query: { run } }) => {
-    const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)
-    unwrap(await callbacks.receive(anonymousCaller(ctx), { provider, runId: run, headers: ctx.headers, readBody }))
-    ctx.status = 204
-  })
-}
+export const callbackRoutes = [receiveCallback]
 
 /** Reads a body of at most so many bytes as it was sent, for signatures. */
 const rawBody = async (ctx: Context, maxBytes: number): Promise<Uint8Array> => {

@@ -11,14 +11,14 @@ import { unwrap } from '../../transports/refusals.ts'
 import { byteRangeOf } from '../answers/byte-range.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
-import { operation, type RequestInput, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
 /** A client can replace an upload for a while, and every file is deleted one day: caches may lag by an hour. */
 const CACHE = 'public, max-age=3600'
 
 const path = `${CDN_PATH}/:folder/:name`
 
-const getFile = operation({
+const getFile = route({
   id: 'getFile',
   method: 'get',
   path,
@@ -28,7 +28,7 @@ const getFile = operation({
     'Anyone with the URL can read the file. Supports range and conditional requests.',
     'An upload that the service has not inspected yet is a download of the type `application/octet-stream`.',
   ].join(' '),
-  open: true,
+  auth: 'none',
   params: filePlace,
   headers: { Range, 'If-Range': IfRange, 'If-None-Match': IfNoneMatch },
   responses: {
@@ -43,9 +43,10 @@ const getFile = operation({
     416: { description: 'The requested range is outside the file.', headers: { 'Content-Range': ContentRange } },
   },
   errors: ['not_found'],
+  serve: ({ files }) => [anyOrigin, (ctx, { params }) => serveFile(ctx, files, keyOf(params))],
 })
 
-const putFile = operation({
+const putFile = route({
   id: 'putFile',
   method: 'put',
   path,
@@ -55,7 +56,7 @@ const putFile = operation({
     'Use the URL unchanged. If the service stores files in S3, presigned URLs lead there instead.',
     `At most ${MAX_ARRIVING_PUTS} files may arrive at a URL at a time.`,
   ].join(' '),
-  open: true,
+  auth: 'none',
   params: filePlace,
   content: { '*/*': FileBytes },
   responses: { 200: { description: 'The file was stored.', headers: sentHeaders } },
@@ -63,34 +64,36 @@ const putFile = operation({
     ...(['invalid_request', 'unsupported_media_type', 'account_suspended', 'upload_not_found'] as const),
     ...(['payload_too_large', 'rate_limited'] as const),
   ],
+  serve: ({ files, acceptsPut }) =>
+    acceptsPut
+      ? [
+          anyOrigin,
+          unreadBody,
+          async (ctx, { params }) => {
+            if (ctx.get('Content-Range'))
+              throw new ApiError('invalid_request', 'Content-Range is not supported: send the whole file.')
+            const put = {
+              key: keyOf(params),
+              query: new URLSearchParams(ctx.querystring),
+              mimeType: ctx.get('Content-Type') || undefined,
+              sizeBytes: ctx.request.length,
+              body: ctx.req,
+            }
+            const facts = unwrap(await files.receive(anonymousCaller(ctx), put))
+            if (facts) ctx.set('ETag', facts.etag)
+            ctx.body = null
+            ctx.status = 200
+          },
+        ]
+      : undefined,
 })
 
-export const cdnOperations = [getFile, putFile]
+export const cdnRoutes = [getFile, putFile]
 
-/** Serves files from the object store and accepts files sent to presigned URLs. Neither needs an API key. */
-export const cdnRoutes = (router: Router<RequestState>, serve: Serve, { files }: Services, acceptsPut: boolean) => {
-  router.options(path, anyOrigin)
-  serve(getFile, anyOrigin, (ctx, { params }) => serveFile(ctx, files, keyOf(params)))
+/** Answers the preflight requests of browsers. */
+export const answerPreflights = (router: Router<RequestState>) => router.options(path, anyOrigin)
 
-  if (!acceptsPut) return
-  serve(putFile, anyOrigin, unreadBody, async (ctx, { params }) => {
-    if (ctx.get('Content-Range'))
-      throw new ApiError('invalid_request', 'Content-Range is not supported: send the whole file.')
-    const put = {
-      key: keyOf(params),
-      query: new URLSearchParams(ctx.querystring),
-      mimeType: ctx.get('Content-Type') || undefined,
-      sizeBytes: ctx.request.length,
-      body: ctx.req,
-    }
-    const facts = unwrap(await files.receive(anonymousCaller(ctx), put))
-    if (facts) ctx.set('ETag', facts.etag)
-    ctx.body = null
-    ctx.status = 200
-  })
-}
-
-const keyOf = ({ folder, name }: RequestInput<typeof getFile>['params']) => `${folder}/${name}`
+const keyOf = ({ folder, name }: Record<keyof typeof filePlace, string>) => `${folder}/${name}`
 
 const serveFile = async (ctx: Context, files: Services['files'], key: string): Promise<void> => {
   const caller = anonymousCaller(ctx)

@@ -4,20 +4,20 @@ import { RunAddress } from '../../../schemas/api/run.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
 import type { WebhookRow } from '../../../schemas/views.ts'
 import { MAX_RESENDS } from '../../domain/account/webhooks.ts'
-import type { Services } from '../../services/services.ts'
 import { deliveryItem } from '../../services/webhooks/delivery-item.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { waitingClient } from '../connections/disconnect.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const listDeliveries = operation({
+const listDeliveries = route({
   id: 'listDeliveries',
   method: 'get',
   path: '/v1/deliveries',
   tag: 'Webhooks',
   summary: 'List webhook deliveries, newest run first',
   description: 'Returns a page of the runs with a `webhook_url`, with the attempts to deliver the webhook of each.',
+  auth: 'key or session',
   query: DeliveriesQuery,
   responses: {
     200: {
@@ -26,23 +26,37 @@ const listDeliveries = operation({
       examples: { 'First page': examples.deliveryList },
     },
   },
+  serve:
+    ({ deliveries }) =>
+    async (ctx, { query }) => {
+      const { caller } = ctx.state
+      const page = unwrap(await deliveries.list(caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+      ctx.body = showPage(page, deliveryItem) satisfies WebhookDeliveryList
+    },
 })
 
-const listRunDeliveries = operation({
+const listRunDeliveries = route({
   id: 'listRunDeliveries',
   method: 'get',
   path: '/v1/runs/:id/deliveries',
   tag: 'Webhooks',
   summary: 'List the webhook deliveries of a run',
   description: 'Returns the delivery of the run, or an empty list if the run has no `webhook_url`.',
+  auth: 'key or session',
   params: { id: RunAddress },
   responses: {
     200: { description: 'The delivery.', shape: WebhookDeliveryList, examples: { Delivered: examples.deliveryList } },
   },
   errors: ['run_not_found'],
+  serve:
+    ({ deliveries }) =>
+    async (ctx, { params: { id } }) => {
+      const found = unwrap(await deliveries.ofRun(ctx.state.caller, id))
+      ctx.body = showPage<WebhookRow, RunId, WebhookDelivery>({ found, next: null }, deliveryItem)
+    },
 })
 
-const resendWebhook = operation({
+const resendWebhook = route({
   id: 'resendWebhook',
   method: 'post',
   path: '/v1/runs/:id/deliveries',
@@ -53,29 +67,18 @@ const resendWebhook = operation({
     'recognises a webhook that it has seen, and retried like the first delivery.',
     `An account may do this ${MAX_RESENDS} times an hour.`,
   ].join(' '),
+  auth: 'key or session',
   params: { id: RunAddress },
   responses: {
     202: { description: 'The first attempt is due.', shape: WebhookDelivery, examples: { Pending: examples.resent } },
   },
   errors: ['run_not_found', 'not_found', 'webhook_pending'],
+  serve:
+    ({ deliveries }) =>
+    async (ctx, { params: { id } }) => {
+      ctx.body = deliveryItem(unwrap(await deliveries.resend(ctx.state.caller, id)))
+      ctx.status = 202
+    },
 })
 
-export const deliveryOperations = [listDeliveries, listRunDeliveries, resendWebhook]
-
-export const deliveryRoutes = (serve: Serve, { deliveries }: Services) => {
-  serve(listDeliveries, async (ctx, { query }) => {
-    const { caller } = ctx.state
-    const page = unwrap(await deliveries.list(caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
-    ctx.body = showPage(page, deliveryItem) satisfies WebhookDeliveryList
-  })
-
-  serve(listRunDeliveries, async (ctx, { params: { id } }) => {
-    const found = unwrap(await deliveries.ofRun(ctx.state.caller, id))
-    ctx.body = showPage<WebhookRow, RunId, WebhookDelivery>({ found, next: null }, deliveryItem)
-  })
-
-  serve(resendWebhook, async (ctx, { params: { id } }) => {
-    ctx.body = deliveryItem(unwrap(await deliveries.resend(ctx.state.caller, id)))
-    ctx.status = 202
-  })
-}
+export const deliveryRoutes = [listDeliveries, listRunDeliveries, resendWebhook]

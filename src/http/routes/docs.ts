@@ -3,7 +3,7 @@ import { StaticBody, staticHeaders, staticResponses } from '../answers/static-bo
 import type { Context } from '../context.ts'
 import { docsFile } from '../docs/files.ts'
 import { docsHtml } from '../docs/html.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
 /** Only files from this service, and nothing inline. blob: and data: let the viewer show images and play sound. */
 const CONTENT_SECURITY_POLICY = [
@@ -18,7 +18,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const getDocs = operation({
+const getDocs = route({
   id: 'getDocs',
   method: 'get',
   path: '/docs',
@@ -26,34 +26,33 @@ const getDocs = operation({
   summary: 'Read this reference in a browser',
   description:
     'The page uses your session if you are signed in, or asks for an API key, and can send requests with either.',
-  open: true,
+  auth: 'none',
   headers: staticHeaders,
   responses: staticResponses('The page.', DocsPage, { type: 'text/html' }),
+  serve: () => ctx => answer(ctx, html),
 })
 
-const getDocsFile = operation({
+const getDocsFile = route({
   id: 'getDocsFile',
   method: 'get',
   path: '/docs/:file',
   tag: 'Service',
   summary: 'Get a file of the reference page',
   description: 'The style sheets and scripts that the page loads.',
-  open: true,
+  auth: 'none',
   params: { file: DocsFileName },
   headers: staticHeaders,
   responses: staticResponses('The file.', DocsFile, { type: 'text/*' }),
   errors: ['not_found'],
+  serve:
+    () =>
+    async (ctx, { params }) => {
+      const file = await docsFile(params.file)
+      if (file) await answer(ctx, file)
+    },
 })
 
-export const docsOperations = [getDocs, getDocsFile]
-
-export const docsRoutes = (serve: Serve) => {
-  serve(getDocs, ctx => answer(ctx, html))
-  serve(getDocsFile, async (ctx, { params }) => {
-    const file = await docsFile(params.file)
-    if (file) await answer(ctx, file)
-  })
-}
+export const docsRoutes = [getDocs, getDocsFile]
 
 const html = new StaticBody('text/html', docsHtml)
 

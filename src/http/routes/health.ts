@@ -3,7 +3,7 @@ import { Health, Readiness } from '../../../schemas/api/health.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { ApiError } from '../../transports/api-error.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
 /** How long a store may take to answer before it counts as unavailable. */
 const CHECK_TIMEOUT_MS = 2000
@@ -19,54 +19,57 @@ export interface HealthChecks {
   disk(): Promise<number>
 }
 
-const getHealth = operation({
+interface HealthDependencies {
+  checks: HealthChecks
+  clock: Clock
+}
+
+const getHealth = route({
   id: 'getHealth',
   method: 'get',
   path: '/healthz',
   tag: 'Service',
   summary: 'Check that the process is alive',
   description: 'Answers as long as the process runs, even if it cannot reach its stores.',
-  open: true,
+  auth: 'none',
   responses: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: health } } },
+  serve: (_: HealthDependencies) => ctx => {
+    ctx.body = { status: 'ok' } satisfies Health
+  },
 })
 
-const getReadiness = operation({
+const getReadiness = route({
   id: 'getReadiness',
   method: 'get',
   path: '/readyz',
   tag: 'Service',
   summary: 'Check that the event log, the views and the object store respond, and that the disk has room',
   description: 'Returns 503 if one of them fails, and names it.',
-  open: true,
+  auth: 'none',
   responses: {
     200: { description: 'All of them do.', shape: Readiness, examples: { Ready: readiness } },
   },
+  serve:
+    ({ checks, clock }: HealthDependencies) =>
+    async ctx => {
+      const [log, views, objects, disk] = await Promise.all([
+        inTime(clock, checks.log),
+        inTime(clock, checks.views),
+        inTime(clock, checks.objects),
+        inTime(clock, checks.disk),
+      ])
+      if (log && views && objects && disk) {
+        const events_behind = Math.max(0, log.value - views.value)
+        const free_bytes = disk.value
+        ctx.body = { status: 'ready', ...ALL_OK, events_behind, free_bytes } satisfies Readiness
+        return
+      }
+      const failing = Object.entries({ log, views, objects, disk }).flatMap(([name, answer]) => (answer ? [] : [name]))
+      throw new ApiError('unavailable', `Not ready: ${failing.join(', ')}.`)
+    },
 })
 
-export const healthOperations = [getHealth, getReadiness]
-
-export const healthRoutes = (serve: Serve, checks: HealthChecks, clock: Clock) => {
-  serve(getHealth, ctx => {
-    ctx.body = { status: 'ok' } satisfies Health
-  })
-
-  serve(getReadiness, async ctx => {
-    const [log, views, objects, disk] = await Promise.all([
-      inTime(clock, checks.log),
-      inTime(clock, checks.views),
-      inTime(clock, checks.objects),
-      inTime(clock, checks.disk),
-    ])
-    if (log && views && objects && disk) {
-      const events_behind = Math.max(0, log.value - views.value)
-      const free_bytes = disk.value
-      ctx.body = { status: 'ready', ...ALL_OK, events_behind, free_bytes } satisfies Readiness
-      return
-    }
-    const failing = Object.entries({ log, views, objects, disk }).flatMap(([name, answer]) => (answer ? [] : [name]))
-    throw new ApiError('unavailable', `Not ready: ${failing.join(', ')}.`)
-  })
-}
+export const healthRoutes = [getHealth, getReadiness]
 
 const ALL_OK = { log: 'ok', views: 'ok', objects: 'ok', disk: 'ok' } as const
 

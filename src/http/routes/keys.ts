@@ -3,14 +3,13 @@ import { CacheControl } from '../../../schemas/api/headers.ts'
 import * as api from '../../../schemas/api/key.ts'
 import type { NewKey } from '../../services/accounts/api-keys.ts'
 import { keyItem, ownKeyItem } from '../../services/accounts/key-item.ts'
-import type { Services } from '../../services/services.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { microsOf, timeOf } from '../../transports/moment.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { waitingClient } from '../connections/disconnect.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const listKeys = operation({
+const listKeys = route({
   id: 'listKeys',
   method: 'get',
   path: '/v1/keys',
@@ -20,13 +19,20 @@ const listKeys = operation({
     'Returns a page of the keys of the account, with those that were revoked. Needs a key with the scope `keys`.',
     'A test key sees only test keys.',
   ].join(' '),
+  auth: 'key or session',
   query: api.KeysQuery,
   responses: {
     200: { description: 'A page of keys.', shape: api.KeyList, examples: { 'Only page': examples.keyList } },
   },
+  serve:
+    ({ keys }) =>
+    async (ctx, { query }) => {
+      const page = unwrap(await keys.page(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+      ctx.body = showPage(page, keyItem) satisfies api.KeyList
+    },
 })
 
-const createKey = operation({
+const createKey = route({
   id: 'createKey',
   method: 'post',
   path: '/v1/keys',
@@ -38,6 +44,7 @@ const createKey = operation({
     'Needs a key with the scope `keys`, which cannot create another such key.',
     'With `livemode: false` it is a test key, whose runs are done by the sandbox and cost nothing.',
   ].join(' '),
+  auth: 'key or session',
   json: api.NewKey,
   examples: { 'Key with a budget': examples.newKey, 'Test key': examples.newTestKey },
   responses: {
@@ -49,59 +56,56 @@ const createKey = operation({
     },
   },
   errors: ['rate_limited'],
+  serve:
+    ({ keys }) =>
+    async (ctx, { json }) => {
+      const { caller } = ctx.state
+      const { apiKey, ...created } = unwrap(await keys.create(caller, caller.accountId, toNewKey(json)))
+      // No cache may keep it.
+      ctx.set('Cache-Control', 'no-store')
+      ctx.body = { ...keyItem(created), api_key: apiKey } satisfies api.CreatedKey
+    },
 })
 
-const revokeKey = operation({
+const revokeKey = route({
   id: 'revokeKey',
   method: 'delete',
   path: '/v1/keys/:id',
   tag: 'Keys',
   summary: 'Revoke an API key',
   description: 'Revokes the key: every process of the service refuses it within a second. Its runs go on.',
+  auth: 'key or session',
   params: { id: api.KeyId },
   responses: {
     200: { description: 'The key was revoked.', shape: api.RevokedKey, examples: { Key: examples.revokedKey } },
   },
   errors: ['not_found'],
+  serve:
+    ({ keys }) =>
+    async (ctx, { params: { id } }) => {
+      const { caller } = ctx.state
+      unwrap(await keys.revoke(caller, caller.accountId, id))
+      ctx.body = { object: 'api_key', id: id as api.RevokedKey['id'], revoked: true } satisfies api.RevokedKey
+    },
 })
 
-const getOwnKey = operation({
+const getOwnKey = route({
   id: 'getOwnKey',
   method: 'get',
   path: '/v1/key',
   tag: 'Keys',
   summary: 'Get the API key of this request',
   description: 'Tells any key about itself: its mode, scope and expiry, what is left of its budget, and its limits.',
+  auth: 'key',
   responses: { 200: { description: 'The key.', shape: api.OwnKey, examples: { Key: examples.ownKey } } },
+  serve:
+    ({ keys }) =>
+    async ctx => {
+      ctx.body = ownKeyItem(unwrap(await keys.own(ctx.state.caller)))
+    },
 })
 
-export const keyOperations = [listKeys, createKey, revokeKey, getOwnKey]
-
-/** Owners who have signed in manage keys without one. */
-export const keyRoutes = (serve: Serve, serveOwners: Serve, { keys }: Services) => {
-  serveOwners(listKeys, async (ctx, { query }) => {
-    const page = unwrap(await keys.page(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
-    ctx.body = showPage(page, keyItem) satisfies api.KeyList
-  })
-
-  serveOwners(createKey, async (ctx, { json }) => {
-    const { caller } = ctx.state
-    const { apiKey, ...created } = unwrap(await keys.create(caller, caller.accountId, toNewKey(json)))
-    // No cache may keep it.
-    ctx.set('Cache-Control', 'no-store')
-    ctx.body = { ...keyItem(created), api_key: apiKey } satisfies api.CreatedKey
-  })
-
-  serveOwners(revokeKey, async (ctx, { params: { id } }) => {
-    const { caller } = ctx.state
-    unwrap(await keys.revoke(caller, caller.accountId, id))
-    ctx.body = { object: 'api_key', id: id as api.RevokedKey['id'], revoked: true } satisfies api.RevokedKey
-  })
-
-  serve(getOwnKey, async ctx => {
-    ctx.body = ownKeyItem(unwrap(await keys.own(ctx.state.caller)))
-  })
-}
+export const keyRoutes = [listKeys, createKey, revokeKey, getOwnKey]
 
 const toNewKey = ({ expires_at: expiresAt, budget, livemode, ...key }: api.NewKey): NewKey => ({
   ...key,

@@ -5,16 +5,13 @@ import { ExportQuery, LedgerExport, LedgerList, LedgerQuery } from '../../../sch
 import type { AccountId } from '../../../schemas/primitives.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
 import type { LedgerEntry } from '../../services/ledger/ledger.ts'
-import type { Presenter } from '../../services/presenter.ts'
-import type { KnownSeals } from '../../services/seals/known-seals.ts'
-import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { periodOf } from '../../transports/moment.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { nameSeal } from '../answers/headers.ts'
 import { waitingClient } from '../connections/disconnect.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
 const EXPORT_TYPE = 'application/x-ndjson'
 
@@ -24,7 +21,7 @@ const MAX_EXPORTS = 1
 /** Most exports take less. */
 const RETRY_SECONDS = 10
 
-const listLedger = operation({
+const listLedger = route({
   id: 'listLedger',
   method: 'get',
   path: '/v1/ledger',
@@ -35,6 +32,7 @@ const listLedger = operation({
     'Pass `next_cursor` as `cursor`, with the same other parameters, to get the next page.',
     'A page may be short or even empty while `has_more` is true, because one request searches only so many lines.',
   ].join(' '),
+  auth: 'key or session',
   query: LedgerQuery,
   responses: {
     200: {
@@ -44,9 +42,18 @@ const listLedger = operation({
       headers: { 'Tollgate-Seal': TollgateSeal },
     },
   },
+  serve:
+    ({ ledger, present, knownSeals }) =>
+    async (ctx, { query }) => {
+      const { kind, cursor } = query
+      const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
+      const page = unwrap(await ledger.lines(ctx.state.caller, asked, waitingClient(ctx)))
+      ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
+      nameSeal(ctx, knownSeals)
+    },
 })
 
-const exportLedger = operation({
+const exportLedger = route({
   id: 'exportLedger',
   method: 'get',
   path: '/v1/ledger/export',
@@ -58,6 +65,7 @@ const exportLedger = operation({
     'because its API key was revoked: an export that ends properly is complete.',
     'An account may have one export open at a time.',
   ].join(' '),
+  auth: 'key or session',
   query: ExportQuery,
   responses: {
     200: {
@@ -67,44 +75,29 @@ const exportLedger = operation({
       examples: { 'A grant and a debit': examples.ledgerExport },
     },
   },
+  serve: ({ ledger, present }) => {
+    const exports = new OpenCounts<AccountId>(MAX_EXPORTS)
+    return async (ctx, { query }) => {
+      const { caller } = ctx.state
+      const period = periodOf(query)
+      if (ctx.method === 'HEAD') {
+        ctx.type = EXPORT_TYPE
+        ctx.status = 200
+        return
+      }
+      if (!exports.add(caller.accountId, ctx.res)) throw exportOpen()
+      const parts = unwrap(await ledger.export(caller, period, waitingClient(ctx)))
+      // The first part is read before the response begins, while it can still be an error.
+      const first = await parts.next()
+      const textOf = (entries: LedgerEntry[]) =>
+        entries.map(entry => `${JSON.stringify(present.ledgerLine(entry))}\n`).join('')
+      ctx.type = EXPORT_TYPE
+      ctx.body = Readable.from(texts(first, parts, textOf), { objectMode: false })
+    }
+  },
 })
 
-export const ledgerOperations = [listLedger, exportLedger]
-
-export const ledgerRoutes = (
-  serve: Serve,
-  { ledger }: Services,
-  present: Presenter,
-  knownSeals: Pick<KnownSeals, 'newest'>,
-) => {
-  serve(listLedger, async (ctx, { query }) => {
-    const { kind, cursor } = query
-    const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
-    const page = unwrap(await ledger.lines(ctx.state.caller, asked, waitingClient(ctx)))
-    ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
-    nameSeal(ctx, knownSeals)
-  })
-
-  const exports = new OpenCounts<AccountId>(MAX_EXPORTS)
-
-  serve(exportLedger, async (ctx, { query }) => {
-    const { caller } = ctx.state
-    const period = periodOf(query)
-    if (ctx.method === 'HEAD') {
-      ctx.type = EXPORT_TYPE
-      ctx.status = 200
-      return
-    }
-    if (!exports.add(caller.accountId, ctx.res)) throw exportOpen()
-    const parts = unwrap(await ledger.export(caller, period, waitingClient(ctx)))
-    // The first part is read before the response begins, while it can still be an error.
-    const first = await parts.next()
-    const textOf = (entries: LedgerEntry[]) =>
-      entries.map(entry => `${JSON.stringify(present.ledgerLine(entry))}\n`).join('')
-    ctx.type = EXPORT_TYPE
-    ctx.body = Readable.from(texts(first, parts, textOf), { objectMode: false })
-  })
-}
+export const ledgerRoutes = [listLedger, exportLedger]
 
 /** Nothing is read ahead of the client by more than a part. */
 async function* texts(

@@ -1,5 +1,4 @@
 import type Router from '@koa/router'
-import type { ToolSummary } from '../../../schemas/api/descriptors.ts'
 import {
   callExample,
   EventStream,
@@ -9,25 +8,15 @@ import {
   messageHeaders,
   oldCallExample,
 } from '../../../schemas/api/mcp.ts'
-import { asksForStream, type Streams } from '../answers/streams.ts'
-import type { Context, Middleware, RequestState } from '../context.ts'
+import { asksForStream } from '../answers/streams.ts'
+import type { RequestState } from '../context.ts'
+import type { McpEndpoint } from '../dependencies.ts'
 import { PROTOCOL_VERSIONS } from '../descriptions/mcp-descriptor.ts'
-import { operation, type Serve } from '../operation.ts'
-
-/** The MCP server, as the route sees it. */
-export interface McpEndpoint {
-  tools: ToolSummary[]
-  /** Refuses pages of sites that are not allowed, and answers CORS preflight requests. */
-  fromAllowedOrigin: Middleware
-  /** Reads a message and answers it. */
-  answer(ctx: Context): Promise<void>
-  /** Call it after the last response. */
-  close(): Promise<void>
-}
+import { route } from '../route.ts'
 
 const path = '/mcp'
 
-const callMcp = operation({
+const callMcp = route({
   id: 'callMcp',
   method: 'post',
   path,
@@ -43,6 +32,7 @@ const callMcp = operation({
     'of at most 512 pixels.',
     'A failed tool call returns a result with `isError` set and the API error as its text.',
   ].join(' '),
+  auth: 'key',
   streams: true,
   headers: messageHeaders,
   content: { 'application/json': JsonRpcMessage },
@@ -63,15 +53,19 @@ const callMcp = operation({
     500: { description: 'The service failed to process the message.', shape: JsonRpcError },
   },
   errors: ['unsupported_media_type', 'payload_too_large'],
+  serve: ({ mcp, streams }) => [
+    mcp.fromAllowedOrigin,
+    ctx => {
+      if (asksForStream(ctx)) streams.open(ctx)
+      return mcp.answer(ctx)
+    },
+  ],
 })
 
-export const mcpOperations = [callMcp]
+export const mcpRoutes = [callMcp]
 
-export const mcpRoutes = (router: Router<RequestState>, serve: Serve, mcp: McpEndpoint, streams: Streams) => {
-  serve(callMcp, mcp.fromAllowedOrigin, ctx => {
-    if (asksForStream(ctx)) streams.open(ctx)
-    return mcp.answer(ctx)
-  })
+/** Answers other methods than POST. */
+export const refuseOtherMethods = (router: Router<RequestState>, mcp: McpEndpoint) => {
   // Without sessions, GET and DELETE have no use.
   router.all(path, mcp.fromAllowedOrigin, ctx => {
     ctx.set('Allow', 'POST')

@@ -3,12 +3,11 @@ import * as api from '../../../schemas/api/notice.ts'
 import { DEFAULT_NOTICES } from '../../domain/account/notices.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { NoticesInfo } from '../../services/notices/notices.ts'
-import type { Services } from '../../services/services.ts'
 import { microsOf } from '../../transports/moment.ts'
 import { unwrap } from '../../transports/refusals.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const getNotices = operation({
+const getNotices = route({
   id: 'getNotices',
   method: 'get',
   path: '/v1/notices',
@@ -18,12 +17,19 @@ const getNotices = operation({
     'Returns the notices that the account gets, and where: low balance, keys at 80 % and 100 % of their budgets,',
     'keys that expire within a week, and models in use that retire within 30, 7 and 1 days.',
   ].join(' '),
+  auth: 'key or session',
   responses: {
     200: { description: 'The settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
   },
+  serve:
+    ({ notices }) =>
+    async ctx => {
+      const { caller } = ctx.state
+      ctx.body = show(unwrap(await notices.settings(caller, caller.accountId)))
+    },
 })
 
-const setNotices = operation({
+const setNotices = route({
   id: 'setNotices',
   method: 'put',
   path: '/v1/notices',
@@ -35,36 +41,30 @@ const setNotices = operation({
     'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted`, `key.expiring`',
     'and `model.retiring`. With `email: false` and no `url` there are no notices.',
   ].join(' '),
+  auth: 'key or session',
   json: api.NewNoticeSettings,
   errors: ['invalid_input'],
   examples: { 'Mail and webhooks': noticesRequest },
   responses: {
     200: { description: 'The new settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
   },
+  serve:
+    ({ notices }) =>
+    async (ctx, { json }) => {
+      const { caller } = ctx.state
+      const { email = DEFAULT_NOTICES.email, email_address: address, url, balance_under_credits: credits } = json
+      const settings = {
+        email,
+        ...(address !== undefined && { address }),
+        ...(url !== undefined && { url }),
+        balanceUnderMicros:
+          credits === undefined ? DEFAULT_NOTICES.balanceUnderMicros : microsOf('balance_under_credits', credits),
+      }
+      ctx.body = show(unwrap(await notices.set(caller, caller.accountId, settings)))
+    },
 })
 
-export const noticeOperations = [getNotices, setNotices]
-
-/** Owners who have signed in need no key. */
-export const noticeRoutes = (serveOwners: Serve, { notices }: Services) => {
-  serveOwners(getNotices, async ctx => {
-    const { caller } = ctx.state
-    ctx.body = show(unwrap(await notices.settings(caller, caller.accountId)))
-  })
-
-  serveOwners(setNotices, async (ctx, { json }) => {
-    const { caller } = ctx.state
-    const { email = DEFAULT_NOTICES.email, email_address: address, url, balance_under_credits: credits } = json
-    const settings = {
-      email,
-      ...(address !== undefined && { address }),
-      ...(url !== undefined && { url }),
-      balanceUnderMicros:
-        credits === undefined ? DEFAULT_NOTICES.balanceUnderMicros : microsOf('balance_under_credits', credits),
-    }
-    ctx.body = show(unwrap(await notices.set(caller, caller.accountId, settings)))
-  })
-}
+export const noticeRoutes = [getNotices, setNotices]
 
 const show = ({ email, address, url, balanceUnderMicros }: NoticesInfo): api.NoticeSettings => ({
   object: 'notice_settings',

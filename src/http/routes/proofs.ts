@@ -1,13 +1,12 @@
 import { ConsistencyQuery, ProofQuery } from '../../../schemas/api/proof.ts'
 import { consistencyProof, inclusionProof } from '../../../schemas/api/proof-examples.ts'
 import { ConsistencyProof, InclusionProof } from '../../../schemas/proof.ts'
-import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { waitingClient } from '../connections/disconnect.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const proveEvent = operation({
+const proveEvent = route({
   id: 'proveEvent',
   method: 'get',
   path: '/v1/ledger/proof',
@@ -19,14 +18,27 @@ const proveEvent = operation({
     'A key with the scope `read` gets none of an event that holds an address that it may not see.',
     'Give either `event` or `run`. An account may have one proof made at a time.',
   ].join(' '),
+  auth: 'key or session',
   query: ProofQuery,
   responses: {
     200: { description: 'The proof.', shape: InclusionProof, examples: { 'The debit of a run': inclusionProof } },
   },
   errors: ['not_found', 'run_not_found', 'not_sealed', 'rate_limited'],
+  serve:
+    ({ proofs }) =>
+    async (ctx, { query: { event, run } }) => {
+      const { caller } = ctx.state
+      const client = waitingClient(ctx)
+      if ((event === undefined) === (run === undefined)) throw eitherOne()
+      ctx.body = unwrap(
+        event === undefined
+          ? await proofs.run(caller, run as string, client)
+          : await proofs.event(caller, event, client),
+      ) satisfies InclusionProof
+    },
 })
 
-const proveConsistency = operation({
+const proveConsistency = route({
   id: 'proveConsistency',
   method: 'get',
   path: '/v1/ledger/consistency',
@@ -34,29 +46,20 @@ const proveConsistency = operation({
   tag: 'Ledger',
   summary: 'Prove that a seal follows another',
   description: 'Proves offline that a seal continues the history of seals that an earlier one belongs to.',
+  auth: 'key or session',
   query: ConsistencyQuery,
   responses: {
     200: { description: 'The proof.', shape: ConsistencyProof, examples: { 'Two seals': consistencyProof } },
   },
   errors: ['not_found'],
+  serve:
+    ({ proofs }) =>
+    async (ctx, { query: { from, to } }) => {
+      ctx.body = unwrap(await proofs.consistency(ctx.state.caller, from, to)) satisfies ConsistencyProof
+    },
 })
 
-export const proofOperations = [proveEvent, proveConsistency]
-
-export const proofRoutes = (serve: Serve, { proofs }: Services) => {
-  serve(proveEvent, async (ctx, { query: { event, run } }) => {
-    const { caller } = ctx.state
-    const client = waitingClient(ctx)
-    if ((event === undefined) === (run === undefined)) throw eitherOne()
-    ctx.body = unwrap(
-      event === undefined ? await proofs.run(caller, run as string, client) : await proofs.event(caller, event, client),
-    ) satisfies InclusionProof
-  })
-
-  serve(proveConsistency, async (ctx, { query: { from, to } }) => {
-    ctx.body = unwrap(await proofs.consistency(ctx.state.caller, from, to)) satisfies ConsistencyProof
-  })
-}
+export const proofRoutes = [proveEvent, proveConsistency]
 
 const eitherOne = () => {
   const fault = { path: '/event', message: 'must be given, or run instead' }

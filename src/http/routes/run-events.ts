@@ -5,14 +5,11 @@ import { LastEventId } from '../../../schemas/api/headers.ts'
 import { RunAddress, RunEvents } from '../../../schemas/api/run.ts'
 import { MAX_STREAMS } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
-import type { Presenter } from '../../services/presenter.ts'
-import type { Services } from '../../services/services.ts'
 import { unwrap } from '../../transports/refusals.ts'
-import type { Streams } from '../answers/streams.ts'
 import { disconnectSignal } from '../connections/disconnect.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const followRun = operation({
+const followRun = route({
   id: 'followRun',
   method: 'get',
   path: '/v1/runs/:id/events',
@@ -23,6 +20,7 @@ const followRun = operation({
     '`progress` events hold its progress from 0 to 1, if the provider reports it.',
     `An account may have ${MAX_STREAMS} streams open at a time.`,
   ].join(' '),
+  auth: 'key or session',
   params: { id: RunAddress },
   headers: { 'Last-Event-ID': LastEventId },
   responses: {
@@ -35,57 +33,56 @@ const followRun = operation({
     204: { description: 'The run has ended, and the client has received its last event.' },
   },
   errors: ['run_not_found'],
+  serve: ({ runs, present, streams }) => {
+    /** All followers of a run share its rows. */
+    const shown = new WeakMap<RunRow, string>()
+    const jsonOf = (row: RunRow): string => {
+      const json = shown.get(row) ?? JSON.stringify(present.run(row))
+      shown.set(row, json)
+      return json
+    }
+
+    return async (ctx, { params: { id } }) => {
+      const { row, changes, progress } = unwrap(await runs.follow(ctx.state.caller, id))
+      if (ctx.method === 'HEAD') {
+        ctx.status = 200
+        return
+      }
+      // The id of a `run` event is the revision of the change, so a client that reconnects gets only newer changes.
+      let lastEventId = ctx.get('Last-Event-ID')
+      if (hasEnded(row) && String(row.revision) === lastEventId) {
+        // Browsers reconnect when a stream ends; a 204 stops them.
+        ctx.status = 204
+        return
+      }
+      streams.open(ctx)
+      const disconnected = disconnectSignal(ctx)
+      ctx.respond = false
+      // Koa assumes 404 until the status is set.
+      ctx.status = 200
+      const session = await createSession(ctx.req, ctx.res, { serializer: String })
+      const push = async (json: string, name: string) => {
+        const id = lastEventId
+        await ctx.state.nextTurn()
+        // A client may disconnect between two events.
+        if (session.isConnected) session.push(json, name, id)
+      }
+      const reports = progress.subscribe(share =>
+        push(JSON.stringify({ run_id: row.runId, progress: share }), 'progress'),
+      )
+      try {
+        await changes(disconnected).forEach(now => {
+          if (String(now.revision) === lastEventId) return
+          lastEventId = String(now.revision)
+          push(jsonOf(now), 'run')
+        })
+      } finally {
+        reports.unsubscribe()
+        await ctx.state.nextTurn()
+        ctx.res.end()
+      }
+    }
+  },
 })
 
-export const runEventOperations = [followRun]
-
-/** The id of a `run` event is the revision of the change, so a client that reconnects receives only newer changes. */
-export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presenter, streams: Streams) => {
-  /** All followers of a run share its rows. */
-  const shown = new WeakMap<RunRow, string>()
-  const jsonOf = (row: RunRow): string => {
-    const json = shown.get(row) ?? JSON.stringify(present.run(row))
-    shown.set(row, json)
-    return json
-  }
-
-  serve(followRun, async (ctx, { params: { id } }) => {
-    const { row, changes, progress } = unwrap(await runs.follow(ctx.state.caller, id))
-    if (ctx.method === 'HEAD') {
-      ctx.status = 200
-      return
-    }
-    let lastEventId = ctx.get('Last-Event-ID')
-    if (hasEnded(row) && String(row.revision) === lastEventId) {
-      // Browsers reconnect when a stream ends; a 204 stops them.
-      ctx.status = 204
-      return
-    }
-    streams.open(ctx)
-    const disconnected = disconnectSignal(ctx)
-    ctx.respond = false
-    // Koa assumes 404 until the status is set.
-    ctx.status = 200
-    const session = await createSession(ctx.req, ctx.res, { serializer: String })
-    const push = async (json: string, name: string) => {
-      const id = lastEventId
-      await ctx.state.nextTurn()
-      // A client may disconnect between two events.
-      if (session.isConnected) session.push(json, name, id)
-    }
-    const reports = progress.subscribe(share =>
-      push(JSON.stringify({ run_id: row.runId, progress: share }), 'progress'),
-    )
-    try {
-      await changes(disconnected).forEach(now => {
-        if (String(now.revision) === lastEventId) return
-        lastEventId = String(now.revision)
-        push(jsonOf(now), 'run')
-      })
-    } finally {
-      reports.unsubscribe()
-      await ctx.state.nextTurn()
-      ctx.res.end()
-    }
-  })
-}
+export const runEventRoutes = [followRun]

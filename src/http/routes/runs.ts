@@ -9,14 +9,13 @@ import {
 } from '../../../schemas/api/headers.ts'
 import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
 import type { RunRow } from '../../../schemas/views.ts'
-import type { Presenter } from '../../services/presenter.ts'
-import type { Services } from '../../services/services.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { idempotencyKey, type WaitPreference, waitPreference } from '../answers/headers.ts'
 import { disconnectSignal, waitingClient } from '../connections/disconnect.ts'
 import type { Context } from '../context.ts'
-import { operation, type Serve } from '../operation.ts'
+import type { RouteDependencies } from '../dependencies.ts'
+import { route } from '../route.ts'
 
 /** The polling interval after a 202, as the specification recommends. */
 const POLL_SECONDS = '10'
@@ -34,7 +33,7 @@ const runHeaders = {
   'Preference-Applied': PreferenceApplied,
 }
 
-const runModel = operation({
+const runModel = route({
   id: 'runModel',
   method: 'post',
   path: '/v1/run',
@@ -47,6 +46,7 @@ const runModel = operation({
     '`dry_run=true` returns the price without running or charging anything.',
     'With a test key, the sandbox does the run, and nothing is charged.',
   ].join(' '),
+  auth: 'key or session',
   query: RunQuery,
   headers: { 'Idempotency-Key': IdempotencyKey, Prefer },
   json: RunRequest,
@@ -71,15 +71,32 @@ const runModel = operation({
     202: { ...unfinishedRun, headers: { ...unfinishedRun.headers, ...runHeaders } },
   },
   errors: ['invalid_input', 'insufficient_credits', 'budget_exceeded', 'model_not_found', 'idempotency_mismatch'],
+  serve:
+    ({ runs, present }) =>
+    async (ctx, { query, json: request }) => {
+      const { caller } = ctx.state
+      if (query.dry_run) {
+        ctx.body = present.quote(unwrap(await runs.quote(caller, request)))
+        return
+      }
+      const preference = waitPreference(ctx)
+      const { waitMs } = preference
+      const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
+      const { row, input, replayed } = unwrap(await runs.run(caller, request, options))
+      if (replayed) ctx.set('Idempotent-Replayed', 'true')
+      const shown = present.run(row, { input, warnings: unwrap(await runs.warnings(caller, row)) })
+      answerRun(ctx, row, shown, preference)
+    },
 })
 
-const getRun = operation({
+const getRun = route({
   id: 'getRun',
   method: 'get',
   path: '/v1/runs/:id',
   tag: 'Runs',
   summary: 'Get a run',
   description: 'Returns the current state of the run. Poll until `status` is `completed` or `failed`.',
+  auth: 'key or session',
   params: { id: RunAddress },
   responses: {
     200: {
@@ -93,15 +110,22 @@ const getRun = operation({
     },
   },
   errors: ['run_not_found'],
+  serve:
+    dependencies =>
+    async (ctx, { params: { id } }) => {
+      const row = unwrap(await dependencies.runs.find(ctx.state.caller, id))
+      ctx.body = await inFull(dependencies, ctx, row)
+    },
 })
 
-const cancelRun = operation({
+const cancelRun = route({
   id: 'cancelRun',
   method: 'post',
   path: '/v1/runs/:id/cancel',
   tag: 'Runs',
   summary: 'Cancel a run',
   description: 'A run that stops in time fails with the code `cancelled` and is refunded.',
+  auth: 'key or session',
   params: { id: RunAddress },
   headers: { Prefer },
   responses: {
@@ -118,9 +142,17 @@ const cancelRun = operation({
     },
   },
   errors: ['run_not_found', 'run_ended'],
+  serve:
+    dependencies =>
+    async (ctx, { params: { id } }) => {
+      const preference = waitPreference(ctx)
+      const options = { waitMs: preference.waitMs, disconnected: () => disconnectSignal(ctx) }
+      const row = unwrap(await dependencies.runs.cancel(ctx.state.caller, id, options))
+      answerRun(ctx, row, await inFull(dependencies, ctx, row), preference)
+    },
 })
 
-const listRuns = operation({
+const listRuns = route({
   id: 'listRuns',
   method: 'get',
   path: '/v1/runs',
@@ -130,54 +162,30 @@ const listRuns = operation({
     'Returns a page of the runs of the account. Pass `next_cursor` as `cursor` to get the next page.',
     'A page may be short or even empty while `has_more` is true, because one request searches only so many runs.',
   ].join(' '),
+  auth: 'key or session',
   query: RunsQuery,
   responses: {
     200: { description: 'A page of runs.', shape: RunList, examples: { 'First page': examples.runList } },
   },
+  serve:
+    ({ runs, present }) =>
+    async (ctx, { query }) => {
+      const { include, ...filters } = query
+      const asked = [ctx.state.caller, { ...filters, limit: limitOf(query) }, waitingClient(ctx)] as const
+      const page: RunList = include
+        ? showPage(unwrap(await runs.listWithInputs(...asked)), ({ row, input }) => present.run(row, { input }))
+        : showPage(unwrap(await runs.list(...asked)), row => present.run(row))
+      ctx.body = page
+    },
 })
 
-export const runOperations = [runModel, getRun, cancelRun, listRuns]
+export const runRoutes = [runModel, getRun, cancelRun, listRuns]
 
-export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) => {
-  const inFull = async ({ state: { caller } }: Context, row: RunRow): Promise<Run> =>
-    present.run(row, {
-      input: unwrap(await runs.input(caller, row)),
-      warnings: unwrap(await runs.warnings(caller, row)),
-    })
-
-  serve(runModel, async (ctx, { query, json: request }) => {
-    const { caller } = ctx.state
-    if (query.dry_run) {
-      ctx.body = present.quote(unwrap(await runs.quote(caller, request)))
-      return
-    }
-    const preference = waitPreference(ctx)
-    const { waitMs } = preference
-    const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
-    const { row, input, replayed } = unwrap(await runs.run(caller, request, options))
-    if (replayed) ctx.set('Idempotent-Replayed', 'true')
-    const shown = present.run(row, { input, warnings: unwrap(await runs.warnings(caller, row)) })
-    answerRun(ctx, row, shown, preference)
-  })
-
-  serve(getRun, async (ctx, { params: { id } }) => {
-    ctx.body = await inFull(ctx, unwrap(await runs.find(ctx.state.caller, id)))
-  })
-
-  serve(cancelRun, async (ctx, { params: { id } }) => {
-    const preference = waitPreference(ctx)
-    const options = { waitMs: preference.waitMs, disconnected: () => disconnectSignal(ctx) }
-    const row = unwrap(await runs.cancel(ctx.state.caller, id, options))
-    answerRun(ctx, row, await inFull(ctx, row), preference)
-  })
-
-  serve(listRuns, async (ctx, { query }) => {
-    const { include, ...filters } = query
-    const asked = [ctx.state.caller, { ...filters, limit: limitOf(query) }, waitingClient(ctx)] as const
-    const page: RunList = include
-      ? showPage(unwrap(await runs.listWithInputs(...asked)), ({ row, input }) => present.run(row, { input }))
-      : showPage(unwrap(await runs.list(...asked)), row => present.run(row))
-    ctx.body = page
+const inFull = async ({ runs, present }: RouteDependencies, ctx: Context, row: RunRow): Promise<Run> => {
+  const { caller } = ctx.state
+  return present.run(row, {
+    input: unwrap(await runs.input(caller, row)),
+    warnings: unwrap(await runs.warnings(caller, row)),
   })
 }
 

@@ -1,16 +1,15 @@
 import { seal, sealKeys } from '../../../schemas/api/examples.ts'
 import { Seal, SealKeySet, SealQuery } from '../../../schemas/api/seal.ts'
 import type { SealKeyAdopted } from '../../../schemas/seal-events.ts'
-import type { Services } from '../../services/services.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { StaticBody, staticHeaders, staticResponses } from '../answers/static-body.ts'
 import { anonymousCaller } from '../context.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
 /** A new key signs seals at once, so a copy of the keys must not be much older than the time between two seals. */
 const MAX_AGE = 'max-age=300'
 
-const getSealKeys = operation({
+const getSealKeys = route({
   id: 'getSealKeys',
   method: 'get',
   path: '/v1/ledger/keys',
@@ -20,12 +19,24 @@ const getSealKeys = operation({
     'Returns every key that ever signed seals of the log, as a JSON Web Key Set (RFC 7517) of Ed25519 keys (RFC 8037).',
     'A copy that you keep shows whether a key was replaced.',
   ].join(' '),
-  open: true,
+  auth: 'none',
   headers: staticHeaders,
   responses: staticResponses('The keys.', SealKeySet, { examples: { Keys: sealKeys } }),
+  serve: ({ seals }) => {
+    let shown: { keys: number; body: StaticBody } | undefined
+    return async ctx => {
+      const keys = unwrap(await seals.keys(anonymousCaller(ctx)))
+      if (shown?.keys !== keys.length) shown = { keys: keys.length, body: keySetOf(keys) }
+      // Verifiers may run on pages of any site.
+      ctx.set('Access-Control-Allow-Origin', '*')
+      ctx.set('Access-Control-Expose-Headers', 'ETag')
+      ctx.set('Cache-Control', `public, ${MAX_AGE}`)
+      return shown.body.answer(ctx)
+    }
+  },
 })
 
-const getSeal = operation({
+const getSeal = route({
   id: 'getSeal',
   method: 'get',
   path: '/v1/ledger/seal',
@@ -35,30 +46,18 @@ const getSeal = operation({
     'Returns a signed commitment to all events so far, of all accounts. It reveals nothing about an account.',
     'If you keep one, anyone with the log can prove whether it still holds all that the seal covers.',
   ].join(' '),
+  auth: 'key or session',
   query: SealQuery,
   responses: { 200: { description: 'The seal.', shape: Seal, examples: { Seal: seal } } },
   errors: ['not_found'],
+  serve:
+    ({ seals }) =>
+    async (ctx, { query }) => {
+      ctx.body = unwrap(await seals.find(ctx.state.caller, query.number)) satisfies Seal
+    },
 })
 
-export const sealOperations = [getSealKeys, getSeal]
-
-export const sealRoutes = (serve: Serve, { seals }: Services) => {
-  let shown: { keys: number; body: StaticBody } | undefined
-
-  serve(getSealKeys, async ctx => {
-    const keys = unwrap(await seals.keys(anonymousCaller(ctx)))
-    if (shown?.keys !== keys.length) shown = { keys: keys.length, body: keySetOf(keys) }
-    // Verifiers may run on pages of any site.
-    ctx.set('Access-Control-Allow-Origin', '*')
-    ctx.set('Access-Control-Expose-Headers', 'ETag')
-    ctx.set('Cache-Control', `public, ${MAX_AGE}`)
-    return shown.body.answer(ctx)
-  })
-
-  serve(getSeal, async (ctx, { query }) => {
-    ctx.body = unwrap(await seals.find(ctx.state.caller, query.number)) satisfies Seal
-  })
-}
+export const sealRoutes = [getSealKeys, getSeal]
 
 /** Keys are only ever added, so that their number tells one set from another. */
 const keySetOf = (keys: SealKeyAdopted[]): StaticBody =>

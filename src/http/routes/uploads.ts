@@ -9,16 +9,14 @@ import {
   UploadsQuery,
 } from '../../../schemas/api/upload.ts'
 import { MAX_ARRIVING_UPLOADS, MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
-import type { Presenter } from '../../services/presenter.ts'
-import type { Services } from '../../services/services.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { receiveForm } from '../bodies/inline-upload.ts'
 import { waitingClient } from '../connections/disconnect.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const sendUpload = operation({
+const sendUpload = route({
   id: 'sendUpload',
   method: 'post',
   path: '/v1/uploads',
@@ -30,6 +28,7 @@ const sendUpload = operation({
     'For larger files, use `POST /v1/uploads/presigned`.',
     `At most ${MAX_ARRIVING_UPLOADS} files of an account may arrive at a time.`,
   ].join(' '),
+  auth: 'key or session',
   content: { 'multipart/form-data': UploadMultipart },
   responses: {
     200: {
@@ -39,9 +38,15 @@ const sendUpload = operation({
     },
   },
   errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large'],
+  serve: ({ uploads, present }) => [
+    unreadBody,
+    async ctx => {
+      ctx.body = present.upload(await receiveForm(ctx, uploads))
+    },
+  ],
 })
 
-const presignUpload = operation({
+const presignUpload = route({
   id: 'presignUpload',
   method: 'post',
   path: '/v1/uploads/presigned',
@@ -51,6 +56,7 @@ const presignUpload = operation({
     'Send the file to `presigned_url` with `PUT` before `expires_at`.',
     'Set `Content-Type` to the `mime_type` of this request.',
   ].join(' '),
+  auth: 'key or session',
   json: PresignRequest,
   examples: { Image: examples.presignRequest },
   responses: {
@@ -61,35 +67,54 @@ const presignUpload = operation({
     },
   },
   errors: ['unsupported_media_type'],
+  serve:
+    ({ uploads, present }) =>
+    async (ctx, { json }) => {
+      const { upload, presignedUrl } = unwrap(await uploads.presign(ctx.state.caller, json))
+      ctx.body = present.presigned(upload, presignedUrl)
+    },
 })
 
-const getUpload = operation({
+const getUpload = route({
   id: 'getUpload',
   method: 'get',
   path: '/v1/uploads/:id',
   tag: 'Uploads',
   summary: 'Get an upload whose file has arrived',
   description: 'Returns the upload. The first request checks the file that was sent to a presigned URL.',
+  auth: 'key or session',
   params: { id: UploadId },
   responses: { 200: { description: 'The upload.', shape: Upload, examples: { Image: examples.upload } } },
   errors: ['upload_not_found', 'unsupported_media_type', 'payload_too_large'],
+  serve:
+    ({ uploads, present }) =>
+    async (ctx, { params: { id } }) => {
+      ctx.body = present.upload(unwrap(await uploads.find(ctx.state.caller, id)))
+    },
 })
 
-const deleteUpload = operation({
+const deleteUpload = route({
   id: 'deleteUpload',
   method: 'delete',
   path: '/v1/uploads/:id',
   tag: 'Uploads',
   summary: 'Delete an upload',
   description: 'Deletes the file. Its URL no longer works, and runs can no longer use it.',
+  auth: 'key or session',
   params: { id: UploadId },
   responses: {
     200: { description: 'The upload was deleted.', shape: DeletedUpload, examples: { Image: examples.deletedUpload } },
   },
   errors: ['upload_not_found'],
+  serve:
+    ({ uploads }) =>
+    async (ctx, { params }) => {
+      const id = unwrap(await uploads.delete(ctx.state.caller, params.id))
+      ctx.body = { object: 'upload', id, deleted: true } satisfies DeletedUpload
+    },
 })
 
-const listUploads = operation({
+const listUploads = route({
   id: 'listUploads',
   method: 'get',
   path: '/v1/uploads',
@@ -99,35 +124,17 @@ const listUploads = operation({
     'Returns a page of the uploads of the account. Pass `next_cursor` as `cursor` to get the next page.',
     'A page may be short or even empty while `has_more` is true, because one request searches only so many uploads.',
   ].join(' '),
+  auth: 'key or session',
   query: UploadsQuery,
   responses: {
     200: { description: 'A page of uploads.', shape: UploadList, examples: { 'Only page': examples.uploadList } },
   },
+  serve:
+    ({ uploads, present }) =>
+    async (ctx, { query }) => {
+      const page = unwrap(await uploads.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+      ctx.body = showPage(page, row => present.upload(row)) satisfies UploadList
+    },
 })
 
-export const uploadOperations = [sendUpload, presignUpload, getUpload, deleteUpload, listUploads]
-
-export const uploadRoutes = (serve: Serve, { uploads }: Services, present: Presenter) => {
-  serve(sendUpload, unreadBody, async ctx => {
-    ctx.body = present.upload(await receiveForm(ctx, uploads))
-  })
-
-  serve(presignUpload, async (ctx, { json }) => {
-    const { upload, presignedUrl } = unwrap(await uploads.presign(ctx.state.caller, json))
-    ctx.body = present.presigned(upload, presignedUrl)
-  })
-
-  serve(getUpload, async (ctx, { params: { id } }) => {
-    ctx.body = present.upload(unwrap(await uploads.find(ctx.state.caller, id)))
-  })
-
-  serve(deleteUpload, async (ctx, { params }) => {
-    const id = unwrap(await uploads.delete(ctx.state.caller, params.id))
-    ctx.body = { object: 'upload', id, deleted: true } satisfies DeletedUpload
-  })
-
-  serve(listUploads, async (ctx, { query }) => {
-    const page = unwrap(await uploads.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
-    ctx.body = showPage(page, row => present.upload(row)) satisfies UploadList
-  })
-}
+export const uploadRoutes = [sendUpload, presignUpload, getUpload, deleteUpload, listUploads]

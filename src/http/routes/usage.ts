@@ -1,13 +1,11 @@
 import * as examples from '../../../schemas/api/examples.ts'
 import { UsageList, UsageQuery } from '../../../schemas/api/usage.ts'
-import type { Presenter } from '../../services/presenter.ts'
-import type { Services } from '../../services/services.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { usageAskedBy } from '../../transports/usage-query.ts'
 import { waitingClient } from '../connections/disconnect.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const listUsage = operation({
+const listUsage = route({
   id: 'listUsage',
   method: 'get',
   path: '/v1/usage',
@@ -19,6 +17,7 @@ const listUsage = operation({
     'so the credits of any period are those that `GET /v1/ledger` lists for it.',
     'Pass `next_cursor` as `cursor`, with the same other parameters, to get the next page.',
   ].join(' '),
+  auth: 'key or session',
   query: UsageQuery,
   responses: {
     200: {
@@ -27,13 +26,12 @@ const listUsage = operation({
       examples: { 'By day and model': examples.usageList },
     },
   },
+  serve:
+    ({ usage, present }) =>
+    async (ctx, { query }) => {
+      const page = await usage.list(ctx.state.caller, usageAskedBy(query), waitingClient(ctx))
+      ctx.body = present.usage(unwrap(page)) satisfies UsageList
+    },
 })
 
-export const usageOperations = [listUsage]
-
-export const usageRoutes = (serve: Serve, { usage }: Services, present: Presenter) => {
-  serve(listUsage, async (ctx, { query }) => {
-    const page = await usage.list(ctx.state.caller, usageAskedBy(query), waitingClient(ctx))
-    ctx.body = present.usage(unwrap(page)) satisfies UsageList
-  })
-}
+export const usageRoutes = [listUsage]

@@ -4,20 +4,20 @@ import { CacheControl } from '../../../schemas/api/headers.ts'
 import { WebhookSecret } from '../../../schemas/api/webhook.ts'
 import { MAX_TESTS } from '../../domain/account/webhooks.ts'
 import { ATTEMPT_TIMEOUT_MS } from '../../domain/webhook-schedule.ts'
-import type { Services } from '../../services/services.ts'
 import { testItem } from '../../services/webhooks/delivery-item.ts'
 import type { SigningSecret } from '../../services/webhooks/webhooks.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import type { Context } from '../context.ts'
-import { operation, type Serve } from '../operation.ts'
+import { route } from '../route.ts'
 
-const getWebhookSecret = operation({
+const getWebhookSecret = route({
   id: 'getWebhookSecret',
   method: 'get',
   path: '/v1/webhooks/secret',
   tag: 'Webhooks',
   summary: 'Get the webhook signing secret',
   description: 'Verify the signature of each webhook with this secret, as Standard Webhooks specifies.',
+  auth: 'key or session',
   responses: {
     200: {
       description: 'The secret of the account.',
@@ -26,9 +26,13 @@ const getWebhookSecret = operation({
       headers: { 'Cache-Control': CacheControl },
     },
   },
+  serve:
+    ({ webhooks }) =>
+    async ctx =>
+      answerSecret(ctx, unwrap(await webhooks.secret(ctx.state.caller))),
 })
 
-const rotateWebhookSecret = operation({
+const rotateWebhookSecret = route({
   id: 'rotateWebhookSecret',
   method: 'post',
   path: '/v1/webhooks/secret/rotate',
@@ -38,6 +42,7 @@ const rotateWebhookSecret = operation({
     'Makes a new secret. For 24 hours, each webhook has a second signature by the previous secret,',
     'so a receiver misses none while you give it the new one. During this time, the secret cannot be rotated again.',
   ].join(' '),
+  auth: 'key or session',
   responses: {
     200: {
       description: 'The new secret.',
@@ -46,9 +51,15 @@ const rotateWebhookSecret = operation({
       headers: { 'Cache-Control': CacheControl },
     },
   },
+  serve:
+    ({ webhooks }) =>
+    async ctx => {
+      const { caller } = ctx.state
+      answerSecret(ctx, unwrap(await webhooks.rotateSecret(caller, caller.accountId)))
+    },
 })
 
-const testWebhook = operation({
+const testWebhook = route({
   id: 'testWebhook',
   method: 'post',
   path: '/v1/webhooks/test',
@@ -59,6 +70,7 @@ const testWebhook = operation({
     `There is one attempt, of up to ${ATTEMPT_TIMEOUT_MS / 1000} seconds.`,
     `An account may send ${MAX_TESTS} tests an hour.`,
   ].join(' '),
+  auth: 'key or session',
   json: WebhookTestRequest,
   examples: { Receiver: examples.webhookTestRequest },
   responses: {
@@ -69,22 +81,14 @@ const testWebhook = operation({
     },
   },
   errors: ['invalid_input'],
+  serve:
+    ({ webhookTests }) =>
+    async (ctx, { json: { url } }) => {
+      ctx.body = testItem(unwrap(await webhookTests.send(ctx.state.caller, url)))
+    },
 })
 
-export const webhookOperations = [getWebhookSecret, rotateWebhookSecret, testWebhook]
-
-export const webhookRoutes = (serve: Serve, { webhooks, webhookTests }: Services) => {
-  serve(getWebhookSecret, async ctx => answerSecret(ctx, unwrap(await webhooks.secret(ctx.state.caller))))
-
-  serve(rotateWebhookSecret, async ctx => {
-    const { caller } = ctx.state
-    answerSecret(ctx, unwrap(await webhooks.rotateSecret(caller, caller.accountId)))
-  })
-
-  serve(testWebhook, async (ctx, { json: { url } }) => {
-    ctx.body = testItem(unwrap(await webhookTests.send(ctx.state.caller, url)))
-  })
-}
+export const webhookRoutes = [getWebhookSecret, rotateWebhookSecret, testWebhook]
 
 const answerSecret = (ctx: Context, { secret, previousUntil }: SigningSecret) => {
   // No cache may keep it.

@@ -1,0 +1,31 @@
+import type { ToolSummary } from '../../schemas/api/descriptors.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Presenter } from '../services/presenter.ts'
+import type { KnownSeals } from '../services/seals/known-seals.ts'
+import type { Services } from '../services/services.ts'
+import type { Streams } from './answers/streams.ts'
+import type { Context, Middleware } from './context.ts'
+import type { Descriptions } from './descriptions/descriptions.ts'
+
+/** The parts of a service that the routes of the API use. */
+export interface RouteDependencies extends Services {
+  present: Presenter
+  clock: Clock
+  knownSeals: Pick<KnownSeals, 'newest'>
+  streams: Streams
+  mcp: McpEndpoint
+  descriptions: Descriptions
+  /** Whether presigned URLs lead to this service instead of a separate object store. */
+  acceptsPut: boolean
+}
+
+/** The MCP server, as the route sees it. */
+export interface McpEndpoint {
+  tools: ToolSummary[]
+  /** Refuses pages of sites that are not allowed, and answers CORS preflight requests. */
+  fromAllowedOrigin: Middleware
+  /** Reads a message and answers it. */
+  answer(ctx: Context): Promise<void>
+  /** Call it after the last response. */
+  close(): Promise<void>
+}

@@ -1,0 +1,69 @@
+import type Router from '@koa/router'
+import type { Static, TObject, TSchema } from 'typebox'
+import { MAX_BODY_BYTES } from '../../schemas/primitives.ts'
+import { readerOf } from '../transports/validate.ts'
+import type { Context, Middleware, RequestState } from './context.ts'
+import type { RouteDependencies } from './dependencies.ts'
+import { jsonBody } from './middleware/json-body.ts'
+import { type Auth, type Operation, queryShapeOf } from './operation.ts'
+import { queryReaderOf } from './query.ts'
+
+/** A contract with its handler. The routers, the OpenAPI document and llms.txt follow from the list of all routes. */
+export interface Route<Dependencies = RouteDependencies> extends Operation {
+  serve: Serve<Dependencies, never>
+}
+
+/**
+ * Returns the handler of a route for one service, or undefined if the service does not offer the route. Steps before
+ * the handler run even before authentication.
+ */
+type Serve<Dependencies, Input> = (
+  dependencies: Dependencies,
+) => Handler<Input> | [...first: Middleware[], handler: Handler<Input>] | undefined
+
+type Handler<Input> = (ctx: Context, input: Input) => unknown
+
+/** The parts of a request, parsed by the contract. */
+interface RequestInput<Params, Query, Json> {
+  params: { [Name in keyof Params]: string }
+  query: Query extends TSchema ? Static<Query> : undefined
+  json: Json extends TSchema ? Static<Json> : undefined
+}
+
+export const route = <
+  Params extends Record<string, TSchema> | undefined = undefined,
+  Query extends TObject | undefined = undefined,
+  Json extends TSchema | undefined = undefined,
+  Dependencies = RouteDependencies,
+>(
+  of: Omit<Operation, 'params' | 'query' | 'json'> & {
+    params?: Params
+    query?: Query
+    json?: Json
+    serve: Serve<Dependencies, RequestInput<Params, Query, Json>>
+  },
+) => of as Route<Dependencies>
+
+const readBody = jsonBody(MAX_BODY_BYTES)
+
+/** Registers routes on a router. Throws if `authenticated` lacks the steps that check the credentials of a route. */
+export const serveRoutes = <Dependencies>(
+  router: Router<RequestState>,
+  routes: Route<Dependencies>[],
+  dependencies: Dependencies,
+  authenticated: Partial<Record<Auth, Middleware[]>> = { none: [] },
+) => {
+  for (const of of routes) {
+    const steps = [of.serve(dependencies) ?? []].flat()
+    const handler = steps.pop() as Handler<object> | undefined
+    if (!handler) continue
+    const { auth, method, path, json } = of
+    const query = queryShapeOf(of)
+    const readQuery = query && queryReaderOf(query)
+    const readJson = json && readerOf(json, 'body')
+    const before = [...(steps as Middleware[]), ...(authenticated[auth] as Middleware[]), ...(json ? [readBody] : [])]
+    router[method](path, ...before, ctx =>
+      handler(ctx, { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }),
+    )
+  }
+}
