@@ -5,7 +5,7 @@ import { Attempt, AttemptReason, Closed, type EventUnion, OneOf, Slug, Tagged, T
 export const MAX_SINK_LENGTH = 300
 
 /** Something that only the operator can mend. */
-export const Trouble = Tagged(
+export const Alert = Tagged(
   'kind',
   // The provider refuses the key, or the account has no credit or quota left.
   Closed({
@@ -16,18 +16,18 @@ export const Trouble = Tagged(
   }),
   Closed({ kind: Type.Literal('seal_sink_fails'), sink: Type.String({ minLength: 1, maxLength: MAX_SINK_LENGTH }) }),
 )
-export type Trouble = Static<typeof Trouble>
+export type Alert = Static<typeof Alert>
 
 /** Counts the notices to the operator from 1. */
 const number = Type.Integer({ minimum: 1 })
 
 /**
- * A trouble has begun. `mail` is false if OPERATOR_EMAIL was not set, or if mail about the same trouble was pending.
- * Mail is due at once, or an hour after the last about the same trouble.
+ * An alert has begun. `mail` is false if OPERATOR_EMAIL was not set, or if mail about the same alert was pending.
+ * Mail is due at once, or an hour after the last about the same alert.
  */
-export const OperatorNoticeRaised = Closed({ number, trouble: Trouble, mail: Type.Boolean() })
+export const OperatorNoticeRaised = Closed({ number, trouble: Alert, mail: Type.Boolean() })
 
-/** The trouble of a notice is over. The next one is a new notice. */
+/** The alert of a notice is over. The next one is a new notice. */
 export const OperatorTroubleEnded = Closed({ number })
 
 export const OperatorNoticeDelivered = Closed({ number, attempt: Attempt })

@@ -29,7 +29,7 @@ const layers = [
   'src/boot/stores.ts',
   'src/boot/core.ts',
   'src/boot/providers.ts',
-  'src/boot/operator-notices.ts',
+  'src/boot/alerts.ts',
   'src/boot/sealing.ts',
   'src/boot/sign-in.ts',
   'src/boot/compose.ts',

@@ -30,7 +30,6 @@ import { Addresses } from '../services/files/addresses.ts'
 import { Files } from '../services/files/files.ts'
 import { OutputKeys } from '../services/files/output-keys.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
-import { MailQueue } from '../services/mail/mail-queue.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
@@ -52,6 +51,7 @@ import { Seals } from '../services/seals/seals.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
 import { KnownBrowsers, SessionTokens } from '../services/sign-in/browser-tokens.ts'
+import { MailQueue } from '../services/sign-in/mail-queue.ts'
 import { SessionHolders } from '../services/sign-in/sessions.ts'
 import { TelegramProofs } from '../services/sign-in/telegram-proofs.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
@@ -62,8 +62,8 @@ import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { WebhookTests } from '../services/webhooks/webhook-tests.ts'
 import { withinTime } from '../time/within-time.ts'
 import { fileFault } from '../transports/refusals/files.ts'
+import { openAlerts } from './alerts.ts'
 import type { Core, TestOverrides } from './core.ts'
-import { openOperatorNotices } from './operator-notices.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { openSealing } from './sealing.ts'
 import { openSignIn } from './sign-in.ts'
@@ -89,8 +89,8 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const find = createInputMediaFinder({ outbound, objects, addresses, clock, messageOf: fileFault })
   const sources = new InputSources({ find, slots, clock })
   const mailer = overrides.mailer ?? (await openMailer(config))
-  const operatorNotices = openOperatorNotices(core, { mailer, publicUrl, leaseMs })
-  const health = new Health(clock, operatorNotices.ofAccount)
+  const alerts = openAlerts(core, { mailer, publicUrl, leaseMs })
+  const health = new Health(clock, alerts.ofAccount)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, overrides)
   choices.endedWaits.subscribe(wait => health.endWait(wait))
   const reported = new ReportedRests({ views, clock })
@@ -181,7 +181,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   })
   const seals = new SealStream({ log, clock, random, logger })
   const knownSeals = new KnownSeals({ seals, clock, logger })
-  const sealing = config.roles.has('sealer') ? await openSealing(core, seals, operatorNotices.ofSink) : []
+  const sealing = config.roles.has('sealer') ? await openSealing(core, seals, alerts.ofSink) : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -251,7 +251,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     services,
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
-      operatorNotices.start()
+      alerts.start()
       for (const reactor of sealing) reactor.start()
       if (api) knownSeals.start()
       choices.start()
@@ -269,7 +269,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       await verifier.close()
       await keyUses.settled()
       const reactors = [runsReactor, webhooks, keyExpiries, retirementNotices, objectsReactor, reports, ...sealing]
-      await Promise.all([...reactors, operatorNotices, mail].map(part => part.stop()))
+      await Promise.all([...reactors, alerts, mail].map(part => part.stop()))
       mailer.close()
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(

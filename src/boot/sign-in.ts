@@ -1,7 +1,7 @@
-import type { MailQueue } from '../services/mail/mail-queue.ts'
 import { Admissions, registrationSnapshots } from '../services/sign-in/admissions.ts'
 import type { KnownBrowsers, SessionTokens } from '../services/sign-in/browser-tokens.ts'
 import { Identities } from '../services/sign-in/identities.ts'
+import type { MailQueue } from '../services/sign-in/mail-queue.ts'
 import { OneTimeCodes } from '../services/sign-in/one-time-codes.ts'
 import { Sessions } from '../services/sign-in/sessions.ts'
 import { SignIn } from '../services/sign-in/sign-in.ts'

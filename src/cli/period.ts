@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { Period } from '../../schemas/period-events.ts'
 import { compileGuard } from '../engine/log/guard.ts'
-import type { ClosedPeriods } from '../services/periods/periods.ts'
+import type { ClosedPeriods } from '../services/ledger/periods.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printMany, printOne } from './print.ts'

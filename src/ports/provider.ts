@@ -89,7 +89,7 @@ export interface Failed {
   /** Whether the same request may succeed soon, here or at another provider, which has not accepted it. */
   retryable?: boolean
   /** Why the provider takes no job now, whatever the job is. */
-  trouble?: Trouble
+  fault?: ProviderFault
   work?: Work
 }
 
@@ -97,7 +97,7 @@ export interface Failed {
  * The first two concern the account at the provider and last until the operator acts; `rate_limited` concerns the
  * account and passes; the others concern the provider or the model. With `gone`, the account does not have the model.
  */
-export interface Trouble {
+export interface ProviderFault {
   kind: 'unauthorized' | 'out_of_quota' | 'rate_limited' | 'overloaded' | 'unreachable' | 'gone'
   /** How long to wait, if the provider says so. */
   retryAfterMs?: number

@@ -89,7 +89,7 @@ const failedStart = async (t: Test, folder: string): Promise<string> => {
 }
 
 /** The messages of the warnings and errors in the log of a service. */
-const troubles = (stdout: string): string[] =>
+const warningsIn = (stdout: string): string[] =>
   stdout
     .split('\n')
     .filter(line => /^\{"level":[4-6]0/.test(line))
@@ -102,7 +102,7 @@ t.test('a service rebuilds damaged views, says so in one line, and knows its cus
   t.equal(await new Client(service.url, apiKey).balance(), 70)
   const { code, stdout } = await service.end('SIGTERM')
   t.equal(code, 0)
-  t.same(troubles(stdout), ['the views are damaged; rebuilding them'])
+  t.same(warningsIn(stdout), ['the views are damaged; rebuilding them'])
 })
 
 t.test('a key whose row is no JSON gets 503, and works again once the views are rebuilt', async t => {
@@ -164,7 +164,7 @@ for (const [name, damage] of Object.entries(whileOpen).slice(0, isLong ? undefin
     t.equal((await new Client(next.url, apiKey).send('/v1/key')).status, 200)
     const { code, stdout } = await next.end('SIGTERM')
     t.equal(code, 0)
-    t.match(troubles(stdout)[0], /^the views (are damaged|do not fit the log); rebuilding them$/)
+    t.match(warningsIn(stdout)[0], /^the views (are damaged|do not fit the log); rebuilding them$/)
   })
 
 /** Ways to damage single rows, which their MACs show when they are read. Each gives a new text to a row of a key. */

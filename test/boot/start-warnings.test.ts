@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 t.setTimeout(120_000)
 
 /** The messages of the warnings and errors in the log of a service. */
-const troubles = (stdout: string): string[] =>
+const warningsIn = (stdout: string): string[] =>
   stdout
     .split('\n')
     .filter(line => /^\{"level":[4-6]0/.test(line))
@@ -26,11 +26,11 @@ t.test(
     const folder = await temporaryFolder(t)
     const first = await startServiceProcess(t, folder)
     const roles = await startServiceProcess(t, folder, { ROLES: 'api,projector,reactors,sealer' })
-    t.same(troubles((await roles.end('SIGTERM')).stdout), [])
+    t.same(warningsIn((await roles.end('SIGTERM')).stdout), [])
     const second = await startServiceProcess(t, folder)
     await first.until(new RegExp(together))
-    t.same(troubles((await second.end('SIGKILL')).stdout), [together])
-    t.same(troubles((await first.end('SIGKILL')).stdout), [together])
+    t.same(warningsIn((await second.end('SIGKILL')).stdout), [together])
+    t.same(warningsIn((await first.end('SIGKILL')).stdout), [together])
     // Those that were killed are gone, and so only the limit of open files is said.
     for (const [limit, said] of [
       [1023, ['this process may open few files; raise "ulimit -n" to 1024 or more']],
@@ -40,7 +40,7 @@ t.test(
       const service = new ProgramProcess(limited, { DATA_DIR: folder, PORT: '0' })
       t.teardown(() => service.end('SIGKILL'))
       await service.until(/"msg":"listening"/)
-      t.same(troubles((await service.end('SIGTERM')).stdout), said)
+      t.same(warningsIn((await service.end('SIGTERM')).stdout), said)
     }
   },
 )

@@ -126,7 +126,7 @@ t.test('a model whose providers are off is unavailable', async t => {
   t.match((await customer.send<string>('/llms.txt')).body, /`claude-haiku-4-5`.*unavailable now/)
 })
 
-t.test('a refused key is the operator’s trouble, in no words of the vendor', async t => {
+t.test('a refused key is the operator’s fault, in no words of the vendor', async t => {
   openAi.answer = response =>
     reply(response, 401, { error: { message: `Incorrect API key: ${KEY}`, code: 'invalid_api_key' } })
   const { body } = await customer.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } })

@@ -1,4 +1,4 @@
-import type { Trouble } from '../../ports/provider.ts'
+import type { ProviderFault } from '../../ports/provider.ts'
 import type { FailureForm, UpstreamCall } from './upstream-call.ts'
 import type { VendorAccount } from './vendor.ts'
 
@@ -24,13 +24,18 @@ export const checkFailure = (
     unreachable: `${provider} cannot be reached; check the network and ${variable}_BASE_URL`,
     gone: `${provider} finds nothing at this address; check ${variable}_BASE_URL`,
     unknown: `${provider} does not answer as it should; try again, and check ${variable}_BASE_URL`,
-  }[troubleOf(call, error, form, key)]
+  }[faultOf(call, error, form, key)]
   return new Error(words ? `${advice} (${words})` : advice)
 }
 
-const troubleOf = (call: UpstreamCall, error: unknown, form: FailureForm, key: string): Trouble['kind'] | 'unknown' => {
+const faultOf = (
+  call: UpstreamCall,
+  error: unknown,
+  form: FailureForm,
+  key: string,
+): ProviderFault['kind'] | 'unknown' => {
   try {
-    return call.failure(error, form, [key]).trouble?.kind ?? 'unknown'
+    return call.failure(error, form, [key]).fault?.kind ?? 'unknown'
   } catch {
     return 'unknown'
   }

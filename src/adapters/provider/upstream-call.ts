@@ -1,4 +1,4 @@
-import type { Failed, Trouble } from '../../ports/provider.ts'
+import type { Failed, ProviderFault } from '../../ports/provider.ts'
 import { encodeForm } from './form.ts'
 import { LargeFiles } from './large-files.ts'
 
@@ -19,7 +19,7 @@ const NOT_CONNECTED =
 const UNKNOWN_STATUSES = [408, 502, 504, 520, 522, 524]
 
 /** The meaning of a provider's refusal. */
-type Meaning = 'content_rejected' | 'invalid_input' | 'unknown' | Trouble['kind']
+type Meaning = 'content_rejected' | 'invalid_input' | 'unknown' | ProviderFault['kind']
 
 /** A rule holds if all that it names holds. The first one that holds decides. */
 interface FailureRule {
@@ -167,8 +167,8 @@ const toFailed = (meaning: Exclude<Meaning, 'unknown'>, retryAfterMs: number | u
           : 'The provider does not accept this input.',
       }
     default: {
-      const trouble: Trouble = { kind: meaning, ...(retryAfterMs !== undefined && { retryAfterMs }) }
-      return { ...unavailable, retryable: true, trouble }
+      const fault: ProviderFault = { kind: meaning, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+      return { ...unavailable, retryable: true, fault }
     }
   }
 }

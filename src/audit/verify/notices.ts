@@ -168,10 +168,10 @@ class RetiringModels {
 /** Usage is counted in whole days, so the last use may be almost 31 days ago. */
 const USED_WITHIN_MS = 31 * DAY_MS
 
-/** The operator is told of each trouble once, from its beginning to its end. Notices count from 1. */
-export class OperatorNotices implements Rule {
+/** The operator is told of each alert once, from its beginning to its end. Notices count from 1. */
+export class Alerts implements Rule {
   #number = 0
-  /** The numbers of the troubles that are not over, by what has them. */
+  /** The numbers of the alerts that are not over, by what has them. */
   readonly #open = new Map<string, unknown>()
   readonly #attempts = new Attempts({
     ...{ noun: 'notice', delivered: 'OperatorNoticeDelivered' },
@@ -189,12 +189,12 @@ export class OperatorNotices implements Rule {
     this.#attempts.end(report)
   }
 
-  #raise({ number, trouble, mail }: AuditedEvent['data'], report: Report) {
+  #raise({ number, trouble: alert, mail }: AuditedEvent['data'], report: Report) {
     if (number !== this.#number + 1) report(`its number is ${number}, and ${this.#number} came before it`)
     this.#number = Number(number)
-    const { kind, provider, account, sink } = trouble as Record<string, unknown>
+    const { kind, provider, account, sink } = alert as Record<string, unknown>
     const subject = JSON.stringify([kind, provider, account, sink])
-    if (this.#open.has(subject)) report(`the trouble of notice ${this.#open.get(subject)} is not over`)
+    if (this.#open.has(subject)) report(`the alert of notice ${this.#open.get(subject)} is not over`)
     this.#open.set(subject, number)
     if (mail) this.#attempts.begin(String(number))
   }
@@ -202,6 +202,6 @@ export class OperatorNotices implements Rule {
   #end(number: unknown, report: Report) {
     const ended = [...this.#open].find(([, each]) => each === number)
     if (ended) this.#open.delete(ended[0])
-    else report(`there is no trouble of notice ${number}`)
+    else report(`there is no alert of notice ${number}`)
   }
 }

@@ -17,7 +17,7 @@ import { Limits, Money, Opening, Suspension, Uploads } from './account.ts'
 import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
 import { KeyLimits, Keys, Modes } from './keys.ts'
-import { Notices, OperatorNotices } from './notices.ts'
+import { Alerts, Notices } from './notices.ts'
 import { PriceList } from './prices.ts'
 import { checkChoice, ProviderCosts } from './providers.ts'
 import { Requests, Runs } from './runs.ts'
@@ -164,7 +164,7 @@ class Checks {
   }
 
   #rulesOf(stream: string): Rule[] {
-    if (stream === OPERATOR_STREAM) return [new OperatorNotices()]
+    if (stream === OPERATOR_STREAM) return [new Alerts()]
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Uploads()]
     const told = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]

@@ -88,12 +88,12 @@ const toText = (providers: Shown[], nowMs: number): string => {
       [`${provider}: disabled since ${disabled_at}`, ...(reason === null ? [] : [printable(reason)])].join(': '),
     )
   const on = providers.filter(({ is_configured }) => is_configured)
-  const troubles = on.flatMap(({ provider, processes, rests, retiring }) => [
+  const alerts = on.flatMap(({ provider, processes, rests, retiring }) => [
     ...rests.map(rest => restText(provider, rest, keyVariables[provider][0])),
     ...retiring.map((each: Retiring) => retiringText(each, nowMs)),
     ...(processes === 0 ? [`${provider}: no process with the role reactors reports calls.`] : []),
   ])
-  const notes = [...disabled, ...troubles]
+  const notes = [...disabled, ...alerts]
   return [table, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
 }
 

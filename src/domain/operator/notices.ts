@@ -1,15 +1,15 @@
 import { Map as ImmutableMap } from 'immutable'
-import type { OperatorEvent, Trouble } from '../../../schemas/operator-events.ts'
+import type { Alert, OperatorEvent } from '../../../schemas/operator-events.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { accept, type Decider, type PastEvent, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 
-/** Far more accounts and sinks than are configured. Troubles beyond are in the program's log alone. */
+/** Far more accounts and sinks than are configured. Alerts beyond are in the program's log alone. */
 const MAX_OPEN = 1_000
 
 /**
  * A provider whose credit nearly ran out may refuse one run and take the next, many times a minute. Mail about the same
- * trouble waits until this long after the last, and there is one for all that comes meanwhile.
+ * alert waits until this long after the last, and there is one for all that comes meanwhile.
  */
 const QUIET_MS = 60 * 60 * 1000
 
@@ -17,8 +17,8 @@ const QUIET_MS = 60 * 60 * 1000
 const MAX_PENDING = 200
 
 export type OperatorCommand =
-  | { type: 'RaiseTrouble'; trouble: Trouble; mail: boolean }
-  | { type: 'EndTrouble'; of: Subject }
+  | { type: 'RaiseAlert'; alert: Alert; mail: boolean }
+  | { type: 'EndAlert'; of: Subject }
   | RecordOperatorNotice
 
 /** The outcome of an attempt to mail a notice. A failure without a next attempt was the last. */
@@ -31,7 +31,7 @@ export interface RecordOperatorNotice {
 
 /** A mail that is due. */
 export interface PendingMail {
-  trouble: Trouble
+  alert: Alert
   raisedAt: string
   attempts: number
   dueAt: string
@@ -39,28 +39,28 @@ export interface PendingMail {
 
 export interface OperatorNoticesState {
   raised: number
-  /** The troubles that are not over, by subject. */
-  open: ImmutableMap<string, { number: number; trouble: Trouble }>
+  /** The alerts that are not over, by subject. */
+  open: ImmutableMap<string, { number: number; alert: Alert }>
   /** By the number of the notice. */
   pending: ImmutableMap<number, PendingMail>
-  /** When mail was last due about each trouble of the last hour, in ms since 1970. */
+  /** When mail was last due about each alert of the last hour, in ms since 1970. */
   mailedAtMs: ImmutableMap<string, number>
 }
 
-/** What has the trouble. It has one at a time. */
-export const subjectOf = (trouble: Subject): string =>
-  trouble.kind === 'provider_refuses' ? `provider/${trouble.provider}/${trouble.account}` : `sink/${trouble.sink}`
+/** The provider account or the sink of an alert. A subject has at most one alert at a time. */
+export const subjectOf = (alert: Subject): string =>
+  alert.kind === 'provider_refuses' ? `provider/${alert.provider}/${alert.account}` : `sink/${alert.sink}`
 
-/** What may have a trouble. */
+/** A provider account, or a sink. */
 export type Subject =
   | { kind: 'provider_refuses'; provider: string; account: string }
   | { kind: 'seal_sink_fails'; sink: string }
 
 const decide = (command: OperatorCommand, state: OperatorNoticesState): Decided<OperatorEvent> => {
   switch (command.type) {
-    case 'RaiseTrouble':
+    case 'RaiseAlert':
       return accept(raise(command, state))
-    case 'EndTrouble': {
+    case 'EndAlert': {
       const open = state.open.get(subjectOf(command.of))
       return accept(open ? [{ type: 'OperatorTroubleEnded', data: { number: open.number } }] : [])
     }
@@ -71,24 +71,24 @@ const decide = (command: OperatorCommand, state: OperatorNoticesState): Decided<
   }
 }
 
-/** Every process tells of the same trouble, and tells of it again after a restart: only the first is a notice. */
+/** Every process reports the same alert, and reports it again after a restart. Only the first report is recorded. */
 const raise = (
-  { trouble, mail }: { trouble: Trouble; mail: boolean },
+  { alert, mail }: { alert: Alert; mail: boolean },
   { raised, open, pending }: OperatorNoticesState,
 ): OperatorEvent[] => {
-  const before = open.get(subjectOf(trouble))
-  if (before ? reasonOf(before.trouble) === reasonOf(trouble) : open.size >= MAX_OPEN) return []
-  const willBeTold = pending.some(each => nameOf(each.trouble) === nameOf(trouble))
-  const data = { number: raised + 1, trouble, mail: mail && !willBeTold && pending.size < MAX_PENDING }
+  const before = open.get(subjectOf(alert))
+  if (before ? reasonOf(before.alert) === reasonOf(alert) : open.size >= MAX_OPEN) return []
+  const willBeTold = pending.some(each => nameOf(each.alert) === nameOf(alert))
+  const data = { number: raised + 1, trouble: alert, mail: mail && !willBeTold && pending.size < MAX_PENDING }
   return [
     ...(before ? [{ type: 'OperatorTroubleEnded' as const, data: { number: before.number } }] : []),
     { type: 'OperatorNoticeRaised', data },
   ]
 }
 
-const nameOf = (trouble: Trouble): string => `${subjectOf(trouble)}/${reasonOf(trouble)}`
+const nameOf = (alert: Alert): string => `${subjectOf(alert)}/${reasonOf(alert)}`
 
-const reasonOf = (trouble: Trouble): string => (trouble.kind === 'provider_refuses' ? trouble.reason : trouble.kind)
+const reasonOf = (alert: Alert): string => (alert.kind === 'provider_refuses' ? alert.reason : alert.kind)
 
 /** Counts each attempt once, even if two processes made it at the same time. */
 const record = (
@@ -110,9 +110,9 @@ const evolve = (state: OperatorNoticesState, event: PastEvent<OperatorEvent>): O
   const { open, pending } = state
   switch (event.type) {
     case 'OperatorNoticeRaised': {
-      const { number, trouble } = event.data
-      const told = { ...state, raised: number, open: open.set(subjectOf(trouble), { number, trouble }) }
-      return event.data.mail ? withMail(told, event.data, clockOf(event)) : told
+      const { number, trouble: alert } = event.data
+      const told = { ...state, raised: number, open: open.set(subjectOf(alert), { number, alert }) }
+      return event.data.mail ? withMail(told, { number, alert }, clockOf(event)) : told
     }
     case 'OperatorTroubleEnded':
       return { ...state, open: open.filter(({ number }) => number !== event.data.number) }
@@ -132,19 +132,19 @@ const evolve = (state: OperatorNoticesState, event: PastEvent<OperatorEvent>): O
 
 const withMail = (
   state: OperatorNoticesState,
-  { number, trouble }: { number: number; trouble: Trouble },
+  { number, alert }: { number: number; alert: Alert },
   raisedAt: string,
 ): OperatorNoticesState => {
   const atMs = Date.parse(raisedAt)
   // The time of a clock that was far ahead is void.
   const recent = state.mailedAtMs.filter(mailedAtMs => Math.abs(atMs - mailedAtMs) < QUIET_MS)
-  const lastMs = recent.get(nameOf(trouble))
+  const lastMs = recent.get(nameOf(alert))
   const dueMs = lastMs === undefined ? atMs : lastMs + QUIET_MS
-  const due = { trouble, raisedAt, attempts: 0, dueAt: new Date(dueMs).toISOString() }
-  return { ...state, pending: state.pending.set(number, due), mailedAtMs: recent.set(nameOf(trouble), dueMs) }
+  const due = { alert, raisedAt, attempts: 0, dueAt: new Date(dueMs).toISOString() }
+  return { ...state, pending: state.pending.set(number, due), mailedAtMs: recent.set(nameOf(alert), dueMs) }
 }
 
-/** What the operator is told of: each trouble once, from its beginning to its end. */
+/** The alerts of the operator. Each is recorded once when it begins, and once when it ends. */
 export const operatorNotices: Decider<OperatorCommand, OperatorNoticesState, OperatorEvent, Refusal> = {
   initial: { raised: 0, open: ImmutableMap(), pending: ImmutableMap(), mailedAtMs: ImmutableMap() },
   decide,

@@ -126,9 +126,9 @@ export class Submission {
         async signal => client.submit({ runId, accountId, endpoint, input, upstream }, signal),
         stop,
       )
-      if (answer.kind === 'failed' && answer.trouble)
+      if (answer.kind === 'failed' && answer.fault)
         logger.warn(
-          { runId, endpoint, provider, account: account.account, ...answer.trouble },
+          { runId, endpoint, provider, account: account.account, ...answer.fault },
           'a provider could not take a job',
         )
       this.#logChange(route, health.ended(account, upstream.model, answer))
@@ -145,7 +145,7 @@ export class Submission {
     }
   }
 
-  #logChange({ account: { provider, account }, upstream: { model } }: Route, { trouble: kind, rest }: HealthChange) {
+  #logChange({ account: { provider, account }, upstream: { model } }: Route, { fault: kind, rest }: HealthChange) {
     const { clock, logger } = this.#dependencies
     if (kind === 'gone') logger.error({ provider, account, model }, GONE)
     else if (kind) logger.error({ provider, account, kind }, REFUSED)

@@ -5,8 +5,8 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Mailer } from '../../ports/mailer.ts'
 import type { Random } from '../../ports/random.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
-import { operatorMail } from '../../services/operator/operator-mails.ts'
-import type { OperatorNotices } from '../../services/operator/operator-notices.ts'
+import { alertMail } from '../../services/operator/alert-mail.ts'
+import type { Alerts } from '../../services/operator/alerts.ts'
 import { every } from '../../time/every.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { Leases } from '../leases.ts'
@@ -22,7 +22,7 @@ const MAX_AHEAD_MS = 2 * MAX_WAIT_MS
 const STOP_MS = 2_000
 
 interface Dependencies {
-  notices: Pick<OperatorNotices, 'state' | 'record'>
+  alerts: Pick<Alerts, 'state' | 'record'>
   /** The address of the operator, if there is one. */
   to: string | undefined
   mailer: Pick<Mailer, 'send'>
@@ -34,7 +34,7 @@ interface Dependencies {
   leaseMs?: number | undefined
 }
 
-/** Mails the operator what the stream of notices says is due, one after another, and records each attempt. */
+/** Mails the operator the alerts that are due, one after another, and records each attempt. */
 export class OperatorMails {
   readonly #dependencies: Dependencies
   readonly #leases: Leases<string>
@@ -67,15 +67,15 @@ export class OperatorMails {
   }
 
   async #sendDue() {
-    const { notices, clock } = this.#dependencies
-    for (const [number, mail] of (await notices.state()).pending) {
+    const { alerts, clock } = this.#dependencies
+    for (const [number, mail] of (await alerts.state()).pending) {
       const aheadMs = Date.parse(mail.dueAt) - clock.nowMs()
       if (aheadMs > 0 && aheadMs < MAX_AHEAD_MS) continue
       const lease = String(number)
       if (!(await this.#leases.take([lease])).has(lease)) continue
       try {
         // Another process may have sent it since.
-        if ((await notices.state()).pending.get(number)?.attempts === mail.attempts) await this.#send(number, mail)
+        if ((await alerts.state()).pending.get(number)?.attempts === mail.attempts) await this.#send(number, mail)
       } finally {
         this.#leases.release(lease)
       }
@@ -85,17 +85,17 @@ export class OperatorMails {
   async #send(number: number, mail: PendingMail) {
     const attempt = mail.attempts + 1
     const outcome = await this.#attempt(mail, attempt)
-    await this.#dependencies.notices.record({ type: 'RecordOperatorNotice', number, attempt, outcome })
+    await this.#dependencies.alerts.record({ type: 'RecordOperatorNotice', number, attempt, outcome })
   }
 
-  async #attempt({ trouble, raisedAt }: PendingMail, attempt: number) {
+  async #attempt({ alert, raisedAt }: PendingMail, attempt: number) {
     const { to, mailer, logger, publicUrl } = this.#dependencies
     if (to === undefined) return { delivered: false, reason: 'OPERATOR_EMAIL is not set.' } as const
     try {
-      await mailer.send(operatorMail({ to, trouble, raisedAt, publicUrl: publicUrl() }))
+      await mailer.send(alertMail({ to, alert, raisedAt, publicUrl: publicUrl() }))
       return { delivered: true } as const
     } catch (err) {
-      logger.warn({ err, kind: trouble.kind }, 'the operator could not be notified of an alert; check SMTP_URL')
+      logger.warn({ err, kind: alert.kind }, 'the operator could not be notified of an alert; check SMTP_URL')
       const reason = 'The mail server did not accept the message.'
       return { delivered: false, reason, ...nextAttempt(this.#dependencies, attempt) } as const
     }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { ProviderOutcome, Submitted, Trouble } from '../../ports/provider.ts'
+import type { ProviderFault, ProviderOutcome, Submitted } from '../../ports/provider.ts'
 import type { ProviderAccount } from './provider-account.ts'
 
 /** Failures in succession that open the breaker of a model. Without it, every run would wait for a dead provider. */
@@ -19,7 +19,7 @@ export const MAX_WAIT_MS = 5 * 60_000
 
 /** Why an account or a model takes no jobs, and until when, on the monotonic clock. */
 export interface Rest {
-  kind: Trouble['kind']
+  kind: ProviderFault['kind']
   untilMs: number
 }
 
@@ -47,8 +47,8 @@ export interface HealthWatcher {
 
 /** What an answer changes, so that the log has it once, until an attempt succeeds. */
 export interface HealthChange {
-  /** A trouble that only the operator can mend. */
-  trouble?: Trouble['kind']
+  /** A fault that only the operator can mend. */
+  fault?: ProviderFault['kind']
   /** A wait has begun. */
   rest?: RestOf
 }
@@ -56,7 +56,7 @@ export interface HealthChange {
 interface Breaker {
   failures: number
   /** Of the last failure. */
-  kind: Trouble['kind']
+  kind: ProviderFault['kind']
   rest?: Rest
 }
 
@@ -112,21 +112,21 @@ export class Health {
   /** An attempt ended with an answer; undefined if there was none. */
   ended(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined): HealthChange {
     const [ofAccount, ofModel] = namesOf(account, model)
-    const trouble = answer ? troubleOf(answer) : ({ kind: 'unreachable' } as const)
-    if (!trouble) {
+    const fault = answer ? faultOf(answer) : ({ kind: 'unreachable' } as const)
+    if (!fault) {
       this.#breakers.delete(ofAccount)
       this.#breakers.delete(ofModel)
       this.#watcher?.works(account)
       return {}
     }
-    const { kind } = trouble
+    const { kind } = fault
     const name = OF_MODEL.has(kind) ? ofModel : ofAccount
     const before = this.#breakers.get(name)
-    const after = OF_MODEL.has(kind) ? this.#failed(kind, before) : this.#refused(trouble)
+    const after = OF_MODEL.has(kind) ? this.#failed(kind, before) : this.#refused(fault)
     this.#breakers.set(name, after)
     if (kind === 'unauthorized' || kind === 'out_of_quota') this.#watcher?.refused(account, kind)
     return {
-      ...(FOR_OPERATOR.has(kind) && kind !== before?.kind && { trouble: kind }),
+      ...(FOR_OPERATOR.has(kind) && kind !== before?.kind && { fault: kind }),
       ...(after.rest && !before?.rest && { rest: { ...after.rest, ...partsOf(name) } }),
     }
   }
@@ -140,23 +140,23 @@ export class Health {
     }
   }
 
-  #failed(kind: Trouble['kind'], { failures: before }: Pick<Breaker, 'failures'> = { failures: 0 }): Breaker {
+  #failed(kind: ProviderFault['kind'], { failures: before }: Pick<Breaker, 'failures'> = { failures: 0 }): Breaker {
     const failures = before + 1
     const untilMs = this.#clock.monotonicMs() + REST_MS
     return { failures, kind, ...(failures >= MAX_FAILURES && { rest: { kind, untilMs } }) }
   }
 
-  #refused(trouble: Trouble): Breaker {
-    const { kind } = trouble
-    return { failures: 1, kind, rest: { kind, untilMs: this.#clock.monotonicMs() + restMsOf(trouble) } }
+  #refused(fault: ProviderFault): Breaker {
+    const { kind } = fault
+    return { failures: 1, kind, rest: { kind, untilMs: this.#clock.monotonicMs() + restMsOf(fault) } }
   }
 }
 
 /** These do not concern other models of the account. */
-const OF_MODEL = new Set<Trouble['kind']>(['overloaded', 'unreachable', 'gone'])
+const OF_MODEL = new Set<ProviderFault['kind']>(['overloaded', 'unreachable', 'gone'])
 
 /** These last until the operator acts. */
-const FOR_OPERATOR = new Set<Trouble['kind']>(['unauthorized', 'out_of_quota', 'gone'])
+const FOR_OPERATOR = new Set<ProviderFault['kind']>(['unauthorized', 'out_of_quota', 'gone'])
 
 const namesOf = ({ provider, account }: AccountName, model: string) =>
   [`${provider}/${account}`, `${provider}/${account}/${model}`] as const
@@ -173,8 +173,8 @@ const concerns = (of: WaitOf, { provider, account, model }: ReturnType<typeof pa
   (of.account === undefined || account === of.account) &&
   (of.model === undefined || model === of.model)
 
-const troubleOf = (answer: ProviderOutcome | Submitted): Trouble | undefined =>
-  answer.kind === 'failed' ? answer.trouble : undefined
+const faultOf = (answer: ProviderOutcome | Submitted): ProviderFault | undefined =>
+  answer.kind === 'failed' ? answer.fault : undefined
 
-const restMsOf = ({ kind, retryAfterMs = RATE_LIMIT_REST_MS }: Trouble): number =>
+const restMsOf = ({ kind, retryAfterMs = RATE_LIMIT_REST_MS }: ProviderFault): number =>
   kind === 'rate_limited' ? Math.min(retryAfterMs, MAX_WAIT_MS) : REFUSED_REST_MS

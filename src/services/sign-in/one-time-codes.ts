@@ -14,10 +14,10 @@ import type { Random } from '../../ports/random.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type Caller, type SessionOwner, serviceFor } from '../caller.ts'
 import { deriveKey } from '../derive-key.ts'
-import type { MailQueue } from '../mail/mail-queue.ts'
 import { wideNetworksOf } from './admissions.ts'
 import type { KnownBrowsers } from './browser-tokens.ts'
 import type { Logins } from './logins.ts'
+import type { MailQueue } from './mail-queue.ts'
 
 /** Long enough for slow mail. */
 export const CODE_MS = 10 * 60 * 1000

@@ -217,7 +217,7 @@ t.test('a file in a request to nobody: the vendor has not accepted it', async t 
   })
   t.match(await createAnthropicProvider(dependencies).submit(job, signal), {
     retryable: true,
-    trouble: { kind: 'unreachable' },
+    fault: { kind: 'unreachable' },
   })
 })
 

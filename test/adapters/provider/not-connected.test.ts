@@ -11,7 +11,7 @@ const meaningOf = async (facts: object, isNested: boolean) => {
   })
   const thrown = await call.fetch('http://any').catch((error: unknown) => error)
   try {
-    return call.failure(thrown, form, []).trouble?.kind
+    return call.failure(thrown, form, []).fault?.kind
   } catch {
     return 'nobody knows'
   }

@@ -18,7 +18,7 @@ t.test('a request that was not sent was not accepted', async t => {
     ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'],
   ]
   for (const code of codes)
-    t.match((await failedWith(code))(), { retryable: true, trouble: { kind: 'unreachable' } }, code)
+    t.match((await failedWith(code))(), { retryable: true, fault: { kind: 'unreachable' } }, code)
 })
 
 t.test('one that may have been sent may have been accepted', async t => {

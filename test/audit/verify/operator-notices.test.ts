@@ -19,9 +19,9 @@ const faultsOf = async (...events: Written[]) => {
 
 const sink = { kind: 'seal_sink_fails', sink: '/mnt/seals.jsonl' }
 const key = { kind: 'provider_refuses', provider: 'fal', account: 'a1b2c3d4', reason: 'unauthorized' }
-const raised = (number: number, trouble: object, mail = true): Written => [
+const raised = (number: number, alert: object, mail = true): Written => [
   'OperatorNoticeRaised',
-  { number, trouble, mail },
+  { number, trouble: alert, mail },
 ]
 const ended = (number: number): Written => ['OperatorTroubleEnded', { number }]
 const delivered = (attempt: number, number = 1): Written => ['OperatorNoticeDelivered', { number, attempt }]
@@ -31,16 +31,16 @@ const failed = (attempt: number, nextAttemptAt?: string): Written => [
 ]
 const abandoned: Written = ['OperatorNoticeAbandoned', { number: 1, attempts: 1 }]
 
-t.test('troubles that begin and end in turns are no fault', async t => {
+t.test('alerts that begin and end in turns are no fault', async t => {
   const later = '2026-11-24T00:00:05.000Z'
   t.same(await faultsOf(raised(1, sink), failed(1, later), raised(2, key), delivered(2), ended(1), raised(3, sink)), [])
   t.same(await faultsOf(raised(1, sink), failed(1), abandoned, ended(1)), [])
 })
 
-t.test('a trouble that is raised twice, ends twice or has another number is a fault', async t => {
-  t.match(await faultsOf(raised(1, sink), raised(2, sink)), [/the trouble of notice 1 is not over/])
+t.test('an alert that is raised twice, ends twice or has another number is a fault', async t => {
+  t.match(await faultsOf(raised(1, sink), raised(2, sink)), [/the alert of notice 1 is not over/])
   t.match(await faultsOf(raised(1, key), raised(2, { ...key, reason: 'out_of_quota' })), [/of notice 1 is not over/])
-  t.match(await faultsOf(raised(1, sink), ended(1), ended(1)), [/there is no trouble of notice 1/])
+  t.match(await faultsOf(raised(1, sink), ended(1), ended(1)), [/there is no alert of notice 1/])
   t.match(await faultsOf(raised(1, sink), raised(3, key)), [/its number is 3, and 1 came before it/])
 })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { OperatorEvent, Trouble } from '../../../schemas/operator-events.ts'
+import type { Alert, OperatorEvent } from '../../../schemas/operator-events.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
 import { operatorNotices, type RecordOperatorNotice } from '../../../src/domain/operator/notices.ts'
 import { at, given, THEN_MS } from '../../support/given.ts'
@@ -8,16 +8,16 @@ const unauthorized = { kind: 'provider_refuses', provider: 'fal', account: 'a1b2
 const outOfQuota = { ...unauthorized, reason: 'out_of_quota' } as const
 const sink = { kind: 'seal_sink_fails', sink: '/mnt/seals.jsonl' } as const
 
-const raise = (trouble: Trouble, mail = true) => ({ type: 'RaiseTrouble', trouble, mail }) as const
-const end = (of: Trouble) => ({ type: 'EndTrouble', of }) as const
+const raise = (alert: Alert, mail = true) => ({ type: 'RaiseAlert', alert, mail }) as const
+const end = (of: Alert) => ({ type: 'EndAlert', of }) as const
 const record = (attempt: number, outcome: RecordOperatorNotice['outcome'], number = 1) =>
   ({ type: 'RecordOperatorNotice', number, attempt, outcome }) as const
 const no = (nextAttemptAt?: string) =>
   ({ delivered: false, reason: 'no', ...(nextAttemptAt !== undefined && { nextAttemptAt }) }) as const
 
-const raised = (number: number, trouble: Trouble, mail = true): OperatorEvent => ({
+const raised = (number: number, alert: Alert, mail = true): OperatorEvent => ({
   type: 'OperatorNoticeRaised',
-  data: { number, trouble, mail },
+  data: { number, trouble: alert, mail },
 })
 const ended = (number: number): OperatorEvent => ({ type: 'OperatorTroubleEnded', data: { number } })
 const delivered = (attempt: number): OperatorEvent => ({
@@ -32,7 +32,7 @@ const abandoned: OperatorEvent = { type: 'OperatorNoticeAbandoned', data: { numb
 
 const having = (...events: (OperatorEvent | PastEvent<OperatorEvent>)[]) => given(operatorNotices, ...events)
 
-t.test('a trouble is told of once, until it is over', async () => {
+t.test('an alert is told of once, until it is over', async () => {
   having().when(raise(unauthorized)).then(raised(1, unauthorized))
   having(raised(1, unauthorized)).when(raise(unauthorized)).then()
   having(raised(1, unauthorized)).when(end(unauthorized)).then(ended(1))
@@ -40,7 +40,7 @@ t.test('a trouble is told of once, until it is over', async () => {
   having(raised(1, unauthorized), delivered(1), ended(1)).when(raise(unauthorized)).then(raised(2, unauthorized))
 })
 
-t.test('mail about a trouble that comes and goes is due once an hour', async t => {
+t.test('mail about an alert that comes and goes is due once an hour', async t => {
   const HOUR_MS = 60 * 60 * 1000
   const later = THEN_MS + 5_000
   const again = [
@@ -65,19 +65,19 @@ t.test('mail about a trouble that comes and goes is due once an hour', async t =
   t.equal(having(...again, told, ended(2), muchLater).state.pending.get(3)?.dueAt, muchLater.metadata.at, 'at once')
 })
 
-t.test('troubles of other accounts and sinks are their own', async () => {
+t.test('alerts of other accounts and sinks are their own', async () => {
   const other = { ...unauthorized, account: 'e5f6a7b8' }
   having(raised(1, unauthorized)).when(raise(other)).then(raised(2, other))
   having(raised(1, unauthorized)).when(raise(sink)).then(raised(2, sink))
   having(raised(1, unauthorized), raised(2, sink)).when(end(unauthorized)).then(ended(1))
 })
 
-t.test('another trouble of the same account replaces it', async () => {
+t.test('another alert of the same account replaces it', async () => {
   having(raised(1, unauthorized)).when(raise(outOfQuota)).then(ended(1), raised(2, outOfQuota))
   having(raised(1, unauthorized), ended(1), raised(2, outOfQuota)).when(end(unauthorized)).then(ended(2))
 })
 
-t.test('open troubles and pending mails are bounded', async t => {
+t.test('open alerts and pending mails are bounded', async t => {
   const many = Array.from({ length: 1_000 }, (_, index) => raised(index + 1, { ...sink, sink: `/${index}` }))
   const { state, when } = having(...many)
   t.equal(state.open.size, 1_000)

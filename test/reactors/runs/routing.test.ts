@@ -41,7 +41,7 @@ const start = async (t: Test, first: Provider, second: Provider, folder?: string
 
 const overloaded: Failed = {
   ...{ kind: 'failed', code: 'provider_error', message: 'The provider is not available now.', retryable: true },
-  trouble: { kind: 'overloaded' },
+  fault: { kind: 'overloaded' },
 }
 
 for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder })) {
@@ -177,7 +177,7 @@ t.test('a queued run ends if no provider that serves it is configured any more',
   t.match(ended, { credits_refunded: 1, error: { code: 'provider_error' } })
 })
 
-const refused: Failed = { ...overloaded, trouble: { kind: 'unauthorized' } }
+const refused: Failed = { ...overloaded, fault: { kind: 'unauthorized' } }
 
 t.test(
   'while all providers of a model rest, sync runs are refused and async runs wait for their whole time',

@@ -1,15 +1,15 @@
 import t from 'tap'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
-import type { Done, Failed, Trouble } from '../../../src/ports/provider.ts'
+import type { Done, Failed, ProviderFault } from '../../../src/ports/provider.ts'
 import { Health } from '../../../src/services/providers/health.ts'
 import { instantProvider } from '../../support/service.ts'
 
 const account = { provider: 'fal', account: 'a', client: instantProvider }
 const other = { ...account, account: 'b' }
 const done: Done = { kind: 'done', media: [] }
-const failed = (kind: Trouble['kind'], retryAfterMs?: number): Failed => ({
+const failed = (kind: ProviderFault['kind'], retryAfterMs?: number): Failed => ({
   ...{ kind: 'failed', code: 'provider_error', message: 'No.' },
-  trouble: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+  fault: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
 })
 
 const open = () => {
@@ -74,7 +74,7 @@ t.test(
   'a model that the provider does not have is told of once, and rests after five failures in succession',
   async t => {
     const { health, rests } = open()
-    const told = (model: string) => health.ended(account, model, failed('gone')).trouble
+    const told = (model: string) => health.ended(account, model, failed('gone')).fault
     t.equal(told('m'), 'gone')
     t.equal(rests(), undefined, 'another input may work')
     for (let failure = 2; failure <= 5; failure++) t.equal(told('m'), undefined)
@@ -116,7 +116,7 @@ t.test('an account that is too fast rests as long as the provider says', async t
 
 t.test('an account that begins to be refused is told of once, until it works again', async t => {
   const { clock, health } = open()
-  const told = (answer: Failed | Done | undefined) => health.ended(account, 'm', answer).trouble
+  const told = (answer: Failed | Done | undefined) => health.ended(account, 'm', answer).fault
   t.equal(told(failed('unauthorized')), 'unauthorized')
   t.equal(told(failed('unauthorized')), undefined, 'another run was on its way')
   clock.advance(5 * 60_000)
@@ -126,7 +126,7 @@ t.test('an account that begins to be refused is told of once, until it works aga
   t.equal(told(done), undefined)
   t.equal(told(failed('out_of_quota')), 'out_of_quota')
   t.equal(
-    health.ended(other, 'm', failed('out_of_quota')).trouble,
+    health.ended(other, 'm', failed('out_of_quota')).fault,
     'out_of_quota',
     'another account is told of by itself',
   )
@@ -199,5 +199,5 @@ t.test('an operator ends the wait of an account, of a model or of a whole provid
   health.endWait({ provider: 'fal' })
   health.began(account, 'm')
   t.equal(rests(), undefined, 'no attempt holds up others')
-  t.equal(health.ended(account, 'm', failed('unauthorized')).trouble, 'unauthorized', 'the operator is told again')
+  t.equal(health.ended(account, 'm', failed('unauthorized')).fault, 'unauthorized', 'the operator is told again')
 })

@@ -1,11 +1,10 @@
 import t from 'tap'
 import type { ProviderEvent } from '../../../schemas/provider-events.ts'
 import { choices } from '../../../src/domain/routing/choices.ts'
-import type { Trouble } from '../../../src/ports/provider.ts'
+import type { ProviderFault } from '../../../src/ports/provider.ts'
 import { Health } from '../../../src/services/providers/health.ts'
 import type { ProviderAccount } from '../../../src/services/providers/provider-account.ts'
-import type { Bound } from '../../../src/services/providers/routes.ts'
-import { Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
+import { type Bound, Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
 import { given } from '../../support/given.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { instantProvider } from '../../support/service.ts'
@@ -98,8 +97,8 @@ t.test('the sandbox does not fall back for a provider that is on and rests, or c
   t.same(names(), ['first a'])
   t.same(names({ prompt: 'hello', style: 'oil' }), [])
   t.same(routes.unmet('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
-  const trouble = { kind: 'out_of_quota' } as const
-  health.ended(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', trouble })
+  const fault = { kind: 'out_of_quota' } as const
+  health.ended(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(names(), [])
   t.equal(routes.waitMs('lumen-t2i'), 300_000)
 })
@@ -143,8 +142,8 @@ t.test('the accounts of a provider are used in turns', async t => {
 t.test('an account that rests is passed over', async t => {
   const [first, second] = [account('first'), account('second')]
   const { routes, health, names } = open([first, second])
-  const trouble = { kind: 'unauthorized' } as const
-  health.ended(first, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', trouble })
+  const fault = { kind: 'unauthorized' } as const
+  health.ended(first, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(names(), ['second a'])
   t.same([...routes.providers('lumen-t2i')], ['second'])
   t.ok(routes.serves('lumen-t2i'))
@@ -153,8 +152,8 @@ t.test('an account that rests is passed over', async t => {
 t.test('an endpoint is available only if a provider takes a run of it now, and the wait is the shortest', async t => {
   const [first, second] = [account('first'), account('second')]
   const { routes, health, clock } = open([first, second])
-  const refuse = (which: ProviderAccount, trouble: Trouble) =>
-    health.ended(which, `${which.provider}-lumen`, { kind: 'failed', code: 'provider_error', message: 'No.', trouble })
+  const refuse = (which: ProviderAccount, fault: ProviderFault) =>
+    health.ended(which, `${which.provider}-lumen`, { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(routes.supplyOf('lumen-t2i'), { available: true })
   refuse(second, { kind: 'rate_limited', retryAfterMs: 20_000 })
   t.same(routes.supplyOf('lumen-t2i'), { available: true })

@@ -21,16 +21,16 @@ interface Work {
 /** A provider outside of all processes. It does a run's job once, however often it is submitted, unless it forgets. */
 export class SimulatedProvider {
   readonly #world: World
-  readonly #isTroubled: boolean
+  readonly #isFaulty: boolean
   readonly #work = new Map<string, Work>()
   #jobs = 0
   /** Whether the submission of an async job waits for its answer. */
   isBusy = false
 
-  /** `isTroubled`: at times it takes no jobs at all. */
-  constructor(world: World, { isTroubled = false } = {}) {
+  /** `isFaulty`: at times it takes no jobs at all. */
+  constructor(world: World, { isFaulty = false } = {}) {
     this.#world = world
-    this.#isTroubled = isTroubled
+    this.#isFaulty = isFaulty
   }
 
   /** The port, as one process has it. Endpoints that are async get a job to poll. */
@@ -101,7 +101,7 @@ export class SimulatedProvider {
     const { chance } = this.#world
     const failed = { kind: 'failed', code: 'provider_error', message: 'It failed.' } as const
     if (chance.happens(0.5)) return failed
-    const trouble = { kind: chance.pick(['overloaded', 'rate_limited', 'unauthorized', 'gone'] as const) }
-    return { ...failed, retryable: true, ...(this.#isTroubled && { trouble }) }
+    const fault = { kind: chance.pick(['overloaded', 'rate_limited', 'unauthorized', 'gone'] as const) }
+    return { ...failed, retryable: true, ...(this.#isFaulty && { fault }) }
   }
 }

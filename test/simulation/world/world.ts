@@ -125,7 +125,7 @@ export class World {
       this.files.follow(stream, events, first)
     }
     this.provider = new SimulatedProvider(this)
-    this.vendor = new SimulatedProvider(this, { isTroubled: true })
+    this.vendor = new SimulatedProvider(this, { isFaulty: true })
     this.receiver = new SimulatedReceiver(this)
     this.nemesis = new Nemesis(this)
     this.processes = Array.from(

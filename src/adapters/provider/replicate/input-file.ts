@@ -39,6 +39,6 @@ const failureOf = (call: UpstreamCall, error: unknown, secrets: readonly string[
     return call.failure(error, replicateFailures, secrets)
   } catch {
     const message = 'The provider is not available now.'
-    return { kind: 'failed', code: 'provider_error', message, retryable: true, trouble: { kind: 'unreachable' } }
+    return { kind: 'failed', code: 'provider_error', message, retryable: true, fault: { kind: 'unreachable' } }
   }
 }

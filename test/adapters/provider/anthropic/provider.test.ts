@@ -193,24 +193,24 @@ t.test('errors', async t => {
       400,
       anthropicError('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.'),
       {},
-      { ...unavailable, trouble: { kind: 'out_of_quota' } },
+      { ...unavailable, fault: { kind: 'out_of_quota' } },
     ],
     [
       400,
       anthropicError('invalid_request_error', 'You have reached your specified API usage limits.'),
       {},
-      { ...unavailable, trouble: { kind: 'out_of_quota' } },
+      { ...unavailable, fault: { kind: 'out_of_quota' } },
     ],
     [
       400,
       anthropicError('invalid_request_error', 'This organization is on hold.', 'organization_on_hold'),
       {},
-      { ...unavailable, trouble: { kind: 'unauthorized' } },
+      { ...unavailable, fault: { kind: 'unauthorized' } },
     ],
-    [401, anthropicError('authentication_error', 'invalid'), {}, { ...unavailable, trouble: { kind: 'unauthorized' } }],
-    [402, anthropicError('billing_error', 'pay'), {}, { ...unavailable, trouble: { kind: 'out_of_quota' } }],
-    [403, anthropicError('permission_error', 'no'), {}, { ...unavailable, trouble: { kind: 'unauthorized' } }],
-    [404, anthropicError('not_found_error', 'model: claude-0'), {}, { ...unavailable, trouble: { kind: 'gone' } }],
+    [401, anthropicError('authentication_error', 'invalid'), {}, { ...unavailable, fault: { kind: 'unauthorized' } }],
+    [402, anthropicError('billing_error', 'pay'), {}, { ...unavailable, fault: { kind: 'out_of_quota' } }],
+    [403, anthropicError('permission_error', 'no'), {}, { ...unavailable, fault: { kind: 'unauthorized' } }],
+    [404, anthropicError('not_found_error', 'model: claude-0'), {}, { ...unavailable, fault: { kind: 'gone' } }],
     [
       413,
       '<html>Request Entity Too Large</html>',
@@ -221,27 +221,27 @@ t.test('errors', async t => {
       429,
       anthropicError('rate_limit_error', 'slow down'),
       { 'retry-after': '7' },
-      { ...unavailable, trouble: { kind: 'rate_limited', retryAfterMs: 7000 } },
+      { ...unavailable, fault: { kind: 'rate_limited', retryAfterMs: 7000 } },
     ],
-    [429, anthropicError('rate_limit_error', 'slow down'), {}, { ...unavailable, trouble: { kind: 'rate_limited' } }],
+    [429, anthropicError('rate_limit_error', 'slow down'), {}, { ...unavailable, fault: { kind: 'rate_limited' } }],
     [
       429,
       anthropicError('rate_limit_error', 'spent', 'enforced_spend_limit_reached'),
       {},
-      { ...unavailable, trouble: { kind: 'out_of_quota' } },
+      { ...unavailable, fault: { kind: 'out_of_quota' } },
     ],
-    [500, anthropicError('api_error', 'oh'), {}, { ...unavailable, trouble: { kind: 'overloaded' } }],
+    [500, anthropicError('api_error', 'oh'), {}, { ...unavailable, fault: { kind: 'overloaded' } }],
     [
       503,
       anthropicError('api_error', 'wait', 'cmek_key_unreachable'),
       {},
-      { ...unavailable, trouble: { kind: 'overloaded' } },
+      { ...unavailable, fault: { kind: 'overloaded' } },
     ],
     [
       529,
       anthropicError('overloaded_error', 'Overloaded'),
       { 'retry-after': '3', 'x-should-retry': 'true' },
-      { ...unavailable, trouble: { kind: 'overloaded', retryAfterMs: 3000 } },
+      { ...unavailable, fault: { kind: 'overloaded', retryAfterMs: 3000 } },
     ],
   ]
   for (const [status, body, headers, outcome] of cases)
@@ -291,7 +291,7 @@ t.test('nobody knows what became of the request', async t => {
 
 t.test('an address at which nobody listens has accepted nothing', async t => {
   const provider = createAnthropicProvider(vendorDependencies(t, await deadAddress(), anthropicKey))
-  t.same(await ask(provider), { ...unavailable, trouble: { kind: 'unreachable' } })
+  t.same(await ask(provider), { ...unavailable, fault: { kind: 'unreachable' } })
 })
 
 t.test('a file that is unusable is not sent', async t => {

@@ -83,7 +83,7 @@ t.test('what has no address is not sent', async t => {
 
 const unavailable = (kind: string, retryAfterMs?: number) => ({
   ...{ kind: 'failed', code: 'provider_error', message: 'The provider is not available now.', retryable: true },
-  trouble: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+  fault: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
 })
 const rejected = {
   kind: 'failed',

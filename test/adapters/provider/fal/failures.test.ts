@@ -54,51 +54,51 @@ const refusals: [string, Fault, Partial<Failed>][] = [
   [
     'a service behind',
     answer(400, issue('downstream_service_error', 'no')),
-    { ...later, trouble: { kind: 'overloaded' } },
+    { ...later, fault: { kind: 'overloaded' } },
   ],
   [
     '401, which repeats the key',
     answer(401, { detail: `Authorization token=${FAL_KEY} is invalid.` }),
-    { ...later, trouble: { kind: 'unauthorized' } },
+    { ...later, fault: { kind: 'unauthorized' } },
   ],
-  ['402', answer(402, { detail: 'Payment Required' }), { ...later, trouble: { kind: 'out_of_quota' } }],
+  ['402', answer(402, { detail: 'Payment Required' }), { ...later, fault: { kind: 'out_of_quota' } }],
   [
     'an empty balance',
     // https://github.com/fal-ai/fal/issues/1147
     answer(403, {
       detail: 'User is locked. Reason: Exhausted balance. Top up your balance at fal.ai/dashboard/billing.',
     }),
-    { ...later, trouble: { kind: 'out_of_quota' } },
+    { ...later, fault: { kind: 'out_of_quota' } },
   ],
   [
     'an empty balance, in its other form',
     // https://github.com/fal-ai/fal/issues/1163
     answer(403, { detail: 'User is locked. Reason: TOP_UP.' }),
-    { ...later, trouble: { kind: 'out_of_quota' } },
+    { ...later, fault: { kind: 'out_of_quota' } },
   ],
-  ['403', answer(403, { detail: 'Forbidden' }), { ...later, trouble: { kind: 'unauthorized' } }],
+  ['403', answer(403, { detail: 'Forbidden' }), { ...later, fault: { kind: 'unauthorized' } }],
   [
     'a model that is gone',
     answer(404, { detail: "Application 'flux' not found" }),
-    { ...later, trouble: { kind: 'gone' } },
+    { ...later, fault: { kind: 'gone' } },
   ],
   [
     '429',
     answer(429, requestError('concurrent_requests_limit', 'Concurrent requests limit exceeded')),
-    { ...later, trouble: { kind: 'rate_limited' } },
+    { ...later, fault: { kind: 'rate_limited' } },
   ],
   [
     '429 with a wait',
     answer(429, { detail: 'slow down' }, { 'Retry-After': '7' }),
-    { ...later, trouble: { kind: 'rate_limited', retryAfterMs: 7_000 } },
+    { ...later, fault: { kind: 'rate_limited', retryAfterMs: 7_000 } },
   ],
-  ['500', answer(500, requestError('internal_error', 'oops')), { ...later, trouble: { kind: 'overloaded' } }],
+  ['500', answer(500, requestError('internal_error', 'oops')), { ...later, fault: { kind: 'overloaded' } }],
   [
     '503',
     answer(503, requestError('runner_scheduling_failure', 'no runner')),
-    { ...later, trouble: { kind: 'overloaded' } },
+    { ...later, fault: { kind: 'overloaded' } },
   ],
-  ['529', answer(529, '<h1>busy</h1>'), { ...later, trouble: { kind: 'overloaded' } }],
+  ['529', answer(529, '<h1>busy</h1>'), { ...later, fault: { kind: 'overloaded' } }],
 ]
 
 t.test('a refused submission is one request and no job', async t => {
@@ -107,7 +107,7 @@ t.test('a refused submission is one request and no job', async t => {
     stub.fault = fault
     const outcome = await provider.submit(vendorJob(picture), signal)
     t.match(outcome, { kind: 'failed', ...failed }, name)
-    t.same((outcome as Failed).trouble, failed.trouble, name)
+    t.same((outcome as Failed).fault, failed.fault, name)
     t.equal(stub.requests.length, 1, name)
     for (const part of FAL_KEY.split(':')) t.notMatch(JSON.stringify(outcome), part, name)
   }
@@ -190,7 +190,7 @@ t.test('a hanging poll or cancellation ends with the signal', async t => {
 
 t.test('a provider that cannot be reached has accepted nothing', async t => {
   const provider = createFalProvider(vendorDependencies(t, await deadAddress(), FAL_KEY))
-  t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
+  t.match(await provider.submit(vendorJob(picture), signal), { ...later, fault: { kind: 'unreachable' } })
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^fal did not answer: ECONNREFUSED; check the account/)
 })
 
@@ -302,6 +302,6 @@ t.test('the result of a failed job tells why; a failed call for a result tells n
     const job = await accepted(provider, vendorJob(picture))
     const polled = Promise.resolve(provider.poll?.(job, signal))
     if (expected instanceof RegExp) await t.rejects(polled, expected, name)
-    else t.match(await polled, { kind: 'failed', retryable: undefined, trouble: undefined, ...expected }, name)
+    else t.match(await polled, { kind: 'failed', retryable: undefined, fault: undefined, ...expected }, name)
   }
 })

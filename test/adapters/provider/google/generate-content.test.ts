@@ -144,7 +144,7 @@ t.test('if one of several calls fails, all do, with what the others used', async
     [
       'it was refused for a while: the others are paid, so it must not be tried again',
       (_request, response) => reply(response, 503, googleError(503, 'UNAVAILABLE', 'The model is overloaded.')),
-      { code: 'provider_error', retryable: undefined, trouble: { kind: 'overloaded' } },
+      { code: 'provider_error', retryable: undefined, fault: { kind: 'overloaded' } },
     ],
     ['it was cut off', (_request, response) => response.destroy(), { code: 'provider_error', retryable: undefined }],
     [
@@ -173,7 +173,7 @@ t.test('if one of several calls fails, all do, with what the others used', async
     const { provider } = await given(t, (_request, response) => reply(response, 503, ''))
     t.match(await provider.submit(jobFor('image', { count: 3 }), never), {
       retryable: true,
-      trouble: { kind: 'overloaded' },
+      fault: { kind: 'overloaded' },
       work: undefined,
     })
   })

@@ -124,12 +124,12 @@ t.test('polls', async t => {
 
 t.test('the client, which would try again, makes one request', async t => {
   const cases: [string, Handler, object][] = [
-    ['429', always(googleError(429, 'RESOURCE_EXHAUSTED', 'slow'), 429), { trouble: { kind: 'rate_limited' } }],
-    ['503', always('<html>', 503), { trouble: { kind: 'overloaded' } }],
-    ['a quota', always(failure('quota_exceeded'), 429), { trouble: { kind: 'out_of_quota' } }],
-    ['no credit', always(failure('payment_required'), 402), { trouble: { kind: 'out_of_quota' } }],
-    ['a clash', always(failure('aborted'), 409), { trouble: { kind: 'overloaded' } }],
-    ['an account', always(failure('failed_precondition'), 400), { trouble: { kind: 'unauthorized' } }],
+    ['429', always(googleError(429, 'RESOURCE_EXHAUSTED', 'slow'), 429), { fault: { kind: 'rate_limited' } }],
+    ['503', always('<html>', 503), { fault: { kind: 'overloaded' } }],
+    ['a quota', always(failure('quota_exceeded'), 429), { fault: { kind: 'out_of_quota' } }],
+    ['no credit', always(failure('payment_required'), 402), { fault: { kind: 'out_of_quota' } }],
+    ['a clash', always(failure('aborted'), 409), { fault: { kind: 'overloaded' } }],
+    ['an account', always(failure('failed_precondition'), 400), { fault: { kind: 'unauthorized' } }],
     ['forbidden content', always(failure('safety'), 400), rejected],
   ]
   for (const [name, handler, outcome] of cases)

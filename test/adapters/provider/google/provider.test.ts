@@ -27,9 +27,9 @@ const always =
     reply(response, status, answer, headers)
 
 t.test('errors', async t => {
-  const trouble = (kind: string, retryAfterMs?: number) => ({
+  const fault = (kind: string, retryAfterMs?: number) => ({
     ...unavailable,
-    trouble: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+    fault: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
   })
   const invalid = (words: string) => ({
     kind: 'failed',
@@ -40,34 +40,34 @@ t.test('errors', async t => {
   const perMinute = 'GenerateRequestsPerMinutePerProjectPerModel'
   const refused = (status: string, message: string) => googleError(400, status, message)
   const cases: [string, number, unknown, Record<string, string>, object][] = [
-    ['a wrong key', 400, wrongKey, {}, trouble('unauthorized')],
+    ['a wrong key', 400, wrongKey, {}, fault('unauthorized')],
     [
       'a wrong key, as data',
       400,
       googleError(400, 'INVALID_ARGUMENT', 'No.', [{ reason: 'API_KEY_INVALID' }]),
       {},
-      trouble('unauthorized'),
+      fault('unauthorized'),
     ],
     [
       'a wrong key, in words',
       400,
       refused('INVALID_ARGUMENT', 'API key expired. Please renew the API key.'),
       {},
-      trouble('unauthorized'),
+      fault('unauthorized'),
     ],
     [
       'a location',
       400,
       refused('FAILED_PRECONDITION', 'User location is not supported for the API use.'),
       {},
-      trouble('unauthorized'),
+      fault('unauthorized'),
     ],
     [
       'a plan',
       400,
       refused('FAILED_PRECONDITION', 'Gemini API free tier is not available in your country. Please enable billing.'),
       {},
-      trouble('out_of_quota'),
+      fault('out_of_quota'),
     ],
     [
       'an input',
@@ -84,50 +84,44 @@ t.test('errors', async t => {
       {},
       rejected,
     ],
-    ['401', 401, googleError(401, 'UNAUTHENTICATED', 'x'), {}, trouble('unauthorized')],
-    ['402', 402, googleError(402, 'X', 'x'), {}, trouble('out_of_quota')],
+    ['401', 401, googleError(401, 'UNAUTHENTICATED', 'x'), {}, fault('unauthorized')],
+    ['402', 402, googleError(402, 'X', 'x'), {}, fault('out_of_quota')],
     [
       '403',
       403,
       googleError(403, 'PERMISSION_DENIED', 'Your API key was reported as leaked.'),
       {},
-      trouble('unauthorized'),
+      fault('unauthorized'),
     ],
     [
       'a model that is gone',
       404,
       googleError(404, 'NOT_FOUND', 'models/x is not found'),
       {},
-      { ...unavailable, trouble: { kind: 'gone' } },
+      { ...unavailable, fault: { kind: 'gone' } },
     ],
-    ['a rate', 429, exhausted([perMinute], '39.5s'), {}, trouble('rate_limited', 39_500)],
-    [
-      'a rate, with a header',
-      429,
-      exhausted([perMinute], '39s'),
-      { 'retry-after': '5' },
-      trouble('rate_limited', 5000),
-    ],
-    ['a rate without more', 429, googleError(429, 'RESOURCE_EXHAUSTED', 'Slow.'), {}, trouble('rate_limited')],
-    ['a quota of a day', 429, exhausted([perMinute, `${perDay}-FreeTier`]), {}, trouble('out_of_quota')],
+    ['a rate', 429, exhausted([perMinute], '39.5s'), {}, fault('rate_limited', 39_500)],
+    ['a rate, with a header', 429, exhausted([perMinute], '39s'), { 'retry-after': '5' }, fault('rate_limited', 5000)],
+    ['a rate without more', 429, googleError(429, 'RESOURCE_EXHAUSTED', 'Slow.'), {}, fault('rate_limited')],
+    ['a quota of a day', 429, exhausted([perMinute, `${perDay}-FreeTier`]), {}, fault('out_of_quota')],
     [
       'a plan without the model',
       429,
       exhausted([perMinute], undefined, 'Quota exceeded, limit: 0, model: x'),
       {},
-      trouble('out_of_quota'),
+      fault('out_of_quota'),
     ],
-    ['no credit', 429, exhausted([], undefined, 'Your prepayment credits are depleted.'), {}, trouble('out_of_quota')],
+    ['no credit', 429, exhausted([], undefined, 'Your prepayment credits are depleted.'), {}, fault('out_of_quota')],
     [
       'odd details',
       429,
       googleError(429, 'RESOURCE_EXHAUSTED', 'x', [null, { violations: [null], retryDelay: 7 }]),
       {},
-      trouble('rate_limited'),
+      fault('rate_limited'),
     ],
-    ['500', 500, googleError(500, 'INTERNAL', 'x'), {}, trouble('overloaded')],
-    ['503', 503, googleError(503, 'UNAVAILABLE', 'x'), {}, trouble('overloaded')],
-    ['529 of a proxy', 529, '<html>', {}, trouble('overloaded')],
+    ['500', 500, googleError(500, 'INTERNAL', 'x'), {}, fault('overloaded')],
+    ['503', 503, googleError(503, 'UNAVAILABLE', 'x'), {}, fault('overloaded')],
+    ['529 of a proxy', 529, '<html>', {}, fault('overloaded')],
     ['400 without words', 400, null, {}, invalid('.')],
     ['400 of another shape', 400, { error: 'no' }, {}, invalid('.')],
   ]
@@ -165,7 +159,7 @@ t.test('nobody knows what became of the request', async t => {
     })
     await t.test(`${operation}: nobody listens, so nothing was accepted`, async t => {
       const provider = createGoogleProvider(vendorDependencies(t, await deadAddress(), googleKey))
-      t.same(await provider.submit(job, never), { ...unavailable, trouble: { kind: 'unreachable' } })
+      t.same(await provider.submit(job, never), { ...unavailable, fault: { kind: 'unreachable' } })
     })
   }
 })

@@ -20,7 +20,7 @@ const unavailable = (kind: string, retryAfterMs?: number) => ({
   code: 'provider_error',
   message: 'The provider is not available now.',
   retryable: true,
-  trouble: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+  fault: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
 })
 const rejected = {
   kind: 'failed',

@@ -50,19 +50,19 @@ const refusals: [string, Fault, Partial<Failed>][] = [
   [
     'a version that is gone',
     problem(422, 'Invalid version or not permitted', 'It does not exist'),
-    { ...later, trouble: { kind: 'gone' } },
+    { ...later, fault: { kind: 'gone' } },
   ],
   [
     'a model that is gone',
     problem(404, 'Not found', 'The requested resource could not be found.'),
-    { ...later, trouble: { kind: 'gone' } },
+    { ...later, fault: { kind: 'gone' } },
   ],
   [
     '401, which repeats the key',
     problem(401, 'Unauthenticated', `You did not pass a valid token: ${REPLICATE_KEY}`),
-    { ...later, trouble: { kind: 'unauthorized' } },
+    { ...later, fault: { kind: 'unauthorized' } },
   ],
-  ['403', problem(403, 'Forbidden', 'no'), { ...later, trouble: { kind: 'unauthorized' } }],
+  ['403', problem(403, 'Forbidden', 'no'), { ...later, fault: { kind: 'unauthorized' } }],
   [
     '402',
     problem(
@@ -70,27 +70,27 @@ const refusals: [string, Fault, Partial<Failed>][] = [
       'Insufficient credit',
       'You have insufficient credit to run this model. Go to https://replicate.com/account/billing#billing to purchase credit.',
     ),
-    { ...later, trouble: { kind: 'out_of_quota' } },
+    { ...later, fault: { kind: 'out_of_quota' } },
   ],
-  ['429', problem(429, 'Too many requests', 'no'), { ...later, trouble: { kind: 'rate_limited' } }],
+  ['429', problem(429, 'Too many requests', 'no'), { ...later, fault: { kind: 'rate_limited' } }],
   [
     '429 with the wait in its words',
     problem(429, 'Too many requests', THROTTLED),
-    { ...later, trouble: { kind: 'rate_limited', retryAfterMs: 10_000 } },
+    { ...later, fault: { kind: 'rate_limited', retryAfterMs: 10_000 } },
   ],
   [
     '429 with the wait in its body',
     { status: 429, body: { detail: THROTTLED, status: 429, retry_after: 5 } },
-    { ...later, trouble: { kind: 'rate_limited', retryAfterMs: 5_000 } },
+    { ...later, fault: { kind: 'rate_limited', retryAfterMs: 5_000 } },
   ],
   [
     '429 with the wait in its headers',
     problem(429, 'Too many requests', THROTTLED, { 'Retry-After': '3' }),
-    { ...later, trouble: { kind: 'rate_limited', retryAfterMs: 3_000 } },
+    { ...later, fault: { kind: 'rate_limited', retryAfterMs: 3_000 } },
   ],
-  ['500', problem(500, 'Internal server error', 'no'), { ...later, trouble: { kind: 'overloaded' } }],
-  ['503', { status: 503, body: '<h1>busy</h1>' }, { ...later, trouble: { kind: 'overloaded' } }],
-  ['529', { status: 529, body: 'busy' }, { ...later, trouble: { kind: 'overloaded' } }],
+  ['500', problem(500, 'Internal server error', 'no'), { ...later, fault: { kind: 'overloaded' } }],
+  ['503', { status: 503, body: '<h1>busy</h1>' }, { ...later, fault: { kind: 'overloaded' } }],
+  ['529', { status: 529, body: 'busy' }, { ...later, fault: { kind: 'overloaded' } }],
 ]
 
 t.test('a refused submission is one request and no prediction', async t => {
@@ -99,7 +99,7 @@ t.test('a refused submission is one request and no prediction', async t => {
     stub.fault = fault
     const outcome = await provider.submit(vendorJob(picture), signal)
     t.match(outcome, { kind: 'failed', ...failed }, name)
-    t.same((outcome as Failed).trouble, failed.trouble, name)
+    t.same((outcome as Failed).fault, failed.fault, name)
     t.equal(stub.requests.length, 1, name)
     t.notMatch(JSON.stringify(outcome), REPLICATE_KEY, name)
   }
@@ -145,7 +145,7 @@ t.test('a hanging poll or cancellation ends with the signal', async t => {
 
 t.test('a provider that cannot be reached has accepted nothing', async t => {
   const provider = createReplicateProvider(vendorDependencies(t, await deadAddress(), REPLICATE_KEY))
-  t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
+  t.match(await provider.submit(vendorJob(picture), signal), { ...later, fault: { kind: 'unreachable' } })
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^Replicate did not answer: ECONNREFUSED; check the/)
 })
 
@@ -203,6 +203,6 @@ t.test('the ends of predictions', async t => {
     const job = await accepted(provider, vendorJob(picture))
     const outcome = (await provider.poll?.(job, signal)) as Failed
     t.match(outcome, { kind: 'failed', code, work: { units: { predict_time: 2.5 } } }, JSON.stringify(state))
-    t.same([outcome.retryable, outcome.trouble], [undefined, undefined])
+    t.same([outcome.retryable, outcome.fault], [undefined, undefined])
   }
 })

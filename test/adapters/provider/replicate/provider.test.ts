@@ -153,13 +153,13 @@ t.test('a small file is a data URL; a larger one is uploaded first', async t => 
 
 t.test('nothing is submitted if an upload fails', async t => {
   const { stub, provider } = await start({ mimeType: 'image/png', bytes: Buffer.alloc(300_000) })
-  const unreachable = { kind: 'failed', code: 'provider_error', retryable: true, trouble: { kind: 'unreachable' } }
+  const unreachable = { kind: 'failed', code: 'provider_error', retryable: true, fault: { kind: 'unreachable' } }
   for (const fault of ['cut', 'break', { status: 502, body: 'no' }, { status: 200, body: {} }] as const) {
     stub.uploadFault = fault
     t.match(await provider.submit(vendorJob(withFile), signal), unreachable)
   }
   stub.uploadFault = { status: 402, body: { detail: 'no credit' } }
-  t.match(await provider.submit(vendorJob(withFile), signal), { kind: 'failed', trouble: { kind: 'out_of_quota' } })
+  t.match(await provider.submit(vendorJob(withFile), signal), { kind: 'failed', fault: { kind: 'out_of_quota' } })
   stub.uploadFault = { status: 413, body: { detail: 'too large' } }
   t.match(await provider.submit(vendorJob(withFile), signal), { kind: 'failed', code: 'invalid_input' })
   stub.uploadFault = 'hang'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { findSeal } from '../../../src/services/periods/periods.ts'
+import { findSeal } from '../../../src/services/ledger/periods.ts'
 import { digest } from '../../support/account-samples.ts'
 import { logOf } from '../../support/log-of.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { MailMessage } from '../../../src/ports/mailer.ts'
-import { MailQueue } from '../../../src/services/mail/mail-queue.ts'
+import { MailQueue } from '../../../src/services/sign-in/mail-queue.ts'
 import { silentLogger } from '../../support/engine.ts'
 import { until } from '../../support/until.ts'
 

@@ -1,32 +1,32 @@
-import type { Trouble } from '../../../schemas/operator-events.ts'
+import type { Alert } from '../../../schemas/operator-events.ts'
 import type { MailMessage } from '../../ports/mailer.ts'
 
 interface OperatorMail {
   to: string
-  trouble: Trouble
+  alert: Alert
   raisedAt: string
   publicUrl: string
 }
 
 /** A notice to the operator as mail. Lines are short, so that no mail program breaks them. */
-export const operatorMail = ({ to, trouble, raisedAt, publicUrl }: OperatorMail): MailMessage => {
-  const { subject, lines } = contentOf(trouble)
+export const alertMail = ({ to, alert, raisedAt, publicUrl }: OperatorMail): MailMessage => {
+  const { subject, lines } = contentOf(alert)
   return { to, subject, text: `${[...lines, '', `Since ${raisedAt}, at ${publicUrl}.`].join('\n')}\n` }
 }
 
-const contentOf = (trouble: Trouble): { subject: string; lines: string[] } => {
-  if (trouble.kind === 'seal_sink_fails')
+const contentOf = (alert: Alert): { subject: string; lines: string[] } => {
+  if (alert.kind === 'seal_sink_fails')
     return {
       subject: 'Tollgate cannot copy its seals',
       lines: [
         'The log is still sealed, but this sink gets no copies of the seals:',
-        trouble.sink,
+        alert.sink,
         '',
         'See the log of the service for the cause. If the sink is damaged, run',
         'tollgate audit verify.',
       ],
     }
-  const { provider, account, reason } = trouble
+  const { provider, account, reason } = alert
   const why = reason === 'unauthorized' ? 'refuses the key' : 'has no credit or quota left'
   return {
     subject: `${provider} ${reason === 'unauthorized' ? 'refuses its key' : 'is out of credit or quota'}`,

@@ -1,5 +1,5 @@
 import { OPERATOR_STREAM } from '../../../schemas/events.ts'
-import type { OperatorEvent, Trouble } from '../../../schemas/operator-events.ts'
+import type { Alert, OperatorEvent } from '../../../schemas/operator-events.ts'
 import {
   type OperatorCommand,
   type OperatorNoticesState,
@@ -15,10 +15,10 @@ import { withinTime } from '../../time/within-time.ts'
 import { causeOf } from '../caller.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 
-/** How often what the log did not take is tried again. */
+/** How often failed appends are retried. */
 const RETRY_MS = 5_000
 
-/** How long a stop waits for an append. What it loses is told again by the next process. */
+/** How long a stop waits for an append. The next process reports again what this one could not append. */
 const STOP_MS = 1_000
 
 const SERVICE = causeOf({ kind: 'service' })
@@ -30,16 +30,16 @@ interface Dependencies extends StreamDependencies {
 
 /**
  * Records the start and the end of alerts: problems that only the operator can fix. Callers do not wait, and report
- * everything that they see: the stream decides what is new.
+ * every observation: the stream decides what is new.
  */
-export class OperatorNotices {
+export class Alerts {
   readonly #dependencies: Dependencies
   readonly #mailbox: Mailbox<OperatorCommand, OperatorNoticesState, OperatorEvent, Refusal>
-  /** What the log must still be told, by subject. */
-  readonly #untold = new Map<string, OperatorCommand>()
-  /** What it was told last. */
-  readonly #told = new Map<string, string>()
-  #telling: Promise<void> | undefined
+  /** Commands that are not recorded yet, by subject. */
+  readonly #pending = new Map<string, OperatorCommand>()
+  /** The last recorded command of each subject, as JSON. */
+  readonly #recorded = new Map<string, string>()
+  #appending: Promise<void> | undefined
   #stopRetrying = () => {}
 
   constructor(dependencies: Dependencies) {
@@ -48,57 +48,57 @@ export class OperatorNotices {
   }
 
   start() {
-    this.#stopRetrying = every(this.#dependencies.clock, RETRY_MS, () => this.#tellSoon())
+    this.#stopRetrying = every(this.#dependencies.clock, RETRY_MS, () => this.#appendSoon())
   }
 
   async stop() {
     this.#stopRetrying()
-    if (this.#telling) await withinTime(this.#dependencies.clock, this.#telling, STOP_MS, () => undefined)
+    if (this.#appending) await withinTime(this.#dependencies.clock, this.#appending, STOP_MS, () => undefined)
   }
 
-  /** A trouble was seen. */
-  report(trouble: Trouble) {
-    this.#tell(subjectOf(trouble), { type: 'RaiseTrouble', trouble, mail: this.#dependencies.hasMail })
+  /** Reports a problem. */
+  report(alert: Alert) {
+    this.#change(subjectOf(alert), { type: 'RaiseAlert', alert, mail: this.#dependencies.hasMail })
   }
 
-  /** What may have had a trouble works. */
+  /** Reports that the subject works, which ends its alert. */
   works(of: Subject) {
-    this.#tell(subjectOf(of), { type: 'EndTrouble', of })
+    this.#change(subjectOf(of), { type: 'EndAlert', of })
   }
 
-  /** The notices as the log has them now. */
+  /** The current state of the stream. */
   state(): Promise<OperatorNoticesState> {
     return this.#mailbox.currentState()
   }
 
-  /** A refusal means that another process has also made this attempt. */
+  /** Records an attempt to mail an alert. A refusal means that another process made the same attempt. */
   async record(command: RecordOperatorNotice): Promise<void> {
     await this.#mailbox.execute(command, causeOf({ kind: 'reactor' }))
   }
 
-  #tell(subject: string, command: OperatorCommand) {
-    if (!this.#untold.has(subject) && this.#told.get(subject) === JSON.stringify(command)) return
-    this.#untold.set(subject, command)
-    this.#tellSoon()
+  #change(subject: string, command: OperatorCommand) {
+    if (!this.#pending.has(subject) && this.#recorded.get(subject) === JSON.stringify(command)) return
+    this.#pending.set(subject, command)
+    this.#appendSoon()
   }
 
-  #tellSoon() {
-    this.#telling ??= this.#tellAll()
+  #appendSoon() {
+    this.#appending ??= this.#appendAll()
       .catch(error =>
         this.#dependencies.logger.warn({ err: error }, 'an alert to the operator could not be recorded; retrying'),
       )
       .finally(() => {
-        this.#telling = undefined
+        this.#appending = undefined
       })
   }
 
-  async #tellAll() {
-    for (let [next] = this.#untold; next; [next] = this.#untold) {
+  async #appendAll() {
+    for (let [next] = this.#pending; next; [next] = this.#pending) {
       const [subject, command] = next
       await this.#mailbox.execute(command, SERVICE)
-      this.#told.set(subject, JSON.stringify(command))
-      // It may have changed meanwhile.
-      if (this.#untold.get(subject) === command) this.#untold.delete(subject)
+      this.#recorded.set(subject, JSON.stringify(command))
+      // The subject may have changed during the append.
+      if (this.#pending.get(subject) === command) this.#pending.delete(subject)
     }
   }
 }
