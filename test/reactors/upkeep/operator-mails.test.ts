@@ -46,7 +46,7 @@ t.test('the operator gets one mail about a key that is refused', async t => {
   const [raised, ...others] = await untilEvents(service, 'OperatorNoticeRaised')
   t.same(others, [])
   t.match(raised?.data, {
-    alert: { kind: 'provider_refuses', provider: 'openai', account: /^[0-9a-f]{8}$/, reason: 'unauthorized' },
+    trouble: { kind: 'provider_refuses', provider: 'openai', account: /^[0-9a-f]{8}$/, reason: 'unauthorized' },
     mail: true,
   })
   t.equal(mail.received.length, 1)
@@ -88,7 +88,7 @@ t.test('a sink that keeps failing is told of, again after it has worked, and mai
   const [failed] = await untilEvents(service, 'OperatorNoticeAttemptFailed')
   t.match(failed?.data, { number: 1, attempt: 1, nextAttemptAt: String })
   t.notMatch(JSON.stringify(failed), /@/)
-  t.match(await untilEvents(service, 'OperatorNoticeRaised'), [{ data: { alert: { kind: 'seal_sink_fails' } } }])
+  t.match(await untilEvents(service, 'OperatorNoticeRaised'), [{ data: { trouble: { kind: 'seal_sink_fails' } } }])
   mail.isFull = false
   clock.advance(6_000)
   await untilEvents(service, 'OperatorNoticeDelivered')
