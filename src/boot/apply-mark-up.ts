@@ -3,12 +3,12 @@ import { bindingsOf, shipped } from '../catalog/shipped.ts'
 import { withMarkUp } from '../domain/catalog/mark-up.ts'
 import { type Config, ConfigError } from './config.ts'
 
-/** The specification of the API fixes their prices. */
+/** The API specification fixes the prices of these families. */
 const FIXED = new Set(['nano-banana-2', 'sandbox'])
 
 /**
- * The shipped families at the operator's prices. Runs may go to any provider that has a key, so the most expensive one
- * counts. Throws ConfigError for a factor on a family that it cannot apply to.
+ * The shipped families at the operator's prices. A run may go to any provider that has a key, so the price follows from
+ * the most expensive provider. Throws ConfigError for a factor on a family that cannot have one.
  */
 export const applyMarkUp = ({
   markUp,

@@ -72,7 +72,7 @@ import { openIdentityProvider, openMailer, openObjects, openRateCounter } from '
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
 
-/** A service that listens on one of these can only be reached from this machine. */
+/** Only this machine can reach a service that listens on one of these. */
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
@@ -260,7 +260,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       retirementNotices.start()
       for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
     },
-    /** Ends the work in progress, and then the waits for queued work. */
+    /** Ends the work in progress, then the waits for queued work. */
     stop: async () => {
       stopping.abort()
       knownSeals.stop()

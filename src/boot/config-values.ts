@@ -11,13 +11,13 @@ import { trust } from '../http/connections/connections.ts'
 import { lowerFirst } from '../services/schema-check.ts'
 import { type Config, ConfigError, type MarkUp } from './config.ts'
 
-/** An address of the right form may still have an impossible host or port. */
+/** The schema checks only the form of an address. Its host or port may still be impossible. */
 export const readUrl = (name: keyof Environment, url: string): string => {
   if (URL.canParse(url)) return url
   throw new ConfigError(`${name} must contain valid addresses, but has ${JSON.stringify(url)}. ${advice(name)}`)
 }
 
-/** Parsers return a text that describes a fault of the address without repeating a secret. */
+/** A parser returns a text that describes the fault without repeating a secret. */
 const readAddress = <Address extends object>(
   name: string,
   url: string,
@@ -53,13 +53,13 @@ export const listOf = (text: string): string[] =>
     .map(each => each.trim())
     .filter(Boolean)
 
-/** A number of bytes as people write it, such as `10 GB`, which is 10 × 2³⁰ bytes. */
+/** A number of bytes, such as `10 GB`, which is 10 × 2³⁰ bytes. */
 export const readBytes = (text: string): number => {
   const [, number, unit = ''] = /^(\d+) ?(.+)$/.exec(text) ?? []
   return Number(number) * 2 ** ({ MB: 20, GB: 30, TB: 40 }[unit] ?? 0)
 }
 
-/** Factors such as `1.3,veo-3-1=1.1`. The one without a name is for all other families. */
+/** Factors such as `1.3,veo-3-1=1.1`. The factor without a name applies to all other families. */
 export const readMarkUp = ({ MARK_UP: given }: Environment): MarkUp | undefined => {
   if (given === undefined) return undefined
   const parts = given.split(',').map(part => part.split('='))
@@ -79,7 +79,7 @@ export const readMicros = (name: string, decimal: number): number => {
   }
 }
 
-/** A sentence with the meaning of a variable. */
+/** A sentence that explains a variable. */
 export const advice = (name: string): string => {
   const { description = '' } = (Environment.properties as Record<string, { description?: string }>)[name] ?? {}
   const means = lowerFirst(description)
@@ -93,7 +93,7 @@ export const readEventStore = ({
 }: Environment): Config['eventStore'] => {
   if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }
   const address = readAddress('EVENT_STORE_URL', url, parseEventStoreUrl)
-  // Processes on several machines have no common file to keep it in.
+  // Processes on several machines share no file that could hold the secret.
   if (MASTER_SECRET === undefined)
     throw new ConfigError(`MASTER_SECRET must be set to the same value for every process. ${advice('MASTER_SECRET')}`)
   return { kind: 'eventstoredb', address }
@@ -104,7 +104,7 @@ export const readViewStore = ({ DATA_DIR, VIEW_STORE_URL: url, VIEW_KEY_SPACE }:
     ? { kind: 'redis', address: readAddress('VIEW_STORE_URL', url, parseRedisUrl), keySpace: VIEW_KEY_SPACE }
     : { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'views') }
 
-/** The folder that an address such as `lmdb:./data/log` names. */
+/** The folder in an address such as `lmdb:./data/log`. */
 const folderOf = (url: string | undefined, dataDir: string, name: string) =>
   url ? url.slice(url.indexOf(':') + 1) : join(dataDir, name)
 

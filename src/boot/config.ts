@@ -11,7 +11,7 @@ import type { DefaultLimits } from '../domain/account/limits.ts'
 import type { ConnectionLimits } from '../http/connections/connections.ts'
 import type { RegistrationRules } from '../services/sign-in/admissions.ts'
 
-/** The factor for all families, if there is one, and those of single families. */
+/** The factor for all families, and the factors of single families. */
 export interface MarkUp {
   allMicros: number | undefined
   byFamily: ReadonlyMap<string, number>
@@ -23,38 +23,38 @@ export interface Config {
   host: string
   /** Without a trailing slash; undefined if unset, since the default depends on the port. */
   publicUrl: string | undefined
-  /** Origins other than the service's own whose pages may use the service. */
+  /** Origins whose pages may use the service, in addition to its own origin. */
   allowedOrigins: string[]
   roles: ReadonlySet<Role>
-  /** The folder for files, relative to the working directory. */
+  /** Relative to the working directory. */
   dataDir: string
   eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; address: EventStoreAddress }
   viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; address: RedisAddress; keySpace: string }
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
   /** The base URL of files without a trailing slash, if it is not the service's own. */
   cdnUrl: string | undefined
-  /** How long a presigned URL is valid. */
+  /** The lifetime of a presigned URL. */
   uploadGrantMs: number
-  /** The bytes that the uploads of an account may have together. */
+  /** The total size of an account's uploads. */
   uploadQuotaBytes: number
   retention: Retention
   /** The secret itself, or the file that holds it. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
   seals: SealConfig
   providers: ProviderConfig[]
-  /** Whether the sandbox serves what no configured provider does. */
+  /** Whether the sandbox serves endpoints that no configured provider serves. */
   sandboxFallsBack: boolean
   /** Calls to one provider at a time. */
   providerConcurrency: number
   connections: Omit<ConnectionLimits, 'turns'>
-  /** The limits of accounts without exceptions. */
+  /** The limits of accounts for which the operator has set none. */
   limits: DefaultLimits
-  /** The test runs that an account may have in a UTC day. */
+  /** Test runs of an account in a UTC day. */
   testRunsPerDay: number
   outbound: OutboundOptions
   /** The proxy to providers, webhook receivers, clients' files and the mail server; undefined for none. */
   proxy: ProxySettings | undefined
-  /** Whether anyone may read the descriptions of the API, or only those with a key. */
+  /** Whether anyone may read the descriptions of the API. Otherwise a key is needed. */
   publicDescriptors: boolean
   keyPrefix: string
   usdPerCreditMicros: number
@@ -62,30 +62,29 @@ export interface Config {
   markUp: MarkUp | undefined
   welcomeMicros: number
   registration: RegistrationRules
-  /** Codes to sign in that this process makes in a minute. */
+  /** Sign-in codes that this process makes in a minute. */
   signInCodesPerMinute: number
   mail: MailConfig
-  /** Where the operator gets alerts; undefined if the operator gets none. */
+  /** The address for alerts; undefined for none. */
   operatorEmail: string | undefined
-  /** The login with Telegram; undefined if it is off. */
+  /** Sign-in with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
   logLevel: Environment['LOG_LEVEL']
 }
 
-/** Where mail goes: to a server, or to files in a folder. */
 type MailConfig = { from: string } & ({ kind: 'smtp'; url: string } | { kind: 'outbox'; folder: string })
 
 export interface SealConfig {
-  /** The private key in PEM, or its file. A missing file of a development key is created. */
+  /** The private key in PEM, or its file. A missing development key is created. */
   key: { kind: 'given'; pem: string } | { kind: 'file' | 'development'; path: string }
   previousKeyFile: string | undefined
-  /** Where copies of seals go. */
+  /** The places that get copies of seals. */
   sinks: SealSinkAddress[]
   maxEvents: number
   maxAgeMs: number
 }
 
-/** A provider that is on. */
+/** A configured provider. */
 export interface ProviderConfig {
   provider: ProviderName
   /** At least one. */
@@ -94,13 +93,12 @@ export interface ProviderConfig {
 }
 
 interface S3Config extends S3Address {
-  /** The URL at which clients reach the server, if it is a different one. */
+  /** The URL at which clients reach the server, if it differs. */
   publicUrl: string | undefined
   /** The folder for uploads that are still being received. */
   stagingFolder: string
 }
 
-/** How long files are kept. */
 export interface Retention {
   uploadsMs: number
   outputsMs: number
@@ -111,7 +109,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-/** The URL of the service, without a trailing slash: the configured one, or that of the address that it listens on. */
+/** The URL of the service, without a trailing slash: the configured URL, or the URL of the listening address. */
 export const publicUrlOf = ({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>, port: number): string =>
   publicUrl ?? `http://${hostName(host)}:${port}`
 

@@ -66,7 +66,7 @@ export interface TestOverrides {
   clock?: Clock
   random?: Random
   providers?: Record<string, Provider>
-  /** The bindings of their endpoints; the sandbox needs none. */
+  /** The bindings of the endpoints of `providers`; the sandbox needs none. */
   bindingsOf?: (endpoint: string) => readonly Bound[]
   log?: EventLog
   views?: ViewStore
@@ -78,7 +78,7 @@ export interface TestOverrides {
   limits?: Limits
 }
 
-/** Limits of a process that tests lower to reach them. */
+/** Limits of a process. Tests lower them. */
 export interface Limits {
   accountsInMemory?: number
   slotsPerProvider?: number
@@ -86,21 +86,21 @@ export interface Limits {
 }
 
 interface CoreOptions extends TestOverrides {
-  /** A command does not check the embedded views while a service uses them, since that takes seconds for large ones. */
+  /** A command does not check the embedded views while a service uses them: checking large views takes seconds. */
   isCommand?: boolean
-  /** Whether to begin an empty log beside views and objects of another one. */
+  /** Whether to start an empty log although the views or objects belong to another log. */
   newLog?: boolean
-  /** How long a process without a projector waits for the views at its start; without a limit if missing. */
+  /** How long a process without a projector waits for the views at its start; no limit if missing. */
   maxStartMs?: number
 }
 
-/** The log, the views, and the services that need nothing else. The command line works with these. */
+/** The log, the views, and the services that need only these. The command line uses them. */
 export interface Core {
   config: Config
   logger: Logger
   clock: Clock
   random: Random
-  /** All other keys are derived from it. */
+  /** All signing keys are derived from it. */
   masterSecret: string
   log: EventLog
   views: ViewStore

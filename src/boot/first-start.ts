@@ -11,7 +11,7 @@ const caller = { kind: 'service' } as const
 /** The identity of the account that the first start opens. */
 const OWNER = 'owner@localhost'
 
-/** The welcome credits pay for ten pictures only. The log gives the reason, so the books stay true. */
+/** The welcome credits pay for only ten pictures. The log records the reason. */
 const FIRST_GRANT = {
   amountMicros: toMicros(10_000),
   kind: 'courtesy',
@@ -20,8 +20,8 @@ const FIRST_GRANT = {
 } as const
 
 /**
- * On the very first start: opens an account with a key, and prints the key once with a sample request for one of the
- * models that can be run.
+ * On the very first start: opens an account with a key, and prints the key once with a sample request for one of
+ * `models`.
  */
 export const welcome = async (
   { config, log, services, reads }: Core,
@@ -33,11 +33,11 @@ export const welcome = async (
   const key = { name: 'first' }
   const opening = { email: OWNER, tester: false, welcomeMicros, firstGrant: FIRST_GRANT, notices: DEFAULT_NOTICES, key }
   const opened = await services.accounts.open(caller, opening)
-  // Another process may make its first start on these stores at the same time; it then prints the key.
+  // Another process with these stores may start for the first time too. Then that process prints the key.
   if ('refuse' in opened || opened.value.apiKey === undefined) return
   const { accountId, apiKey } = opened.value
-  // Requests are refused until the views show the key. It is printed even if that fails, since there is no second
-  // chance.
+  // Requests are refused until the views show the key. The key is printed even if the wait fails: it is shown only
+  // once.
   await reads.ownWrites(accountId)?.catch(() => undefined)
   const credits = fromMicros(welcomeMicros + FIRST_GRANT.amountMicros).toLocaleString('en')
   console.log(`
@@ -60,7 +60,7 @@ const whereCodeIs = (mail: Config['mail']) =>
     ? `The code is then in the newest file in ${mail.folder}.`
     : 'Your mail server must deliver the code to it.'
 
-/** The views cannot tell: they may be empty, or written with another master secret. */
+/** The log decides, since the views may be empty or may have been written with another master secret. */
 const hasAccount = async (log: EventLog): Promise<boolean> => {
   for await (const page of log.readAll(BEFORE_FIRST)) if (page.some(({ stream }) => accountIn(stream))) return true
   return false

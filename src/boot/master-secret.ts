@@ -5,19 +5,19 @@ import { MIN_MASTER_SECRET_LENGTH } from '../../schemas/primitives.ts'
 import { type Config, ConfigError } from './config.ts'
 
 /**
- * The secret from which others are derived. If none is configured, it is generated once and kept in a file that only
- * its owner can read.
+ * The secret from which other secrets are derived. If none is configured, it is created once in a file that only its
+ * owner can read.
  */
 export const readMasterSecret = (source: Config['masterSecret']): string => {
   if (source.kind === 'given') return source.secret
   const { path } = source
   const secret = readKeptFile(path, () => randomBytes(32).toString('base64url'))
-  // With an empty secret anyone could sign.
+  // Anyone could sign with an empty secret.
   if (secret.length >= MIN_MASTER_SECRET_LENGTH) return secret
   throw new ConfigError(`${path} contains no secret. Restore it, or delete it and give receivers their new secrets.`)
 }
 
-/** The text of a file that only its owner can read. If it is missing, it is created once. */
+/** The text of a file that only its owner can read. Creates the file if it is missing. */
 export const readKeptFile = (path: string, create: () => string): string => {
   try {
     return readFileSync(path, 'utf8')
@@ -25,11 +25,11 @@ export const readKeptFile = (path: string, create: () => string): string => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   mkdirSync(dirname(path), { recursive: true })
-  // Process ids are not unique: each container has its own.
+  // A process ID is not unique, since each container has its own.
   const own = `${path}.${randomUUID()}`
   writeFileSync(own, create(), { mode: 0o600, flush: true })
   try {
-    // A link appears complete, and only one of several starting processes can create it.
+    // A link appears complete, and only one of several processes can create it.
     linkSync(own, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

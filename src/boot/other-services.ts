@@ -11,8 +11,9 @@ const MAX_PATH_BYTES = 100
 const CONNECT_MS = 1000
 
 /**
- * Finds other services on the same data folder, and lets them find this one. Calls `onOther` for each of them, also for
- * those that start later. Each service listens on a socket in the folder, since the system ends that with the process.
+ * Finds other services on the same data folder, and lets them find this one. Calls `onOther` for each other service,
+ * including services that start later. Each service listens on a socket in the folder: the system closes the socket
+ * when the process ends.
  */
 export const meetOtherServices = async (dataDir: string, onOther: () => void): Promise<void> => {
   const folder = relative('', join(dataDir, 'services'))

@@ -15,12 +15,12 @@ export const explainFailure = (error: unknown): string => {
   return stack ?? String(error)
 }
 
-/** Each connection takes a file, and so do stores, uploads and calls to providers. */
+/** Connections, stores, uploads and calls to providers each take a file. */
 export const FEW_FILES = 1024
 
 /**
- * How many files this process may open. Node.js raises the soft limit to the hard one at its start. Undefined where the
- * system does not say it.
+ * How many files this process may open. Node.js raises the soft limit to the hard limit when it starts. Undefined if
+ * the system does not report the limit.
  */
 export const openFilesLimit = (): number | undefined => {
   try {
@@ -32,7 +32,7 @@ export const openFilesLimit = (): number | undefined => {
 }
 
 /**
- * Keeps the files that this process creates from other users, and closes the data folder to them. Call it before any
+ * Hides the files that this process creates from other users, and closes the data folder to them. Call it before any
  * store is opened.
  */
 export const keepFilesPrivate = (dataDir: string) => {

@@ -42,7 +42,7 @@ interface Dependencies {
 
 type Providers = Omit<RoutesDependencies, 'health' | 'choices' | 'clock'> & { close(): Promise<void> }
 
-/** The accounts at providers that are configured, and the sandbox. */
+/** Opens the configured accounts at providers, and the sandbox. */
 export const openProviders = (
   dependencies: Dependencies,
   { providers, bindingsOf = shippedBindingsOf }: TestOverrides,
@@ -70,14 +70,14 @@ export const openProviders = (
 export const originsOf = (providers: Config['providers']): ReadonlyMap<string | undefined, string> =>
   new Map(providers.flatMap(({ provider, baseUrl }) => (baseUrl ? [[provider, new URL(baseUrl).origin]] : [])))
 
-/** Checks the accounts at vendors that are configured, without opening a store. */
+/** Checks the configured accounts at vendors without opening a store. */
 export const checkVendorAccounts = async (
   dependencies: Pick<Dependencies, 'config' | 'masterSecret'>,
 ): Promise<CheckedAccount[]> => {
   const { config } = dependencies
   const { fetch, close } = openVendorFetch(config.proxy)
   const check = async (chosen: Config['providers'][number]) => {
-    // Adapters know nothing of a proxy, and would advise to look for the fault elsewhere.
+    // Adapters do not know the proxy, and would blame something else.
     let fault: string | undefined
     const fetchOrNote: VendorDependencies['fetch'] = (input, init) =>
       fetch(input, init).catch(async error => {
@@ -104,7 +104,7 @@ export const checkVendorAccounts = async (
 
 const noInputMedia = () => Promise.reject(new Error('commands cannot run models'))
 
-/** The routes that the configuration and the operators allow, for commands that run nothing. */
+/** The routes that the configuration and the operators allow, for commands. */
 export const configuredRoutes = ({
   choices,
   health,
@@ -134,8 +134,8 @@ const openAccounts = (
   )
 
 /**
- * Where a provider reports the end of its jobs. Replicate refuses addresses other than HTTPS, and neither it nor fal
- * reaches a private one.
+ * The URL to which a provider reports the end of its jobs. Replicate accepts only HTTPS, and neither Replicate nor fal
+ * reaches a private address.
  */
 export const webhookUrl = (publicUrl: string | undefined, provider: ProviderName): string | undefined => {
   if (publicUrl === undefined) return undefined

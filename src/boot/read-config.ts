@@ -23,7 +23,7 @@ import {
 const check = compileConvertingCheck(Environment)
 
 interface ReadOptions {
-  /** A command seals nothing, so it needs no seal key. */
+  /** A command makes no seals, so it needs no seal key. */
   isCommand?: boolean
 }
 
@@ -43,7 +43,7 @@ export const readConfig = (
   })
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   const config = toConfig(values as Environment)
-  // Each process would make a key of its own, but the log is sealed with one key only.
+  // Each process would make its own key, but a log is sealed with one key.
   const mustSeal = !isCommand && config.eventStore.kind === 'eventstoredb' && config.roles.has('sealer')
   if (mustSeal && config.seals.key.kind === 'development') throw new ConfigError(SEAL_KEY_MISSING)
   return config
@@ -55,7 +55,7 @@ const SEAL_KEY_MISSING = [
   'key that it is sealed with, which may be DATA_DIR/seal-key.pem of one of its processes.',
 ].join(' ')
 
-/** The variables that are often set in lowercase. */
+/** Variables that are often set in lowercase. */
 const fromLowercase = ({ https_proxy: HTTPS_PROXY, no_proxy: NO_PROXY }: Record<string, string | undefined>) => ({
   HTTPS_PROXY,
   NO_PROXY,
@@ -149,7 +149,7 @@ const readConnections = (environment: Environment): Config['connections'] => {
 
 const readProxy = ({ HTTPS_PROXY: url, NO_PROXY: noProxy = '' }: Environment): Config['proxy'] => {
   if (url === undefined) return undefined
-  // It may hold a password, so the message does not repeat it.
+  // The URL may hold a password, so the message does not repeat it.
   if (!URL.canParse(url)) throw new ConfigError(`HTTPS_PROXY must be a valid URL. ${advice('HTTPS_PROXY')}`)
   return { url, noProxy }
 }
@@ -159,7 +159,7 @@ const readSealKey = ({ DATA_DIR, SEAL_KEY: pem, SEAL_KEY_FILE: path }: Environme
   return path === undefined ? { kind: 'development', path: join(DATA_DIR, 'seal-key.pem') } : { kind: 'file', path }
 }
 
-/** The variables with the keys of a provider, and with its address. */
+/** For each provider, the variables with its keys and with its base URL. */
 export const keyVariables = {
   openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
   anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL'],

@@ -11,7 +11,7 @@ import type { Core } from './core.ts'
 import { readKeptFile } from './master-secret.ts'
 import { openSealSinks } from './stores.ts'
 
-/** What seals the log, and copies the seals to the sinks. */
+/** Opens the reactors that seal the log and copy the seals to the sinks. */
 export const openSealing = async (core: Core, seals: SealStream, watcher: SinkWatcher) => [
   openSealsReactor(core, seals),
   ...(await openSinkReactors(core, watcher)),
@@ -29,7 +29,7 @@ const openSinkReactors = async (
 ): Promise<SealSinkReactor[]> =>
   (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, watcher, clock, logger }))
 
-/** The key that signs seals, and the one before it. Throws ConfigError if one of them is no key. */
+/** The key that signs seals, and the previous key. Throws ConfigError if one of them is not a key. */
 const readSealKeys = ({ key, previousKeyFile }: Config['seals']): { key: SealKey; previousKey?: SealKey } => {
   const previous = previousKeyFile === undefined ? {} : { previousKey: read('SEAL_PREVIOUS_KEY_FILE', previousKeyFile) }
   return { key: readKey(key), ...previous }

@@ -10,10 +10,10 @@ import { openService } from './compose.ts'
 import { publicUrlOf } from './config.ts'
 import type { Core, TestOverrides } from './core.ts'
 
-/** How long connections may take to send their responses after the work in progress has ended. */
+/** How long connections may take to send their responses after all work has ended. */
 const LAST_ANSWERS_MS = 2000
 
-/** Connections that may wait to be accepted. The system drops others, and their clients try again after a second. */
+/** Connections that may wait to be accepted. The system drops any others, and their clients retry after a second. */
 const MAX_BACKLOG = 4096
 
 /** How long the views may take to show a new catalog before the start fails. */
@@ -48,7 +48,7 @@ export const startServer = async (core: Core, overrides: TestOverrides = {}): Pr
   const rest = core.config.sandboxFallsBack ? ', and to the sandbox for models that none of them serves' : ''
   if (configured.length > 0) core.logger.info({ providers, models }, `runs go to providers${rest}`)
   else core.logger.info({}, 'no provider has a key, so the sandbox makes samples for every model')
-  // The service can now respond. The port, and with it the URL, is known once the server listens.
+  // The URL is known once the server listens, since the port is.
   const limits = { ...connections, turns: service.turns, onRefused: reportRefused(core) }
   const server = createLimitedServer(service.app.callback(), limits)
   server.on('connection', () => service.turns.defer())
@@ -61,7 +61,7 @@ export const startServer = async (core: Core, overrides: TestOverrides = {}): Pr
     port: actualPort,
     models,
     stop: async () => {
-      // Otherwise connections that are kept alive would bring new requests during the stop.
+      // Otherwise kept-alive connections would bring new requests during the stop.
       server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
       await service.stop()

@@ -16,7 +16,7 @@ interface SignInDependencies {
   publicUrl: () => string
 }
 
-/** The services with which people open accounts and sign in to them. */
+/** Opens the services with which people open accounts and sign in. */
 export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publicUrl }: SignInDependencies) => {
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
   const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config

@@ -27,7 +27,7 @@ import { deriveKey } from '../services/derive-key.ts'
 import type { Addresses } from '../services/files/addresses.ts'
 import { type Config, ConfigError } from './config.ts'
 
-// Clients of other servers are loaded only if needed, because they take a large part of a process's start-up time.
+// Clients of other servers are loaded only when they are needed, because loading them takes much of a process's start.
 
 export const openLog = async ({ eventStore }: Config, logger: Logger): Promise<EventLog> => {
   if (eventStore.kind === 'eventstoredb') {
@@ -68,7 +68,7 @@ export const openViews = async (
   })
 }
 
-/** Opens what counts requests: with the views, if other processes share them. */
+/** Opens the counter of requests. Processes that share the views share the counter. */
 export const openRateCounter = async ({ viewStore }: Config, logger: Logger): Promise<RateCounter> => {
   const { countInMemory, countInRedis } = await import('../adapters/rate-counter/flexible.ts')
   if (viewStore.kind === 'lmdb') return countInMemory()
@@ -107,7 +107,6 @@ export const openObjects = async (
   })
 }
 
-/** Where mail goes. */
 export const openMailer = async ({ mail, proxy }: Config): Promise<Mailer> => {
   if (mail.kind === 'smtp') {
     const { openSmtpMailer } = await import('../adapters/mailer/smtp.ts')
@@ -119,20 +118,20 @@ export const openMailer = async ({ mail, proxy }: Config): Promise<Mailer> => {
   return openOutbox(mail)
 }
 
-/** The login with Telegram; undefined if it is off. */
+/** Sign-in with Telegram; undefined if it is off. */
 export const openIdentityProvider = async ({ telegram, proxy }: Config): Promise<IdentityProvider | undefined> => {
   if (!telegram) return undefined
   const { openTelegram } = await import('../adapters/identity-provider/telegram.ts')
   return openTelegram({ ...telegram, fetch: proxy && proxyFetch(proxy) })
 }
 
-/** Opens the places that get copies of seals. Checks those on this machine. */
+/** Opens the sinks of seals. Checks the sinks on this machine. */
 export const openSealSinks = async ({ seals, objectStore, dataDir, proxy }: Config): Promise<SealSink[]> =>
   Promise.all(
     seals.sinks.map(async sink => {
       if (sink.kind === 'file') {
         const opened = openFileSealSink(sink.path)
-        // A wrong path shows now, and not only with the first seal.
+        // Reports a wrong path now instead of with the first seal.
         await opened.last().catch(({ message }) => {
           throw new ConfigError(`SEAL_SINK names a file that cannot be used: ${message}.`)
         })
@@ -160,15 +159,15 @@ export const openScratchViews: OpenScratch = async () => {
   return { scratch, discard }
 }
 
-/** What is in the folder of an embedded log or view store. */
+/** The file of an embedded log or view store. */
 const STORE_FILE = 'data.mdb'
 
-/** What is in a folder of objects before any object. */
+/** The entries of a folder of objects that has no objects yet. */
 const NO_OBJECTS = ['arriving', 'lost+found']
 
 /**
- * Throws Damaged if the folder of the embedded log holds none, but views or objects show that there was one: an empty
- * log would take its place.
+ * Throws Damaged if the folder of the embedded log has no log, but views or objects show that it had one. Otherwise an
+ * empty log would replace the lost one.
  */
 export const expectLog = ({ eventStore, viewStore, objectStore }: Config): void => {
   if (eventStore.kind !== 'lmdb' || namesIn(eventStore.folder).includes(STORE_FILE)) return

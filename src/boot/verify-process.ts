@@ -8,9 +8,9 @@ import type { Config } from './config.ts'
 import { ensureParent } from './process.ts'
 import { openLogReadOnly } from './stores.ts'
 
-// The program of the child process that verifies the log for `GET /v1/audit/verify`. It ends when its parent hangs up.
+// The program of the child process that verifies the log for `GET /v1/audit/verify`. It ends with its parent.
 
-/** The least urgent but one of the priorities that any process may take. */
+/** The least urgent priority but one. */
 const NICENESS = 18
 
 const verify = async ({ eventStore, account }: VerifierOrder): Promise<VerifierReport> => {
@@ -33,7 +33,7 @@ process.once('message', async (order: VerifierOrder) => {
   if (process.connected) process.send?.(report, () => process.disconnect())
 })
 
-/** A verification of the whole log, or of one account, as the API shows it. */
+/** The API form of a verification. */
 const shown = (
   { head, events, streams, newestAt, seal, unsealed, faults, notes }: Verification,
   accountId: AccountId | undefined,

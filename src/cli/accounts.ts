@@ -31,7 +31,7 @@ export const accountsCommand = (): Command => {
     .action(async (options, command) => {
       const caller = operatorOf(command)
       const key = { name: parseKeyName(options.key) }
-      // An unset variable of a shell gives an empty text, which is no number.
+      // A shell passes an unset variable as an empty text, which is not a number.
       const given = options.credits === undefined ? undefined : parseCredits(options.credits, { least: 0 })
       await withCore(async ({ config, services }) => {
         const welcomeMicros = given ?? config.welcomeMicros
@@ -86,7 +86,7 @@ export const accountsCommand = (): Command => {
         if (!isNew) console.error(`${email} was invited before.`)
         printOne({ email, invited: isNew }, options)
         const mailed = await mailInvitation(config, address)
-        // Programs need no note.
+        // Programs read only the JSON.
         if (!options.json) console.error(mailed)
       })
     })
@@ -132,7 +132,7 @@ const addSuspension = (parent: Command, name: 'suspend' | 'resume', description:
       printOne({ account_id: account, suspended: name === 'suspend', reason }, options)
     })
 
-/** A limit that is null is the default. */
+/** A null limit is the default. */
 const showLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits) => ({
   requests_per_minute: requestsPerMinute ?? null,
   runs_in_flight: runsInFlight ?? null,
@@ -154,7 +154,10 @@ const show = ({ account, balanceMicros, suspension, limits, sums }: AccountSumma
   credits_refunded: fromMicros(sums?.refundedMicros ?? 0),
 })
 
-/** Mails a recorded invitation, and says where it went. Throws OperatorError if the mail server refuses it. */
+/**
+ * Mails a recorded invitation. Returns a text that says where the mail went. Throws OperatorError if the mail server
+ * refuses it.
+ */
 const mailInvitation = async (config: Config, to: string): Promise<string> => {
   if (config.registration.mode === 'closed')
     return 'No mail was sent: with REGISTRATION=closed, people cannot open accounts, even with an invitation.'

@@ -8,7 +8,7 @@ import { fromMicros, toMicros } from '../domain/money.ts'
 import { UNABLE } from './audit/with-log.ts'
 import { OperatorError } from './operator-error.ts'
 
-/** Parses an amount of credits into microcredits. Throws OperatorError if it is not a valid amount. */
+/** Parses an amount of credits into microcredits. Throws OperatorError for an invalid amount. */
 export const parseCredits = (text: string, { least }: { least: number }): number => {
   const credits = /^\d+(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN
   // A larger number may have no exact amount of microcredits.
@@ -29,7 +29,7 @@ interface LimitOptions {
   default?: boolean
 }
 
-/** The limits that the options set. Throws OperatorError if there are none, or if they contradict each other. */
+/** The limits that the options set. Throws OperatorError if the options set no limit or contradict each other. */
 export const parseAccountLimits = ({ default: isDefault, ...given }: LimitOptions): AccountLimits | 'default' => {
   const { requestsPerMinute, runsInFlight } = given
   const isSet = requestsPerMinute !== undefined || runsInFlight !== undefined
@@ -49,19 +49,19 @@ const parseLimit = (text: string): number => {
   return limit
 }
 
-/** The name of a key. Throws OperatorError for a name that no key can have. */
+/** Throws OperatorError for an invalid name of a key. */
 export const parseKeyName = (name: string) => parseName('name of a key', name, MAX_NAME_LENGTH)
 
-/** The name of an auditor. Throws OperatorError for a name that no auditor can have. */
+/** Throws OperatorError for an invalid name of an auditor. */
 export const parseAuditorName = (name: string) => parseName('name of an auditor', name, MAX_ACTOR_NAME_LENGTH)
 
-/** Throws OperatorError for a reason that no grant can have. */
+/** Throws OperatorError for an invalid reason. */
 export const checkReason = (reason: string) => checkText('reason', reason, MAX_REASON_LENGTH)
 
-/** Throws OperatorError for a reference that no grant can have. */
+/** Throws OperatorError for an invalid reference. */
 export const checkReference = (reference: string) => checkText('reference', reference, MAX_REFERENCE_LENGTH)
 
-/** Throws OperatorError for an invoice that no payment can have. */
+/** Throws OperatorError for an invalid invoice. */
 export const checkInvoice = (invoice: string) => checkText('invoice', invoice, MAX_REFERENCE_LENGTH)
 
 const parseName = (what: string, text: string, limit: number): string => {
@@ -70,13 +70,13 @@ const parseName = (what: string, text: string, limit: number): string => {
   return name
 }
 
-/** As in the name of an actor: other characters could hide or break a line of a report, or control a terminal. */
+/** Other characters could hide or break a line of a report, or control a terminal. */
 const checkText = (what: string, text: string, limit: number) => {
   if (text === '' || [...text].length > limit || !isLine(text))
     throw new OperatorError(`The ${what} must have 1 to ${limit} printable characters.`)
 }
 
-/** Parses a name such as 12:sha256-6cdf…, or an old one such as 12:6cdf…. Throws OperatorError if it is none. */
+/** Parses the name of a seal, such as 12:sha256-6cdf…, or an old name such as 12:6cdf…. Throws OperatorError. */
 export const parseSeal = (option: string, text: string): KeptSeal => {
   const [, digits, digest] = /^(0|[1-9]\d{0,14}):((?:sha256-)?[0-9a-f]{64})$/.exec(text) ?? []
   const number = Number(digits)
@@ -84,7 +84,7 @@ export const parseSeal = (option: string, text: string): KeptSeal => {
   throw new OperatorError(`${option} must be a seal such as 12:sha256-6cdf…, with 64 hexadecimal digits.`, UNABLE)
 }
 
-/** Parses a seal by its number, or by its name. Throws OperatorError if it is none. */
+/** Parses the number or the name of a seal. Throws OperatorError. */
 export const parseNamedSeal = (option: string, text: string): NamedSeal => {
   if (/^(0|[1-9]\d{0,14})$/.test(text)) return { number: Number(text) }
   if (text.includes(':')) return parseSeal(option, text)

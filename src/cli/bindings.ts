@@ -40,7 +40,7 @@ const listBindings = (): Command =>
       else console.log(rows.length > 0 ? toText(rows) : `No provider is bound to ${model}.`)
     })
 
-/** The endpoints that a name of the catalog stands for: all of them without one. */
+/** The endpoints of a family or endpoint; all endpoints without a name. */
 const endpointsOf = (model: string | undefined): Set<string> => {
   if (model === undefined) return new Set(shipped.flatMap(({ endpoints }) => endpoints.map(({ id }) => id)))
   const family = shipped.find(each => namesOf(each).includes(model))
@@ -68,7 +68,7 @@ const show = (chosen: ChosenBinding, isConfigured: boolean, nowMs: number) => {
   }
 }
 
-/** An endpoint is named at the first of its bindings. */
+/** Only the first binding of an endpoint shows the endpoint's name. */
 const toText = (rows: Shown[]): string =>
   toColumns(
     rows.map((row, index) => [

@@ -109,7 +109,7 @@ export const catalogCommand = (): Command => {
 
 const rangeOf = ({ min, max }: { min: number; max: number }): string => (min === max ? `${min}` : `${min} – ${max}`)
 
-/** The kinds that a configured provider serves, if not all or none of them. */
+/** The output types that a configured provider serves, if not all or none. */
 const availabilityOf = (endpoints: ModelEndpoint[]): string => {
   const available = endpoints.filter(each => each.available)
   if (available.length === endpoints.length) return 'yes'
@@ -118,7 +118,7 @@ const availabilityOf = (endpoints: ModelEndpoint[]): string => {
 
 const checkFamilies = compileCheck(Families)
 
-/** The families of a JSON file that holds one or a list of them; undefined without a file. */
+/** The families in a JSON file, which holds one family or a list; undefined without a file. */
 const readFamilies = async (path: string | undefined): Promise<Family[] | undefined> => {
   if (path === undefined) return undefined
   const families = await readFile(path, 'utf8')
@@ -139,7 +139,6 @@ const idOf = (change: CatalogCommand) => ('family' in change ? change.family.id 
 
 const summarize = (change: CatalogCommand) => ({ family: idOf(change), change: verbs[change.type] })
 
-/** One line per difference. */
 const describe = (state: CatalogState, change: CatalogCommand): Record<string, unknown>[] => {
   if (change.type !== 'ReviseFamily') return [{ ...summarize(change), place: null, from: null, to: null }]
   const before = state.families.get(change.family.id)

@@ -6,8 +6,8 @@ interface Options {
 }
 
 /**
- * A table whose texts may have several lines each, without white space at the ends of its lines. A library took a
- * hundred times as long, and a history has thousands of rows.
+ * A table whose cells may have several lines. Lines have no trailing spaces. A library took a hundred times as long,
+ * and a history has thousands of rows.
  */
 export const toColumns = (rows: string[][], { head, aligns = [] }: Options = {}): string => {
   const all = [...(head ? [head] : []), ...rows].map(row => row.map(text => text.split('\n')))
@@ -18,7 +18,7 @@ export const toColumns = (rows: string[][], { head, aligns = [] }: Options = {})
   return all.map(cells => beside(cells, widths, aligns)).join('\n')
 }
 
-/** A text with white space up to a width. */
+/** Pads a text with spaces. */
 export const padded = (text: string, width: number, align: Align = 'left'): string => {
   const space = ' '.repeat(Math.max(0, width - widthOf(text)))
   return align === 'left' ? text + space : space + text
@@ -26,7 +26,7 @@ export const padded = (text: string, width: number, align: Align = 'left'): stri
 
 const GAP = '  '
 
-/** Cells of one or more lines beside each other. */
+/** Cells of one or more lines, side by side. */
 const beside = (cells: string[][], widths: number[], aligns: Align[]): string => {
   const height = Math.max(...cells.map(({ length }) => length))
   const lines = Array.from({ length: height }, (_, at) =>
@@ -35,7 +35,7 @@ const beside = (cells: string[][], widths: number[], aligns: Align[]): string =>
   return lines.map(texts => texts.join(GAP).trimEnd()).join('\n')
 }
 
-/** Terminals show the characters of some scripts, and pictures, in the width of two. */
+/** Terminals show emoji and the characters of some scripts two columns wide. */
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/gu
 
 const widthOf = (text: string): number => [...text].length + (text.match(WIDE)?.length ?? 0)

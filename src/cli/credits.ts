@@ -33,7 +33,7 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
       const { kind, reference, reason } = options
       checkReason(reason)
       if (reference !== undefined) checkReference(reference)
-      // A withdrawal names the kind of the grants that it takes back, and pays nothing.
+      // The kind of a withdrawal is that of the withdrawn grants. A withdrawal has no payment.
       const payment = name === 'grant' ? parsePayment(options) : undefined
       await withCore(async ({ services: { accounts } }) => {
         const moved = unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason, payment }))
@@ -61,7 +61,7 @@ interface PurchaseOptions {
   reference?: string
 }
 
-/** The money that a purchase cost; undefined for other kinds. Throws OperatorError if it is missing or out of place. */
+/** The payment of a purchase; undefined for other kinds. Throws OperatorError if it is missing or not allowed. */
 const parsePayment = ({ kind, paid, invoice, reference }: PurchaseOptions): Payment | undefined => {
   if (kind !== 'purchase') {
     if (paid === undefined && invoice === undefined) return undefined
@@ -75,8 +75,8 @@ const parsePayment = ({ kind, paid, invoice, reference }: PurchaseOptions): Paym
 }
 
 /**
- * An amount of a currency in use, with no more decimals than it has: `1.000 EUR` means a thousand in most of Europe.
- * Throws OperatorError.
+ * An amount in a current currency, with no more decimals than the currency has: `1.000 EUR` means a thousand in most of
+ * Europe. Throws OperatorError.
  */
 const parseMoney = (paid = ''): Pick<Payment, 'amount' | 'currency'> => {
   const { amount, currency } = PAID.exec(paid)?.groups ?? {}
@@ -101,7 +101,7 @@ const parseMoney = (paid = ''): Pick<Payment, 'amount' | 'currency'> => {
 
 const PAID = new RegExp(`^(?<amount>${MONEY_AMOUNT}) ?(?<currency>${CURRENCY})$`)
 
-/** A payment as it was understood, with all the decimals of its currency. */
+/** A payment with all the decimals of its currency. */
 const moneyText = ({ amount, currency }: Payment): string => {
   const [whole = '', decimals = ''] = amount.split('.')
   const padded = decimals.padEnd(decimalsOf(currency) ?? 0, '0')

@@ -62,7 +62,7 @@ export const keysCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (account, key, options, command) => {
       const caller = operatorOf(command)
-      // Once this is printed, the key no longer works, so the views come first.
+      // The command waits for the views before it prints, so the key no longer works once this is printed.
       await withCore(async ({ services }) => unwrap(await services.keys.revoke(caller, account, key)))
       printOne({ account_id: account, key_id: key, revoked: true }, options)
     })
@@ -111,10 +111,9 @@ const budgetOf = ({ amountMicros, period }: NonNullable<KeyInfo['budget']>, spen
   renews_at: spending?.renewsAt ?? null,
 })
 
-/** The width of a key's id. */
 const NAME_WIDTH = 30
 
-/** With it, the table has at most 80 columns. */
+/** The table has at most 80 columns. */
 const LIMITS_WIDTH = 28
 
 const rowOf = ({
@@ -168,7 +167,7 @@ interface LimitOptions {
   addresses?: string
 }
 
-/** The limits of a new key from the options of a command. Throws OperatorError for one that is malformed. */
+/** The limits of a new key. Throws OperatorError for an invalid option. */
 const parseKeyLimits = ({ expires, budget, models, addresses }: LimitOptions): KeyLimits => ({
   ...(expires !== undefined && { expiresAt: parseExpiry(expires) }),
   ...(budget !== undefined && { budget: parseBudget(budget) }),

@@ -38,7 +38,7 @@ interface Options {
   balanceUnder?: string
 }
 
-/** The settings after the change. Throws OperatorError for an option that means nothing. */
+/** The settings after the change. Throws OperatorError for an invalid option. */
 const changeOf = ({ email, url, balanceUnder }: Options): ((before: NoticesInfo) => NoticesInfo) => {
   const isAddress = email?.includes('@') ?? false
   if (email !== undefined && email !== 'on' && email !== 'off' && !isAddress)

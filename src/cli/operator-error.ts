@@ -1,4 +1,4 @@
-/** A command that fails. The message explains why, and what to do instead. */
+/** A failed command. The message gives the reason and what to do. */
 export class OperatorError extends Error {
   override name = 'OperatorError'
   readonly exitCode: number

@@ -6,13 +6,12 @@ import { compileGuard } from '../engine/log/guard.ts'
 import type { Caller } from '../services/caller.ts'
 import { OperatorError } from './operator-error.ts'
 
-/** The operator that runs a command: the name given with `--as`, else the system user. Throws OperatorError. */
+/** The operator who runs a command: the name in `--as`, or else the system user. Throws OperatorError. */
 export const operatorOf = (command: Command): Caller => {
   const { as = systemUser() } = command.optsWithGlobals<{ as?: string }>()
   return { kind: 'operator', name: as }
 }
 
-/** Reads the value of `--as`. */
 export const parseOperator = (text: string): string => {
   const name = normalized(text)
   if (!isName(name)) throw new InvalidArgumentError(RULE)
@@ -30,7 +29,7 @@ const systemUser = (): string => {
   return name
 }
 
-/** A container may run as a user id without a name. */
+/** In a container, the user ID may have no name. */
 const systemName = (): string | undefined => {
   try {
     const { username } = userInfo()

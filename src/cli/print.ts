@@ -25,10 +25,10 @@ const words = (name: string): string => name.replaceAll('_', ' ')
 
 const show = (value: unknown): string => (value === undefined || value === null ? '–' : String(value))
 
-/** How often long work reports its progress. */
+/** The interval between reports of progress. */
 const REPORT_EVERY_MS = 1000
 
-/** Returns a function that shows the progress of long work on a terminal, such as "replayed 100 of 2000 events". */
+/** Returns a function that shows progress on a terminal, such as "replayed 100 of 2000 events". */
 export const progressReport = (verb: string): ((done: number, total: number) => void) => {
   if (!process.stderr.isTTY) return () => undefined
   let shownAtMs = performance.now()
@@ -40,14 +40,14 @@ export const progressReport = (verb: string): ((done: number, total: number) => 
 }
 
 /**
- * Writes pieces to the standard output, each when the reader has taken the one before. Ends early, without an error, if
- * the reader has left, as `head` does. Throws OperatorError if the output, which is a `noun`, cannot be written.
+ * Writes pieces to the standard output, each after the reader has taken the previous one. Ends early, without an error,
+ * if the reader has left, as `head` does. Throws OperatorError if the output, a `noun`, cannot be written.
  */
 export const writeOut = async (
   pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   noun = 'export',
 ): Promise<void> => {
-  // A failure also rejects the write that met it. Without a listener it would end the process.
+  // A failed write also rejects. Without a listener, the event would end the process.
   const ignore = () => undefined
   process.stdout.on('error', ignore)
   for await (const piece of pieces) if (!(await write(piece, noun))) return
@@ -55,7 +55,7 @@ export const writeOut = async (
   process.stdout.off('error', ignore)
 }
 
-/** Resolves when the piece is written: to false if nobody reads it. */
+/** Resolves once the piece is written, or to false if the reader has left. */
 const write = (piece: string | Uint8Array, noun: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     process.stdout.write(piece, error => {

@@ -17,21 +17,21 @@ import { runsCommand } from './runs.ts'
 import { viewsCommand } from './views.ts'
 import { webhooksCommand } from './webhooks.ts'
 
-// Customers and vendors choose names, reasons and messages, so commands print nothing for people unchanged.
+// Customers and vendors choose names, reasons and messages, so texts for people are escaped.
 for (const name of ['log', 'error'] as const) {
   const print = console[name].bind(console)
   console[name] = (...texts: unknown[]) =>
     print(...texts.map(text => (typeof text === 'string' ? visible(text) : text)))
 }
 
-/** Runs a command, and resolves to the exit code of the process. */
+/** Runs a command. Resolves to the exit code of the process. */
 export const runProgram = async (args: string[]): Promise<number> => {
   const program = createProgram()
   try {
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    // Commander has explained its own errors.
+    // Commander has printed its own errors.
     if (error instanceof CommanderError) return error.exitCode
     const isExpected = error instanceof OperatorError
     console.error(isExpected ? error.message : explainFailure(error))
@@ -39,10 +39,10 @@ export const runProgram = async (args: string[]): Promise<number> => {
   }
 }
 
-/** A misused or failed audit could not look: a script would take 1 for a fault in the log. */
+/** An audit exits with 1 only for a fault in the log, so other failures of an audit have another code. */
 const failureOf = (command: string | undefined): number => (command === 'audit' ? UNABLE : FAILED)
 
-/** The commands, of which `docs/cli.md` is made. */
+/** The commands. `docs/cli.md` is generated from them. */
 export const createProgram = (): Command => {
   const program = new Command('tollgate')
     .description(
@@ -68,7 +68,7 @@ export const createProgram = (): Command => {
 
 const FAILED = 1
 
-/** Shows the options of the program, such as --as, in the help of every command, and throws instead of exiting. */
+/** Shows the program's options, such as --as, in the help of every command, and throws instead of exiting. */
 const configure = (command: Command, inherited = FAILED) => {
   const misused = Math.max(inherited, failureOf(command.name()))
   command.configureHelp({ showGlobalOptions: true }).exitOverride(error => {

@@ -11,8 +11,8 @@ export const unwrap = <Value>(answer: Answer<Value>): Value => {
 }
 
 /**
- * The messages that name a command, or that say something else to an operator than to a client. Commands open only
- * `CoreServices`, so the messages about uploads and inputs never show here.
+ * Messages that name a command, or tell an operator something else than a client. Commands open only `CoreServices`, so
+ * messages about uploads and inputs never appear here.
  */
 export const messages: RefusalMessages = {
   account_not_found: () =>
@@ -30,7 +30,7 @@ export const messages: RefusalMessages = {
       ? `There is no model ${model}; "tollgate catalog list" shows all models.`
       : `The model ${model} was withdrawn; ${replacedBy} replaces it.`,
   webhook_url_invalid: ({ url, fault }) => `${JSON.stringify(url)} cannot receive webhooks: it ${urlFaults[fault]}.`,
-  // On the command line, only a withdrawal is refused for lack of credits.
+  // On the command line, only withdrawals are refused for lack of credits.
   insufficient_credits: ({ balanceMicros }) => {
     const balance = fromMicros(balanceMicros)
     return `The balance is ${balance} credits, so ${balance > 0 ? `at most ${balance}` : 'nothing'} can be withdrawn.`

@@ -5,7 +5,7 @@ import { printOne, progressReport } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
-/** The most places to name in a report, which also has their total number. */
+/** Places that a report names. It also gives their total number. */
 const MAX_NAMED = 20
 
 export const viewsCommand = (): Command => {

@@ -6,14 +6,14 @@ import { BY_KEY } from '../ports/view-store.ts'
 import { OperatorError } from './operator-error.ts'
 
 /**
- * How long a command waits for views that another process updates: before its work, and after it, so that the service
- * shows its changes when the command ends. Views are usually a few milliseconds behind.
+ * How long a command waits, before and after its work, for views that another process updates. So the service shows the
+ * changes when the command ends. Views are usually a few milliseconds behind.
  */
 const CATCH_UP_MS = 10_000
 
 /**
- * Opens the core, runs the work, and waits until the views show it. Work that changes something prints its result
- * itself: the change is durable, and the operator must know it even if the wait is interrupted.
+ * Opens the core, runs the work, and waits until the views show its changes. Work that changes something prints its own
+ * result: the change is durable, and the operator must see it even if the wait is interrupted.
  */
 export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
   const config = readConfig(process.env, { isCommand: true })
@@ -22,7 +22,7 @@ export const withCore = async <Result>(work: (core: Core) => Promise<Result>): P
   try {
     await untilFitting(core)
     const result = await work(core)
-    // Rows that do not fit are missing from the result. Changes are made by commands without one.
+    // Rows that do not fit the log are missing from the result. Commands that change something have no result.
     if (core.repairs.rebuilt && result !== undefined) throw new OperatorError(MISFITS)
     await untilShown(core)
     return result

@@ -9,7 +9,7 @@ import { fromMicros } from '../../domain/money.ts'
 import { creditsToJson, eventToJson } from './json.ts'
 import { chainToJson } from './text.ts'
 
-/** An account at a moment. It has at least one event. */
+/** An account at a moment, as JSON. It has at least one event. */
 export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
   const { accountId, email, tester, openedAt } = account.opening as Opening
   const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros } = account.sums

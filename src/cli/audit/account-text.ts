@@ -6,10 +6,10 @@ import { ownerName } from '../../domain/login/identity.ts'
 import { toColumns } from '../columns.ts'
 import { credits, printable, split, wrapped } from './text.ts'
 
-/** The width of names and URLs in a table of 100 columns beside an ID, a state and numbers. */
+/** The width of names and URLs in a table of 100 columns. */
 const NAME_WIDTH = 34
 
-/** An account at a moment. It has at least one event. */
+/** An account at a moment, as text. It has at least one event. */
 export const accountToText = (account: AccountFold): string => {
   const opening = account.opening as Opening
   const { accountId, tester, openedAt } = opening

@@ -18,7 +18,7 @@ import {
   wrapped,
 } from './text.ts'
 
-/** The width of a column of words beside a time and a name, in 100 columns. */
+/** The width of descriptions in a table of 100 columns. */
 const WORDS_WIDTH = 40
 const ACTOR_WIDTH = 18
 
@@ -109,10 +109,10 @@ const eventsToText = ({ runId, story: { events, isTest }, account, faults, seal 
   ].join('\n\n')
 }
 
-/** The width of the steps beside their results, in 100 columns. */
+/** The width of steps in a table of 100 columns. */
 const STEP_WIDTH = 60
 
-/** The price as an arithmetic that a person can follow, with the credits after each step. */
+/** The price as arithmetic, with the credits after each step. */
 const priceToText = ({ story: { receipt, used }, steps, price: { listed, faults } }: Explanation): string => {
   if (!receipt) return 'The run was never debited.'
   const { catalogRevision, totalMicros, usdPerCreditMicros } = receipt
@@ -135,7 +135,7 @@ const priceToText = ({ story: { receipt, used }, steps, price: { listed, faults 
   ].join('\n')
 }
 
-/** As wide as the digest below it. */
+/** The width of a digest. */
 const KEY_WIDTH = 71
 
 const resultToText = ({ output, outputDeletedAt, error }: RunStory): string => {

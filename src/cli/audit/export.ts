@@ -14,7 +14,7 @@ export const exportCommand = (): Command =>
       withLog(options, async ({ log }) => {
         if (account !== undefined && !(await hasAccount(log, account)))
           throw new OperatorError(`The log has no account ${account}.`, UNABLE)
-        // On a terminal that also shows the export, progress would stand among its lines.
+        // On a terminal, progress would mix with the lines of the export.
         const onProgress = process.stderr.isTTY && !process.stdout.isTTY ? progressReport('exported') : undefined
         await writeOut(exportLog(log, { format: options.format, account, onProgress }))
       }),

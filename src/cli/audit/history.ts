@@ -10,14 +10,14 @@ import { type Align, toColumns } from '../columns.ts'
 import { actorToJson, creditsToJson, eventToJson } from './json.ts'
 import { chainToJson, chainToText, credits, dayOf, printable, signedCredits, split, timeOf, wrapped } from './text.ts'
 
-/** Events in a table. The columns of a table are as wide as its texts, so all its lines are held in memory. */
+/** Events in a table. The columns of a table are as wide as its texts, so memory holds all its lines. */
 const TABLE_EVENTS = 1000
 
-/** Widths with which a line fits in 100 columns. */
+/** With these widths, a line fits in 100 columns. */
 const WORDS_WIDTH = 40
 const ACTOR_WIDTH = 15
 
-/** Prints the history of an account while it is read, so that it may be of any length. */
+/** Prints the history of an account while the log is read, so memory does not limit its length. */
 export class HistoryPrinter {
   readonly #accountId: string
   readonly #json: boolean
@@ -37,7 +37,7 @@ export class HistoryPrinter {
     if (this.#events % TABLE_EVENTS === 0) this.flush()
   }
 
-  /** Prints the lines that were not printed yet. */
+  /** Prints the pending lines. */
   flush() {
     if (this.#rows.length === 0) return
     if (this.#json) {
@@ -58,7 +58,7 @@ export class HistoryPrinter {
     }
   }
 
-  /** A row with the date, before the first event of each day. */
+  /** A row with the date, before the first event of a day. */
   #dayRow({ metadata: { at } }: AccountRecord): string[][] {
     const day = dayOf(at)
     if (day === this.#day) return []
@@ -82,13 +82,13 @@ const textRow = (event: AccountRecord, line: LedgerLine | undefined, account: Ac
   ]
 }
 
-/** With free and paid credits apart if the account has both. */
+/** Shows free and paid credits separately if the account has both. */
 const balanceOf = ({ balance }: LedgerLine): string => {
   const sides = split(balance)
   return sides.length > 1 ? [inTotal(balance), ...sides].join('\n') : (sides[0] as string)
 }
 
-/** With room for the name of a side, so that all numbers of the column end below each other. */
+/** Leaves space for ` free` or ` paid`, so that the numbers of a column align. */
 const inTotal = (balance: Split): string => `${credits(totalOf(balance))}     `
 
 const lineToJson = (event: AccountRecord, line: LedgerLine | undefined, account: AccountFold) => ({

@@ -10,18 +10,17 @@ import { fromMicros } from '../../domain/money.ts'
 
 const NOTHING: Split = { freeMicros: 0, paidMicros: 0 }
 
-/** A seal with what it covers. */
 export const sealToJson = (seal: NewestSeal | undefined) =>
   seal ? { seal: seal.name, events: seal.events, at: seal.at } : null
 
-/** An amount in total, and free and paid apart. */
+/** The total of an amount, and its free and paid parts. */
 export const creditsToJson = (name: string, split = NOTHING) => ({
   [name]: fromMicros(totalOf(split)),
   [`${name}_free`]: fromMicros(split.freeMicros),
   [`${name}_paid`]: fromMicros(split.paidMicros),
 })
 
-/** What a provider charges for a run; `amount` and `currency` are null if nobody knows. */
+/** The charge of a provider for a run. `amount` and `currency` are null if the charge is unknown. */
 export const costToJson = ({ provider, model, account, version, units, ...cost }: ProviderCostRecorded) => ({
   ...{ provider, model, account: account ?? null, version: version ?? null, units: units ?? {} },
   amount: cost.amountMicros === undefined ? null : fromMicros(cost.amountMicros),
@@ -34,7 +33,7 @@ interface Named {
   data: unknown
 }
 
-/** The place of an event in the log, its time, and the link that ties it to the events before it. */
+/** The place of an event in the log, its time, and its link to the previous events. */
 export const eventToJson = ({ revision, position, id, type, metadata: { at, clock, hash } }: Recorded<Named>) => ({
   ...{ revision, position, event_id: id, type, at },
   clock: clock ?? null,

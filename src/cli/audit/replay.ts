@@ -56,7 +56,7 @@ const parseMoment = (text: string): AsOf => {
   return asOf
 }
 
-/** Throws OperatorError for a moment before the account was opened, or one that its log has not reached. */
+/** Throws OperatorError for a moment before the account was opened, or after the end of the log. */
 const checkMoment = (accountId: string, { account, next, head }: Replay, asOf: AsOf | undefined) => {
   const { last } = account
   if (!last && !next) throw new OperatorError(`The log has no account ${accountId}.`, UNABLE)

@@ -6,7 +6,7 @@ import { ownerName } from '../../domain/login/identity.ts'
 import { toColumns } from '../columns.ts'
 import { duration, printable, shortened, wrapped } from './text.ts'
 
-/** The width of a value beside its name, in 100 columns. */
+/** The width of a value in a table of 100 columns. */
 const VALUE_WIDTH = 78
 
 export const requestToText = ({ accountId, story, account }: Explanation): string => {

@@ -22,7 +22,7 @@ const FORMATS = {
   csv: statementToCsv,
   json: statementToJson,
   html: statementToHtml,
-  // Its library takes a while to load.
+  // The library takes a while to load.
   pdf: async function* (statement: Statement) {
     const { statementToPdf } = await import('./statement/pdf.ts')
     yield* statementToPdf(statement)
@@ -102,14 +102,14 @@ const monthOf = ({ period = '', from, to }: Options): Pick<Period, 'from' | 'to'
   throw new OperatorError('--period must be a month in UTC, such as 2026-11.', UNABLE)
 }
 
-/** The report of a closed month has the accounts that its seal covers. */
+/** The report of a closed month has only accounts that its seal covers. */
 const missing = async (log: ReadableLog, account: string): Promise<never> => {
   const isOpen = (await log.readEvent(accountStream(account as AccountId), 0)) !== undefined
   const why = isOpen ? `${account} was opened after the period was closed.` : `The log has no account ${account}.`
   throw new OperatorError(why, UNABLE)
 }
 
-/** A PDF would disturb a terminal. */
+/** A PDF would garble a terminal. */
 export const checkTerminal = ({ format, output }: Pick<Options, 'format' | 'output'>, isTerminal: boolean) => {
   if (format === 'pdf' && output === undefined && isTerminal)
     throw new OperatorError('A terminal cannot show a PDF. Name a file with --output statement.pdf.', UNABLE)

@@ -4,41 +4,39 @@ import type { Split } from '../../audit/lots.ts'
 import { escapedByCode } from '../../domain/visible.ts'
 import { faultToJson } from './json.ts'
 
-/** The texts of a damaged log may hold anything, also characters that control a terminal. */
+/** A damaged log may hold any text, including characters that control a terminal. */
 export const printable = (text: string): string =>
   text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, found => {
     const escaped = JSON.stringify(found).slice(1, -1)
-    // JSON leaves most characters of these kinds as they are.
+    // JSON escapes only some of these characters.
     return escaped === found ? escapedByCode(found) : escaped
   })
 
-/** Microcredits as credits. */
 export const credits = millionths
 
-/** Credits that came or went, with their sign. */
+/** A change of credits, with its sign. */
 export const signedCredits = (micros: number): string => `${micros > 0 ? '+' : ''}${credits(micros)}`
 
-/** Credits by side, such as `4 free, 6 paid`; nothing is `0`. */
+/** The free and the paid part of credits, such as `4 free, 6 paid`; `0` if both are zero. */
 export const split = ({ freeMicros, paidMicros }: Split, show = credits): string[] => {
   const sides = [freeMicros !== 0 && `${show(freeMicros)} free`, paidMicros !== 0 && `${show(paidMicros)} paid`]
   const moved = sides.filter(side => side !== false)
   return moved.length > 0 ? moved : ['0']
 }
 
-/** Text in lines of at most this many characters, broken at spaces if possible. */
+/** Breaks a text into lines of at most `width` characters, at spaces if possible. */
 export const wrapped = (text: string, width: number): string =>
   (text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S{1,${width}}`, 'gu')) ?? [])
     .map(line => line.trimEnd())
     .join('\n')
 
-/** The day and the time of day in a time of the log. */
 export const dayOf = (at: string): string => at.slice(0, 10)
 export const timeOf = (at: string): string => at.slice(11, -1)
 
-/** Characters of a text from a request or result: enough to recognise it. */
+/** Characters of a long text that are shown: enough to recognise it. */
 const MAX_SHOWN = 300
 
-/** A text that is cut if it is long, with its length. */
+/** Cuts a long text, and adds its length. */
 export const shortened = (text: string, limit = MAX_SHOWN): string =>
   text.length <= limit ? text : `${text.slice(0, limit)}… (${count(text.length, 'character')})`
 
@@ -53,14 +51,14 @@ export const duration = (ms: number): string => {
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** The width of a section's lines, which are indented, in 100 columns. */
+/** The width of the indented lines of a section, in 100 columns. */
 export const SECTION_WIDTH = 96
 
 /** A heading with the lines below it. */
 export const section = (heading: string, text: string): string =>
   [heading, ...text.split('\n').map(line => line && `  ${line}`)].join('\n')
 
-/** The faults of an account's chain that a reader of its history must know; nothing if it is whole. */
+/** Reports breaks in the chain of an account's events; nothing if the chain is whole. */
 export const chainToText = (faults: Fault[], account: string): string[] => {
   const [first] = faults
   if (!first) return []

@@ -75,5 +75,4 @@ const costsToText = ({ costs, unknownCosts }: TrialBalance): string => {
 
 const cells = (split: SplitSum): string[] => Object.values(splitToJson(split)).map(withCommas)
 
-/** Groups the digits before the point by thousands. */
 const withCommas = (decimal: string): string => decimal.replace(/\B(?=(\d{3})+\.)/g, ',')

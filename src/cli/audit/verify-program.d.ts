@@ -14,10 +14,10 @@ export class Wrong extends Error {}
 /** Reads Ed25519 public keys in PEM, as a JSON Web Key, or as a set of them. The map is empty if there are none. */
 export function parseKeys(text: string): Keys
 
-/** What a proof shows: its seals, and all else as lines. Throws Wrong. */
+/** The seals of a proof, and its other contents as lines. Throws Wrong. */
 export function examine(text: string, keys: Keys): Shown
 
-/** What a proof shows, as lines. One of its seals must be the one that was kept, if any was. Throws Wrong. */
+/** The contents of a proof as lines. If `kept` is given, the proof must contain that seal. Throws Wrong. */
 export function check(text: string, keys: Keys, kept?: string): string[]
 
 export function readEvent(texts: object, stream: string, revision: number): { type: string; data: unknown }

@@ -3,7 +3,7 @@ import { ensureParent } from '../../boot/process.ts'
 import type { WorkerOrder, WorkerReport } from './verify-workers.ts'
 import { withLog } from './with-log.ts'
 
-// The program of a worker of `tollgate audit verify`. It ends when its parent hangs up.
+// The program of a worker of `tollgate audit verify`. It ends with its parent.
 process.once('disconnect', () => undefined)
 
 const verify = async ({ file, ...order }: WorkerOrder): Promise<WorkerReport> => {

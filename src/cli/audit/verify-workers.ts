@@ -11,21 +11,20 @@ import { UNABLE } from './with-log.ts'
 
 interface Options extends Pick<PartOptions, 'isDense' | 'kept' | 'onProgress'> {
   workers: number
-  /** The exported log, if that is verified. */
+  /** The exported log, if one is verified. */
   file: string | undefined
   /** The program of the other workers. */
   program?: string
 }
 
-/** What a worker gets to do. The worker reads the same file or environment as this process. */
+/** The order for a worker. The worker reads the same file or environment as this process. */
 export type WorkerOrder = Pick<PartOptions, 'part' | 'head' | 'isDense'> & { file: string | undefined }
 
-/** What it answers. */
 export type WorkerReport = { findings: Findings } | { failure: string }
 
 /**
- * Verifies a log with several workers: this process takes the first part, and a process of its own each other. Throws
- * OperatorError if one of them could not look.
+ * Verifies a log with several workers. This process takes the first part, and a child process takes each other part.
+ * Throws OperatorError if a worker could not read the log.
  */
 export const verifyWithWorkers = async (
   log: ReadableLog,
@@ -36,7 +35,7 @@ export const verifyWithWorkers = async (
   const others = Array.from({ length: workers - 1 }, (_, index) =>
     startWorker(program, { ...orderOf(index + 1), file }),
   )
-  // Between two pages, a worker that has failed is noticed.
+  // Reports a failed worker between two pages.
   const onPage: OnProgress = async (position, head) => {
     onProgress?.(position, head)
     await nextTurn()
@@ -51,7 +50,7 @@ export const verifyWithWorkers = async (
 
 const startWorker = (program: string, order: WorkerOrder): { findings: Promise<Findings>; end(): void } => {
   const child = fork(program, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced' })
-  // It notices between two pages, and closes the log.
+  // The child sees this between two pages, and closes the log.
   const end = () => child.connected && child.disconnect()
   const findings = new Promise<Findings>((resolve, reject) => {
     const fail = (message: string) => reject(new OperatorError(message, UNABLE))
@@ -69,5 +68,5 @@ const startWorker = (program: string, order: WorkerOrder): { findings: Promise<F
 
 const FEWER = 'The result is unknown. Each worker needs its own memory; try again with --workers 1.'
 
-/** With this file's extension: `.ts` from source, `.js` once compiled. */
+/** Has this file's extension: `.ts` from source, `.js` once compiled. */
 const workerProgram = fileURLToPath(new URL(`./verify-worker${extname(import.meta.url)}`, import.meta.url))

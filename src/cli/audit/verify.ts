@@ -46,7 +46,7 @@ export const verifyCommand = (): Command =>
       else if (verification.isInDoubt) process.exitCode = UNABLE
     })
 
-/** Each worker opens the log and takes memory, and more than a few have to wait for the first one. */
+/** Each worker opens the log and takes memory. More workers would wait for the first. */
 const MAX_WORKERS = 16
 
 const parseWorkers = (text: string): number => {
@@ -55,19 +55,20 @@ const parseWorkers = (text: string): number => {
   throw new OperatorError(`--workers must be a number from 1 to ${MAX_WORKERS}.`, UNABLE)
 }
 
-/** In a smaller log, starting further workers takes as long as they save. */
+/** In a smaller log, starting more workers takes as long as they save. */
 const MANY_EVENTS = 250_000
 
-/** Beyond these, a further worker hardly saves time. */
+/** More workers save little time. */
 const USUAL_WORKERS = 4
 
-/** One for each core, if the log is large and embedded. All others would be sent or parsed in full for each worker. */
+/**
+ * One worker per core if the log is large and embedded. Any other log would be sent or parsed in full for each worker.
+ */
 const defaultWorkers = async ({ log, isDense }: { log: ReadableLog; isDense: boolean }): Promise<number> => {
   if (!isDense || (await log.head()) < MANY_EVENTS) return 1
   return Math.min(availableParallelism(), USUAL_WORKERS)
 }
 
-/** The seals that were kept elsewhere. */
 const keptIn = async ({ since, sink }: { since?: string; sink?: string }, log: ReadableLog): Promise<KeptSeal[]> => {
   const one = since === undefined ? [] : [parseSeal('--since', since)]
   return [...one, ...(sink === undefined ? [] : await sealsIn(sink, await sealKeysIn(log)))]
@@ -109,13 +110,13 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
   ].join('\n')
 }
 
-/** The extent of the newest seal, with advice to keep it: without a kept seal, a rewritten log passes. */
+/** The extent of the newest seal, and the advice to keep it: without a kept seal, a rewritten log passes. */
 const aboutSeals = ({ events, seal, unsealed, faults }: Verification, kept: KeptSeal[] | undefined): string[] => {
   if (events === 0) return ['The log is empty. Check that this is the right log.']
   if (!seal) return unsealed > 0 ? [UNSEALED] : []
   const covered = `Seal ${seal.name} of ${seal.at} covers the first ${count(seal.events, 'event')}`
   const newer = unsealed > 0 ? `, but not the last ${unsealed.toLocaleString('en')}.` : '.'
-  // A seal of a log that is at fault is not worth keeping.
+  // A seal of a faulty log is not worth keeping.
   const advise = (text: string) => (faults.length === 0 ? [text] : [])
   if (!kept) return [covered + newer, ...advise(KEEP)]
   const compared = `${count(kept.length, 'seal')} that you kept ${kept.length === 1 ? 'was' : 'were'} compared.`

@@ -8,16 +8,16 @@ import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { OperatorError } from '../operator-error.ts'
 import { printable } from './text.ts'
 
-/** The exit code of an audit that found something wrong. */
+/** The exit code of an audit that found a fault. */
 export const WRONG = 1
 
-/** The exit code of an audit that could not look. */
+/** The exit code of an audit that could not read the log. */
 export const UNABLE = 2
 
 export const fileOption = (): Option =>
   new Option('--file <path>', 'read an exported log from this file (default: the log that the environment names)')
 
-/** Opens the log, or an exported one, to read only. Throws OperatorError if it cannot be read. */
+/** Opens the log, or an exported log, read-only. Throws OperatorError if it cannot be read. */
 export const withLog = async <Result>(
   { file }: { file?: string },
   look: (opened: { log: ReadableLog; isDense: boolean }) => Promise<Result>,
@@ -36,7 +36,7 @@ export const withLog = async <Result>(
   }
 }
 
-/** The message of a damaged log may quote the log. */
+/** The message about a damaged log may quote the log. */
 const messageOf = (error: unknown, file?: string): string => {
   if (error instanceof OperatorError) return error.message
   if (error instanceof Damaged) return printable(error.message)

@@ -14,10 +14,10 @@ import { OperatorError } from '../operator-error.ts'
 import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
 
-/** An account cannot be used. */
+/** The exit code if an account cannot be used. */
 const FAULTY = 1
 
-/** There is no account to check. */
+/** The exit code if there is no account to check. */
 const UNCONFIGURED = 2
 
 export const checkCommand = (): Command =>
@@ -32,7 +32,7 @@ export const checkCommand = (): Command =>
       const config = readConfig(process.env, { isCommand: true })
       const providers = chosenOf(config, name)
       const secrets = providers.flatMap(({ keys }) => keys)
-      // It loads the adapters of all vendors, which other commands do not need.
+      // Loads the adapters of all vendors, which other commands do not need.
       const { checkVendorAccounts } = await import('../../boot/providers.ts')
       keepFilesPrivate(config.dataDir)
       const masterSecret = readMasterSecret(config.masterSecret)
@@ -45,10 +45,13 @@ export const checkCommand = (): Command =>
       if (checked.some(({ fault }) => fault !== undefined)) process.exitCode = FAULTY
     })
 
-/** Before the first start of a service, there is no log, and nothing waits. */
+/** Before a service has started for the first time, there is no log, and no circuit breaker is open. */
 const hasLog = ({ eventStore }: Config): boolean => eventStore.kind !== 'lmdb' || existsSync(eventStore.folder)
 
-/** Ends the waits of accounts that work, and returns those that waited. The check works without the stores too. */
+/**
+ * Closes the circuit breakers of accounts that work, and returns the accounts whose breakers were open. The check also
+ * works without the stores.
+ */
 const endWaits = async (caller: Caller, working: CheckedAccount[]): Promise<CheckedAccount[]> => {
   const waited: CheckedAccount[] = []
   try {
@@ -82,14 +85,16 @@ const chosenOf = ({ providers }: Config, name: string | undefined): Config['prov
 
 const keyOf = (provider: ProviderName): string => keyVariables[provider][0]
 
-/** Adapters leave keys out of what they say. Nothing that a provider answers may show one, or control the terminal. */
+/**
+ * Adapters remove keys from their messages. A provider's response must not show a key or control the terminal either.
+ */
 const withoutSecrets = ({ fault, ...checked }: CheckedAccount, secrets: readonly string[]): CheckedAccount => {
   if (fault === undefined) return checked
   const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), fault)
   return { ...checked, fault: clean.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ') }
 }
 
-/** `waited` if processes gave the account no runs until now, because it had not worked. */
+/** `waited` if the circuit breaker of the account was open. */
 type Checked = CheckedAccount & { waited: boolean }
 
 const shown = ({ provider, account, fault, waited }: Checked) => ({

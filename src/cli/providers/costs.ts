@@ -38,7 +38,7 @@ export const statementCommand = (): Command =>
       if (!isProvider(provider)) throw new OperatorError(`The provider must have a name such as ${KNOWN}.`, UNABLE)
       const period = costPeriod(options)
       const form = FORMS[(options.json ? 'json' : options.format) as keyof typeof FORMS]
-      // On a terminal that also shows the statement, progress would stand among its lines.
+      // On a terminal, progress would mix with the lines of the statement.
       const onProgress = process.stderr.isTTY && !process.stdout.isTTY ? progressReport('read') : undefined
       await withLog(options, ({ log }) =>
         writeOut(form(providerStatement(log, { provider, ...period, onProgress }), provider), 'statement'),
@@ -99,7 +99,7 @@ const warningOf = ({ month, family, provider }: Margin): string =>
 const FROM = 'start of the period, inclusive: a date in UTC, or a time with a zone such as 2026-11-01T00:00:00Z'
 const TO = 'end of the period, exclusive, in the same form'
 
-/** Throws OperatorError for a text that is no time. */
+/** Throws OperatorError for an invalid time. */
 const costPeriod = (options: CostPeriod): CostPeriod => {
   const [from, to] = [timeOf('from', options.from), timeOf('to', options.to)]
   if (from !== undefined && to !== undefined && from >= to)

@@ -97,7 +97,7 @@ const toText = (providers: Shown[], nowMs: number): string => {
   return [table, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
 }
 
-/** With it, the table has 80 columns. */
+/** The table has 80 columns. */
 const FAMILIES_WIDTH = 36
 
 const rowOf = ({ provider, state, accounts, processes, calls, max_calls, families }: Shown) => [
@@ -112,7 +112,7 @@ interface ShownRest extends Pick<ReportedRest, 'kind' | 'until' | 'account'> {
   model: string | null
 }
 
-/** Why an account or a model gets no jobs now, and what the operator can do. */
+/** The reason why a circuit breaker is open, and what the operator can do. */
 const restText = (provider: string, { account, model, kind, until }: ShownRest, keyVariable: string): string => {
   const what = model === null ? `account ${account}` : `${model} with account ${account}`
   return `${provider}: the circuit breaker for ${what} is open until ${until}: ${REASONS[kind]}`.replace(

@@ -1,7 +1,7 @@
 import type { Binding } from '../../../schemas/binding.ts'
 import { nameOf } from '../../domain/routing/choices.ts'
 
-/** How long before its end a binding is warned of: time enough to try a successor. */
+/** How long before its end a binding is reported, so that operators can try a successor. */
 const WARN_MS = 60 * 24 * 60 * 60 * 1000
 
 export interface Retiring {
@@ -11,11 +11,11 @@ export interface Retiring {
   replaced_by: string | null
 }
 
-/** Whether the provider of a binding has turned its model off. It gets no jobs any more. */
+/** Whether the provider has turned off the model of a binding. Such a binding gets no jobs. */
 export const isRetired = ({ retiresAt }: Pick<Binding, 'retiresAt'>, nowMs: number): boolean =>
   retiresAt !== undefined && Date.parse(retiresAt) <= nowMs
 
-/** The bindings whose models their provider has turned off, or turns off within 60 days, the earliest first. */
+/** The bindings whose models were turned off, or will be within 60 days, earliest first. */
 export const retiringOf = (bindings: readonly Binding[], nowMs: number): Retiring[] =>
   bindings
     .flatMap(binding => {

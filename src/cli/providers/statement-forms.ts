@@ -5,11 +5,11 @@ import { costToJson } from '../audit/json.ts'
 import { dayOf, printable, timeOf, wrapped } from '../audit/text.ts'
 import { toColumns } from '../columns.ts'
 
-// The statement of a provider in each form, in pieces, so that it may be of any length.
+// The forms of a provider's statement, in pieces, so memory does not limit its length.
 
 type Lines = AsyncIterable<CostLine[]>
 
-/** The columns of a table for programs. `docs/providers.md` promises them. */
+/** `docs/providers.md` documents these columns. */
 const columns: Record<string, (line: CostLine) => string> = {
   time: ({ at }) => at,
   run_id: ({ runId }) => runId,
@@ -52,7 +52,7 @@ export async function* statementToText(pages: Lines, provider: string): AsyncGen
   yield totals.runs === 0 ? `No run in this period has a cost at ${provider}.\n` : `${totals.toText()}\n`
 }
 
-/** With it, the table has 80 columns, unless an id is longer. */
+/** The table has 80 columns, unless an ID is longer. */
 const RUN_WIDTH = 54
 
 const toRow = ({

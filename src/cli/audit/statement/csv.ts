@@ -7,8 +7,8 @@ import { localText } from '../../../audit/statement/zone.ts'
 import { priceOf } from './sheet.ts'
 
 /**
- * A statement as a table by RFC 4180, in pieces of text: the opening balance, a row for each line, and the closing
- * balance. `docs/exports.md` promises its columns.
+ * A statement as a table by RFC 4180, in pieces: the opening balance, a row for each line, and the closing balance.
+ * `docs/exports.md` documents the columns.
  */
 export function* statementToCsv(statement: Statement): Generator<string> {
   const { period, opening, lines, closing, seal } = statement
@@ -40,7 +40,7 @@ const columns: Record<string, (row: Row, statement: Statement) => string> = {
   time: ({ at }) => at,
   local_time: ({ at }, { period }) => localText(at, period.zone),
   revision: ({ revision }) => number(revision),
-  // A closed report is the same in every copy of the log, and positions are not.
+  // A closed report is the same in every copy of the log, but positions differ between copies.
   position: ({ position }, { closed }) => number(closed ? undefined : position),
   event_id: ({ eventId }) => text(eventId),
   grant_kind: ({ grantKind = '' }) => grantKind,

@@ -1,7 +1,7 @@
 import type { Statement } from '../../../audit/statement/statement.ts'
 import { type Figure, type Sheet, type SheetRow, type SummaryRow, sheetOf } from './sheet.ts'
 
-/** A statement as one HTML file for a browser or printer, in pieces of text. It runs and loads nothing. */
+/** A statement as one HTML file for a browser or printer, in pieces. The file runs no scripts and loads nothing. */
 export function* statementToHtml(statement: Statement): Generator<string> {
   const sheet = sheetOf(statement)
   const name = `${sheet.title}, ${statement.account.accountId}`
@@ -47,7 +47,7 @@ const figureOf = ({ total, parts }: Figure): string => {
   return `<td class="figure"><b>${escaped(total)}</b>${shown.join('')}</td>`
 }
 
-/** The policy keeps a browser from running or loading anything, even if an escape were missing. */
+/** The policy keeps a browser from running scripts or loading anything, even if escaping fails. */
 const HEAD = `<!doctype html>
 <html lang="en">
 <head>

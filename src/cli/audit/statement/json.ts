@@ -9,7 +9,7 @@ import { stepToJson } from '../explanation-json.ts'
 import { creditsToJson } from '../json.ts'
 import { whatOf } from './sheet.ts'
 
-/** A statement as JSON, in pieces of text. `docs/auditing.md` promises its names. */
+/** A statement as JSON, in pieces. `docs/auditing.md` documents the fields. */
 export function* statementToJson(statement: Statement): Generator<string> {
   const { lines } = statement
   yield `${JSON.stringify(headOf(statement)).slice(0, -1)},"lines":[`
@@ -66,7 +66,7 @@ const accountToJson = ({ accountId, email, tester }: Opening) => ({
   tester,
 })
 
-/** A closed report is the same in every copy of the log, and positions are not. */
+/** A closed report is the same in every copy of the log, but positions differ between copies. */
 const positionIn = ({ closed }: Statement, { position }: { position: Position }) => (closed ? null : position)
 
 const lineToJson = (line: StatementLine, statement: Statement) => {

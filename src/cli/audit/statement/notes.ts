@@ -3,7 +3,7 @@ import { count } from '../../../audit/decimal.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
 import { printable } from '../text.ts'
 
-/** The notes that let a reader trust a statement: its source, and the seal that covers it. */
+/** Notes about the source of a statement and the seal that covers it. */
 export const notesOf = (statement: Statement): string[] => {
   const { closed } = statement
   return closed

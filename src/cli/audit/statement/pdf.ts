@@ -6,8 +6,8 @@ import { Typeface } from './pdf/typeface.ts'
 import { sheetOf } from './sheet.ts'
 
 /**
- * A statement as a PDF that looks like the statement of a bank, in pieces. Equal statements have equal bytes: the
- * document is dated with the newest event that was read, and its ID is made from the date and the texts in `info`.
+ * A statement as a PDF in the style of a bank statement, in pieces. Equal statements have equal bytes: the document has
+ * the time of the newest event that was read, and its ID follows from that time and the texts in `info`.
  */
 export async function* statementToPdf(statement: Statement): AsyncGenerator<Uint8Array> {
   const { account, period, readTo } = statement

@@ -10,9 +10,8 @@ import { ownerName } from '../../../domain/login/identity.ts'
 import { credits, printable, split } from '../text.ts'
 import { notesOf } from './notes.ts'
 
-/** A statement as people see it, in texts that cannot control how they are shown. */
+/** The texts of a statement, for all forms that people read. No text can control a terminal or a page. */
 export interface Sheet {
-  /** A title and what the statement is about. */
   title: string
   facts: [name: string, value: string][]
   summary: SummaryRow[]
@@ -27,7 +26,7 @@ export interface SummaryRow {
   total: string
   free: string
   paid: string
-  /** Whether it is a balance. The other rows are what lies between two balances. */
+  /** Whether the row is a balance. The other rows are changes between two balances. */
   isBalance: boolean
 }
 
@@ -41,7 +40,7 @@ export interface SheetRow {
 
 export interface Figure {
   total: string
-  /** The free and the paid part, with their names; `0` if there is neither. */
+  /** The free and the paid part, with their names; `0` if both are zero. */
   parts: string[]
 }
 
@@ -65,7 +64,7 @@ export const sheetOf = (statement: Statement): Sheet => {
   }
 }
 
-/** Such as `2026-11-01 00:00:00 +01:00`; milliseconds are shown where there are any. */
+/** Such as `2026-11-01 00:00:00 +01:00`. Milliseconds are shown unless they are zero. */
 const momentText = (at: string, zone: string): string => {
   const { day, time, offset } = localTimeOf(at, zone)
   return `${day} ${time.replace(/\.000$/, '')} ${offset}`
@@ -106,7 +105,6 @@ const figureOf = (amount: Split, figures: Figures): Figure => ({
   parts: split(amount, figures),
 })
 
-/** The kind of a line in words. */
 export const whatOf = ({ kind, grantKind, run }: LedgerLine): string =>
   ({
     grant: `granted: ${grantKind}`,
@@ -129,11 +127,11 @@ const detailsOf = ({ at, bookedIn, reason, reference, payment, run, receipt }: S
 /** Writes microcredits as credits, such as `1,234.50`. */
 type Figures = (micros: number) => string
 
-/** Amounts of money usually have two decimals, and credits have six at most. */
+/** Amounts of money usually have two decimals, and credits have at most six. */
 const FEWEST_PLACES = 2
 const MOST_PLACES = 6
 
-/** All figures of a statement have as many decimals as one of them needs, so that they stand below each other. */
+/** All figures of a statement get the same number of decimals, so that they align. */
 const figuresOf = ({ opening, closing, lines }: Statement): Figures => {
   const all = [opening, closing, ...lines.flatMap(({ change, balance }) => [change, balance])]
   const amounts = all.flatMap(({ freeMicros, paidMicros }) => [freeMicros, paidMicros])
@@ -145,7 +143,7 @@ const figuresOf = ({ opening, closing, lines }: Statement): Figures => {
   }
 }
 
-/** With the sign of a gain, too. */
+/** Also writes the plus sign of a gain. */
 export const signed =
   (figures: Figures): Figures =>
   micros =>

@@ -4,14 +4,14 @@ import { padded, toColumns } from '../../columns.ts'
 import { wrapped } from '../text.ts'
 import { type Figure, type Sheet, type SheetRow, sheetOf } from './sheet.ts'
 
-/** The width of a page, and of columns with which its lines usually fit. */
+/** The width of a page, and the widths of columns that usually fit. */
 const WIDTH = 100
 const TIME_WIDTH = 17
 const WORDS_WIDTH = 36
 
 /**
- * A statement as tables for a terminal, in pieces of text. That of the lines has columns of a fixed width: a library
- * that fits them to their contents takes seconds for the lines of a month.
+ * A statement as tables for a terminal, in pieces. The table of lines has columns of fixed width: a library that fits
+ * columns to their contents takes seconds for the lines of a month.
  */
 export function* statementToText(statement: Statement): Generator<string> {
   const sheet = sheetOf(statement)
@@ -29,7 +29,7 @@ export function* statementToText(statement: Statement): Generator<string> {
   yield sheet.notes.map(note => `${wrapped(note, WIDTH)}\n`).join('')
 }
 
-/** Cells of one or more lines beside each other. */
+/** Cells of one or more lines, side by side. */
 const beside = ([times = [], words = [], ...figures]: string[][], figureWidth: number): string => {
   const height = Math.max(...[times, words, ...figures].map(({ length }) => length))
   const lines = Array.from({ length: height }, (_, at) => {
@@ -52,7 +52,7 @@ const summaryTable = ({ summary }: Sheet): string =>
     { head: ['', 'free', 'paid', 'total'], aligns: ['left', 'right', 'right', 'right'] },
   )
 
-/** The offset is told where it changes, since a clock that is set back shows an hour twice. */
+/** The offset is shown when it changes, because a clock that is set back shows an hour twice. */
 const dayOf = ({ at }: SheetRow, { hasOffsets }: Sheet): string => (hasOffsets ? `${at.day} ${at.offset}` : at.day)
 
 const cellsOf = ({ at, what, details, amount, balance }: SheetRow): string[][] => [
@@ -62,7 +62,7 @@ const cellsOf = ({ at, what, details, amount, balance }: SheetRow): string[][] =
   figureLines(balance),
 ]
 
-/** With room for the name of a part, so that all numbers of a column end below each other. */
+/** Leaves space for ` free` or ` paid`, so that the numbers of a column align. */
 const figureLines = ({ total, parts }: Figure): string[] => {
   const [part = '0'] = parts
   if (part === '0') return [`${total}     `]

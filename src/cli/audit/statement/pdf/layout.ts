@@ -2,7 +2,6 @@ import type { Figure, Sheet, SheetRow } from '../sheet.ts'
 import { capitalized, Flow, LEFT, lightRule, type Mark, RIGHT, STYLES, strongRule, toLeft, toRight } from './page.ts'
 import type { Style, Typeface } from './typeface.ts'
 
-/** The marks of a statement's pages. */
 export const layOut = (sheet: Sheet, type: Typeface): Mark[][] => {
   const flow = new Flow()
   letterhead(sheet, type, flow)
@@ -33,7 +32,7 @@ const facts = (sheet: Sheet, type: Typeface, flow: Flow) => {
   flow.space(12)
 }
 
-/** The right ends of free, paid and total, and the room of each. */
+/** The right edges of the columns for free, paid and total credits. */
 const ENDS = [RIGHT - 218, RIGHT - 112, RIGHT - 6]
 const FIGURE_WIDTH = 98
 const SUMMARY_HEIGHT = 15
@@ -77,11 +76,11 @@ const WORDS_WIDTH = 226
 const AMOUNT_RIGHT = RIGHT - FIGURE_WIDTH - 8
 
 const HEAD_HEIGHT = 18
-/** The height of one line of text in a row, and the space between rows. */
+/** The height of a line of text, and the space between rows. */
 const TEXT_HEIGHT = 10.5
 const SPACE = 7
 
-/** The lines of a statement as a table, whose headings stand on every page of it. */
+/** The lines of a statement as a table. Every page of the table repeats the headings. */
 const layOutLines = (sheet: Sheet, type: Typeface, flow: Flow) => {
   const heading = () => {
     const y = flow.take(HEAD_HEIGHT)
@@ -102,8 +101,8 @@ const layOutLines = (sheet: Sheet, type: Typeface, flow: Flow) => {
 }
 
 /**
- * A row moves to the next page as a whole, unless it is longer than a page. Its columns are written one after another,
- * since programs that read a PDF aloud, or copy from it, go by that order.
+ * A row moves to the next page as a whole, unless it is longer than a page. The columns are drawn one after another,
+ * because screen readers, and programs that copy from a PDF, follow the order of drawing.
  */
 const layOutRow = (columns: Column[], flow: Flow) => {
   const height = Math.max(...columns.map(({ length }) => length))
@@ -119,13 +118,13 @@ const layOutRow = (columns: Column[], flow: Flow) => {
   flow.space(SPACE)
 }
 
-/** The room of one line of text. */
+/** The place of one line of text. */
 interface Strip {
   y: number
   page: Mark[]
 }
 
-/** The marks that stand below each other in a column, each drawn once its height is known. */
+/** The texts of a column, from top to bottom. Each is drawn once its height is known. */
 type Column = ((y: number) => Mark)[]
 
 const columnsOf = (

@@ -1,6 +1,6 @@
 import type { Style, Typeface } from './typeface.ts'
 
-// All lengths are in points. The page is A4, with its origin at the upper left.
+// All lengths are in points. The page is A4, with its origin at the top left.
 export const PAGE_HEIGHT = 841.89
 const PAGE_WIDTH = 595.28
 const MARGIN = 48
@@ -8,10 +8,10 @@ const MARGIN = 48
 export const LEFT = MARGIN
 export const RIGHT = PAGE_WIDTH - MARGIN
 export const TOP = MARGIN
-/** The lower end of what a page holds, above its foot. */
+/** The lower edge of the content, above the footer. */
 const BOTTOM = PAGE_HEIGHT - 64
 
-/** Something at a place of a page. */
+/** Something drawn on a page. */
 export type Mark =
   | { kind: 'text'; text: string; x: number; y: number; style: Style }
   | { kind: 'rule'; y: number; thickness: number; color: string }
@@ -37,7 +37,7 @@ export const lightRule = (y: number): Mark => ({ kind: 'rule', y, thickness: 0.5
 
 export const toLeft = (text: string, x: number, y: number, style: Style): Mark => ({ kind: 'text', text, x, y, style })
 
-/** A text, mostly figures, whose right end is at `right`. It is written smaller if it is wider than its room. */
+/** A text, usually a figure, that is aligned to `right`. A text that is wider than `room` gets a smaller font. */
 export const toRight = (type: Typeface, text: string, right: number, y: number, room: number, style: Style): Mark => {
   const tabular = { ...style, isTabular: true }
   const width = type.width(text, tabular)
@@ -47,14 +47,13 @@ export const toRight = (type: Typeface, text: string, right: number, y: number, 
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Pages that are filled from their upper end to their lower one. */
+/** Fills pages from top to bottom. */
 export class Flow {
   readonly pages: Mark[][] = []
-  /** Puts the headings on each page that begins, which repeat on every page of a table. */
+  /** Draws the headings of a table on each new page. */
   heading: (() => void) | undefined
   #y = BOTTOM
 
-  /** The page that is being filled. */
   get page(): Mark[] {
     return this.pages.at(-1) ?? []
   }
@@ -63,7 +62,7 @@ export class Flow {
     this.page.push(...marks)
   }
 
-  /** Takes a strip of this height, on the next page if this one has no room. Returns its upper end. */
+  /** Reserves a strip of this height, on the next page if this one is full. Returns its upper edge. */
   take(height: number): number {
     if (this.pages.length === 0 || this.#y + height > BOTTOM) this.#turn()
     const y = this.#y
@@ -71,12 +70,15 @@ export class Flow {
     return y
   }
 
-  /** Leaves room, unless the page ends before. */
+  /** Leaves a space, unless the page ends first. */
   space(height: number) {
     this.#y += height
   }
 
-  /** Begins a page if this one has no room for something that is not to be divided, and a whole page has. */
+  /**
+   * Starts a new page if this one cannot hold a block that must not be divided. A block that is longer than a page is
+   * divided.
+   */
   keep(height: number) {
     if (this.#y + height > BOTTOM && height <= BOTTOM - TOP - HEADINGS_HEIGHT) this.#turn()
   }
@@ -88,5 +90,5 @@ export class Flow {
   }
 }
 
-/** More than the headings of a page take. */
+/** An upper bound of the height of the headings. */
 const HEADINGS_HEIGHT = 60

@@ -7,25 +7,25 @@ export interface Style {
   /** In points. */
   size: number
   color: string
-  /** All digits are equally wide, so that figures stand below each other. */
+  /** All digits have the same width, so figures align. */
   isTabular?: boolean
 }
 
 type Document = InstanceType<typeof PDFDocument>
 
-/** A piece of a text that one font can show. */
+/** A part of a text that one font can show. */
 interface Run {
   text: string
   font: string
 }
 
-/** The fonts for parts of Unicode that the package has; a text is set in as many of them as it needs. */
+/** The package's fonts, each for a part of Unicode. A text uses as many of them as it needs. */
 const SUBSETS = ['latin', 'latin-ext', 'vietnamese', 'greek', 'greek-ext', 'cyrillic', 'cyrillic-ext'] as const
 
-/** Sets texts in a document. A character that no font has is written as its code, such as `\u5c71`. */
+/** Draws text in a document. A character that no font has is drawn as its code, such as `\u5c71`. */
 export class Typeface {
   readonly #document: Document
-  /** The font of each character that occurred; undefined if there is none. */
+  /** The font of each character seen so far; undefined if no font has it. */
   readonly #fonts = new Map<string, string | undefined>()
   readonly #words = new Map<string, number>()
 
@@ -55,7 +55,7 @@ export class Typeface {
     return ems * size
   }
 
-  /** Writes a text in one line, whose upper end is `y`. */
+  /** Draws a text in one line. `y` is its upper edge. */
   write(text: string, x: number, y: number, style: Style) {
     let left = x
     for (const run of this.#runs(text)) {
@@ -66,7 +66,7 @@ export class Typeface {
     }
   }
 
-  /** Breaks a text into lines of at most this width, at spaces if possible. Nothing is left out. */
+  /** Breaks a text into lines of at most this width, at spaces if possible. The lines contain the whole text. */
   lines(text: string, room: number, style: Style): string[] {
     const lines: string[] = []
     let line = ''
@@ -82,7 +82,7 @@ export class Typeface {
     return [...lines, line]
   }
 
-  /** The width of words and the spaces between them, which are measured once each. */
+  /** The width of a line. The width of each word is measured once. */
   #sum(line: string, style: Style): number {
     const words = line.split(' ')
     const spaces = (words.length - 1) * this.width(' ', style)
@@ -104,7 +104,7 @@ export class Typeface {
     return [...parts, part]
   }
 
-  /** The text with the codes of characters that no font has. */
+  /** The text, with codes in place of characters that no font has. */
   #shown(text: string): string {
     return [...text.normalize('NFC')].map(each => (this.#fontOf(each) ? each : escapedByCode(each))).join('')
   }
@@ -135,16 +135,17 @@ export class Typeface {
 }
 
 /**
- * The features of the font, and the width of a text where it is known. Contextual forms, such as an arrow for `->`,
- * take most of the time of a page, and would change what the log says. The types of pdfkit lack both.
+ * The features of the font, and the width of a text if it is known. Contextual forms, such as an arrow for `->`, are
+ * off: they take most of the time of a page, and would change the texts of the log. The types of pdfkit lack both
+ * options.
  */
 const optionsOf = (isTabular = false, textWidth?: number): PDFKit.Mixins.TextOptions =>
   ({ features: { calt: false, tnum: isTabular }, textWidth }) as object
 
-/** The font that pdfkit has open. Its types leave it out. */
+/** The current font of pdfkit, which its types leave out. */
 interface Internals {
   _font: { font: { hasGlyphForCodePoint(code: number): boolean } }
 }
 
-/** Words whose width is kept: IDs occur seldom again, and names of models often. */
+/** Words whose width is kept. Names of models repeat often, IDs rarely. */
 const MAX_WORDS = 10_000
