@@ -8,7 +8,7 @@ import { Lots, type Split, type Use } from './lots.ts'
 
 interface Run extends BookedRun {
   isOpen: boolean
-  /** The debited credits that were not given back. */
+  /** The debited credits, without those that were given back. */
   uses: Use[]
 }
 
@@ -17,7 +17,7 @@ type Movement = Pick<
   'kind' | 'change' | 'grantKind' | 'reference' | 'reason' | 'payment' | 'run' | 'receipt'
 >
 
-/** Keeps the books of one account: which credits moved when, and where they came from. */
+/** The books of one account: when credits moved, and from which grants they came. */
 export class AccountBook {
   readonly #lots = new Lots()
   readonly #runs = new Map<string, Run>()
@@ -26,12 +26,14 @@ export class AccountBook {
     return this.#lots.left
   }
 
-  /** The runs that have not ended, each with the credits that it holds. */
+  /** The runs that have not ended, with the credits that they hold. */
   *openRuns(): Generator<BookedRun & { held: Split }> {
     for (const { isOpen, uses, ...run } of this.#runs.values()) if (isOpen) yield { ...run, held: splitOf(uses) }
   }
 
-  /** Takes the account's next event. Returns its line if it moved credits. Throws Damaged if they do not add up. */
+  /**
+   * Takes the account's next event. Returns the event's line if it moved credits. Throws Damaged if they do not add up.
+   */
   take(event: RecordedEvent): LedgerLine | undefined {
     const movement = this.#move(event)
     if (!movement) return undefined
@@ -80,7 +82,7 @@ export class AccountBook {
       case 'RunCompleted':
       case 'RunFailed': {
         const run = this.#runs.get(data.runId)
-        // Test runs are not in the books.
+        // The books do not contain test runs.
         if (run) run.isOpen = false
         return undefined
       }
@@ -107,7 +109,7 @@ const negated = ({ freeMicros, paidMicros }: Split): Split => ({
   paidMicros: 0 - paidMicros,
 })
 
-/** One movement of an account's credits, with everything that a book-keeper asks about it. */
+/** One movement of an account's credits, with all facts for bookkeeping. */
 export interface LedgerLine {
   account: string
   revision: number
@@ -115,18 +117,17 @@ export interface LedgerLine {
   eventId: string
   /** ISO 8601, in UTC. */
   at: string
-  /** The link of the event, which ties it to the account's history. */
   hash: string
   kind: 'grant' | 'withdrawal' | 'debit' | 'refund'
-  /** The gain of the balance; negative for a loss. */
+  /** Negative if the balance falls. */
   change: Split
   balance: Split
   /** In grants and withdrawals. */
   grantKind?: GrantKind
   reference?: string
-  /** In all lines but debits. */
+  /** Not in debits. */
   reason?: string
-  /** In purchases, unless they are from before payments were recorded. */
+  /** In purchases since payments are recorded. */
   payment?: Payment
   /** In debits and refunds. */
   run?: BookedRun
@@ -134,20 +135,20 @@ export interface LedgerLine {
   receipt?: Receipt
 }
 
-/** A run as its debit describes it. */
+/** A run, from its debit. */
 export interface BookedRun {
   runId: string
   model: string
   endpoint: string
-  /** The API key that requested it; absent if something else did. */
+  /** The API key that requested the run, if a key did. */
   keyId?: string
-  /** The client's own name for what it was for. */
+  /** The client's name for the purpose of the run. */
   label?: string
 }
 
 export const totalOf = ({ freeMicros, paidMicros }: Split): number => freeMicros + paidMicros
 
-/** The events that the books are made of. The others need not be decoded. */
+/** Events that change the books. Other events are not decoded. */
 const BOOKED = new Set([
   'CreditsGranted',
   'CreditsWithdrawn',
@@ -161,7 +162,7 @@ const BOOKED = new Set([
 export class Books {
   readonly accounts = new Map<string, AccountBook>()
 
-  /** Takes the next event. Returns its line if it moved credits. Throws Damaged if they do not add up. */
+  /** Takes the next event. Returns the event's line if it moved credits. Throws Damaged if they do not add up. */
   take(event: RawEvent): LedgerLine | undefined {
     const account = accountIn(event.stream)
     if (account === undefined || !BOOKED.has(event.type)) return undefined

@@ -7,18 +7,18 @@ import { eventCodec } from '../services/event-codec.ts'
 import { faultOf } from './fault.ts'
 import { Chain } from './verify/chain.ts'
 
-/** A closed month, which closed the open ones before it, too. */
+/** A closed month. Closing a month also closes all open months before it. */
 export interface Closing {
   month: string
   seal: ClosingSeal
   closedAt: string
-  /** The operator who closed it. */
+  /** The operator who closed the month. */
   closedBy: string
 }
 
 /**
- * The closed months of a log, in their order, or the fault of their stream. The seals that it names are not looked up
- * here.
+ * The closed months of a log, in order, or the fault of their stream. Does not look up the seals that the closings
+ * name.
  */
 export const readClosings = async (log: Pick<ReadableLog, 'readStream'>): Promise<Closing[] | { fault: string }> => {
   const chain = new Chain()
@@ -31,7 +31,7 @@ export const readClosings = async (log: Pick<ReadableLog, 'readStream'>): Promis
   return closings
 }
 
-/** Throws Damaged for an event that no service can have written. */
+/** Throws Damaged for an event that the service cannot have written. */
 const take = (raw: RawEvent, chain: Chain, closings: Closing[]) => {
   chain.take(raw, (what, isNote) => {
     if (!isNote) throw new Damaged(what)
@@ -51,8 +51,8 @@ export const closingOf = (closings: readonly Closing[], month: string): Closing 
   closings.find(closing => closing.month >= month)
 
 /**
- * The month that an event belongs to, by its time and by its number in the log, counted from 1 and without the stream
- * of seals: that of its time, or the first later one that was not closed without it.
+ * The month to which an event belongs: the month of its time, or the first later month that was not closed before the
+ * event. `number` counts the events of the log from 1, without the stream of seals.
  */
 export const bookingMonth = (closings: readonly Closing[], at: string, number: number): string => {
   const month = monthOf(at)
@@ -60,19 +60,17 @@ export const bookingMonth = (closings: readonly Closing[], at: string, number: n
   return missed && missed.month >= month ? monthAfter(missed.month) : month
 }
 
-// Shares no code with the decisions that close months, so that a mistake would have to be made twice to go unnoticed.
+// Shares no code with the decisions that close months, so only the same mistake in both would go unnoticed.
 
 /** The first moment of a month such as `2026-11` in UTC, as a time of the log. */
 export const startOf = (month: string): string => `${month}-01T00:00:00.000Z`
 
-/** The month after one. */
 export const monthAfter = (month: string): string => {
   const [year = 0, number = 0] = month.split('-').map(Number)
   const [nextYear, next] = number === 12 ? [year + 1, 1] : [year, number + 1]
   return `${String(nextYear).padStart(4, '0')}-${String(next).padStart(2, '0')}`
 }
 
-/** The month before one. */
 export const monthBefore = (month: string): string => {
   const [year = 0, number = 0] = month.split('-').map(Number)
   const [lastYear, last] = number === 1 ? [year - 1, 12] : [year, number - 1]

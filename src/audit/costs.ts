@@ -18,11 +18,11 @@ export interface Margin {
   refundedMicros: bigint
   /** What was charged and not refunded, by the rates of the receipts, exact in trillionths of a US dollar. */
   earnedUsdPicos: bigint
-  /** Runs whose receipt has no rate, so that what they earned is not known in dollars. */
+  /** Runs whose receipt has no rate, so their revenue in dollars is unknown. */
   withoutRate: number
   /** Millionths by currency. */
   costs: Map<string, bigint>
-  /** Runs that the provider may charge for, and nobody knows how much. */
+  /** Runs for which the provider may charge an unknown amount. */
   unknownCosts: number
 }
 
@@ -45,8 +45,8 @@ const COUNTED = new Set<string>([
 ] satisfies RecordedEvent['type'][])
 
 /**
- * Adds up what the runs of a log earned and cost, by month, family and provider. A run counts when it ends, and a
- * refund when it is made. No event has all of this, so it is folded from the log, like the books. Throws Damaged.
+ * Adds up the revenue and cost of runs, by month, family and provider. A run counts in the month of its end, a refund
+ * in its own month. No single event has all these facts, so the log is folded, like for the books. Throws Damaged.
  */
 export const margins = async (
   log: ReadableLog,
@@ -102,7 +102,7 @@ class Margins {
 
   #end(runId: string, at: string, provider: string | undefined, hasFailed: boolean) {
     const run = this.#runs.get(runId)
-    // A run that no provider was asked to do earned and cost nothing.
+    // A run that never reached a provider has no revenue and no cost.
     if (!run?.provider) return void this.#runs.delete(runId)
     run.provider = provider ?? run.provider
     run.hasEnded = true
@@ -123,7 +123,7 @@ class Margins {
     if (run.usdPerCreditMicros === undefined && amountMicros > 0) row.withoutRate += 1
   }
 
-  /** Undefined for what is not counted. */
+  /** Undefined for a run that is not counted. */
   #rowOf(run: Run | undefined, at: string): Margin | undefined {
     if (!run?.hasEnded || run.provider === undefined || !isWithin(at, this.#period)) return undefined
     const { family, provider } = run
@@ -140,23 +140,23 @@ const nothing = () => ({
   ...{ costs: new Map<string, bigint>(), unknownCosts: 0 },
 })
 
-/** What was earned less what it cost, in millionths of a US dollar; undefined if a part of it is not known in them. */
+/** Revenue less cost, in millionths of a US dollar; undefined if a part of it is unknown in dollars. */
 export const marginUsdMicros = ({ earnedUsdPicos, withoutRate, costs, unknownCosts }: Margin): bigint | undefined => {
   const isKnown = withoutRate === 0 && unknownCosts === 0 && [...costs.keys()].every(currency => currency === 'USD')
   return isKnown ? earnedUsdPicos / MILLION - (costs.get('USD') ?? 0n) : undefined
 }
 
-/** Whether the runs cost more than they earned, as far as the costs are known. */
+/** Whether the known costs of the runs exceed their revenue. */
 export const isBelowCost = (row: Margin): boolean =>
   row.withoutRate === 0 && row.earnedUsdPicos < (row.costs.get('USD') ?? 0n) * MILLION
 
 const MILLION = 1_000_000n
 
-/** A run on the bill of a provider. */
+/** A run on a provider's bill. */
 export interface CostLine extends ProviderCostRecorded {
-  /** ISO 8601, in UTC: when the run ended. */
+  /** The end of the run: ISO 8601, in UTC. */
   at: string
-  /** The provider's id of its job, if it had one. */
+  /** The provider's ID of the job, if it has one. */
   jobId?: string
   outcome: 'completed' | 'failed'
 }
@@ -171,13 +171,16 @@ interface Options extends CostPeriod {
   onProgress?: OnProgress | undefined
 }
 
-/** The runs that a provider charges for, in the order of the log, to be compared with its invoice. Throws Damaged. */
+/**
+ * The runs for which a provider charges, in the order of the log, to be compared with the provider's invoice. Throws
+ * Damaged.
+ */
 export async function* providerStatement(
   log: ReadableLog,
   { provider, onProgress, ...period }: Options,
 ): AsyncGenerator<CostLine[]> {
   const jobs = new Map<string, string>()
-  /** The run that ended last in each stream. Its cost is the next event but for a refund. */
+  /** The newest ended run of each stream. The event of its cost follows, after any refund. */
   const ended = new Map<string, Ended>()
   for await (const page of readLog(log, { onProgress })) {
     const lines: CostLine[] = []
@@ -200,7 +203,7 @@ export async function* providerStatement(
 
 const READ = new Set(['RunSubmitted', 'RunCompleted', 'RunFailed', 'ProviderCostRecorded'])
 
-/** Times of the log: the first one is included, the second one is not. */
+/** Times of the log. `from` is included, `to` is not. */
 export interface CostPeriod {
   from?: string | undefined
   to?: string | undefined

@@ -1,11 +1,11 @@
-/** A whole number of the last of some decimal places, as an exact decimal number: 1500000 of six places is 1.5. */
+/** An integer with `places` decimal places as an exact decimal number: 1500000 with six places is 1.5. */
 export const decimal = (value: bigint, places: number): string => fixed(value, places).replace(/\.?0+$/, '')
 
-/** An exact decimal number for people, such as −1,234.5. */
+/** Formats an exact decimal number for people, such as −1,234.5. */
 export const shown = (number: string): string =>
   number.replace('-', '−').replace(/\d+/, whole => BigInt(whole).toLocaleString('en'))
 
-/** A number of millionths for people, such as 1,234.5. */
+/** Formats millionths for people, such as 1,234.5. */
 export const millionths = (number: number): string => shown(decimal(BigInt(number), 6))
 
 /** Such as `1,234 events`, or `1 event`. */

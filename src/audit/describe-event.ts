@@ -7,7 +7,7 @@ import type { KeyRing } from './account/key-ring.ts'
 import { count, millionths } from './decimal.ts'
 import type { AccountRecord } from './read-log.ts'
 
-/** An event in plain words, without its amount, time and actor. */
+/** Describes an event for people, without its amount, time and actor. */
 export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   switch (event.type) {
     case 'AccountOpened':
@@ -136,14 +136,14 @@ const describeNotice = (notice: Notice, keys: KeyRing): string => {
   }
 }
 
-/** The invoice is named where it is not the reference. */
+/** Names the invoice unless it equals the reference. */
 const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
   if (!payment) return ''
   const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`
   return `, ${payment.amount} ${payment.currency} paid${invoice}`
 }
 
-/** What a provider charges, such as `charges 0.080000 USD by its price list`. */
+/** Describes a provider's charge, such as `charges 0.080000 USD by its price list`. */
 export const describeCost = ({ amountMicros, currency, source }: Omit<ProviderCost, 'salt'>): string =>
   amountMicros === undefined
     ? 'may charge for it; the amount is unknown'

@@ -6,7 +6,7 @@ import { Damaged } from '../ports/faults.ts'
 
 const PAGE_EVENTS = 1000
 
-/** An exported log: a file with one event as JSON in each line, in the order of positions. */
+/** Opens an exported log: a file with one event as JSON per line, ordered by position. */
 export const openExportedLog = (path: string): ReadableLog => {
   async function* readAll(after: Position): AsyncGenerator<RawEvent[]> {
     const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
@@ -49,7 +49,7 @@ export const openExportedLog = (path: string): ReadableLog => {
   }
 }
 
-/** Only what every check needs: the rest of an event may be at fault, which the checks report. */
+/** Checks only the fields that every check needs. Faults of other fields are reported by the checks. */
 const parse = (line: string, place: string): RawEvent => {
   let event: Partial<RawEvent> | null
   try {

@@ -1,23 +1,23 @@
 import type { Position, RawEvent, Recorded } from '../../schemas/recorded.ts'
 import { Damaged } from '../ports/faults.ts'
 
-/** Something in the log that is wrong, or for a note unusual, and its place. */
+/** A fault of the log, or a note about something unusual, with its place. */
 export interface Fault {
   stream: string
   /** A description, as a clause without a full stop. */
   what: string
-  /** Absent, like the next two, if no event is at fault, such as where a stream is missing. */
+  /** The revision, position and event ID are absent if no event is at fault, for example if a stream is missing. */
   revision?: number
   position?: Position
   eventId?: string
-  /** The service itself can leave this behind, so it is no fault. */
+  /** A note: the service itself can leave this behind. */
   isNote?: true
 }
 
-/** Reports a fault, or a note, of the event that is being checked. */
+/** Reports a fault, or a note, of the current event. */
 export type Report = (what: string, isNote?: true) => void
 
-/** What is wrong with an event, with its place; undefined if it can be taken. */
+/** The fault of an event, with its place; undefined if it has none. */
 export const faultOf = (event: RawEvent, take: () => void): string | undefined => {
   try {
     take()
@@ -34,8 +34,8 @@ const placed = (fault: string, { stream, revision }: RawEvent): string => {
 }
 
 /**
- * A rule that the events of one stream follow. Rules share no code with the decisions that made the events, so that a
- * mistake would have to be made twice to go unnoticed.
+ * A rule for the events of one stream. Rules share no code with the decisions that made the events, so only the same
+ * mistake in both would go unnoticed.
  */
 export interface Rule {
   /** Takes the next event of the stream. */
@@ -44,10 +44,10 @@ export interface Rule {
   end?(report: ReportEnd): void
 }
 
-/** Reports a fault of the end of a stream; with `afterMs`, only if the log has an event after that time. */
+/** Reports a fault at the end of a stream. With `afterMs`, it is a fault only if the log has a later event. */
 export type ReportEnd = (what: string, afterMs?: number) => void
 
-/** An event whose shape was checked. The rules read its data by the names in `docs/ledger-format.md`. */
+/** An event with a checked shape. The rules read its data by the names in `docs/ledger-format.md`. */
 export type AuditedEvent = Recorded<{ type: string; data: Readonly<Record<string, unknown>> }>
 
 export const runIdOf = ({ data }: AuditedEvent): string => String(data['runId'])

@@ -8,26 +8,28 @@ import type { ReadableLog } from '../ports/event-log.ts'
 import { Damaged } from '../ports/faults.ts'
 import { sealName } from '../services/seals/seals.ts'
 
-/** A seal as people keep it. */
+/** A seal that somebody kept outside the log. */
 export interface KeptSeal {
   number: number
-  /** Its name or, from before seals had names, its number and link, such as `12:6cdf…`. */
+  /** The name of the seal. Seals from before names have their number and link, such as `12:6cdf…`. */
   name: string
-  /** Of a whole seal in a file: the key that has signed it, if the log adopted that key, and the seal's place. */
+  /**
+   * For a whole seal from a file: the key that signed it, whether the log adopted the key, and the place in the file.
+   */
   signer?: { keyId: string; isAdopted: boolean; place: string }
 }
 
-/** Whether a name is an old one. No signature covers a link, so that an old name may be forged. */
+/** Whether a name has the old form. Such a name may be forged, because no signature covers a link. */
 export const isOldName = (name: string): boolean => !name.includes(':sha256-')
 
-/** Whether anybody could have made the seal, for all that the log shows. */
+/** Whether anybody could have made the seal. */
 export const isForgeable = ({ name, signer }: KeptSeal): boolean => isOldName(name) || signer?.isAdopted === false
 
-/** Whether a seal has a name, which may be an old one. */
+/** Whether a seal has a name, in the new or the old form. */
 export const hasName = (seal: KeptSeal & { link: string }, name: string): boolean =>
   name === seal.name || name === `${seal.number}:${seal.link}`
 
-/** The public keys that a log adopted, by their thumbprints. What is wrong with an adoption is reported elsewhere. */
+/** The public keys that a log adopted, by thumbprint. Faults of adoptions are reported elsewhere. */
 export type SealKeys = ReadonlyMap<string, SealPublicKey>
 
 export const sealKeysIn = async (log: ReadableLog): Promise<SealKeys> => {
@@ -46,21 +48,21 @@ export const thumbprintOf = ({ crv, kty, x }: SealPublicKey): string =>
     .update(`{"crv":${JSON.stringify(crv)},"kty":${JSON.stringify(kty)},"x":${JSON.stringify(x)}}`)
     .digest('base64url')
 
-/** Whether a signature of the canonical JSON of an object is right. */
+/** Whether a signature of an object's canonical JSON is valid. */
 export const isSigned = (signed: object, signature: string, key: SealPublicKey): boolean => {
   try {
     const publicKey = createPublicKey({ key, format: 'jwk' })
     return verify(null, Buffer.from(canonicalJson(signed)), publicKey, Buffer.from(signature, 'base64url'))
   } catch {
-    // Its bytes are no point of the curve.
+    // The bytes are not a point on the curve.
     return false
   }
 }
 
 /**
- * The seals in a file that the service has written, one in each line. The last line may be incomplete, because the
- * service was writing it. `keys` are those that the log adopted. Rejects with Damaged for a file of something else, and
- * for a line that its key has not signed: anybody could have written it, so it says nothing about the log.
+ * The seals in a file that the service wrote, one per line. The last line may be incomplete, if the service was writing
+ * it. `keys` are the keys that the log adopted. Rejects with Damaged for another kind of file, and for a line with an
+ * invalid signature: anybody could have written that line, so it proves nothing about the log.
  */
 export const readSealFile = async (path: string, keys: SealKeys): Promise<KeptSeal[]> => {
   const file = await open(path)
@@ -90,7 +92,7 @@ const sealIn = (line: string): LogSealed | undefined => {
   }
 }
 
-/** The seal by what it signs, which every line has. Those from before seals had names have no other name. */
+/** A seal named by its signed content, which every line has. Seals from before names have no other name. */
 const keptSeal = (data: LogSealed, keys: SealKeys, place: string): KeptSeal => {
   const { signature, ...signed } = data
   const { number, keyId } = data

@@ -1,28 +1,29 @@
 import { Damaged } from '../ports/faults.ts'
 
-/** Credits, by how they were come by: paid ones come from grants of the kind `purchase`, free ones from all others. */
+/** Credits by origin: grants of the kind `purchase` make paid credits, all other grants free credits. */
 export interface Split {
   freeMicros: number
   paidMicros: number
 }
 
-/** The credits that are left of one grant. */
+/** The remaining credits of a grant. */
 interface Lot {
   isPaid: boolean
-  /** Its place among the lots of its side. */
+  /** The index among the lots of its side. */
   place: number
   leftMicros: number
 }
 
-/** Credits that were taken from a lot. */
+/** Credits taken from a lot. */
 export interface Use {
   lot: Lot
   amountMicros: number
 }
 
 /**
- * The credits that an account has left, by grant. Debits use up free credits before paid ones, and older ones before
- * newer ones; a refund gives back first what was used last (`docs/ledger-format.md`, "Free and paid credits").
+ * An account's remaining credits, by grant. Debits use free credits before paid credits, and older credits before newer
+ * credits. A refund first gives back the credits that were used last (`docs/ledger-format.md`, "Free and paid
+ * credits").
  */
 export class Lots {
   readonly #free = new Side(false)
@@ -36,19 +37,19 @@ export class Lots {
     this.#sideOf(isPaid).grant(amountMicros)
   }
 
-  /** Uses credits up as a debit does. Throws Damaged if there are too few. */
+  /** Uses credits like a debit. Throws Damaged if there are too few. */
   use(amountMicros: number): Use[] {
     const free = Math.min(amountMicros, this.#free.leftMicros)
     return [...this.#free.useOldest(free), ...this.#paid.useOldest(amountMicros - free)]
   }
 
-  /** Uses up the newest paid credits, and the rest as a debit does. Throws Damaged if there are too few. */
+  /** Uses the newest paid credits first, then credits like a debit. Throws Damaged if there are too few. */
   usePaid(amountMicros: number): Use[] {
     const paid = Math.min(amountMicros, this.#paid.leftMicros)
     return [...this.#paid.useNewest(paid), ...this.use(amountMicros - paid)]
   }
 
-  /** Gives back used credits, the last used first. Takes them out of `uses`. Throws Damaged if fewer were used. */
+  /** Gives back used credits, last used first, and removes them from `uses`. Throws Damaged if fewer were used. */
   giveBack(uses: Use[], amountMicros: number): Split {
     const given = { freeMicros: 0, paidMicros: 0 }
     let dueMicros = amountMicros
@@ -70,12 +71,12 @@ export class Lots {
   }
 }
 
-/** The free lots, or the paid ones, oldest first. */
+/** The free or the paid lots, oldest first. */
 class Side {
   leftMicros = 0
   readonly #isPaid: boolean
   readonly #lots: Lot[] = []
-  /** All lots before this one are used up, so that a debit need not look at them. */
+  /** All lots before this one are used up, so debits skip them. */
   #first = 0
 
   constructor(isPaid: boolean) {

@@ -7,18 +7,18 @@ import { eventCodec } from '../services/event-codec.ts'
 import type { Fault } from './fault.ts'
 import { Chain } from './verify/chain.ts'
 
-/** Called after each page with the position that was reached, and the head. Reading goes on once it resolves. */
+/** Called after each page with the current position and the head. Reading continues once it resolves. */
 export type OnProgress = (position: Position, head: Position) => void | Promise<void>
 
 interface ReadOptions {
   /** Reads only the events of this account. */
   account?: string | undefined
-  /** Reads no event after this position; by default the present head of the log. */
+  /** Reads no event after this position; by default the current head of the log. */
   head?: Position
   onProgress?: OnProgress | undefined
 }
 
-/** The events of a log up to its present head, in pages. */
+/** The events of a log up to its current head, in pages. */
 export async function* readLog(
   log: ReadableLog,
   { account, head, onProgress }: ReadOptions = {},
@@ -37,7 +37,7 @@ export async function* upTo<Event extends { position: Position }>(
 ): AsyncGenerator<Event[]> {
   for await (const page of pages) {
     const reached = page.at(-1)?.position
-    // A part of an exported file may hold no event of the account.
+    // A part of an exported file may have no event of the account.
     if (reached === undefined) continue
     yield reached <= last ? page : page.filter(({ position }) => position <= last)
     await onProgress?.(Math.min(reached, last), last)
@@ -45,22 +45,22 @@ export async function* upTo<Event extends { position: Position }>(
   }
 }
 
-/** Whether a stream belongs to an audit of one account, which also needs the catalog for its prices. */
+/** Whether an audit of one account needs a stream: its own, or the catalog with the prices. */
 export const concerns = (stream: string, account: string | undefined): boolean =>
   account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)
 
-/** An event of an account, in its present shape. */
+/** An event of an account in its current shape. */
 export type AccountRecord = Recorded<AccountEvent>
 
 interface Options {
   /** Reads no event after this position. */
   head?: Position
   onProgress?: OnProgress | undefined
-  /** Called for each event whose revision, link or time does not follow from the event before it. */
+  /** Called for each event whose revision, link or time does not follow the previous event. */
   onFault(fault: Fault): void
 }
 
-/** The events of an account, in order. Checks their chain on the way. Throws Damaged if an event cannot be read. */
+/** The events of an account, in order. Checks their chain. Throws Damaged if an event cannot be read. */
 export async function* readAccount(
   log: ReadableLog,
   account: string,
@@ -71,7 +71,7 @@ export async function* readAccount(
     for (const raw of page) {
       const { stream, revision, position, id } = raw
       chain.take(raw, (what, isNote) => isNote || onFault({ stream, revision, position, eventId: id, what }))
-      // The codec admits only events of accounts to the stream of an account.
+      // The codec accepts only account events in the stream of an account.
       yield eventCodec.decode(raw) as AccountRecord
     }
 }

@@ -7,7 +7,7 @@ import type { Fault } from './fault.ts'
 import { type AccountRecord, type OnProgress, readAccount } from './read-log.ts'
 
 interface ReplayOptions {
-  /** Takes no event after this moment; by default every event up to the present head of the log. */
+  /** Takes no event after this moment; by default takes every event up to the current head of the log. */
   asOf?: AsOf | undefined
   /** Called after each event, with its line if it moved credits. */
   onEvent?(event: AccountRecord, line: LedgerLine | undefined, account: AccountFold): void
@@ -18,15 +18,15 @@ export interface Replay {
   account: AccountFold
   /** The first event after the moment. */
   next?: AccountRecord
-  /** The breaks in the chain of events. */
+  /** Breaks in the chain of events. */
   faults: Fault[]
   /** The newest position in the log. */
   head: Position
 }
 
 /**
- * Takes the events of an account one by one, up to a moment. Stops at the first event after it, since times may go back
- * in ledger format 1. Throws Damaged if an event cannot be read, or the credits do not add up.
+ * Takes the events of an account one by one, up to a moment. Stops at the first event after the moment, since times may
+ * go back in ledger format 1. Throws Damaged if an event cannot be read, or the credits do not add up.
  */
 export const replayAccount = async (
   log: ReadableLog,

@@ -6,12 +6,12 @@ import { Books, type LedgerLine } from './books.ts'
 import type { Split } from './lots.ts'
 import { type OnProgress, readLog } from './read-log.ts'
 
-/** The parts of a trial balance, in the order in which it shows them. */
+/** The parts of a trial balance, in display order. */
 const PARTS = ['granted', 'withdrawn', 'earned', 'refunded', 'in flight', 'owed to customers'] as const
 export type Part = (typeof PARTS)[number]
 
 export interface TrialBalance {
-  /** The newest event that was read: its position and time; no time for an empty log. */
+  /** The position and time of the newest event that was read; an empty log has no time. */
   position: Position
   newestAt?: string
   accounts: number
@@ -19,26 +19,26 @@ export interface TrialBalance {
   /** Zero, unless the log does not add up. */
   sum: SplitSum
   costs: ProviderSum[]
-  /** Runs that a provider may charge for, and nobody knows how much. */
+  /** Runs for which a provider may charge an unknown amount. */
   unknownCosts: number
 }
 
-/** What a provider charges for runs in a currency, in millionths: an expense, and owed to the provider. */
+/** A provider's charges for runs in one currency, in millionths: an expense, and a debt to the provider. */
 export interface ProviderSum {
   provider: string
   currency: string
   amountMicros: bigint
 }
 
-/** Together, the credits of all accounts may be more than a double counts exactly. */
+/** The credits of all accounts together may exceed the exact integers of a double. */
 export interface SplitSum {
   freeMicros: bigint
   paidMicros: bigint
 }
 
 /**
- * Credits of one kind. Credits that customers were given are negative, and those that they hold or have spent are
- * positive, so that all lines add up to zero.
+ * Credits of one kind. Credits given to customers are negative, and credits held or spent are positive, so all lines
+ * add up to zero.
  */
 interface TrialBalanceLine {
   part: Part
@@ -48,9 +48,9 @@ interface TrialBalanceLine {
 }
 
 /**
- * Adds up the credits of all accounts: granted and withdrawn by kind, earned and refunded by family of runs, held by
- * runs that have not ended, and owed to customers. Beside them stands what providers charge. Throws Damaged if an
- * account does not add up.
+ * Adds up the credits of all accounts: granted and withdrawn by kind, earned and refunded by family, held by runs that
+ * have not ended, and owed to customers. Also adds up the charges of providers. Throws Damaged if an account does not
+ * add up.
  */
 export const trialBalance = async (
   log: ReadableLog,
@@ -106,7 +106,7 @@ class Sums {
     names.set(name, sum)
   }
 
-  /** By part, and by name in each. */
+  /** By part, then by name. */
   lines(): TrialBalanceLine[] {
     return [...this.#byPart].flatMap(([part, names]) =>
       [...names].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, credits]) => ({ part, name, credits })),

@@ -7,7 +7,7 @@ import { KeyRing } from './key-ring.ts'
 import { PendingWebhooks } from './pending-webhooks.ts'
 import { StoredUploads } from './stored-uploads.ts'
 
-/** Why the account is suspended, and since when. */
+/** The reason for a suspension, and its start. */
 export interface Suspension {
   reason: string
   since: string
@@ -28,20 +28,22 @@ export interface OpenRun extends BookedRun {
   held: Split
 }
 
-/** An account at the last event that was taken. It is folded without the code that decided the events. */
+/** An account after an event of its stream. It shares no code with the decisions that made the events. */
 export class AccountFold {
   readonly keys = new KeyRing()
   readonly webhooks = new PendingWebhooks()
   readonly uploads = new StoredUploads()
   readonly sums = { grantedMicros: 0, withdrawnMicros: 0, debitedMicros: 0, refundedMicros: 0 }
   readonly #book = new AccountBook()
-  /** The runs that have not ended. */
   readonly #runs = new Map<string, Pick<OpenRun, 'status' | 'requestedAt'>>()
   #opening: Opening | undefined
   #suspension: Suspension | undefined
   #last: AccountRecord | undefined
 
-  /** Takes the next event. Returns its line if it moved credits. Throws Damaged if they do not add up. */
+  /**
+   * Takes the next event. Returns the event's ledger line if it moved credits. Throws Damaged if the credits do not add
+   * up.
+   */
   take(event: AccountRecord): LedgerLine | undefined {
     if (!this.#opening && event.type !== 'AccountOpened')
       throw new Damaged(`${event.stream} does not begin with its opening; see what tollgate audit verify finds`)
@@ -59,7 +61,6 @@ export class AccountFold {
     return this.#opening
   }
 
-  /** Undefined unless the account is suspended. */
   get suspension(): Suspension | undefined {
     return this.#suspension
   }

@@ -2,7 +2,7 @@ import type { Actor, KeyScope } from '../../../schemas/actor.ts'
 import type { Moded } from '../../../schemas/primitives.ts'
 import type { AccountRecord } from '../read-log.ts'
 
-/** An API key, as the log describes it. */
+/** An API key in the log. */
 export interface KnownKey extends Moded {
   keyId: string
   name: string
@@ -12,7 +12,7 @@ export interface KnownKey extends Moded {
   isActive: boolean
 }
 
-/** All keys that an account ever had. */
+/** All keys of an account, including revoked keys. */
 export class KeyRing {
   readonly #keys = new Map<string, KnownKey>()
 
@@ -52,7 +52,7 @@ export class KeyRing {
     }
   }
 
-  /** The name of a key with its last characters, since several keys may have the same name. */
+  /** The name of a key, with its last characters, since several keys may have the same name. */
   nameOf(keyId: string): string {
     const key = this.#keys.get(keyId)
     return key ? `${key.name} (…${key.lastFour})` : keyId

@@ -3,14 +3,13 @@ import type { AccountRecord } from '../read-log.ts'
 export interface PendingWebhook {
   runId: string
   url: string
-  /** The failed attempts so far. */
   attempts: number
   lastStatus?: number
   lastReason?: string
   nextAttemptAt?: string
 }
 
-/** The webhooks that an account's receivers are still owed. */
+/** The webhooks that are still to be delivered. */
 export class PendingWebhooks {
   /** The webhook of each run that has not ended. */
   readonly #requested = new Map<string, string>()

@@ -1,6 +1,6 @@
 import type { AccountRecord } from '../read-log.ts'
 
-/** `stored`: the client may still replace it; `sealed`: it cannot; `deleting`: its owner has asked for the deletion. */
+/** `stored`: the client may replace the file. `sealed`: it cannot. `deleting`: the owner has asked to delete it. */
 type State = 'stored' | 'sealed' | 'deleting'
 
 export interface StoredUpload {
@@ -18,7 +18,7 @@ export interface StoredUpload {
 
 type Grant = Omit<StoredUpload, 'state' | 'sizeBytes' | 'sha256' | 'storedAt'>
 
-/** The files that an account has uploaded and that are not deleted. */
+/** The uploaded files that have not been deleted. */
 export class StoredUploads {
   readonly #granted = new Map<string, Grant>()
   readonly #stored = new Map<string, StoredUpload>()

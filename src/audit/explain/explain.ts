@@ -20,8 +20,8 @@ export interface Explanation extends Pick<Replay, 'account' | 'faults'>, FoundRu
 }
 
 /**
- * The story of one run, from the events of its account. Resolves to undefined if the log lacks the run. Throws Damaged
- * if an event of the account cannot be read, or its credits do not add up.
+ * Explains one run with the events of its account. Resolves to undefined if the log lacks the run. Throws Damaged if an
+ * event of the account cannot be read, or its credits do not add up.
  */
 export const explainRun = async (
   log: ReadableLog,
@@ -40,7 +40,7 @@ export const explainRun = async (
 }
 
 interface PriceCheck {
-  /** The event of the catalog that the receipt names; absent if the log lacks it. */
+  /** The catalog event that the receipt names; absent if the log lacks it. */
   listed?: AuditedEvent
   /** The receipt does not add up, or differs from the price list or the debit. */
   faults: string[]
@@ -68,15 +68,15 @@ export const checkPrice = async (
 
 interface FoundRun {
   accountId: string
-  /** The first seal that covers all events of the run so far. What it says is not checked. */
+  /** The first seal that covers all events of the run so far. It is not verified. */
   seal: NewestSeal | undefined
 }
 
-/** The account that a run belongs to, and its seal; undefined if the log has no such run. Decodes no event. */
+/** The account of a run, and its seal; undefined if the log has no such run. Decodes no event. */
 const findRun = async (log: ReadableLog, runId: string, onProgress?: OnProgress): Promise<FoundRun | undefined> => {
   let accountId: string | undefined
   let seal: NewestSeal | undefined
-  /** Counted as seals do, up to now and up to the newest event of the run. */
+  /** The numbers of the current event and of the run's newest event, counted as seals count. */
   let [events, eventsOfRun] = [0, 0]
   for await (const page of readLog(log, { onProgress }))
     for (const { stream, type, data, metadata } of page) {

@@ -1,15 +1,15 @@
 import type { Receipt, ReceiptLine } from '../../../schemas/catalog.ts'
 import { decimal, millionths } from '../decimal.ts'
 
-/** One step of a price, with the credits after it as an exact decimal number. */
+/** A step of a price, with the credits after it as an exact decimal number. */
 export type PriceStep = { line: ReceiptLine | { kind: 'rounding' }; result: string }
 
 /** Credits, factors, quantities and dollars are counted in millionths. */
 const PLACES = 6
 
 /**
- * The arithmetic of a receipt, step by step (`docs/ledger-format.md`, "Recomputing a price"). There is a step for the
- * rounding where it changes something: after all factors, and before the surcharges.
+ * The arithmetic of a receipt, step by step (`docs/ledger-format.md`, "Recomputing a price"). Rounding is a step if it
+ * changes the amount. It follows all factors, and precedes the surcharges.
  */
 export const priceSteps = ({ lines }: Receipt): PriceStep[] => {
   const steps: PriceStep[] = []
@@ -42,7 +42,7 @@ const millionthsOf = (line: ReceiptLine): bigint => {
   return line.kind === 'multiplier' ? BigInt(line.factorMicros) : 1n
 }
 
-/** A step of a price in words, without its result. */
+/** Describes a step of a price, without its result. */
 export const stepToText = ({ line }: PriceStep, usdPerCreditMicros = 0): string => {
   switch (line.kind) {
     case 'base':

@@ -16,7 +16,7 @@ import type { AccountRecord } from '../read-log.ts'
 export interface Step {
   state: 'queued' | 'processing' | 'submitted' | 'cancel_requested' | 'completed' | 'failed' | 'output_deleted'
   at: string
-  /** The time since the step before. */
+  /** The time since the previous step. */
   sinceMs: number
   actor: Actor
 }
@@ -28,7 +28,7 @@ export interface Refund {
   actor: Actor
 }
 
-/** Something that happened to the webhook of a run. */
+/** An event of a run's webhook. */
 export interface WebhookStep {
   kind: 'delivered' | 'failed' | 'abandoned' | 'redelivery_requested'
   at: string
@@ -51,7 +51,7 @@ const STATES: Readonly<Partial<Record<AccountRecord['type'], Step['state']>>> = 
   RunOutputDeleted: 'output_deleted',
 }
 
-/** Everything that the log says about one run. */
+/** Everything in the log about one run. */
 export class RunStory {
   readonly events: AccountRecord[] = []
   readonly steps: Step[] = []
@@ -59,20 +59,20 @@ export class RunStory {
   readonly webhook: WebhookStep[] = []
   receipt: Receipt | undefined
   label: string | undefined
-  /** The credits that its debit used up. */
+  /** The credits that the debit used up. */
   used: Split = { freeMicros: 0, paidMicros: 0 }
   request: RunQueued | undefined
   jobId: string | undefined
-  /** The upstream that worked on it last. */
+  /** The last upstream of the run. */
   upstream: WorkedUpstream | undefined
-  /** What it costs the operator. */
+  /** The provider's charge. */
   cost: ProviderCostRecorded | undefined
   output: RunOutput | undefined
   outputDeletedAt: string | undefined
   error: RunError | undefined
   #stepAtMs: number | undefined
 
-  /** Takes the next event of the run, with its line if it moved credits. */
+  /** Takes the run's next event, with its line if it moved credits. */
   take(event: AccountRecord, line: LedgerLine | undefined) {
     this.events.push(event)
     const state = STATES[event.type]
@@ -81,12 +81,12 @@ export class RunStory {
     this.#takeWebhook(event)
   }
 
-  /** A test run has no debit, and its receipt tells what it would have cost. */
+  /** A test run has no debit. Its receipt shows the hypothetical price. */
   get isTest(): boolean {
     return this.request?.livemode === false
   }
 
-  /** The state of a run that the API shows: that of the last step which is one. */
+  /** The status of the run in the API, from its last step that is a status. */
   get status(): string {
     const states: string[] = ['queued', 'processing', 'completed', 'failed']
     return this.steps.findLast(step => states.includes(step.state))?.state ?? 'debited'

@@ -2,7 +2,10 @@ import { toCredits } from '../decimal.ts'
 import { CREDIT, DoubleEntry, dayAfter, type Entry, percentEncoded } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
 
-/** Before every event, so that accounts which all customers share are open whichever customer's clock was behind. */
+/**
+ * Accounts that all customers share open on this day, which is before every event, even if a customer's clock was
+ * behind.
+ */
 const BEGINNING = '1970-01-01'
 
 const HEAD = `option "title" "Tollgate"
@@ -11,13 +14,13 @@ ${BEGINNING} commodity ${CREDIT}
 
 `
 
-/** The balances of a customer after the last entry of a day, by account. */
+/** A customer's balances by account, after the last entry of a day. */
 interface DayEnd {
   day: string
   balances: Map<string, number>
 }
 
-/** A file of beancount with the balances of each customer at the end of every day that moved them. */
+/** A beancount file, with each customer's balances at the end of every day that moved them. */
 export const beancountExporter = (): Exporter => {
   const ledger = new DoubleEntry()
   const opened = new Set<string>()
@@ -34,7 +37,7 @@ export const beancountExporter = (): Exporter => {
       })
       .join('')
 
-  /** Notes the balances after an entry. Returns the assertions of the customer's last day if that is over. */
+  /** Notes the balances after an entry. Returns the assertions of the customer's previous day once that day is over. */
   const note = ({ account, day, postings }: Entry): string => {
     const last = dayEnds.get(account)
     const today = last?.day === day ? last : { day, balances: new Map<string, number>() }
@@ -63,8 +66,8 @@ const transaction = ({ day, narration, tags, postings }: Entry): string =>
   ].join('\n')
 
 /**
- * A balance is that at the start of its day, so it is dated a day later. Without a tolerance of its own, beancount lets
- * a difference of a millionth pass.
+ * An assertion of beancount is about the start of a day, so it has the date of the next day. Without an explicit
+ * tolerance, beancount accepts a difference of a millionth.
  */
 const assertions = ({ day, balances }: DayEnd): string =>
   [...balances]

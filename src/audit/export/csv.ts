@@ -3,7 +3,7 @@ import { Books, type LedgerLine, totalOf } from '../books.ts'
 import { toCredits } from '../decimal.ts'
 import { type Exporter, takeLine } from './exporter.ts'
 
-/** A table by RFC 4180 with a line for each movement of credits. `docs/exports.md` promises its columns. */
+/** A table by RFC 4180, with a line for each movement of credits. `docs/exports.md` documents the columns. */
 export const csvExporter = (): Exporter => {
   const books = new Books()
   return {
@@ -43,15 +43,15 @@ const columns: Record<string, (line: LedgerLine) => string> = {
 }
 
 /**
- * A line of a table by RFC 4180. Many readers also end a line at half of a line end, which csv-stringify does not quote
- * by itself.
+ * A line of a table by RFC 4180. Quotes half line ends too: many readers end a line there, but csv-stringify does not
+ * quote them.
  */
 export const csvRow = (cells: string[]): string =>
   stringify([cells], { record_delimiter: 'windows', quoted_match: /[\r\n]/ })
 
 /**
- * A text that a spreadsheet would take for a formula gets an apostrophe before it, as spreadsheets write texts. Some
- * take the wide forms of the signs too.
+ * Puts an apostrophe, the spreadsheets' mark of a text, before a text that spreadsheets would read as a formula. Some
+ * spreadsheets also read the full-width signs.
  */
 export const csvText = (value: string | undefined): string =>
   value?.replace(/^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/, "'$&") ?? ''

@@ -7,38 +7,38 @@ import { Books, type LedgerLine, totalOf } from '../books.ts'
 import { takeLine } from './exporter.ts'
 import { grantsOf, liabilityTo, Names } from './names.ts'
 
-/** The commodity of what customers have. What providers charge is in currencies. */
+/** The commodity of customers' credits. Providers charge in currencies. */
 export const CREDIT = 'CREDIT'
 
-/** A movement of credits, or the cost of a run at a provider, as a transaction of double-entry bookkeeping. */
+/** A movement of credits, or a provider's charge for a run, as a transaction of double-entry bookkeeping. */
 export interface Entry {
-  /** The customer, whose transactions have rising days. */
+  /** The customer. The days of a customer's transactions never go back. */
   account: string
   /** In UTC, such as `2026-11-23`. */
   day: string
   narration: string
-  /** Names and values, without the absent ones. */
+  /** Names and values of the tags that have a value. */
   tags: [name: string, value: string][]
   postings: Posting[]
 }
 
-/** Liabilities and revenues grow by negative amounts, as in all such books, so that an entry adds up to zero. */
+/** As usual in such books, liabilities and revenues grow by negative amounts, so that an entry adds up to zero. */
 export interface Posting {
   account: string
   amountMicros: number
   commodity: string
-  /** The account's balance after the entry, if the log tells it. */
+  /** The account's balance after the entry, if the log has it. */
   balanceMicros?: number
 }
 
-/** Turns the events of a log into transactions. */
+/** Makes transactions of the events of a log. */
 export class DoubleEntry {
   readonly #books = new Books()
   readonly #names = new Names()
   /** The day of each account's last entry. */
   readonly #days = new Map<string, string>()
 
-  /** Takes the next event. Returns its transaction if it has one. Throws Damaged if credits do not add up. */
+  /** Takes the next event. Returns its transaction, if any. Throws Damaged if credits do not add up. */
   take(event: RawEvent): Entry | undefined {
     if (event.stream === CATALOG_STREAM) this.#name(event)
     if (event.type === 'ProviderCostRecorded') return this.#costOf(event)
@@ -53,7 +53,7 @@ export class DoubleEntry {
     }
   }
 
-  /** Undefined if nobody knows what the provider charges. */
+  /** Undefined if the charge is unknown. */
   #costOf(raw: RawEvent): Entry | undefined {
     const event = eventCodec.decode(raw)
     const account = accountIn(event.stream)
@@ -78,13 +78,18 @@ export class DoubleEntry {
     }
   }
 
-  /** Families are named in the order of the catalog, so that the books of one account use the names of all books. */
+  /**
+   * Families get their names in the order of the catalog, so the books of one account use the same names as the books
+   * of all.
+   */
   #name(event: RawEvent) {
     const { data } = eventCodec.decode(event)
     if ('family' in data && typeof data.family === 'object') this.#names.revenueOf(data.family.id)
   }
 
-  /** An account's time may go back in ledger format 1. Its days must not: balances hold only in the order of events. */
+  /**
+   * In ledger format 1, an account's time may go back. Its days must not: balances hold only in the order of events.
+   */
   #dayOf({ account, revision, at }: Pick<LedgerLine, 'account' | 'revision' | 'at'>): string {
     const day = dayOf(at)
     if (!day) throw new Damaged(`${account}, revision ${revision}: the calendar has no such time as ${at}`)
@@ -157,13 +162,10 @@ export const dayOf = (at: string): string | undefined => {
 
 export const dayAfter = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
 
-/** Invisible characters, line ends, and a percent sign that would be read as the beginning of such an escape. */
+/** Invisible characters, line ends, and percent signs that would be read as an escape. */
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]|%(?=[0-9A-Fa-f]{2})/gu
 
-/**
- * A text on one line, in which unsafe characters are written as in a URL, such as `%0A`. So decoding it as a part of a
- * URL returns the text.
- */
+/** A text on one line. Unsafe characters are percent-encoded, such as `%0A`, so URL decoding returns the text. */
 export const percentEncoded = (text: string, more?: RegExp): string => {
   const encoded = text.replaceAll(UNSAFE, encode)
   return more ? encoded.replaceAll(more, encode) : encoded

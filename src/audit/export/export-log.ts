@@ -9,7 +9,10 @@ import { csvExporter } from './csv.ts'
 import type { Exporter } from './exporter.ts'
 import { hledgerExporter } from './hledger.ts'
 
-/** Every event as a line of canonical JSON, also one that is damaged, so that `audit verify` finds the same in it. */
+/**
+ * Every event as a line of canonical JSON, including damaged events, so that `audit verify` finds the same faults in
+ * the export.
+ */
 const jsonlExporter = (): Exporter => ({
   take: event => {
     try {
@@ -33,14 +36,14 @@ export const EXPORT_FORMATS = Object.keys(exporters) as ExportFormat[]
 
 interface ExportOptions {
   format: ExportFormat
-  /** Exports only this account, and where the format has a place for it the catalog that its prices come from. */
+  /** Exports only this account. Formats that can contain the catalog also export the catalog with its prices. */
   account?: string | undefined
   onProgress?: OnProgress | undefined
 }
 
 /**
- * The log up to its present head in a format, in pieces of text. Throws Damaged at an event that the format cannot
- * show, and where credits do not add up.
+ * The log up to its current head in a format, in pieces. Throws Damaged at an event that the format cannot express, and
+ * if credits do not add up.
  */
 export async function* exportLog(
   log: ReadableLog,

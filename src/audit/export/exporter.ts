@@ -2,7 +2,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
 import type { Books, LedgerLine } from '../books.ts'
 
-/** Turns a log into the text of one format, piece by piece. */
+/** Writes a log in one format, piece by piece. */
 export interface Exporter {
   /** The text before the first event. */
   head?: string
@@ -12,7 +12,7 @@ export interface Exporter {
   end?(): string
 }
 
-/** Takes an event into books. Throws Damaged, with the place in the log, if it does not add up. */
+/** Adds an event to the books. Throws Damaged, with the place in the log, if the event does not add up. */
 export const takeLine = (books: Books, event: RawEvent): LedgerLine | undefined => {
   try {
     return books.take(event)

@@ -2,7 +2,7 @@ import { toCredits } from '../decimal.ts'
 import { CREDIT, DoubleEntry, type Entry, type Posting, percentEncoded } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
 
-/** A journal of hledger with a balance assertion at each posting to a customer. */
+/** A journal for hledger, with a balance assertion at each posting to a customer. */
 export const hledgerExporter = (): Exporter => {
   const ledger = new DoubleEntry()
   const declared = new Set([commodityOf(CREDIT)])
@@ -22,10 +22,10 @@ export const hledgerExporter = (): Exporter => {
   }
 }
 
-/** Also tells how amounts look. */
+/** Also sets how amounts are shown. */
 const commodityOf = (commodity: string): string => `commodity 1,000.000000 ${commodity}\n`
 
-/** Reports show the accounts in this order. */
+/** The order of accounts in reports. */
 const HEAD = `decimal-mark .
 ${commodityOf(CREDIT)}account Liabilities  ; type: L
 account Income  ; type: R

@@ -2,14 +2,14 @@ import { AccountId } from '../../../schemas/primitives.ts'
 import { compileGuard } from '../../engine/log/guard.ts'
 import { Damaged } from '../../ports/faults.ts'
 
-/** The names of the accounts in the books of hledger and beancount. Both tools take them. */
+/** Account names for the books. Both hledger and beancount accept them. */
 export class Names {
   readonly #revenues = new Map<string, string>()
   readonly #taken = new Set<string>()
 
   /**
-   * The revenue of a family: `Income:Runs:NanoBanana2` for `nano-banana-2`. Of families that would share a name, the
-   * one that comes first gets it, and the next ones get a number.
+   * The revenue account of a family: `Income:Runs:NanoBanana2` for `nano-banana-2`. If two families would share a name,
+   * the second gets a number.
    */
   revenueOf(family: string): string {
     const known = this.#revenues.get(family)
@@ -20,7 +20,7 @@ export class Names {
     return name
   }
 
-  /** The last part of the names of a provider's accounts: `ElevenLabs` for `eleven-labs`. */
+  /** The last part of the names of a provider's accounts, such as `ElevenLabs` for `eleven-labs`. */
   providerOf(provider: string): string {
     return camelCase(provider)
   }
@@ -33,7 +33,7 @@ export class Names {
   }
 }
 
-/** The liability to a customer: `Liabilities:Customers:Acct-01m…`. */
+/** The liability account of a customer: `Liabilities:Customers:Acct-01m…`. */
 export const liabilityTo = (account: string): string => {
   if (!isAccountId(account)) throw new Damaged(`${JSON.stringify(account)} is no id of an account`)
   return `Liabilities:Customers:Acct-${account.slice('acct_'.length)}`
@@ -43,7 +43,7 @@ export const grantsOf = (kind: string): string => `Equity:Grants:${capitalized(k
 
 const isAccountId = compileGuard(AccountId)
 
-/** A hyphen stays between digits, so that version 1.5 is not taken for version 15. */
+/** Keeps a hyphen between digits: version 1-5 must not become 15. */
 const camelCase = (slug: string): string =>
   capitalized(slug).replaceAll(/(?<!\d)-(\d)|-([a-z])/g, (_, digit, letter) => digit ?? letter.toUpperCase())
 

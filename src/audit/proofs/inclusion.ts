@@ -8,10 +8,10 @@ import { linkOf, PROOF, provenEvent, provenSeal } from '../../services/seals/pro
 import { type OnProgress, readLog } from '../read-log.ts'
 import { findSeal, type NamedSeal, NoProof, readSealed } from './sealed-log.ts'
 
-/** An event by its id, or the debit of a run. */
+/** An event by its ID, or the debit of a run. */
 type EventName = { eventId: string } | { runId: string }
 
-/** Proves that a seal, by default the newest, covers an event. Throws NoProof if it does not. */
+/** Proves that a seal, by default the newest, covers an event. Throws NoProof if the seal does not cover it. */
 export const proveInclusion = async (
   log: ReadableLog,
   name: EventName,
@@ -47,14 +47,14 @@ const findEvent = async (log: ReadableLog, name: EventName, onProgress?: OnProgr
   throw new NoProof('eventId' in name ? `The log has no event ${name.eventId}.` : `The log has no run ${name.runId}.`)
 }
 
-/** Proves that a seal follows an earlier one. Throws NoProof if the log does not have them. */
+/** Proves that a seal follows an earlier seal. Throws NoProof if the log lacks one of them. */
 export const proveConsistency = async (log: ReadableLog, from: NamedSeal, to: NamedSeal): Promise<ConsistencyProof> => {
   const [earlier, later] = [await findSeal(log, from), await findSeal(log, to)]
   const { number } = earlier.seal
   if (number >= later.seal.number) throw new NoProof('Name the earlier seal first, and then a later one.')
   const links: string[] = []
   for await (const page of log.readStream(SEALS_STREAM, 0)) {
-    // A read that was interrupted may repeat events. A missing one shows in the root.
+    // An interrupted read may repeat events. If an event is missing, the root differs.
     for (const event of page) if (event.revision === links.length) links.push(linkOf(event))
     if (links.length >= later.seal.number) break
   }

@@ -14,15 +14,15 @@ import { type OnProgress, readLog } from '../read-log.ts'
 
 /** The part of the log that proofs need, up to the last of some seals. */
 export interface SealedLog {
-  /** The links of each stream that was asked for. */
+  /** The links of each requested stream. */
   links: Map<string, string[]>
-  /** For each seal, the streams that were asked for and that it covers. */
+  /** For each seal, the requested streams that it covers. */
   leaves: Map<string, ProvenLeaf>[]
 }
 
 /**
- * Builds the trees of some seals, which are in order, from the log. Throws Damaged if the log does not hold what they
- * cover.
+ * Builds the trees of some seals, which must be in order. Throws Damaged if the log does not contain the events that
+ * the seals cover.
  */
 export const readSealed = async (
   log: ReadableLog,
@@ -57,19 +57,19 @@ const leavesUnder = ({ seal }: FoundSeal, all: StreamLeaf[], streams: string[]):
   return new Map(found.filter((entry): entry is [string, ProvenLeaf] => entry[1] !== undefined))
 }
 
-/** A seal as people name it: its number, and perhaps its name. */
+/** A seal by its number and, optionally, its name. */
 export interface NamedSeal {
   number: number
   name?: string | undefined
 }
 
-/** A seal, and its event as it was written. */
+/** A seal, and its recorded event. */
 export interface FoundSeal {
   raw: RawEvent
   seal: LogSealed
 }
 
-/** A seal of the log; the newest if none is named. Throws NoProof if the log does not have it. */
+/** A seal of the log, by default the newest. Throws NoProof if the log does not have the seal. */
 export const findSeal = async (log: ReadableLog, named: NamedSeal | undefined): Promise<FoundSeal> => {
   const raw = named ? await log.readEvent(SEALS_STREAM, named.number) : await newestSeal(log)
   if (raw?.type !== 'LogSealed') throw new NoProof(missing(named, await newestSeal(log)))
@@ -92,7 +92,7 @@ const newestSeal = async (log: ReadableLog): Promise<RawEvent | undefined> => {
   return newest
 }
 
-/** The log has nothing to prove. The message says why. */
+/** The log cannot prove this. The message gives the reason. */
 export class NoProof extends Error {
   override name = 'NoProof'
 }

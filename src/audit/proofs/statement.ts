@@ -11,14 +11,16 @@ import { movesCredits } from '../verify/account.ts'
 import { type FoundSeal, findSeal, type NamedSeal, NoProof, readSealed, type SealedLog } from './sealed-log.ts'
 
 interface StatementOptions {
-  /** By default, the statement begins with the account. */
+  /** By default, the statement starts when the account was opened. */
   from?: NamedSeal | undefined
   /** By default, the newest seal. */
   to?: NamedSeal | undefined
   onProgress?: OnProgress | undefined
 }
 
-/** Proves all events of an account up to a seal, or between two. Throws NoProof if the seals do not cover it. */
+/**
+ * Proves all events of an account up to a seal, or between two seals. Throws NoProof if the seals do not cover them.
+ */
 export const proveStatement = async (
   log: ReadableLog,
   account: string,
@@ -60,7 +62,7 @@ const leafUnder = ({ seal }: FoundSeal, stream: string, leaves: Map<string, Prov
   throw new NoProof(`Seal ${seal.number} covers no event of the account: it is unknown, or was opened later.`)
 }
 
-/** The events of an account from the last one that moved credits at or before a revision on, up to another. */
+/** The events of an account from the last movement of credits at or before `from` up to another revision. */
 const eventsOf = async (log: ReadableLog, stream: string, from = -1, to: number): Promise<RawEvent[]> => {
   let events: RawEvent[] = []
   for await (const page of log.readStream(stream, 0))
@@ -71,7 +73,7 @@ const eventsOf = async (log: ReadableLog, stream: string, from = -1, to: number)
   return events
 }
 
-/** The events of the catalog that the receipts name. */
+/** The catalog events that the receipts name. */
 const provenCatalog = async (
   log: ReadableLog,
   events: RawEvent[],

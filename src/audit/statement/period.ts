@@ -2,23 +2,26 @@ import { parseTime } from '../as-of.ts'
 import { type Closing, closingOf, monthBefore, monthOf, startOf } from '../closings.ts'
 import { startOfDay } from './zone.ts'
 
-/** Where a period begins or ends among the events of a log. */
+/** The start or the end of a period among the events of a log. */
 export interface Bound {
   at: string
-  /** Events with a greater number came after the month before the bound was closed, whatever their time. */
+  /** Events with a greater number came after the previous month was closed, whatever their time. */
   events: number
 }
 
 export interface Bounds {
   from: Bound
   to: Bound
-  /** The closing of the last month, if the period is one of whole closed months. */
+  /** The closing of the last month, if the period consists of closed months. */
   closed?: Closing
-  /** Whether a bound lies within a closed month, so that times alone decide. */
+  /** Whether the start or the end lies within a closed month. Then only the times of events count. */
   isCut: boolean
 }
 
-/** Months in UTC have the events that belong to them by the closings. Other periods have those of their times. */
+/**
+ * If the period consists of whole months in UTC, closings decide which events belong to it. Otherwise their times
+ * decide.
+ */
 export const boundsOf = ({ from, to }: Pick<Period, 'from' | 'to'>, closings: readonly Closing[]): Bounds => {
   const isCut = [from, to].some(at => !isMonthStart(at) && closingOf(closings, monthOf(at)))
   if (isCut) return { from: { at: from, events: ALL }, to: { at: to, events: ALL }, isCut }
@@ -27,7 +30,7 @@ export const boundsOf = ({ from, to }: Pick<Period, 'from' | 'to'>, closings: re
   return closed ? { ...bounds, closed } : bounds
 }
 
-/** Whether an event comes before a bound, by its time and by its number in the log. */
+/** Whether an event comes before a bound, by time and by number in the log. */
 export const isBefore = ({ at, events }: Bound, time: string, number: number): boolean => time < at && number <= events
 
 const ALL = Number.POSITIVE_INFINITY
@@ -43,20 +46,23 @@ const closingBefore = (at: string, closings: readonly Closing[]): Closing | unde
 
 const isMonthStart = (at: string): boolean => startOf(monthOf(at)) === at
 
-/** The time that a statement is about. */
+/** The period of a statement. */
 export interface Period {
-  /** A time of the log, which is included. */
+  /** A time of the log, inclusive. */
   from: string
-  /** A time of the log, which is not. */
+  /** A time of the log, exclusive. */
   to: string
-  /** The zone in which days begin and times are shown. */
+  /** The zone of its days and times. */
   zone: string
 }
 
-/** A bound of a period: a date, meaning its first moment in a zone, or a time with an offset. Undefined if neither. */
+/**
+ * Parses a bound of a period: a date, which means its first moment in the zone, or a time with an offset. Returns
+ * undefined for any other text.
+ */
 export const parseBound = (text: string, zone: string): string | undefined => {
   const time = parseTime(text)
-  // Years before 1000 are no dates of a log, and not every calendar counts them.
+  // A log has no years before 1000, and calendars disagree about them.
   if (time === undefined || text.startsWith('0')) return undefined
   return text.length === DATE_LENGTH ? startOfDay(text, zone) : time
 }

@@ -8,14 +8,14 @@ import type { Closing } from '../closings.ts'
 import type { NewestSeal } from '../verify/seals.ts'
 
 /**
- * Counts the events of a log as its seals do, which is exact in every copy of the log; positions differ in copies. What
- * the seals say is not checked here.
+ * Counts events as seals do. These counts are equal in every copy of the log, but positions are not. Does not verify
+ * the seals.
  */
 export class SealedExtent {
   #events = 0
   #newest: NewestSeal | undefined
 
-  /** How many events were taken, without those of the stream of seals. */
+  /** The number of events so far, without the stream of seals. */
   get events(): number {
     return this.#events
   }
@@ -24,12 +24,15 @@ export class SealedExtent {
     return this.#newest
   }
 
-  /** The events that no seal covers. */
+  /** The number of events that no seal covers. */
   get unsealed(): number {
     return this.#events - (this.#newest?.events ?? 0)
   }
 
-  /** Takes the next event of the log. Throws Damaged for a seal that cannot be read, or covers what is not there. */
+  /**
+   * Takes the next event of the log. Throws Damaged for a seal that cannot be read, or that covers more events than
+   * there are.
+   */
   take(raw: RawEvent) {
     if (raw.stream !== SEALS_STREAM) {
       this.#events += 1
@@ -44,7 +47,7 @@ export class SealedExtent {
   }
 }
 
-/** Looks for the seals with which months were closed. */
+/** Looks up the seals of closed months. */
 export class ClosingSeals {
   readonly #missing: Set<Closing>
 
@@ -52,7 +55,7 @@ export class ClosingSeals {
     this.#missing = new Set(closings)
   }
 
-  /** Takes the next seal of the log. Throws Damaged if a closing names another one by its number. */
+  /** Takes the next seal of the log. Throws Damaged if a closing names another seal with this number. */
   take({ number, link, events }: NewestSeal) {
     for (const closing of this.#missing) {
       const { seal, month } = closing
@@ -63,7 +66,7 @@ export class ClosingSeals {
     }
   }
 
-  /** Describes the first closing up to a month whose seal was not found. */
+  /** The fault of the first closing up to a month whose seal is missing. */
   fault(upTo: string | undefined): string | undefined {
     const missing = [...this.#missing].find(({ month }) => upTo === undefined || month <= upTo)
     return missing && `the log does not hold seal ${missing.seal.number}, with which ${missing.month} was closed`

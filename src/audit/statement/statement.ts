@@ -18,8 +18,8 @@ import { ClosingSeals, SealedExtent } from './seals.ts'
 import { closingOf, NOTHING, type Totals, totalsOf } from './totals.ts'
 
 /**
- * The movements of an account's credits in a period. It depends on the log alone, and not on when it is made. The
- * report of closed months depends on nothing that came after their seal, either.
+ * The movements of an account's credits in a period. It depends only on the log, not on when it is made. The report of
+ * closed months does not depend on later events either.
  */
 export interface Statement {
   account: Opening
@@ -28,22 +28,22 @@ export interface Statement {
   lines: StatementLine[]
   totals: Totals
   closing: Split
-  /** The newest event of the log that was read. */
+  /** The newest event that was read. */
   readTo: { position: Position; at: string }
-  /** The newest seal of the log, or the one that closed the report; absent where there is none. */
+  /** The newest seal of the log, or the seal that closed the reported months; absent without a seal. */
   seal?: NewestSeal
-  /** The events of the log that no seal covers. */
+  /** The number of events that no seal covers. */
   unsealed: number
-  /** This is the report of closed months, which never changes. */
+  /** Set if this is the report of closed months, which never changes. */
   closed?: Closing
-  /** Whether the period begins or ends within a closed month, so that this cannot be its report. */
+  /** Whether the period starts or ends within a closed month, so this is not the report of that month. */
   isCut: boolean
 }
 
 export interface StatementLine extends LedgerLine {
   /** Whether a seal covers the event. */
   isSealed: boolean
-  /** The month that the event belongs to, if it came too late for the month of its time. */
+  /** The month to which the event belongs, if its own month was already closed. */
   bookedIn?: string
 }
 
@@ -53,14 +53,14 @@ interface Options {
   onProgress?: OnProgress | undefined
 }
 
-/** Something in the log is at fault, so that no statement can be made of it. */
+/** The log has a fault, so no statement can be made. */
 export interface Fault {
   fault: string
 }
 
 /**
- * Makes a statement of the log up to its present head. Resolves to the fault if the account's chain, its balances, the
- * seals or the closed periods are at fault, and to undefined if the log lacks the account.
+ * Makes a statement of the log up to its current head. Resolves to a fault if the account's chain, its balances, the
+ * seals or the closed months are at fault, and to undefined if the log lacks the account.
  */
 export const makeStatement = async (
   log: ReadableLog,
@@ -88,11 +88,11 @@ class StatementMaker {
   readonly #closings: readonly Closing[]
   readonly #bounds: Bounds
   readonly #closingSeals: ClosingSeals
-  /** The lines of the period, each with the number of events in the log up to it. */
+  /** The lines of the period, with the number of events in the log up to each line. */
   readonly #lines: { line: LedgerLine; events: number; bookedIn: string | undefined }[] = []
   #opening = NOTHING
   #closing = NOTHING
-  /** The latest time of the account so far, which in ledger format 1 may go back. */
+  /** The latest time of the account. In ledger format 1, times may go back. */
   #at = ''
   #readTo = { position: BEFORE_FIRST, at: '' }
 
@@ -104,7 +104,7 @@ class StatementMaker {
     this.#closingSeals = new ClosingSeals(this.#closings)
   }
 
-  /** Whether nothing that follows in the log belongs to the report. */
+  /** Whether no later event of the log can belong to the report. */
   get isDone(): boolean {
     const { closed } = this.#bounds
     return closed !== undefined && this.#extent.newest?.number === closed.seal.number
@@ -120,7 +120,7 @@ class StatementMaker {
     const { closed } = this.#bounds
     if (closed && (raw.stream === SEALS_STREAM || this.#extent.events > closed.seal.events)) return
     const { at } = (raw.metadata ?? {}) as { at?: unknown }
-    // Of other streams nothing is checked here, so that their times may be none.
+    // Other streams are not checked here, so the time may be invalid.
     const isTime = typeof at === 'string' && parseTime(at) === at
     this.#readTo = { position: raw.position, at: isTime ? at : this.#readTo.at }
     if (raw.stream === this.#stream) this.#takeOwn(raw)
@@ -170,7 +170,7 @@ class StatementMaker {
   }
 }
 
-/** Whether each balance is the one before it with the change between them. */
+/** Whether each balance is the previous balance plus the change. */
 const follow = (opening: Split, lines: LedgerLine[]): boolean => {
   let balanceMicros = totalOf(opening)
   return lines.every(({ change, balance }) => {

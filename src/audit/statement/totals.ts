@@ -4,7 +4,7 @@ import type { Split } from '../lots.ts'
 
 /** The sums of all lines of a statement. No sum is negative. */
 export interface Totals {
-  /** By kind, in the order in which they occurred first. */
+  /** By kind, in order of first occurrence. */
   granted: Map<GrantKind, Split>
   withdrawn: Split
   charged: Split
@@ -31,7 +31,7 @@ export const totalsOf = (lines: readonly LedgerLine[]): Totals => {
   return totals
 }
 
-/** The balance at the end of the lines, given the balance before them. */
+/** The balance after the lines, given the balance before them. */
 export const closingOf = (opening: Split, { granted, withdrawn, charged, refunded }: Totals): Split => {
   const before = [...granted.values(), refunded].reduce(plus, opening)
   return minus(minus(before, withdrawn), charged)

@@ -1,6 +1,6 @@
-/** The name of a time zone of the IANA database, as it was written; undefined if there is no such zone. */
+/** The name of an IANA time zone, as given; undefined if there is no such zone. */
 export const parseZone = (text: string): string | undefined => {
-  // Intl also takes offsets such as +01:00, which have no days of 23 or 25 hours and name no place.
+  // Intl also accepts offsets such as +01:00, which are not zones.
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(text)) return undefined
   try {
     clockOf(text)
@@ -11,13 +11,13 @@ export const parseZone = (text: string): string | undefined => {
   }
 }
 
-/** A moment as the clocks of a zone show it. */
+/** A moment on the clocks of a zone. */
 export interface LocalTime {
   /** Such as `2026-10-25`. */
   day: string
   /** Such as `02:30:00.000`. */
   time: string
-  /** From UTC, such as `+01:00`. */
+  /** The offset from UTC, such as `+01:00`. */
   offset: string
 }
 
@@ -36,8 +36,8 @@ export const localText = (at: string, zone: string): string => {
 }
 
 /**
- * The first moment of a day in a zone, as a time of the log. That is midnight, or later where the clocks leap over it.
- * A day that a zone left out begins with the next one, so that periods from day to day neither overlap nor part.
+ * The first moment of a day in a zone, as a time of the log. This is midnight, or later if the clocks skip midnight. A
+ * day that a zone skipped begins with the next day, so that consecutive periods neither overlap nor leave a gap.
  */
 export const startOfDay = (day: string, zone: string): string => {
   const clock = clockOf(zone)
@@ -51,7 +51,7 @@ export const startOfDay = (day: string, zone: string): string => {
   return new Date(startMs).toISOString()
 }
 
-/** Further than any zone ever was from UTC, also where it changed the side of the date line. */
+/** More than any zone's offset from UTC, including zones that crossed the date line. */
 const REACH_MS = 2 * 24 * 60 * 60 * 1000
 
 const clocks = new Map<string, Intl.DateTimeFormat>()
@@ -68,7 +68,7 @@ const clockOf = (zone: string): Intl.DateTimeFormat => {
   return clock
 }
 
-/** The moment at which a clock in UTC shows the time that this clock shows at the given moment. */
+/** The moment at which a clock in UTC shows the same time as `clock` at the given moment. */
 const shownOn = (clock: Intl.DateTimeFormat, atMs: number): number => {
   const shown: Record<string, number> = {}
   for (const { type, value } of clock.formatToParts(atMs)) shown[type] = Number(value)
@@ -79,7 +79,7 @@ const shownOn = (clock: Intl.DateTimeFormat, atMs: number): number => {
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 
-/** Zones once had offsets with seconds, which are left out. */
+/** Some zones once had offsets with seconds, which are left out. */
 const offsetText = (offsetMs: number): string => {
   const minutes = Math.trunc(Math.abs(offsetMs) / MINUTE_MS)
   const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map(part => String(part).padStart(2, '0'))

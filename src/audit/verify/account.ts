@@ -1,6 +1,6 @@
 import type { AuditedEvent, Report, Rule } from '../fault.ts'
 
-/** An account's stream begins with its opening, and is named after it. */
+/** An account's stream starts with its opening, and has its name. */
 export class Opening implements Rule {
   readonly #accountId: string
   #isOpen = false
@@ -19,7 +19,7 @@ export class Opening implements Rule {
   }
 }
 
-/** An account is suspended and resumed in turns, and meanwhile its owner changes nothing but signs out. */
+/** Suspensions and resumptions alternate. In between, the owner changes nothing except by signing out. */
 export class Suspension implements Rule {
   #isSuspended = false
 
@@ -38,7 +38,7 @@ export class Suspension implements Rule {
   }
 }
 
-/** The actors that act for the account's owner. */
+/** Actors that act for the owner of an account. */
 const OWNERS = ['key', 'session']
 
 /** Only operators set the limits of an account. */
@@ -50,7 +50,7 @@ export class Limits implements Rule {
   }
 }
 
-/** Every amount moves the balance as the event says, the balance is never negative, and no reference is used twice. */
+/** Every amount changes the balance as recorded, the balance is never negative, and every reference is used once. */
 export class Money implements Rule {
   #balanceMicros = 0
   readonly #references = new Set<unknown>()
@@ -64,7 +64,7 @@ export class Money implements Rule {
     if (balanceMicros !== balanceAfterMicros)
       report(`its balance is ${balanceAfterMicros}, and ${before} ${sign < 0 ? '−' : '+'} ${amountMicros} is not`)
     if (balanceMicros < 0) report(`the balance falls to ${balanceMicros}`)
-    // The balance that was written continues, so that a fault is reported once.
+    // Continues with the recorded balance, so that a fault is reported once.
     this.#balanceMicros = Number(balanceAfterMicros)
     if (reference === undefined) return
     if (this.#references.has(reference)) report(`its reference ${JSON.stringify(reference)} was used before`)
@@ -72,7 +72,7 @@ export class Money implements Rule {
   }
 }
 
-/** By type of event, whether it adds credits to an account or takes them from it. */
+/** For each type of event, whether it adds credits to an account or takes them away. */
 const SIGNS: Readonly<Record<string, 1 | -1>> = {
   CreditsGranted: 1,
   CreditsWithdrawn: -1,
@@ -83,7 +83,7 @@ const SIGNS: Readonly<Record<string, 1 | -1>> = {
 /** Whether events of a type change a balance. */
 export const movesCredits = (type: string): boolean => Object.hasOwn(SIGNS, type)
 
-/** Uploads go from granted to stored to sealed, and are deleted once. */
+/** An upload is granted, stored and sealed, in this order, and deleted once. */
 export class Uploads implements Rule {
   readonly #states = new Map<unknown, State>()
 

@@ -1,6 +1,9 @@
 import type { AuditedEvent, Report } from '../fault.ts'
 
-/** A request may be on its way when its key is revoked; then it is recorded after that, and was not answered. */
+/**
+ * A key may be revoked while a request with it is in flight. The request is then recorded after the revocation, but not
+ * answered.
+ */
 const ON_ITS_WAY_MS = 60_000
 
 interface Auditor {
@@ -10,8 +13,8 @@ interface Auditor {
 }
 
 /**
- * Operators create each auditor once and revoke each key once, under the hash it has. Only auditors with active keys
- * read, under their own names.
+ * Operators create each auditor once and revoke each key once, under its hash. Only auditors with active keys read,
+ * under their own names.
  */
 export class Auditors {
   readonly #auditors = new Map<unknown, Auditor>()
@@ -58,7 +61,7 @@ export class Auditors {
   }
 }
 
-/** Reports an event that is for operators alone and was caused by somebody else. */
+/** Reports an operators' event that another actor caused. */
 export const checkOperator = (actor: object, report: Report) => {
   const { kind } = actor as { kind?: string }
   if (kind !== 'operator') report(`it was caused by the actor ${kind}, and not by an operator`)

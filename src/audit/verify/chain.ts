@@ -10,9 +10,8 @@ interface Head {
 }
 
 /**
- * Checks that the events of a stream are as they were written: their revisions, formats, links and times
- * (`docs/ledger-format.md`, "Verifying a log", steps 1 to 5). After a fault it goes on from the event that it was found
- * at, so that each fault is reported once.
+ * Checks that the events of a stream are unchanged: their revisions, formats, links and times (`docs/ledger-format.md`,
+ * "Verifying a log", steps 1 to 5). After a fault it continues from the faulty event, so each fault is reported once.
  */
 export class Chain {
   #head: Head | undefined
@@ -37,10 +36,10 @@ export class Chain {
   }
 }
 
-/** The formats that `docs/ledger-format.md` knows. */
+/** The formats in `docs/ledger-format.md`. */
 const FORMATS = [1, 2]
 
-/** In format 1 the time followed the clock of the machine, also back. */
+/** In format 1, the time followed the machine's clock, even backwards. */
 const noteIn = (format: number): [true] | [] => (format === 1 ? [true] : [])
 
 const gap = (last: number, revision: number): string => {
@@ -50,8 +49,8 @@ const gap = (last: number, revision: number): string => {
 }
 
 /**
- * Whether the link of an event is the one that `docs/ledger-format.md` defines ("Links"). Shares no code with the
- * writer of links, so that a mistake would have to be made twice to go unnoticed.
+ * Whether the link of an event is correct (`docs/ledger-format.md`, "Links"). Shares no code with the writer of links,
+ * so only the same mistake in both would go unnoticed.
  */
 const isLinked = (previous: string | undefined, event: RawEvent): boolean => {
   const { metadata } = event as { metadata: Metadata | null }
@@ -59,7 +58,7 @@ const isLinked = (previous: string | undefined, event: RawEvent): boolean => {
   try {
     return linkOf(previous, event as RawEvent & { metadata: Metadata }) === metadata.hash
   } catch {
-    // The service writes nothing that has no canonical form.
+    // The service writes nothing without a canonical form.
     return false
   }
 }
@@ -74,19 +73,19 @@ const linkOf = (
   const { format = 1 } = rest
   if (format === 1) return sha256((previous ?? NO_LINK) + canonical({ data, metadata: rest, type }))
   const [dataDigest, metadataDigest] = [sha256(canonical(data)), sha256(canonical(rest))]
-  // Canonical as it is, because its members are in order.
+  // This text is canonical, because its members are in order.
   const text =
     `{"data":"${dataDigest}","format":${format},"id":${quoted(id)},"metadata":"${metadataDigest}",` +
     `"revision":${revision},"stream":${quoted(stream)},"type":${quoted(type)}}`
   return sha256((previous ?? sha256(canonical({ format, stream }))) + text)
 }
 
-/** What a stream of format 1 begins with in place of a link. */
+/** In place of a link, the start of a stream in format 1. */
 const NO_LINK = '0'.repeat(64)
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
-/** The canonical form of a JSON value (RFC 8785). Throws for half of a surrogate pair, which has none. */
+/** The canonical form of a JSON value (RFC 8785). Throws for an unpaired surrogate, which has none. */
 const canonical = (value: unknown): string => {
   if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -98,7 +97,7 @@ const canonical = (value: unknown): string => {
   const members = value as Record<string, unknown>
   for (const name of Object.keys(members).sort()) {
     const member = members[name]
-    // A member without a value is none, as in JSON.
+    // As in JSON, a member without a value is left out.
     if (member !== undefined) text += `${text && ','}${quoted(name)}:${canonical(member)}`
   }
   return `{${text}}`

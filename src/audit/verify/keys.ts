@@ -1,7 +1,7 @@
 import { clockOf } from '../../../schemas/recorded.ts'
 import { type AuditedEvent, type Report, type Rule, runIdOf } from '../fault.ts'
 
-/** Only active keys of the account change it; a key is created once and revoked once, under the hash it has. */
+/** Only active keys of the account change the account. A key is created once, and revoked once under its hash. */
 export class Keys implements Rule {
   /** The hash of each active key; undefined once the key is revoked. */
   readonly #hashes = new Map<unknown, unknown>()
@@ -22,8 +22,8 @@ export class Keys implements Rule {
 }
 
 /**
- * A key debits within its budget and before it expires, and only for the models that it is restricted to. A refund
- * gives back to the period of its debit. A use is not recorded twice in a row for one day.
+ * A key debits within its budget, before it expires, and only for its models. A refund goes back to the period of its
+ * debit. The use of a key is recorded at most once a day in a row.
  */
 export class KeyLimits implements Rule {
   readonly #keys = new Map<unknown, Limits>()
@@ -45,7 +45,7 @@ export class KeyLimits implements Rule {
     }
   }
 
-  /** The key of a debit or a test run, if one asked for it. */
+  /** Checks the key of a debit or a test run. */
   #checkUse(event: AuditedEvent, report: Report) {
     const { keyId } = event.metadata.actor as { keyId?: string }
     const { expiresAt, models } = this.#keys.get(keyId) ?? {}
@@ -59,7 +59,7 @@ export class KeyLimits implements Rule {
     const { debit } = event.data as { debit?: { budgetPeriod?: string } }
     const { firstDay, isRevoked = false } = this.#budgets.debitOf(runIdOf(event))
     const named = debit?.budgetPeriod
-    // The budget of a revoked key is gone.
+    // A revoked key has no budget any more.
     if (debit && named !== firstDay && !(isRevoked && named === undefined))
       report(`it gives back to the budget of ${named ?? 'no period'}, and its debit was in ${firstDay ?? 'none'}`)
   }
@@ -78,8 +78,8 @@ const takeUse = (event: AuditedEvent, key: Limits, report: Report) => {
 }
 
 /**
- * A key makes and changes only what is of its mode, a test key has no budget and creates and revokes no live key, and a
- * test run is done by the sandbox for nothing.
+ * A key makes and changes only objects of its mode. A test key has no budget and neither creates nor revokes a live
+ * key. The sandbox does test runs, which cost nothing.
  */
 export class Modes implements Rule {
   readonly #keys = new Map<unknown, Mode>()
@@ -123,13 +123,13 @@ const checkCost = (type: string, { upstream }: AuditedEvent['data'], report: Rep
   if (provider !== SANDBOX) report(`a test run is at ${provider}, and not in the sandbox`)
 }
 
-/** The budgets of an account's keys. A refund gives back to the period of its debit. */
+/** The budgets of an account's keys. A refund goes back to the period of its debit. */
 export class BudgetUses {
   readonly #keys = new Map<unknown, Spender>()
-  /** The key with a budget that each run was debited with, and the first day of the period. */
+  /** For each debited run, the key with a budget and the first day of the period. */
   readonly #debits = new Map<string, { key: Spender; firstDay: string }>()
 
-  /** Takes the next event of the stream. Returns the use after a debit of a key with a budget. */
+  /** Takes the next event of the stream. For a debit of a key with a budget, returns the use of the budget. */
   take(event: AuditedEvent): BudgetUse | undefined {
     const { type, data } = event
     if (type === 'ApiKeyCreated')
@@ -140,7 +140,7 @@ export class BudgetUses {
     return type === 'CreditsDebited' ? this.#spend(event) : undefined
   }
 
-  /** The first day of the period that a run was debited in, and whether its key was revoked since. */
+  /** The first day of the period in which a run was debited, and whether its key was revoked since. */
   debitOf(runId: string): { firstDay?: string; isRevoked?: boolean } {
     const { key, firstDay } = this.#debits.get(runId) ?? {}
     return { ...(firstDay !== undefined && { firstDay }), ...(key && { isRevoked: key.isRevoked }) }
@@ -173,11 +173,11 @@ export interface Budget {
 interface Spender {
   budget?: Budget
   isRevoked: boolean
-  /** What it has spent in each period, by the first day. */
+  /** The spending in each period, by first day. */
   spentMicros: Map<string, number>
 }
 
-/** How much of its budget a key has used in a period. */
+/** The used part of a key's budget in a period. */
 export interface BudgetUse {
   keyId: string
   budget: Budget
@@ -190,7 +190,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** 1970-01-01 was the fourth day of a week. */
 const DAYS_BEFORE_1970 = 3
 
-/** The first day of the period that a time is in. */
+/** The first day of the period that contains a time. */
 const firstDayOf = (period: Budget['period'], time: string): string => {
   if (period === 'month') return `${time.slice(0, 'yyyy-mm'.length)}-01`
   const day = time.slice(0, 'yyyy-mm-dd'.length)

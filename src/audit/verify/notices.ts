@@ -5,17 +5,17 @@ import { type BudgetUse, BudgetUses } from './keys.ts'
 import { Attempts } from './webhooks.ts'
 
 /**
- * A debit that takes the balance under the owner's limit, or the use of a budget to a share, has a notice in its
- * append, and a key that expires has one a week before. Each crossing has one. Models that retire may have some, and
- * nothing else has one. They count from 1.
+ * A debit that crosses the owner's balance limit or a share of a budget has a notice in the same append. An expiring
+ * key has a notice a week before. Each crossing has one notice. Retiring models may have notices, and nothing else has.
+ * Notices count from 1.
  */
 export class Notices implements Rule {
   #settings: Settings = { email: false, balanceUnderMicros: 0 }
   #balanceMicros = 0
   #number = 0
-  /** The notices that the last debit calls for. */
+  /** The notices that must follow the last debit. */
   #expected: Notice[] = []
-  /** The largest share that the owner was told of, by key and period. */
+  /** By key and period, the largest share of which the owner was notified. */
   readonly #told = new Map<string, number>()
   readonly #budgets = new BudgetUses()
   readonly #expiring = new ExpiringKeys()
@@ -96,16 +96,16 @@ interface Settings {
   balanceUnderMicros: number
 }
 
-/** These may lie between a debit and its notices. */
+/** These events may come between a debit and its notices. */
 const WITH_DEBIT = ['RunQueued', 'RunStarted']
 
-/** The share of a budget that its use has reached, in percent. */
+/** The share of a budget that is used up, in percent. */
 const shareOf = ({ spentMicros, budget: { amountMicros } }: BudgetUse): number =>
   spentMicros >= amountMicros ? 100 : (amountMicros - spentMicros) * 5 <= amountMicros ? 80 : 0
 
 const periodOf = ({ keyId, firstDay }: BudgetUse): string => `${keyId}/${firstDay}`
 
-/** When the period after that of a use begins. */
+/** The start of the next period. */
 const renewalOf = ({ firstDay, budget: { period } }: BudgetUse): string => {
   const [year = 0, month = 0, day = 0] = firstDay.split('-').map(Number)
   const next = { day: [month - 1, day + 1], week: [month - 1, day + 7], month: [month, 1] } as const
@@ -115,7 +115,7 @@ const renewalOf = ({ firstDay, budget: { period } }: BudgetUse): string => {
 const DAY_MS = 24 * 60 * 60 * 1000
 const WEEK_MS = 7 * DAY_MS
 
-/** The keys whose owner is to be told, a week before, that they expire. */
+/** Keys whose owner must be notified a week before they expire. */
 class ExpiringKeys {
   readonly #expiresAt = new Map<unknown, string>()
 
@@ -134,18 +134,18 @@ class ExpiringKeys {
     if (Date.parse(known) - WEEK_MS > Date.parse(time)) report(`${keyId} expires in more than a week`)
   }
 
-  /** A service that is down for the whole week can tell nobody. */
+  /** A service that is down for the whole week can notify nobody. */
   end(report: ReportEnd) {
     for (const [keyId, expiresAt] of this.#expiresAt)
       report(`there was no notice of the expiry of ${keyId}`, Date.parse(expiresAt))
   }
 }
 
-/** Notices of models that retire go only to accounts that have used them lately, and each step has one at most. */
+/** A notice of a retiring model goes only to accounts that have used it lately, at most once per step. */
 class RetiringModels {
-  /** When a run of each model was debited last. */
+  /** For each model, the time of the last debit. */
   readonly #usedAtMs = new Map<unknown, number>()
-  /** The days of the last notice, by model and time. */
+  /** For each model and time of retirement, the days of the last notice. */
   readonly #told = new Map<string, number>()
 
   take(event: AuditedEvent) {
@@ -168,10 +168,10 @@ class RetiringModels {
 /** Usage is counted in whole days, so the last use may be almost 31 days ago. */
 const USED_WITHIN_MS = 31 * DAY_MS
 
-/** The operator is told of each alert once, from its beginning to its end. Notices count from 1. */
+/** The operator is notified of each alert once, when it begins. Alerts count from 1. */
 export class Alerts implements Rule {
   #number = 0
-  /** The numbers of the alerts that are not over, by what has them. */
+  /** The numbers of alerts that have not ended, by subject. */
   readonly #open = new Map<string, unknown>()
   readonly #attempts = new Attempts({
     ...{ noun: 'notice', delivered: 'OperatorNoticeDelivered' },

@@ -27,7 +27,7 @@ import { WebhookSecrets, Webhooks, WebhookTests } from './webhooks.ts'
 
 export interface PartOptions {
   part: Part
-  /** The newest event that is checked: the same for all parts. */
+  /** The newest event to check: the same for all parts. */
   head: Position
   account?: string | undefined
   isDense: boolean
@@ -55,7 +55,7 @@ export const verifyPart = async (
 interface Stream {
   chain: Chain
   rules: Rule[]
-  /** The number of its first event in the log. */
+  /** The number of the stream's first event in the log. */
   since: number
 }
 
@@ -94,10 +94,10 @@ class Checks {
     const before = this.#position
     this.#position = event.position
     this.#read += 1
-    // Those that are needed here were not passed over.
+    // Events that this part needs were not skipped.
     const raw = event as RawEvent
     if (isOwn(raw.stream)) return this.#check(raw, before)
-    // Another part reports the faults of these.
+    // Another part reports the faults of these events.
     if (hasSeals) this.#seals.take(raw, undefined, ignore)
     const priced = raw.stream === CATALOG_STREAM && decoded(raw, ignore)
     if (priced) this.#prices.take(priced)
@@ -176,7 +176,7 @@ class Checks {
 
 const ignore = () => undefined
 
-/** The event in its present shape; undefined if it has none. */
+/** The event in its current shape; undefined if it cannot be read. */
 const decoded = (raw: RawEvent, report: Report): AuditedEvent | undefined => {
   try {
     return eventCodec.decode(raw) as unknown as AuditedEvent
@@ -187,54 +187,54 @@ const decoded = (raw: RawEvent, report: Report): AuditedEvent | undefined => {
   }
 }
 
-/** A fault, and the number of the event at which it takes its place among those of other parts. */
+/** A fault, and the number of the event that orders it among the faults of other parts. */
 export interface Found {
   at: number
   fault: Fault
 }
 
-/** A fault of a stream's end. `at` is the number of its first event. */
+/** A fault at the end of a stream. `at` is the number of the stream's first event. */
 interface FoundAtEnd extends Found {
   /** It is a fault only if the log has an event after this time. */
   afterMs?: number
 }
 
-/** What one part finds. */
+/** The findings of one part. */
 export interface Findings {
-  /** The number of events that were read, of which this part has checked some. */
+  /** The number of events that were read. This part has checked some of them. */
   read: number
   events: number
   streams: number
-  /** Whether one account is checked, and the log has no such account. */
+  /** Whether a single account is verified, and the log lacks it. */
   lacksAccount: boolean
-  /** The time of the newest event that this part has checked; empty if there is none. */
+  /** The time of the newest event that this part has checked; empty without events. */
   newestAt: string
   found: Found[]
   foundAtEnd: FoundAtEnd[]
-  /** The seals that were kept, and that the log does not hold. */
+  /** Kept seals that the log lacks. */
   lost: Fault[]
-  /** Whether the log does not hold a seal that was kept, and that may be forged. */
+  /** Whether the log lacks a kept seal that may be forged. */
   isInDoubt: boolean
   logins: LoginFact[]
-  /** The next two only in the first part. */
+  /** Only the first part has the next two. */
   seal?: NewestSeal
   unsealed: number
 }
 
-/** One of the parts that verify a log together. Each reads the whole log, and checks the streams of its share. */
+/** One of the parts of a verification. Each reads the whole log and checks its share of the streams. */
 export interface Part {
-  /** From 0. */
+  /** Counted from 0. */
   number: number
   of: number
 }
 
 /**
- * The first part also reads every event for the tree of the seals. This is the time that it takes, as a fraction of the
- * time that all checks take, so that no part has to wait for another.
+ * The first part also reads every event for the tree of the seals. This is the share of that work in all checks. It
+ * balances the parts, so that none waits for another.
  */
 const SEALS_WORK = 0.28
 
-/** The number of the part that checks a stream. Streams that refer to each other event by event are in the first. */
+/** The part that checks a stream. Streams that refer to each other's events belong to the first part. */
 export const partOf = (stream: string, parts: number): number => {
   if (parts === 1 || !/^(account|login)-/.test(stream)) return 0
   const first = Math.max(0, (1 + SEALS_WORK) / parts - SEALS_WORK)
@@ -242,10 +242,10 @@ export const partOf = (stream: string, parts: number): number => {
   return place < first ? 0 : 1 + Math.floor(((place - first) / (1 - first)) * (parts - 1))
 }
 
-/** A number from 0 to 1 that spreads streams evenly: FNV-1a, which takes a fraction of the time of a digest. */
+/** A number from 0 to 1 that spreads streams evenly: FNV-1a, which is far cheaper than a digest. */
 const placeOf = (stream: string): number => {
   let hash = 0x811c9dc5
   for (let at = 0; at < stream.length; at++) hash = Math.imul(hash ^ stream.charCodeAt(at), 0x01000193)
-  // The last characters have hardly reached the upper bits, which decide.
+  // The last characters have hardly changed the upper bits, which decide.
   return (Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) >>> 0) / 2 ** 32
 }

@@ -13,7 +13,7 @@ export class PriceList {
     this.#byRevision.set(revision, { family: family.id, rules })
   }
 
-  /** The price rule that a receipt names, or what is wrong with the name. */
+  /** The price rule that a receipt names, or the fault of its name. */
   ruleOf({ catalogRevision, model, endpoint }: Receipt): PriceRule | string {
     const listed = this.#byRevision.get(catalogRevision)
     if (!listed) return `its receipt names catalog revision ${catalogRevision}, which publishes no prices`
@@ -28,7 +28,7 @@ interface Listed {
   rules: Map<string, PriceRule>
 }
 
-/** A receipt as the log holds it. Amounts are microcredits, factors and dollars are millionths. */
+/** A receipt in the log. Amounts are microcredits. Factors and dollars are millionths. */
 export interface Receipt {
   catalogRevision: number
   model: string
@@ -49,8 +49,8 @@ interface ReceiptLine {
 }
 
 /**
- * Recomputes the price from the lines of a receipt (`docs/ledger-format.md`, "Recomputing a price"). Returns what is
- * wrong with the receipt, or undefined.
+ * Recomputes the price from the lines of a receipt (`docs/ledger-format.md`, "Recomputing a price"). Returns the fault
+ * of the receipt, or undefined.
  */
 export const receiptFault = ({ lines, totalMicros, usdPerCreditMicros }: Receipt): string | undefined => {
   const [base, ...others] = lines
@@ -71,7 +71,7 @@ export const receiptFault = ({ lines, totalMicros, usdPerCreditMicros }: Receipt
 const MILLION = 1_000_000n
 
 /**
- * Compares the lines of a receipt with those that a price rule gives for an input. Returns what is wrong with the
+ * Compares the lines of a receipt with the lines that a price rule gives for an input. Returns the fault of the
  * receipt, or undefined.
  */
 export const ruleFault = (
@@ -107,12 +107,12 @@ const describe = (line: ReceiptLine, input: Record<string, unknown>): string => 
   if (kind === 'base') return `base ${amountMicros}`
   if (kind === 'quantity') return `quantity ${parameter} ${value}`
   if (kind === 'multiplier') return `multiplier ${parameter} ${value} ${factorMicros}`
-  // In format 1, a surcharge does not say which value it is for: it is that of the input.
+  // In format 1, a surcharge does not name its value, which is the value of the input.
   const { equals = input[parameter] } = line
   return `surcharge ${parameter} ${JSON.stringify(equals)} ${usdMicros}`
 }
 
-/** A factor in millionths. Quantities have six decimals at most. */
+/** A factor in millionths. Quantities have at most six decimals. */
 const factorOf = ({ kind, value, factorMicros }: ReceiptLine): bigint =>
   BigInt(kind === 'quantity' ? Math.round(Number(value) * 1_000_000) : (factorMicros ?? 0))
 

@@ -3,12 +3,12 @@ import { type AuditedEvent, type Report, type Rule, runIdOf } from '../fault.ts'
 import { checkOperator } from './auditors.ts'
 
 /**
- * A cost follows the end of its run directly, after the refund of a failed one: so a run has one cost at most, of the
- * upstream that its end names. A run that was never started costs nothing.
+ * A cost directly follows the end of its run, or the refund of a failed run. So a run has at most one cost, of the
+ * upstream in its end. A run that was never started has none.
  */
 export class ProviderCosts implements Rule {
   readonly #started = new Set<string>()
-  /** The run that the event before ended. */
+  /** The run that ended with the previous event. */
   #ended: Ended | undefined
 
   take(event: AuditedEvent, report: Report) {
@@ -55,7 +55,7 @@ const checkCost = ({ data }: AuditedEvent, ended: Ended | undefined, report: Rep
     report(`its source is ${source}, and its amount ${amountMicros ?? 'none'} ${currency ?? ''}`.trimEnd())
 }
 
-/** The provider that makes things itself, and costs nothing. */
+/** The provider that generates its own output and costs nothing. */
 const SANDBOX = 'sandbox'
 
 interface Upstream {

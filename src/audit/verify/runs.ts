@@ -3,16 +3,16 @@ import { type AuditedEvent, type Report, type ReportEnd, type Rule, runIdOf } fr
 import { type PriceList, type Receipt, receiptFault, ruleFault } from './prices.ts'
 
 /**
- * Each run is debited once, for the price that its receipt and the catalog give; takes only legal steps; ends once; and
- * is refunded in full if it fails, and never more than it cost otherwise. Its refunds repeat the facts of its debit.
- * A test run takes the same steps, and moves no credits.
+ * Each run is debited once, for the price in its receipt and in the catalog. It takes only legal steps and ends once.
+ * If it fails, it is refunded in full; otherwise its refunds never exceed the debit. Refunds repeat the facts of the
+ * debit. A test run takes the same steps but moves no credits.
  */
 export class Runs implements Rule {
   readonly #prices: PriceList
   readonly #runs = new Map<string, Run>()
   readonly #facts = new SharedTexts()
   #debit: AuditedEvent | undefined
-  /** The event that must come next, and the code of the failure that calls for it. */
+  /** The event that must follow, and the code of the failure that requires it. */
   #due: Due | undefined
 
   constructor(prices: PriceList) {
@@ -38,7 +38,7 @@ export class Runs implements Rule {
     if (!run) return report(`${runId} was never debited`)
     if (!step.from.includes(run.state)) report(`a run that is ${run.state} cannot become ${step.to}`)
     if (type === 'RunFailed') takeLeftFiles(event, run, report)
-    // A test run that has failed is owed nothing.
+    // A failed test run gets no refund.
     run.state = run.isTest && step.to === 'failed' ? 'refunded' : step.to
     if (type === 'RunQueued') this.#takeQueued(event, run, report)
     if (type === 'RunStarted') run.deadlineMs = Date.parse(clockOf(event)) + (run.timeoutMs ?? 0)
@@ -67,7 +67,7 @@ export class Runs implements Rule {
     if (fault) report(fault)
   }
 
-  /** It says itself what it would cost. */
+  /** A test run states its hypothetical price. */
   #takeTest(event: AuditedEvent, run: Run | undefined, report: Report) {
     if (run) report(run.isTest ? `${runIdOf(event)} was queued before` : 'a test run is debited')
     const { receipt, timeoutMs } = event.data as { receipt?: Receipt; timeoutMs: number }
@@ -101,20 +101,20 @@ type State = 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'ref
 
 interface Run {
   state: State
-  /** The facts that its refunds repeat, as one text. */
+  /** The facts of the debit that refunds must repeat, as one text. */
   debit: string
   chargedMicros: number
   refundedMicros: number
-  /** When a started run must have ended. */
+  /** The time by which a started run must have ended. */
   deadlineMs?: number
   timeoutMs?: number
-  /** A test run is never debited and never refunded. */
+  /** A test run is never debited or refunded. */
   isTest?: boolean
-  /** Whether its failure says that it may have left files. */
+  /** Whether its failure may have left files. */
   mayLeaveFiles?: boolean
 }
 
-/** The steps of a run: from which states an event may lead to which. */
+/** The steps of a run: the states before an event, and the state after it. */
 const STEPS: Readonly<Record<string, { from: readonly State[]; to: State }>> = {
   RunQueued: { from: ['debited'], to: 'queued' },
   RunStarted: { from: ['queued'], to: 'processing' },
@@ -124,13 +124,13 @@ const STEPS: Readonly<Record<string, { from: readonly State[]; to: State }>> = {
   RunFailed: { from: ['queued', 'processing'], to: 'failed' },
 }
 
-/** The event that directly follows another about the same run. */
+/** Events that must directly follow another event of the same run. */
 const FOLLOWERS: Readonly<Record<string, string>> = { CreditsDebited: 'RunQueued', RunFailed: 'CreditsRefunded' }
 
-/** A run may end this much later than its time limit says: its end has to be noticed and recorded. */
+/** A run may end this much after its time limit, because its end must be noticed and recorded. */
 const GRACE_MS = 10 * 60 * 1000
 
-/** The latest time that JavaScript knows. No event comes after it. */
+/** The latest time in JavaScript. No event is later. */
 const LATEST_MS = 8.64e15
 
 interface Due {
@@ -139,7 +139,7 @@ interface Due {
   error?: string | undefined
 }
 
-/** A run that failed before it started has asked no provider. */
+/** A run that failed before it started has never reached a provider. */
 const takeLeftFiles = ({ data }: AuditedEvent, run: Run, report: Report) => {
   run.mayLeaveFiles = data['willDeleteAt'] !== undefined
   if (run.mayLeaveFiles && run.state === 'queued') report('a run that never started cannot have left files')
@@ -150,7 +150,7 @@ const takeDeletion = (run: Run | undefined, report: Report) => {
   if (run?.state === 'refunded' && !run.mayLeaveFiles) report('the files of a failed run that left none are deleted')
 }
 
-/** `due` is missing if no failure calls for the refund. */
+/** `due` is missing if no failure requires the refund. */
 const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, due: Due | undefined, report: Report) => {
   const amountMicros = Number(data['amountMicros'])
   if (!run) return report('it refunds a run that was never debited')
@@ -167,7 +167,7 @@ const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, due: Due | und
   } else if (run.state !== 'completed') report(`it refunds a run that is ${run.state}`)
 }
 
-/** The facts of a debit that its refunds repeat, as one text. */
+/** The facts of a debit that its refunds must repeat, as one text. */
 const factsOfDebit = ({ data, metadata }: AuditedEvent): string => {
   const { model, endpoint } = data['receipt'] as { model: string; endpoint: string }
   const { keyId } = metadata.actor as { keyId?: string }
@@ -175,8 +175,8 @@ const factsOfDebit = ({ data, metadata }: AuditedEvent): string => {
 }
 
 /**
- * Compares a refund with the facts of its debit, and with the code of the failure that calls for it, if one does.
- * Returns what is wrong, or undefined. Refunds from before they repeated their debits have neither.
+ * Compares a refund with the facts of its debit, and with the code of a failure that requires it. Returns the fault, or
+ * undefined. The oldest refunds have neither.
  */
 const refundFactsFault = (
   refund: AuditedEvent['data'],
@@ -198,7 +198,7 @@ interface Facts {
 
 const textOf = ({ model, endpoint, keyId, label }: Facts): string => JSON.stringify({ model, endpoint, keyId, label })
 
-/** Keeps equal texts once. A log has far more debits than kinds of them. */
+/** Stores equal texts once. A log has far more debits than different texts. */
 class SharedTexts {
   readonly #texts = new Map<string, string>()
 
@@ -211,14 +211,14 @@ class SharedTexts {
 
 /** An idempotency key belongs to one run of its mode for 24 hours. */
 export class Requests implements Rule {
-  /** When each key was last used, in the time that durations count from. */
+  /** The time of each key's last use, in the time from which durations count. */
   readonly #usedAtMs = new Map<string, number>()
 
   take(event: AuditedEvent, report: Report) {
     const { idempotency, livemode } = event.data as { idempotency?: { key: string }; livemode?: false }
     if (event.type !== 'RunQueued' || !idempotency) return
     const nowMs = Date.parse(clockOf(event))
-    // No key holds a blank, so those of the two modes do not meet.
+    // A key has no spaces, so keys of the two modes cannot collide.
     const key = `${livemode === false ? 'test ' : ''}${idempotency.key}`
     const usedAtMs = this.#usedAtMs.get(key)
     if (usedAtMs !== undefined && nowMs - usedAtMs < DAY_MS)

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 
-// Shares no code with the trees that make seals. See `docs/ledger-format.md`, "Seals".
+// Shares no code with the trees from which seals are made. See `docs/ledger-format.md`, "Seals".
 
-/** A node of the tree. Its hash is unknown while something in it has changed. */
+/** A node of the tree. Its hash is unknown after a change below it. */
 interface Node {
-  /** The key of a stream, or that of any stream below a branch. */
+  /** The key of a stream, or of any stream below a branch. */
   key: Buffer
   hash: Buffer | undefined
   parent: Branch | undefined
@@ -53,7 +53,7 @@ export class SealedStreams {
     return stream
   }
 
-  /** Puts a new stream where its key parts from those of others. */
+  /** Inserts a new stream where its key differs from others. */
   #place(stream: Stream, root: Branch | Stream) {
     const { key } = stream
     let below = root
@@ -71,13 +71,13 @@ export class SealedStreams {
   }
 }
 
-/** The tree over the links of a stream (RFC 9162, section 2.1.1), of which only the complete parts are kept. */
+/** The tree over the links of a stream (RFC 9162, section 2.1.1). Stores only its complete subtrees. */
 export class Links {
   #size: number
   /** The roots of complete trees, the largest first. */
   readonly #complete: { size: number; root: Bytes }[]
 
-  /** The empty tree, or one of `size` links of which the roots of its complete parts are known. */
+  /** The empty tree, or a tree of `size` links with known complete subtrees. */
   constructor(size = 0, roots: readonly string[] = []) {
     this.#size = size
     const sizes = [...size.toString(2)].flatMap((digit, at, { length }) =>
@@ -113,12 +113,12 @@ export class Links {
 const LEAF = Buffer.from([0])
 const NODE = Buffer.from([1])
 
-/** A hash with a character for each byte: Node.js makes such texts in a third of the time that buffers take. */
+/** A hash with one character per byte: Node.js makes such texts three times as fast as buffers. */
 type Bytes = string
 
 const toBytes = (hex: string): Bytes => Buffer.from(hex, 'hex').toString('latin1')
 
-// These two run for every event of a log.
+// These buffers are used for every event of a log.
 const leafBytes = Buffer.alloc(33)
 const nodeBytes = Buffer.concat([NODE, Buffer.alloc(64)])
 
@@ -137,7 +137,7 @@ const nodeHash = (left: Bytes, right: Bytes): Bytes => {
 
 const sha256 = (...parts: Buffer[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer')
 
-/** The hashes from a changed node up to the root are no longer known. Above an unknown one, all are unknown already. */
+/** Marks the hashes from a changed node up to the root as unknown. Above an unknown hash, all are already unknown. */
 const forget = (changed: Node) => {
   for (let node: Node | undefined = changed; node && node.hash !== undefined; node = node.parent) node.hash = undefined
 }

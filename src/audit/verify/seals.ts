@@ -10,12 +10,12 @@ import { hasName, isForgeable, isOldName, isSigned, type KeptSeal, thumbprintOf 
 import { Links, SealedStreams } from './sealed-streams.ts'
 
 /**
- * Each seal covers what the log holds, follows the seal before it, and is signed with the key that was adopted last
+ * Each seal covers events that the log has, follows the previous seal, and is signed with the last adopted key
  * (`docs/ledger-format.md`, "Seals").
  */
 export class Seals {
   readonly #streams = new SealedStreams()
-  /** For each number of events that a seal covers, what the log holds. */
+  /** For each number of events that a seal covers, the log up to that event. */
   readonly #extents = new Map<number, Extent | undefined>()
   readonly #last: number
   readonly #own = new Links()
@@ -26,10 +26,10 @@ export class Seals {
   readonly #seals = new Map<number, NewestSeal>()
   #newest: NewestSeal | undefined
 
-  /** `covered` are the numbers of events that the seals of the log cover. */
+  /** `covered` are the numbers of events that the log's seals cover. */
   constructor(covered: number[]) {
     for (const events of covered) this.#extents.set(events, undefined)
-    // There may be more of them than a call can have arguments.
+    // There may be too many of them for the arguments of a call.
     this.#last = covered.reduce((last, events) => Math.max(last, events), 0)
   }
 
@@ -42,19 +42,19 @@ export class Seals {
     return this.#seals.get(number)
   }
 
-  /** The number of events, without those of the stream of seals. */
+  /** The number of events, without the stream of seals. */
   get events(): number {
     return this.#events
   }
 
-  /** Takes the next event of the log, as it was written, and as it was read if that was possible. */
+  /** Takes the next event of the log, as recorded, and as decoded if that was possible. */
   take(
     raw: { stream: string; position: Position; metadata: unknown },
     event: AuditedEvent | undefined,
     report: Report,
   ) {
     const { hash: found } = (raw.metadata ?? {}) as { hash?: unknown }
-    // The metadata of a damaged event may hold anything.
+    // The metadata of a damaged event may have any shape.
     const hash = typeof found === 'string' ? found : ''
     if (raw.stream !== SEALS_STREAM) return this.#count(raw.stream, raw.position, hash)
     if (event?.type === 'SealKeyAdopted') this.#takeKey(event.data as SealKeyAdopted, report)
@@ -106,7 +106,7 @@ export class Seals {
   }
 }
 
-/** The newest seal, and how many events of the log it covers. */
+/** The newest seal, and the number of events that it covers. */
 export interface NewestSeal extends KeptSeal {
   link: string
   events: number
@@ -120,7 +120,7 @@ interface Extent {
   position: Position
 }
 
-/** How many events the seals of a log cover. What is no seal is reported when it is read in its place. */
+/** The numbers of events that the seals of a log cover. An event that is not a seal is reported in its own place. */
 export const coveredIn = async (log: ReadableLog): Promise<number[]> => {
   const covered: number[] = []
   for await (const page of log.readStream(SEALS_STREAM, 0))
@@ -132,11 +132,11 @@ export const coveredIn = async (log: ReadableLog): Promise<number[]> => {
 }
 
 /**
- * The log holds each seal that was kept elsewhere. The first that it does not hold is reported, and the first of those
- * that may be forged as a note.
+ * The log must contain each kept seal. The first missing seal is a fault. The first missing seal that may be forged is
+ * a note.
  */
 export class KeptSeals {
-  /** Whether the log does not hold a seal that may be forged. */
+  /** Whether the log lacks a kept seal that may be forged. */
   isInDoubt = false
   /** Each seal by the names under which it was kept. */
   readonly #kept = new Map<number, Map<string, KeptSeal>>()
@@ -147,7 +147,7 @@ export class KeptSeals {
       this.#kept.set(seal.number, (this.#kept.get(seal.number) ?? new Map()).set(seal.name, seal))
   }
 
-  /** Takes the next event of the stream of seals, as it was read if that was possible. */
+  /** Takes the next event of the stream of seals, as decoded if that was possible. */
   take(number: number, event: AuditedEvent | undefined, report: Report) {
     const kept = this.#kept.get(number)
     if (!kept) return
@@ -165,12 +165,12 @@ export class KeptSeals {
     this.#report(lost, 'the log does not hold', report)
   }
 
-  /** Reports seals that were kept, given the name of the one that the log has in place of them, if it has one. */
+  /** Reports kept seals, with the name of the seal that the log has in their place, if any. */
   #report(seals: KeptSeal[], fault: string, report: Report, found?: string) {
     const missed = seals.find(seal => !isForgeable(seal))
     if (missed && !this.#isReported) {
       this.#isReported = true
-      // Only the owner of its key can make a whole seal. The digest in a name may be of anything.
+      // Only the owner of its key can make a whole seal. A name alone may be made up.
       const condition = missed.signer ? ', so that' : ': if that name is genuine,'
       report(`${fault} seal ${missed.name}, which was kept${condition} the log was cut or rewritten since`)
     }
@@ -198,13 +198,13 @@ const doubt = ({ name, signer }: KeptSeal, found: string | undefined): string =>
       ].join(' ')
 
 /**
- * Months are closed after their end, in order and once, each with an earlier seal of the log that was made after the
- * end of the month (`docs/ledger-format.md`, "Periods").
+ * Months are closed in order, once, after their end, and with an earlier seal of the log that was made after the month
+ * (`docs/ledger-format.md`, "Periods").
  */
 export class Periods {
   #last: PeriodClosed | undefined
 
-  /** Takes the next event of the stream of periods. `sealAt` finds a seal that precedes it in the log. */
+  /** Takes the next event of the stream of periods. `sealAt` finds an earlier seal of the log. */
   take({ type, data }: AuditedEvent, sealAt: (number: number) => NewestSeal | undefined, report: Report) {
     if (type !== 'PeriodClosed') return
     const closed = data as PeriodClosed
@@ -221,7 +221,7 @@ export class Periods {
       report(`the log does not hold its seal ${named.number} with the link ${named.link} before it`)
     else if (seal.events !== named.events)
       report(`its seal covers ${seal.events} events, and not the ${named.events} that it names`)
-    // The time of the closing itself follows a clock that may have jumped back since.
+    // The closing's own time follows a clock that may have been set back since.
     if (seal && seal.at < startOf(monthAfter(period)))
       report(`its seal ${seal.number} was made at ${seal.at}, before the end of ${period}`)
   }

@@ -27,7 +27,7 @@ export class Logins {
   }
 }
 
-/** An account that was opened with an identity or lists a further one, or a login that was linked or added to one. */
+/** An opened account with its identity, an added identity, or a login that was linked or added to an account. */
 export interface LoginFact {
   /** The number of the event. */
   at: number
@@ -36,7 +36,7 @@ export interface LoginFact {
   login: string
 }
 
-/** Each login leads to an account that was opened with its identity or lists it, and each account has its logins. */
+/** Each login leads to an account that has its identity, and each account has its logins. */
 export function* loginFaults(facts: LoginFact[]): Generator<Fault> {
   const loginOf = new Map<string, string>()
   const linkOf = new Map<string, LoginFact>()
@@ -48,7 +48,7 @@ export function* loginFaults(facts: LoginFact[]): Generator<Fault> {
   for (const [stream, { accountId, kind }] of linkOf) {
     const login = loginOf.get(accountId)
     const found = (what: string, isNote?: true) => ({ stream, revision: 0, what, ...(isNote && { isNote }) })
-    // A process may die between the two, and the next registration goes on from there.
+    // A process may die between the two events. The next registration then continues.
     if (login === undefined) yield found(`${accountId} was not opened`, true)
     else if (kind === 'linked' && login !== stream) yield found(`${accountId} was opened with another address`)
     else if (kind === 'added' && !listed.has(`${accountId}/${stream}`))
@@ -73,7 +73,9 @@ const openedWith = ({ email, identity }: AuditedEvent['data']): Identified =>
 const loginOf = (identity: Identified): string =>
   `login-${sha256(identity.kind === 'email' ? `email:${identity.address}` : `telegram:${identity.subject}`)}`
 
-/** Only open sessions of the account change it; a session is opened once and closed once, and they are few. */
+/**
+ * Only open sessions of the account change the account. A session is opened and closed once, and an account has few.
+ */
 export class Sessions implements Rule {
   /** When each open session ends. */
   readonly #ends = new Map<unknown, string>()
@@ -99,5 +101,5 @@ export class Sessions implements Rule {
   }
 }
 
-/** A command may be on its way to the log when the session of its caller expires. */
+/** A session may expire while a command of it is on its way to the log. */
 const ON_ITS_WAY_MS = 60_000

@@ -9,18 +9,18 @@ import type { NewestSeal } from './seals.ts'
 import { loginFaults } from './sign-in.ts'
 
 export interface VerifyOptions {
-  /** Checks only this account, and the catalog that its prices come from. */
+  /** Checks only this account, and the catalog with its prices. */
   account?: string | undefined
   /** Whether positions have no gaps, as in the embedded log. */
   isDense: boolean
-  /** Seals that were kept elsewhere, which the log must hold. */
+  /** Seals from outside the log, which the log must contain. */
   kept?: readonly KeptSeal[] | undefined
   onProgress?: OnProgress | undefined
 }
 
 /**
- * Checks everything that the log up to its present head must hold, and goes on after a fault to find the others.
- * Resolves to undefined if the log lacks the account that is to be checked.
+ * Verifies the log up to its current head. Continues after a fault, to find all faults. Resolves to undefined if the
+ * log lacks the account.
  */
 export const verifyLog = async (log: ReadableLog, options: VerifyOptions): Promise<Verification | undefined> => {
   const head = await log.head()
@@ -35,23 +35,20 @@ export interface Verification {
   streams: number
   /** The time of the newest event; absent from an empty log. */
   newestAt?: string
-  /** The newest seal; absent where there is none, or one account was checked. */
+  /** The newest seal; absent if the log has none, or if one account is verified. */
   seal?: NewestSeal
-  /** Events that no seal covers. */
+  /** The number of events that no seal covers. */
   unsealed: number
   faults: Fault[]
   notes: Fault[]
-  /** Whether the log does not hold a seal that was kept, and that may be forged. */
+  /** Whether the log lacks a kept seal that may be forged. */
   isInDoubt: boolean
 }
 
-/**
- * Puts the findings of all parts together, as if one had checked everything. Throws Damaged if they have not read the
- * same events.
- */
+/** Merges the findings of all parts. Throws Damaged if the parts have read different events. */
 export const merge = (head: Position, parts: Findings[]): Verification => {
   const events = sum(parts.map(part => part.events))
-  // Every event has exactly one part that checks it.
+  // Exactly one part checks each event.
   if (parts.some(({ read }) => read !== events)) throw new Damaged('the log changed while it was read; try again')
   const newestAt = parts
     .map(part => part.newestAt)
@@ -81,6 +78,6 @@ export const merge = (head: Position, parts: Findings[]): Verification => {
 
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** By the order of the log. What one part found at the same event stays as it is. */
+/** In the order of the log. Findings of one part at the same event keep their order. */
 const inOrder = <Placed extends { at: number }>(placed: Placed[]): Placed[] =>
   placed.sort((one, next) => one.at - next.at)

@@ -1,8 +1,11 @@
 import { type AuditedEvent, type Report, type ReportEnd, type Rule, runIdOf } from '../fault.ts'
 
-/** Webhooks belong to ended runs that asked for one; their attempts count from 1; the last failed one is abandoned. */
+/**
+ * Webhooks belong to ended runs that requested one. Their attempts count from 1, and the last failed attempt abandons
+ * them.
+ */
 export class Webhooks implements Rule {
-  /** The runs that asked for a webhook: those that have not ended, and those that have. */
+  /** Runs that requested a webhook and have not ended, and runs that have. */
   readonly #asked = new Set<string>()
   readonly #ended = new Set<string>()
   readonly #attempts = new Attempts({
@@ -43,7 +46,7 @@ export class WebhookSecrets implements Rule {
   }
 }
 
-/** A test of a webhook is requested once, and has at most one result. A crash may leave it without. */
+/** A webhook test is requested once and has at most one result. After a crash it may have none. */
 export class WebhookTests implements Rule {
   /** The tests so far, and whether they have a result. */
   readonly #tests = new Map<string, boolean>()
@@ -61,10 +64,10 @@ export class WebhookTests implements Rule {
   }
 }
 
-/** Attempts to deliver something count from 1, and the last failed one is abandoned with the next event. */
+/** Attempts of a delivery count from 1, and the last failed attempt is followed by its abandonment. */
 export class Attempts {
   readonly #names: Names
-  /** The attempts so far of each delivery that is not over. */
+  /** The attempts of each pending delivery. */
   readonly #attempts = new Map<string, number>()
   #abandoned: string | undefined
 
@@ -81,7 +84,7 @@ export class Attempts {
     this.#attempts.set(delivery, 0)
   }
 
-  /** Takes each event of the stream, and the delivery that it is about, if it is about one. */
+  /** Takes each event of the stream, with its delivery if it has one. */
   take({ type, data }: AuditedEvent, delivery: string, report: Report) {
     const { noun, delivered, failed, abandoned: abandonedType } = this.#names
     const abandoned = this.#abandoned
