@@ -22,29 +22,29 @@ message. \`npm run docs:pages\` writes this page from [schemas/environment.ts](.
 
 /** The title and introduction of each section, by its first variable. */
 const sections: Partial<Record<Variable, [string, string]>> = {
-  PORT: ['The process', 'See [Roles](operations.md#roles) and [TLS and proxies](operations.md#tls-and-proxies).'],
-  EVENT_STORE_URL: ['Stores', 'See [The stores](operations.md#the-stores).'],
+  PORT: ['The process', 'See [Roles](cluster.md#roles) and [TLS and proxies](network.md#tls-and-proxies).'],
+  EVENT_STORE_URL: ['Stores', 'See [The stores](cluster.md#the-stores).'],
   UPLOAD_GRANT_MINUTES: ['Files', 'See [Uploads](uploads.md).'],
   MASTER_SECRET: [
     'Secrets and seals',
     [
       'Read [The master secret](operations.md#the-master-secret) before you change it, and',
-      '[The key that signs seals](operations.md#the-key-that-signs-seals).',
+      '[The key that signs seals](sealing.md#the-key-that-signs-seals).',
     ].join('\n'),
   ],
   OPENAI_API_KEY: ['Providers', 'A key turns its provider on. See [Providers](providers.md).'],
-  MAX_CONNECTIONS: ['Connections', 'See [TLS and proxies](operations.md#tls-and-proxies).'],
-  REQUESTS_PER_MINUTE_PER_KEY: ['Limits of accounts', 'See [Operators and keys](operations.md#operators-and-keys).'],
+  MAX_CONNECTIONS: ['Connections', 'See [TLS and proxies](network.md#tls-and-proxies).'],
+  REQUESTS_PER_MINUTE_PER_KEY: ['Limits of accounts', 'See [Operators and keys](accounts.md#operators-and-keys).'],
   ALLOW_PRIVATE_WEBHOOKS: [
     'Addresses that the service reaches',
-    'See [A proxy to the internet](operations.md#a-proxy-to-the-internet).',
+    'See [A proxy to the internet](network.md#a-proxy-to-the-internet).',
   ],
   PUBLIC_DESCRIPTORS: [
     'The API and its prices',
     'See [Prices that follow from costs](providers.md#prices-that-follow-from-costs).',
   ],
-  WELCOME_CREDITS: ['Registration and mail', 'See [Registration and mail](operations.md#registration-and-mail).'],
-  LOG_LEVEL: ['Logging', 'See [Monitoring](operations.md#monitoring).'],
+  WELCOME_CREDITS: ['Registration and mail', 'See [Registration and mail](registration.md).'],
+  LOG_LEVEL: ['Logging', 'See [Monitoring](outages.md#monitoring).'],
 }
 
 const rowOf = (name: string, shape: Shape): string[] => [
