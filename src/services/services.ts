@@ -66,4 +66,4 @@ export interface CoreServices {
 }
 
 /** The public functions of a class without its private members, so that a policy can wrap them. */
-type Functions<Class> = Pick<Class, keyof Class>
+export type Functions<Class> = Omit<Class, 'permissions'>

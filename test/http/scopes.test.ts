@@ -38,47 +38,40 @@ interface Row {
 const protocol = request('2025-11-25', 'tools/list')
 const file = { filename: 'a.png', mime_type: 'image/png' }
 
-/** A request for every operation behind a key. */
-const requests: Record<string, Row> = {
-  listModels: { path: '/v1/models', allowed: reading },
-  getModel: { path: '/v1/models/nano', allowed: reading },
+/** Routes with another permission than `read`, or that need more than their path. */
+const special: Record<string, Row> = {
   runModel: { path: '/v1/run', sending: post(picture), allowed: full },
-  getRun: { path: `/v1/runs/${RUN}`, allowed: reading },
   cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
-  listRuns: { path: '/v1/runs', allowed: reading },
-  followRun: { path: `/v1/runs/${RUN}/events`, allowed: reading },
-  listLedger: { path: '/v1/ledger', allowed: reading },
-  exportLedger: { path: '/v1/ledger/export', allowed: reading },
-  listUsage: { path: '/v1/usage', allowed: reading },
-  getBalance: { path: '/v1/balance', allowed: reading },
   listKeys: { path: '/v1/keys', allowed: ['keys'] },
   createKey: { path: '/v1/keys', sending: post({ name: 'another' }), allowed: ['keys'] },
   revokeKey: { path: `/v1/keys/${KEY}`, sending: { method: 'DELETE' }, allowed: ['keys'] },
   getOwnKey: { path: '/v1/key', allowed: [...KEY_SCOPES] },
   proveEvent: { path: `/v1/ledger/proof?run=${RUN}`, allowed: reading },
   proveConsistency: { path: '/v1/ledger/consistency?from=1&to=2', allowed: reading },
-  getSeal: { path: '/v1/ledger/seal', allowed: reading },
   sendUpload: {
     path: '/v1/uploads',
     sending: { method: 'POST', headers: { 'Content-Type': formType }, body: formOf(filePart('hello')) },
     allowed: full,
   },
   presignUpload: { path: '/v1/uploads/presigned', sending: post(file), allowed: full },
-  getUpload: { path: `/v1/uploads/${UPLOAD}`, allowed: reading },
   deleteUpload: { path: `/v1/uploads/${UPLOAD}`, sending: { method: 'DELETE' }, allowed: full },
-  listUploads: { path: '/v1/uploads', allowed: reading },
   getWebhookSecret: { path: '/v1/webhooks/secret', allowed: full },
   getNotices: { path: '/v1/notices', allowed: full },
   setNotices: { path: '/v1/notices', sending: { ...post({ email: false }), method: 'PUT' }, allowed: full },
   rotateWebhookSecret: { path: '/v1/webhooks/secret/rotate', sending: { method: 'POST' }, allowed: full },
   testWebhook: { path: '/v1/webhooks/test', sending: post({ url: 'https://receiver.example' }), allowed: full },
-  listDeliveries: { path: '/v1/deliveries', allowed: reading },
-  listRunDeliveries: { path: `/v1/runs/${RUN}/deliveries`, allowed: reading },
   resendWebhook: { path: `/v1/runs/${RUN}/deliveries`, sending: { method: 'POST' }, allowed: full },
   callMcp: { path: '/mcp', sending: post(protocol.message, protocol.headers), allowed: reading },
-  getOpenApi: { path: '/v1/openapi.json', allowed: reading },
-  getLlmsText: { path: '/llms.txt', allowed: reading },
-  getMcpDescriptor: { path: '/.well-known/mcp', allowed: reading },
+}
+
+/** A request for every operation behind a key. */
+const requests: Record<string, Row> = {
+  ...Object.fromEntries(
+    routes
+      .filter(of => isForAccounts(of) && of.method === 'get')
+      .map(({ id, path }) => [id, { path: path.replace(':id', RUN), allowed: reading }]),
+  ),
+  ...special,
 }
 
 const others: Record<string, Row> = {

@@ -65,6 +65,20 @@ export type OpenResult = RegistrationResult & { apiKey?: string }
 export class Accounts {
   readonly #dependencies: Dependencies
 
+  readonly permissions = {
+    open: 'operate',
+    find: 'operate',
+    findByEmail: 'operate',
+    invite: 'operate',
+    list: 'operate',
+    balance: 'read',
+    grant: 'operate',
+    withdraw: 'operate',
+    suspend: 'operate',
+    resume: 'operate',
+    setLimits: 'operate',
+  } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

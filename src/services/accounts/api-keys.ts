@@ -61,6 +61,8 @@ export class ApiKeys {
   readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
 
+  readonly permissions = { create: 'keys', list: 'keys', page: 'keys', revoke: 'keys', own: 'own' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#newestFirst = new NewestFirst(dependencies)

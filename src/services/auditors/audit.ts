@@ -42,6 +42,15 @@ export class Audit {
   readonly #accounts: AuditedAccounts
   #isVerifying = false
 
+  /** Each read is recorded under the name of an auditor, so only auditors may read. */
+  readonly permissions = {
+    accounts: 'audit',
+    ledger: 'audit',
+    seals: 'audit',
+    reads: 'audit',
+    verify: 'audit',
+  } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#accounts = new AuditedAccounts(dependencies)

@@ -22,6 +22,8 @@ type NamedAuditor = { auditorId: string } | { name: string }
 export class Auditors {
   readonly #dependencies: Dependencies
 
+  readonly permissions = { create: 'operate', list: 'operate', revoke: 'operate' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

@@ -35,6 +35,14 @@ interface CatalogChanges {
 export class Catalog {
   readonly #dependencies: Dependencies
 
+  readonly permissions = {
+    list: 'read',
+    export: 'operate',
+    compare: 'operate',
+    publish: 'operate',
+    withdraw: 'operate',
+  } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }
@@ -114,6 +122,9 @@ const matches = (
 /** The information that programs read to learn how to use the service. It is the same for every caller. */
 export class Descriptors {
   readonly #offers: Offers
+
+  /** Whether a request for the families needs a key is a setting, which the routes know. */
+  readonly permissions = { families: 'describe', protocol: 'read' } as const
 
   constructor(offers: Offers) {
     this.#offers = offers

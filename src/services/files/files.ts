@@ -29,6 +29,9 @@ export class Files {
   /** The files that arrive at each key: the quota holds one for each, and another is a retry. */
   readonly #puts = new OpenCounts<string>(MAX_ARRIVING_PUTS)
 
+  /** Anyone who has the address of a file may use it. */
+  readonly permissions = { stat: 'public', read: 'public', receive: 'public' } as const
+
   constructor(dependencies: FileStatesDependencies) {
     this.#dependencies = dependencies
     this.#states = new FileStates(dependencies)

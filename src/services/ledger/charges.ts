@@ -30,6 +30,8 @@ interface Dependencies {
 export class Charges {
   readonly #dependencies: Dependencies
 
+  readonly permissions = { explain: 'read' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

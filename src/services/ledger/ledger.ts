@@ -52,6 +52,8 @@ export class Ledger {
   /** Looking for a past balance may read the whole history of an account. */
   readonly #looking = new OneAtATime<AccountId>()
 
+  readonly permissions = { lines: 'read', export: 'read', balanceAt: 'read' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#newestFirst = new NewestFirst(dependencies)

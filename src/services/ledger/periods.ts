@@ -46,6 +46,8 @@ export class Periods {
   readonly #sealWaitMs: number
   readonly #mailbox: Mailbox<PeriodCommand, PeriodsState, PeriodEvent, Refusal>
 
+  readonly permissions = { close: 'operate', list: 'operate' } as const
+
   constructor({ sealWaitMs = SEAL_WAIT_MS, ...dependencies }: Dependencies) {
     this.#log = dependencies.log
     this.#clock = dependencies.clock

@@ -24,6 +24,9 @@ export interface NoticesInfo extends Omit<NoticeSettings, 'login'> {
 export class Notices {
   readonly #dependencies: Dependencies
 
+  /** The URL may hold a secret of the receiver. */
+  readonly permissions = { settings: 'settings', set: 'settings' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

@@ -2,9 +2,9 @@ import type { KeyScope } from '../../../schemas/actor.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Answer, Refused } from '../answer.ts'
 import { type Caller, modeOf } from '../caller.ts'
-import type { Services } from '../services.ts'
+import type { Functions } from '../services.ts'
 
-/** The permission that a function requires. */
+/** The permission that a service function requires. */
 type Permission =
   | 'public'
   | 'wait'
@@ -19,76 +19,10 @@ type Permission =
   | 'operate'
   | 'audit'
 
-/** The permission of every function. A new function does not compile until it is listed here. */
-const permissions = {
-  accounts: {
-    open: 'operate',
-    find: 'operate',
-    findByEmail: 'operate',
-    invite: 'operate',
-    list: 'operate',
-    balance: 'read',
-    grant: 'operate',
-    withdraw: 'operate',
-    suspend: 'operate',
-    resume: 'operate',
-    setLimits: 'operate',
-  },
-  ledger: { lines: 'read', export: 'read', balanceAt: 'read' },
-  charges: { explain: 'read' },
-  usage: { list: 'read' },
-  refunds: { refund: 'operate' },
-  keys: { create: 'keys', list: 'keys', page: 'keys', revoke: 'keys', own: 'own' },
-  auditors: { create: 'operate', list: 'operate', revoke: 'operate' },
-  catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },
-  runs: {
-    quote: 'read',
-    run: 'write',
-    cancel: 'write',
-    find: 'read',
-    input: 'read',
-    warnings: 'read',
-    list: 'read',
-    listWithInputs: 'read',
-    follow: 'read',
-  },
-  previews: { ofRun: 'read' },
-  uploads: { receive: 'write', presign: 'write', find: 'read', list: 'read', delete: 'write' },
-  proofs: { event: 'read', run: 'read', consistency: 'read' },
-  // Anyone who has the address of a file may use it.
-  files: { stat: 'public', read: 'public', receive: 'public' },
-  // The URL may hold a secret of the receiver.
-  notices: { settings: 'settings', set: 'settings' },
-  webhooks: { secret: 'secret', rotateSecret: 'settings', list: 'operate', find: 'operate', redeliver: 'operate' },
-  deliveries: { list: 'read', ofRun: 'read', resend: 'write' },
-  webhookTests: { send: 'write' },
-  // Each is recorded under the auditor's name, so nobody else may.
-  audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
-  // Providers have no key of ours, and sign what they send.
-  callbacks: { receive: 'public' },
-  // A person who is signing in is not known yet.
-  signIn: { requestCode: 'public', enterCode: 'public', beginTelegram: 'public', enterTelegram: 'public' },
-  // Only the owner, signed in, may say who else signs in to the account.
-  sessions: { close: 'session', closeAll: 'session' },
-  identities: { list: 'session', requestCode: 'session', enterCode: 'session', enterTelegram: 'session' },
-  views: { verify: 'operate', rebuild: 'operate' },
-  routing: {
-    disabledProviders: 'operate',
-    reported: 'operate',
-    bindings: 'operate',
-    setProvider: 'operate',
-    setBinding: 'operate',
-    orderBindings: 'operate',
-    endWait: 'operate',
-  },
-  periods: { close: 'operate', list: 'operate' },
-  // A position says nothing about the account, and every keyed request may carry one.
-  positions: { wait: 'wait', last: 'wait' },
-  // Public keys are for everyone, and say nothing about any account.
-  seals: { keys: 'public', find: 'read' },
-  // Whether a request for the families needs a key is a setting, which the routes know.
-  descriptors: { families: 'describe', protocol: 'read' },
-} as const satisfies { [Noun in keyof Services]: Record<keyof Services[Noun], Permission> }
+/** Services that say which permission each of their functions requires. A function without one does not compile. */
+type Guarded<Some> = {
+  [Noun in keyof Some]: { permissions: Record<Exclude<keyof Some[Noun], 'permissions'>, Permission> }
+}
 
 const ofAnyone = ['public', 'describe'] as const
 const ofReader = [...ofAnyone, 'wait', 'own', 'read'] as const
@@ -118,25 +52,22 @@ const ofCaller = (caller: Caller): readonly Permission[] => {
 }
 
 /** The same services, but functions refuse callers that lack their permission. */
-export const authorize = <Some extends Partial<Services>>(services: Some): Some => {
-  const guarded = Object.entries(services).map(([noun, functions]) => [
-    noun,
-    Object.fromEntries(
-      Object.entries(permissions[noun as keyof Services]).map(([name, permission]) => [
-        name,
-        guard(functions as Record<string, ServiceFunction>, name, permission),
-      ]),
-    ),
-  ])
-  return Object.fromEntries(guarded)
-}
+export const authorize = <Some extends Guarded<Some>>(services: Some) =>
+  Object.fromEntries(Object.entries<Service>(services as never).map(([noun, service]) => [noun, guarded(service)])) as {
+    [Noun in keyof Some]: Functions<Some[Noun]>
+  }
 
+type Service = { permissions: Record<string, Permission> } & Record<string, ServiceFunction>
 type ServiceFunction = (caller: Caller, ...args: unknown[]) => Promise<Answer<unknown>>
 
-const guard =
-  (functions: Record<string, ServiceFunction>, name: string, permission: Permission): ServiceFunction =>
-  async (caller, ...args) =>
-    refusalOf(caller, permission) ?? (functions[name] as ServiceFunction).call(functions, caller, ...args)
+const guarded = (service: Service) =>
+  Object.fromEntries(
+    Object.entries(service.permissions).map(([name, permission]) => [
+      name,
+      async (caller: Caller, ...args: unknown[]) =>
+        refusalOf(caller, permission) ?? (service[name] as ServiceFunction)(caller, ...args),
+    ]),
+  )
 
 const refusalOf = (caller: Caller, permission: Permission): Refused | undefined => {
   if (!ofCaller(caller).includes(permission))

@@ -40,6 +40,9 @@ const NOT_SIGNED = new Error('no account signed this callback')
 export class Callbacks {
   readonly #dependencies: Dependencies
 
+  /** Providers have no API key, and sign what they send. */
+  readonly permissions = { receive: 'public' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

@@ -45,6 +45,16 @@ export class Routing {
   readonly #views: Dependencies['views']
   readonly #clock: Clock
 
+  readonly permissions = {
+    disabledProviders: 'operate',
+    reported: 'operate',
+    bindings: 'operate',
+    setProvider: 'operate',
+    setBinding: 'operate',
+    orderBindings: 'operate',
+    endWait: 'operate',
+  } as const
+
   constructor({ choices, bindings, views, clock }: Dependencies) {
     this.#choices = choices
     this.#views = views

@@ -39,6 +39,8 @@ export class Previews {
     sizeCalculation: ({ byteLength }) => byteLength,
   })
 
+  readonly permissions = { ofRun: 'read' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

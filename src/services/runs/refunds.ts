@@ -43,6 +43,8 @@ export interface RefundResult {
 export class Refunds {
   readonly #dependencies: Dependencies
 
+  readonly permissions = { refund: 'operate' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

@@ -105,6 +105,18 @@ export interface FollowedRun {
 export class Runs {
   readonly #dependencies: Dependencies
 
+  readonly permissions = {
+    quote: 'read',
+    run: 'write',
+    cancel: 'write',
+    find: 'read',
+    input: 'read',
+    warnings: 'read',
+    list: 'read',
+    listWithInputs: 'read',
+    follow: 'read',
+  } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

@@ -44,6 +44,8 @@ export class Proofs {
   readonly #open = new OpenCounts<AccountId>(1)
   readonly #slots = pLimit(MAX_AT_ONCE)
 
+  readonly permissions = { event: 'read', run: 'read', consistency: 'read' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#seals = new SealHistory(dependencies)

@@ -17,6 +17,9 @@ export class Seals {
   readonly #log: Pick<EventLog, 'readEvent'>
   readonly #stream: SealStream
 
+  /** Public keys are for everyone, and say nothing about any account. */
+  readonly permissions = { keys: 'public', find: 'read' } as const
+
   constructor({ log, seals }: { log: Pick<EventLog, 'readEvent'>; seals: SealStream }) {
     this.#log = log
     this.#stream = seals

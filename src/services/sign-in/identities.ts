@@ -28,6 +28,14 @@ export class Identities {
   readonly #dependencies: Dependencies
   readonly #linking = new OneAtATime<AccountId>()
 
+  /** Only the owner, signed in, may say who else signs in to the account. */
+  readonly permissions = {
+    list: 'session',
+    requestCode: 'session',
+    enterCode: 'session',
+    enterTelegram: 'session',
+  } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

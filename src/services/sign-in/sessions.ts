@@ -14,6 +14,8 @@ import type { KnownBrowsers, SessionTokens } from './browser-tokens.ts'
 export class Sessions {
   readonly #accounts: AccountMailboxes
 
+  readonly permissions = { close: 'session', closeAll: 'session' } as const
+
   constructor(accounts: AccountMailboxes) {
     this.#accounts = accounts
   }

@@ -45,6 +45,14 @@ export interface SignedIn extends OpenedSession, Pick<RegistrationResult, 'isNew
 export class SignIn {
   readonly #dependencies: SignInDependencies
 
+  /** A person who is signing in is not known yet. */
+  readonly permissions = {
+    requestCode: 'public',
+    enterCode: 'public',
+    beginTelegram: 'public',
+    enterTelegram: 'public',
+  } as const
+
   constructor(dependencies: SignInDependencies) {
     this.#dependencies = dependencies
   }

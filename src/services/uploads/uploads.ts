@@ -46,6 +46,8 @@ export class Uploads {
   readonly #newestFirst: NewestFirst
   readonly #arriving = new ArrivingUploads()
 
+  readonly permissions = { receive: 'write', presign: 'write', find: 'read', list: 'read', delete: 'write' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#newestFirst = new NewestFirst(dependencies)

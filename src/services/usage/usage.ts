@@ -47,6 +47,8 @@ export class Usage {
   readonly #dependencies: Dependencies
   readonly #reading = new OneAtATime<AccountId>()
 
+  readonly permissions = { list: 'read' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

@@ -16,6 +16,9 @@ interface Dependencies {
 export class Positions {
   readonly #dependencies: Dependencies
 
+  /** A position says nothing about the account, and every request with a key may carry one. */
+  readonly permissions = { wait: 'wait', last: 'wait' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

@@ -20,6 +20,8 @@ type OnReplayProgress = (replayed: number, total: number) => void
 export class ViewMaintenance {
   readonly #dependencies: Dependencies
 
+  readonly permissions = { verify: 'operate', rebuild: 'operate' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

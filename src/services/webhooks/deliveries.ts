@@ -25,6 +25,8 @@ export class Deliveries {
   readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
 
+  readonly permissions = { list: 'read', ofRun: 'read', resend: 'write' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#newestFirst = new NewestFirst(dependencies)

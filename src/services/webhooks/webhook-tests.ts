@@ -32,6 +32,8 @@ export class WebhookTests {
   readonly #dependencies: Dependencies
   readonly #open = new OpenCounts<string>(MAX_TESTS, MAX_AT_ONCE)
 
+  readonly permissions = { send: 'write' } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }

@@ -32,6 +32,14 @@ export interface SigningSecret {
 export class Webhooks {
   readonly #dependencies: Dependencies
 
+  readonly permissions = {
+    secret: 'secret',
+    rotateSecret: 'settings',
+    list: 'operate',
+    find: 'operate',
+    redeliver: 'operate',
+  } as const
+
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }
