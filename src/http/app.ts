@@ -9,6 +9,7 @@ import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
 import type { RequestLimits } from '../services/policies/request-limits.ts'
 import type { Services } from '../services/services.ts'
 import type { SessionHolders } from '../services/sign-in/sessions.ts'
+import { StaticBodies } from './answers/static-body.ts'
 import { Streams } from './answers/streams.ts'
 import type { ClientAddress } from './connections/client-address.ts'
 import type { Middleware, RequestState } from './context.ts'
@@ -16,6 +17,7 @@ import type { RouteDependencies } from './dependencies.ts'
 import { Descriptions } from './descriptions/descriptions.ts'
 import { allowedOrigins } from './middleware/allowed-origins.ts'
 import { arrivingBodies } from './middleware/arriving-bodies.ts'
+import { arrivingCallbacks } from './middleware/arriving-callbacks.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { authenticateAuditor, refuseAuditors } from './middleware/authenticate-auditor.ts'
 import { countRequests } from './middleware/count-requests.ts'
@@ -28,7 +30,7 @@ import { untakenAnswers } from './middleware/untaken-answers.ts'
 import type { Auth } from './operation.ts'
 import { serveRoutes } from './route.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
-import { answerPreflights } from './routes/cdn.ts'
+import { answerPreflights, putFile } from './routes/cdn.ts'
 import { type ConsoleDependencies, consoleRouter } from './routes/console/console.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
 import { refuseOtherMethods } from './routes/mcp.ts'
@@ -47,7 +49,9 @@ export interface AppDependencies {
   turns: Turns
 }
 
-export interface ApiDependencies extends Pick<RouteDependencies, 'present' | 'knownSeals' | 'acceptsPut' | 'mcp'> {
+export interface ApiDependencies extends Pick<RouteDependencies, 'present' | 'knownSeals' | 'mcp'> {
+  /** Whether presigned URLs lead to this service instead of a separate object store. */
+  acceptsPut: boolean
   services: Services
   keyHolders: KeyHolders
   keyUses: KeyUses
@@ -74,7 +78,7 @@ export const createApp = ({
 }: AppDependencies): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   serveRoutes(router, healthRoutes, { checks, clock })
-  if (callbacks) serveRoutes(router, callbackRoutes, { callbacks, clientAddress, clock })
+  if (callbacks) serveRoutes(router, callbackRoutes, { callbacks, bounded: arrivingCallbacks(clientAddress, clock) })
   const sessions =
     api && new BrowserSessions({ ...api, authenticateKey: authenticate({ ...api, clientAddress, clock }) })
   if (api && sessions) serveApi(router, api, sessions, clock)
@@ -99,7 +103,7 @@ export const createApp = ({
 }
 
 const serveApi = (router: Router<RequestState>, api: ApiDependencies, sessions: BrowserSessions, clock: Clock) => {
-  const { services, keyHolders, auditorKeys, requestLimits, mcp, isPublic } = api
+  const { services, keyHolders, auditorKeys, requestLimits, acceptsPut, mcp, isPublic } = api
   const rest = [countRequests(requestLimits), arrivingBodies(), untakenAnswers(), position(services)]
   const ofOwner = [sessions.authenticate, ...rest]
   const authenticated: Record<Auth, Middleware[]> = {
@@ -110,7 +114,9 @@ const serveApi = (router: Router<RequestState>, api: ApiDependencies, sessions: 
     'auditor key': [authenticateAuditor(auditorKeys, keyHolders), untakenAnswers()],
   }
   const descriptions = new Descriptions({ ...api, operations: routes, tools: mcp.tools })
-  serveRoutes(router, apiRoutes, { ...api, ...services, clock, streams: new Streams(), descriptions }, authenticated)
+  const dependencies = { ...api, ...services, clock, streams: new Streams(), bodies: new StaticBodies(), descriptions }
+  const offered = apiRoutes.filter(of => acceptsPut || of !== putFile)
+  serveRoutes(router, offered, dependencies, authenticated)
   answerPreflights(router)
   refuseOtherMethods(router, mcp)
 }

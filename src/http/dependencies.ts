@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { KnownSeals } from '../services/seals/known-seals.ts'
 import type { Services } from '../services/services.ts'
+import type { StaticBodies } from './answers/static-body.ts'
 import type { Streams } from './answers/streams.ts'
 import type { Context, Middleware } from './context.ts'
 import type { Descriptions } from './descriptions/descriptions.ts'
@@ -15,8 +16,7 @@ export interface RouteDependencies extends Services {
   streams: Streams
   mcp: McpEndpoint
   descriptions: Descriptions
-  /** Whether presigned URLs lead to this service instead of a separate object store. */
-  acceptsPut: boolean
+  bodies: StaticBodies
 }
 
 /** The MCP server, as the route sees it. */

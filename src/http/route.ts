@@ -9,19 +9,13 @@ import { type Auth, type Operation, queryShapeOf } from './operation.ts'
 import { queryReaderOf } from './query.ts'
 
 /** A contract with its handler. The routers, the OpenAPI document and llms.txt follow from the list of all routes. */
-export interface Route<Dependencies = RouteDependencies> extends Operation {
-  serve: Serve<Dependencies, never>
+export interface Route<Dependencies = RouteDependencies> extends Operation, Handling<Dependencies, never> {}
+
+interface Handling<Dependencies, Input> {
+  /** Steps that run even before authentication. */
+  before?: (dependencies: Dependencies) => Middleware[]
+  serve: (ctx: Context, dependencies: Dependencies, input: Input) => unknown
 }
-
-/**
- * Returns the handler of a route for one service, or undefined if the service does not offer the route. Steps before
- * the handler run even before authentication.
- */
-type Serve<Dependencies, Input> = (
-  dependencies: Dependencies,
-) => Handler<Input> | [...first: Middleware[], handler: Handler<Input>] | undefined
-
-type Handler<Input> = (ctx: Context, input: Input) => unknown
 
 /** The parts of a request, parsed by the contract. */
 interface RequestInput<Params, Query, Json> {
@@ -36,12 +30,10 @@ export const route = <
   Json extends TSchema | undefined = undefined,
   Dependencies = RouteDependencies,
 >(
-  of: Omit<Operation, 'params' | 'query' | 'json'> & {
-    params?: Params
-    query?: Query
-    json?: Json
-    serve: Serve<Dependencies, RequestInput<Params, Query, Json>>
-  },
+  of: Omit<Operation, 'params' | 'query' | 'json'> & { params?: Params; query?: Query; json?: Json } & Handling<
+      Dependencies,
+      RequestInput<Params, Query, Json>
+    >,
 ) => of as Route<Dependencies>
 
 const readBody = jsonBody(MAX_BODY_BYTES)
@@ -54,16 +46,18 @@ export const serveRoutes = <Dependencies>(
   authenticated: Partial<Record<Auth, Middleware[]>> = { none: [] },
 ) => {
   for (const of of routes) {
-    const steps = [of.serve(dependencies) ?? []].flat()
-    const handler = steps.pop() as Handler<object> | undefined
-    if (!handler) continue
     const { auth, method, path, json } = of
     const query = queryShapeOf(of)
     const readQuery = query && queryReaderOf(query)
     const readJson = json && readerOf(json, 'body')
-    const before = [...(steps as Middleware[]), ...(authenticated[auth] as Middleware[]), ...(json ? [readBody] : [])]
-    router[method](path, ...before, ctx =>
-      handler(ctx, { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }),
-    )
+    const steps = [
+      ...(of.before?.(dependencies) ?? []),
+      ...(authenticated[auth] as Middleware[]),
+      ...(json ? [readBody] : []),
+    ]
+    router[method](path, ...steps, ctx => {
+      const input = { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
+      return of.serve(ctx, dependencies, input as never)
+    })
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import type { TSchema } from 'typebox'
 import { ETag, IfNoneMatch } from '../../../schemas/api/headers.ts'
 import type { Context } from '../context.ts'
@@ -39,6 +40,20 @@ export class StaticBody {
     return this.#zipped
   }
 }
+
+/** Static bodies of JSON, by what they depend on. */
+export class StaticBodies {
+  readonly #bodies = new LRUCache<string, StaticBody>({ max: MAX_BODIES })
+
+  get(key: string, make: () => object): StaticBody {
+    const body = this.#bodies.get(key) ?? new StaticBody('application/json', JSON.stringify(make()))
+    this.#bodies.set(key, body)
+    return body
+  }
+}
+
+/** Several times the families and types of output, for testers and all others. A full list takes about 100 KB. */
+const MAX_BODIES = 200
 
 /** The request headers and responses of operations with such a body. */
 export const staticHeaders = { 'If-None-Match': IfNoneMatch }

@@ -39,13 +39,11 @@ const auditAccounts = route({
       examples: { 'First page': examples.auditedAccounts },
     },
   },
-  serve:
-    ({ audit }) =>
-    async (ctx, { query }) => {
-      const asked = { limit: limitOf(query), cursor: query.cursor }
-      const page = unwrap(await audit.accounts(ctx.state.auditor, asked, query, waitingClient(ctx)))
-      ctx.body = showPage(page, account => account) satisfies AuditedAccountList
-    },
+  serve: async (ctx, { audit }, { query }) => {
+    const asked = { limit: limitOf(query), cursor: query.cursor }
+    const page = unwrap(await audit.accounts(ctx.state.auditor, asked, query, waitingClient(ctx)))
+    ctx.body = showPage(page, account => account) satisfies AuditedAccountList
+  },
 })
 
 const auditLedger = route({
@@ -62,14 +60,12 @@ const auditLedger = route({
     200: { description: 'A page of lines.', shape: LedgerList, examples: { 'First page': ledgerList } },
   },
   errors: ['not_found'],
-  serve:
-    ({ audit, present }) =>
-    async (ctx, { query }) => {
-      const { account, kind, cursor } = query
-      const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
-      const page = unwrap(await audit.ledger(ctx.state.auditor, account, asked, query, waitingClient(ctx)))
-      ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
-    },
+  serve: async (ctx, { audit, present }, { query }) => {
+    const { account, kind, cursor } = query
+    const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
+    const page = unwrap(await audit.ledger(ctx.state.auditor, account, asked, query, waitingClient(ctx)))
+    ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
+  },
 })
 
 const auditSeals = route({
@@ -84,12 +80,10 @@ const auditSeals = route({
   responses: {
     200: { description: 'A page of seals.', shape: SealList, examples: { 'First page': examples.sealList } },
   },
-  serve:
-    ({ audit }) =>
-    async (ctx, { query }) => {
-      const asked = { limit: limitOf(query), cursor: query.cursor }
-      ctx.body = showPage(unwrap(await audit.seals(ctx.state.auditor, asked, query)), seal => seal) satisfies SealList
-    },
+  serve: async (ctx, { audit }, { query }) => {
+    const asked = { limit: limitOf(query), cursor: query.cursor }
+    ctx.body = showPage(unwrap(await audit.seals(ctx.state.auditor, asked, query)), seal => seal) satisfies SealList
+  },
 })
 
 const auditReads = route({
@@ -108,13 +102,11 @@ const auditReads = route({
       examples: { 'First page': examples.auditedReads },
     },
   },
-  serve:
-    ({ audit }) =>
-    async (ctx, { query }) => {
-      const asked = { limit: limitOf(query), cursor: query.cursor }
-      const page = unwrap(await audit.reads(ctx.state.auditor, asked, query))
-      ctx.body = showPage(page, read => read) satisfies AuditedReadList
-    },
+  serve: async (ctx, { audit }, { query }) => {
+    const asked = { limit: limitOf(query), cursor: query.cursor }
+    const page = unwrap(await audit.reads(ctx.state.auditor, asked, query))
+    ctx.body = showPage(page, read => read) satisfies AuditedReadList
+  },
 })
 
 const auditVerify = route({
@@ -136,17 +128,15 @@ const auditVerify = route({
     200: { description: 'What was found.', shape: Verification, examples: { 'No fault': examples.verification } },
   },
   errors: ['not_found'],
-  serve:
-    ({ audit, clock }) =>
-    async (ctx, { query }) => {
-      if (ctx.method === 'HEAD') {
-        ctx.type = 'application/json'
-        ctx.status = 200
-        return
-      }
-      const { verification } = unwrap(await audit.verify(ctx.state.auditor, query, disconnectSignal(ctx)))
-      await patientJson(ctx, clock, verification.then(unwrap))
-    },
+  serve: async (ctx, { audit, clock }, { query }) => {
+    if (ctx.method === 'HEAD') {
+      ctx.type = 'application/json'
+      ctx.status = 200
+      return
+    }
+    const { verification } = unwrap(await audit.verify(ctx.state.auditor, query, disconnectSignal(ctx)))
+    await patientJson(ctx, clock, verification.then(unwrap))
+  },
 })
 
 export const auditRoutes = [auditAccounts, auditLedger, auditSeals, auditReads, auditVerify]

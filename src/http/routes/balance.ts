@@ -24,14 +24,12 @@ const getBalance = route({
       headers: { 'Tollgate-Seal': TollgateSeal },
     },
   },
-  serve:
-    ({ accounts, ledger, present, knownSeals }) =>
-    async (ctx, { query: { at } }) => {
-      const { caller } = ctx.state
-      const found = at === undefined ? accounts.balance(caller) : ledger.balanceAt(caller, momentOf('at', at))
-      ctx.body = present.balance(unwrap(await found))
-      nameSeal(ctx, knownSeals)
-    },
+  serve: async (ctx, { accounts, ledger, present, knownSeals }, { query: { at } }) => {
+    const { caller } = ctx.state
+    const found = at === undefined ? accounts.balance(caller) : ledger.balanceAt(caller, momentOf('at', at))
+    ctx.body = present.balance(unwrap(await found))
+    nameSeal(ctx, knownSeals)
+  },
 })
 
 export const balanceRoutes = [getBalance]

@@ -1,21 +1,18 @@
 import { CallbackBody, CallbackQuery, callbackPlace } from '../../../schemas/api/callback.ts'
 import { MAX_CALLBACK_BYTES } from '../../../schemas/primitives.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { CALLBACKS_PATH } from '../../services/files/addresses.ts'
 import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
-import type { ClientAddress } from '../connections/client-address.ts'
-import { anonymousCaller, type Context } from '../context.ts'
-import { arrivingCallbacks } from '../middleware/arriving-callbacks.ts'
+import { anonymousCaller, type Context, type Middleware } from '../context.ts'
 import { arrivesInTime } from '../middleware/json-body.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { route } from '../route.ts'
 
 interface CallbackDependencies {
   callbacks: Services['callbacks']
-  clientAddress: ClientAddress
-  clock: Clock
+  /** Bounds what callbacks cost before it is known who has sent them. */
+  bounded: Middleware
 }
 
 const receiveCallback = route({
@@ -34,15 +31,12 @@ const receiveCallback = route({
   content: { '*/*': CallbackBody },
   responses: { 204: { description: 'The provider has signed the callback.' } },
   errors: ['not_found', 'payload_too_large', 'rate_limited'],
-  serve: ({ callbacks, clientAddress, clock }: CallbackDependencies) => [
-    unreadBody,
-    arrivingCallbacks(clientAddress, clock),
-    async (ctx, { params: { provider }, query: { run } }) => {
-      const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)
-      unwrap(await callbacks.receive(anonymousCaller(ctx), { provider, runId: run, headers: ctx.headers, readBody }))
-      ctx.status = 204
-    },
-  ],
+  before: ({ bounded }: CallbackDependencies) => [unreadBody, bounded],
+  serve: async (ctx, { callbacks }, { params: { provider }, query: { run } }) => {
+    const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)
+    unwrap(await callbacks.receive(anonymousCaller(ctx), { provider, runId: run, headers: ctx.headers, readBody }))
+    ctx.status = 204
+  },
 })
 
 export const callbackRoutes = [receiveCallback]

@@ -43,10 +43,12 @@ const getFile = route({
     416: { description: 'The requested range is outside the file.', headers: { 'Content-Range': ContentRange } },
   },
   errors: ['not_found'],
-  serve: ({ files }) => [anyOrigin, (ctx, { params }) => serveFile(ctx, files, keyOf(params))],
+  before: () => [anyOrigin],
+  serve: (ctx, { files }, { params }) => serveFile(ctx, files, keyOf(params)),
 })
 
-const putFile = route({
+/** Only for services whose presigned URLs lead to this service instead of a separate object store. */
+export const putFile = route({
   id: 'putFile',
   method: 'put',
   path,
@@ -64,28 +66,22 @@ const putFile = route({
     ...(['invalid_request', 'unsupported_media_type', 'account_suspended', 'upload_not_found'] as const),
     ...(['payload_too_large', 'rate_limited'] as const),
   ],
-  serve: ({ files, acceptsPut }) =>
-    acceptsPut
-      ? [
-          anyOrigin,
-          unreadBody,
-          async (ctx, { params }) => {
-            if (ctx.get('Content-Range'))
-              throw new ApiError('invalid_request', 'Content-Range is not supported: send the whole file.')
-            const put = {
-              key: keyOf(params),
-              query: new URLSearchParams(ctx.querystring),
-              mimeType: ctx.get('Content-Type') || undefined,
-              sizeBytes: ctx.request.length,
-              body: ctx.req,
-            }
-            const facts = unwrap(await files.receive(anonymousCaller(ctx), put))
-            if (facts) ctx.set('ETag', facts.etag)
-            ctx.body = null
-            ctx.status = 200
-          },
-        ]
-      : undefined,
+  before: () => [anyOrigin, unreadBody],
+  serve: async (ctx, { files }, { params }) => {
+    if (ctx.get('Content-Range'))
+      throw new ApiError('invalid_request', 'Content-Range is not supported: send the whole file.')
+    const put = {
+      key: keyOf(params),
+      query: new URLSearchParams(ctx.querystring),
+      mimeType: ctx.get('Content-Type') || undefined,
+      sizeBytes: ctx.request.length,
+      body: ctx.req,
+    }
+    const facts = unwrap(await files.receive(anonymousCaller(ctx), put))
+    if (facts) ctx.set('ETag', facts.etag)
+    ctx.body = null
+    ctx.status = 200
+  },
 })
 
 export const cdnRoutes = [getFile, putFile]

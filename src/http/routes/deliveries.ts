@@ -26,13 +26,11 @@ const listDeliveries = route({
       examples: { 'First page': examples.deliveryList },
     },
   },
-  serve:
-    ({ deliveries }) =>
-    async (ctx, { query }) => {
-      const { caller } = ctx.state
-      const page = unwrap(await deliveries.list(caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
-      ctx.body = showPage(page, deliveryItem) satisfies WebhookDeliveryList
-    },
+  serve: async (ctx, { deliveries }, { query }) => {
+    const { caller } = ctx.state
+    const page = unwrap(await deliveries.list(caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+    ctx.body = showPage(page, deliveryItem) satisfies WebhookDeliveryList
+  },
 })
 
 const listRunDeliveries = route({
@@ -48,12 +46,10 @@ const listRunDeliveries = route({
     200: { description: 'The delivery.', shape: WebhookDeliveryList, examples: { Delivered: examples.deliveryList } },
   },
   errors: ['run_not_found'],
-  serve:
-    ({ deliveries }) =>
-    async (ctx, { params: { id } }) => {
-      const found = unwrap(await deliveries.ofRun(ctx.state.caller, id))
-      ctx.body = showPage<WebhookRow, RunId, WebhookDelivery>({ found, next: null }, deliveryItem)
-    },
+  serve: async (ctx, { deliveries }, { params: { id } }) => {
+    const found = unwrap(await deliveries.ofRun(ctx.state.caller, id))
+    ctx.body = showPage<WebhookRow, RunId, WebhookDelivery>({ found, next: null }, deliveryItem)
+  },
 })
 
 const resendWebhook = route({
@@ -73,12 +69,10 @@ const resendWebhook = route({
     202: { description: 'The first attempt is due.', shape: WebhookDelivery, examples: { Pending: examples.resent } },
   },
   errors: ['run_not_found', 'not_found', 'webhook_pending'],
-  serve:
-    ({ deliveries }) =>
-    async (ctx, { params: { id } }) => {
-      ctx.body = deliveryItem(unwrap(await deliveries.resend(ctx.state.caller, id)))
-      ctx.status = 202
-    },
+  serve: async (ctx, { deliveries }, { params: { id } }) => {
+    ctx.body = deliveryItem(unwrap(await deliveries.resend(ctx.state.caller, id)))
+    ctx.status = 202
+  },
 })
 
 export const deliveryRoutes = [listDeliveries, listRunDeliveries, resendWebhook]

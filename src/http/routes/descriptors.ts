@@ -11,8 +11,7 @@ const MAX_AGE = 'max-age=300'
 
 const serveBody =
   (name: keyof DescriptionBodies) =>
-  ({ descriptors, descriptions }: RouteDependencies) =>
-  async (ctx: Context) => {
+  async (ctx: Context, { descriptors, descriptions }: RouteDependencies) => {
     const caller = descriptions.isPublic ? anonymousCaller(ctx) : ctx.state.caller
     const offers = unwrap(await descriptors.families(caller))
     if (descriptions.isPublic) {

@@ -29,7 +29,7 @@ const getDocs = route({
   auth: 'none',
   headers: staticHeaders,
   responses: staticResponses('The page.', DocsPage, { type: 'text/html' }),
-  serve: () => ctx => answer(ctx, html),
+  serve: ctx => answer(ctx, html),
 })
 
 const getDocsFile = route({
@@ -44,12 +44,10 @@ const getDocsFile = route({
   headers: staticHeaders,
   responses: staticResponses('The file.', DocsFile, { type: 'text/*' }),
   errors: ['not_found'],
-  serve:
-    () =>
-    async (ctx, { params }) => {
-      const file = await docsFile(params.file)
-      if (file) await answer(ctx, file)
-    },
+  serve: async (ctx, _, { params }) => {
+    const file = await docsFile(params.file)
+    if (file) await answer(ctx, file)
+  },
 })
 
 export const docsRoutes = [getDocs, getDocsFile]

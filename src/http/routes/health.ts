@@ -33,7 +33,7 @@ const getHealth = route({
   description: 'Answers as long as the process runs, even if it cannot reach its stores.',
   auth: 'none',
   responses: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: health } } },
-  serve: (_: HealthDependencies) => ctx => {
+  serve: (ctx, _: HealthDependencies) => {
     ctx.body = { status: 'ok' } satisfies Health
   },
 })
@@ -49,24 +49,22 @@ const getReadiness = route({
   responses: {
     200: { description: 'All of them do.', shape: Readiness, examples: { Ready: readiness } },
   },
-  serve:
-    ({ checks, clock }: HealthDependencies) =>
-    async ctx => {
-      const [log, views, objects, disk] = await Promise.all([
-        inTime(clock, checks.log),
-        inTime(clock, checks.views),
-        inTime(clock, checks.objects),
-        inTime(clock, checks.disk),
-      ])
-      if (log && views && objects && disk) {
-        const events_behind = Math.max(0, log.value - views.value)
-        const free_bytes = disk.value
-        ctx.body = { status: 'ready', ...ALL_OK, events_behind, free_bytes } satisfies Readiness
-        return
-      }
-      const failing = Object.entries({ log, views, objects, disk }).flatMap(([name, answer]) => (answer ? [] : [name]))
-      throw new ApiError('unavailable', `Not ready: ${failing.join(', ')}.`)
-    },
+  serve: async (ctx, { checks, clock }: HealthDependencies) => {
+    const [log, views, objects, disk] = await Promise.all([
+      inTime(clock, checks.log),
+      inTime(clock, checks.views),
+      inTime(clock, checks.objects),
+      inTime(clock, checks.disk),
+    ])
+    if (log && views && objects && disk) {
+      const events_behind = Math.max(0, log.value - views.value)
+      const free_bytes = disk.value
+      ctx.body = { status: 'ready', ...ALL_OK, events_behind, free_bytes } satisfies Readiness
+      return
+    }
+    const failing = Object.entries({ log, views, objects, disk }).flatMap(([name, answer]) => (answer ? [] : [name]))
+    throw new ApiError('unavailable', `Not ready: ${failing.join(', ')}.`)
+  },
 })
 
 export const healthRoutes = [getHealth, getReadiness]

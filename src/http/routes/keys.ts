@@ -24,12 +24,10 @@ const listKeys = route({
   responses: {
     200: { description: 'A page of keys.', shape: api.KeyList, examples: { 'Only page': examples.keyList } },
   },
-  serve:
-    ({ keys }) =>
-    async (ctx, { query }) => {
-      const page = unwrap(await keys.page(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
-      ctx.body = showPage(page, keyItem) satisfies api.KeyList
-    },
+  serve: async (ctx, { keys }, { query }) => {
+    const page = unwrap(await keys.page(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+    ctx.body = showPage(page, keyItem) satisfies api.KeyList
+  },
 })
 
 const createKey = route({
@@ -56,15 +54,13 @@ const createKey = route({
     },
   },
   errors: ['rate_limited'],
-  serve:
-    ({ keys }) =>
-    async (ctx, { json }) => {
-      const { caller } = ctx.state
-      const { apiKey, ...created } = unwrap(await keys.create(caller, caller.accountId, toNewKey(json)))
-      // No cache may keep it.
-      ctx.set('Cache-Control', 'no-store')
-      ctx.body = { ...keyItem(created), api_key: apiKey } satisfies api.CreatedKey
-    },
+  serve: async (ctx, { keys }, { json }) => {
+    const { caller } = ctx.state
+    const { apiKey, ...created } = unwrap(await keys.create(caller, caller.accountId, toNewKey(json)))
+    // No cache may keep it.
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = { ...keyItem(created), api_key: apiKey } satisfies api.CreatedKey
+  },
 })
 
 const revokeKey = route({
@@ -80,13 +76,11 @@ const revokeKey = route({
     200: { description: 'The key was revoked.', shape: api.RevokedKey, examples: { Key: examples.revokedKey } },
   },
   errors: ['not_found'],
-  serve:
-    ({ keys }) =>
-    async (ctx, { params: { id } }) => {
-      const { caller } = ctx.state
-      unwrap(await keys.revoke(caller, caller.accountId, id))
-      ctx.body = { object: 'api_key', id: id as api.RevokedKey['id'], revoked: true } satisfies api.RevokedKey
-    },
+  serve: async (ctx, { keys }, { params: { id } }) => {
+    const { caller } = ctx.state
+    unwrap(await keys.revoke(caller, caller.accountId, id))
+    ctx.body = { object: 'api_key', id: id as api.RevokedKey['id'], revoked: true } satisfies api.RevokedKey
+  },
 })
 
 const getOwnKey = route({
@@ -98,11 +92,9 @@ const getOwnKey = route({
   description: 'Tells any key about itself: its mode, scope and expiry, what is left of its budget, and its limits.',
   auth: 'key',
   responses: { 200: { description: 'The key.', shape: api.OwnKey, examples: { Key: examples.ownKey } } },
-  serve:
-    ({ keys }) =>
-    async ctx => {
-      ctx.body = ownKeyItem(unwrap(await keys.own(ctx.state.caller)))
-    },
+  serve: async (ctx, { keys }) => {
+    ctx.body = ownKeyItem(unwrap(await keys.own(ctx.state.caller)))
+  },
 })
 
 export const keyRoutes = [listKeys, createKey, revokeKey, getOwnKey]

@@ -18,6 +18,8 @@ const EXPORT_TYPE = 'application/x-ndjson'
 /** Exports that an account may have open, since each reads all of its lines. */
 const MAX_EXPORTS = 1
 
+const exports = new OpenCounts<AccountId>(MAX_EXPORTS)
+
 /** Most exports take less. */
 const RETRY_SECONDS = 10
 
@@ -42,15 +44,13 @@ const listLedger = route({
       headers: { 'Tollgate-Seal': TollgateSeal },
     },
   },
-  serve:
-    ({ ledger, present, knownSeals }) =>
-    async (ctx, { query }) => {
-      const { kind, cursor } = query
-      const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
-      const page = unwrap(await ledger.lines(ctx.state.caller, asked, waitingClient(ctx)))
-      ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
-      nameSeal(ctx, knownSeals)
-    },
+  serve: async (ctx, { ledger, present, knownSeals }, { query }) => {
+    const { kind, cursor } = query
+    const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
+    const page = unwrap(await ledger.lines(ctx.state.caller, asked, waitingClient(ctx)))
+    ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
+    nameSeal(ctx, knownSeals)
+  },
 })
 
 const exportLedger = route({
@@ -75,25 +75,22 @@ const exportLedger = route({
       examples: { 'A grant and a debit': examples.ledgerExport },
     },
   },
-  serve: ({ ledger, present }) => {
-    const exports = new OpenCounts<AccountId>(MAX_EXPORTS)
-    return async (ctx, { query }) => {
-      const { caller } = ctx.state
-      const period = periodOf(query)
-      if (ctx.method === 'HEAD') {
-        ctx.type = EXPORT_TYPE
-        ctx.status = 200
-        return
-      }
-      if (!exports.add(caller.accountId, ctx.res)) throw exportOpen()
-      const parts = unwrap(await ledger.export(caller, period, waitingClient(ctx)))
-      // The first part is read before the response begins, while it can still be an error.
-      const first = await parts.next()
-      const textOf = (entries: LedgerEntry[]) =>
-        entries.map(entry => `${JSON.stringify(present.ledgerLine(entry))}\n`).join('')
+  serve: async (ctx, { ledger, present }, { query }) => {
+    const { caller } = ctx.state
+    const period = periodOf(query)
+    if (ctx.method === 'HEAD') {
       ctx.type = EXPORT_TYPE
-      ctx.body = Readable.from(texts(first, parts, textOf), { objectMode: false })
+      ctx.status = 200
+      return
     }
+    if (!exports.add(caller.accountId, ctx.res)) throw exportOpen()
+    const parts = unwrap(await ledger.export(caller, period, waitingClient(ctx)))
+    // The first part is read before the response begins, while it can still be an error.
+    const first = await parts.next()
+    const textOf = (entries: LedgerEntry[]) =>
+      entries.map(entry => `${JSON.stringify(present.ledgerLine(entry))}\n`).join('')
+    ctx.type = EXPORT_TYPE
+    ctx.body = Readable.from(texts(first, parts, textOf), { objectMode: false })
   },
 })
 

@@ -53,13 +53,11 @@ const callMcp = route({
     500: { description: 'The service failed to process the message.', shape: JsonRpcError },
   },
   errors: ['unsupported_media_type', 'payload_too_large'],
-  serve: ({ mcp, streams }) => [
-    mcp.fromAllowedOrigin,
-    ctx => {
-      if (asksForStream(ctx)) streams.open(ctx)
-      return mcp.answer(ctx)
-    },
-  ],
+  before: ({ mcp }) => [mcp.fromAllowedOrigin],
+  serve: (ctx, { mcp, streams }) => {
+    if (asksForStream(ctx)) streams.open(ctx)
+    return mcp.answer(ctx)
+  },
 })
 
 export const mcpRoutes = [callMcp]

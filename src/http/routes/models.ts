@@ -1,12 +1,11 @@
-import { LRUCache } from 'lru-cache'
 import { modelList } from '../../../schemas/api/examples.ts'
 import { Deprecation, Sunset } from '../../../schemas/api/headers.ts'
 import { ModelFamily, ModelList, ModelName, ModelsQuery } from '../../../schemas/api/model.ts'
 import type { Offer } from '../../services/catalog/offers.ts'
-import type { Presenter } from '../../services/presenter.ts'
 import { unwrap } from '../../transports/refusals.ts'
-import { StaticBody, staticHeaders, staticResponses } from '../answers/static-body.ts'
+import { staticHeaders, staticResponses } from '../answers/static-body.ts'
 import type { Context } from '../context.ts'
+import type { RouteDependencies } from '../dependencies.ts'
 import { route } from '../route.ts'
 
 const listModels = route({
@@ -25,12 +24,9 @@ const listModels = route({
   responses: staticResponses('The families that the account can use.', ModelList, {
     examples: { 'Model family': modelList },
   }),
-  serve: ({ catalog, present }) => {
-    const answer = modelBodies(present)
-    return async (ctx, { query }) => {
-      const offers = unwrap(await catalog.list(ctx.state.caller, query))
-      await answer(ctx, offers, families => ({ object: 'list', data: families }) satisfies ModelList)
-    }
+  serve: async (ctx, dependencies, { query }) => {
+    const offers = unwrap(await dependencies.catalog.list(ctx.state.caller, query))
+    await answer(ctx, dependencies, offers, families => ({ object: 'list', data: families }) satisfies ModelList)
   },
 })
 
@@ -49,33 +45,28 @@ const getModel = route({
     headers: { Deprecation, Sunset },
   }),
   errors: ['model_not_found'],
-  serve: ({ catalog, present }) => {
-    const answer = modelBodies(present)
-    return async (ctx, { params }) => {
-      const offers = unwrap(await catalog.list(ctx.state.caller, { model: params.id }))
-      const { retiresAt, deprecatedAt } = present.retirement((offers[0] as Offer).family, params.id) ?? {}
-      if (deprecatedAt !== undefined) ctx.set('Deprecation', `@${Date.parse(deprecatedAt) / 1000}`)
-      if (retiresAt !== undefined) ctx.set('Sunset', new Date(retiresAt).toUTCString())
-      await answer(ctx, offers, ([family]) => family as ModelFamily)
-    }
+  serve: async (ctx, dependencies, { params }) => {
+    const offers = unwrap(await dependencies.catalog.list(ctx.state.caller, { model: params.id }))
+    const { retiresAt, deprecatedAt } = dependencies.present.retirement((offers[0] as Offer).family, params.id) ?? {}
+    if (deprecatedAt !== undefined) ctx.set('Deprecation', `@${Date.parse(deprecatedAt) / 1000}`)
+    if (retiresAt !== undefined) ctx.set('Sunset', new Date(retiresAt).toUTCString())
+    await answer(ctx, dependencies, offers, ([family]) => family as ModelFamily)
   },
 })
 
 export const modelRoutes = [listModels, getModel]
 
-/** Answers with families, whose JSON is kept until one of them changes. */
-const modelBodies = (present: Presenter) => {
-  const bodies = new LRUCache<string, StaticBody>({ max: MAX_BODIES })
-  return (ctx: Context, offers: Offer[], toBody: (families: ModelFamily[]) => object) => {
-    const key = [ctx.path, ...offers.map(offer => present.versionOf(offer))].join()
-    const show = () => toBody(offers.map(({ family, status }) => present.family(family, status)))
-    const body = bodies.get(key) ?? new StaticBody('application/json', JSON.stringify(show()))
-    bodies.set(key, body)
-    ctx.set('Cache-Control', 'private, no-cache')
-    ctx.vary('Authorization, Cookie')
-    return body.answer(ctx)
-  }
+const answer = (
+  ctx: Context,
+  { present, bodies }: RouteDependencies,
+  offers: Offer[],
+  toBody: (families: ModelFamily[]) => object,
+) => {
+  ctx.set('Cache-Control', 'private, no-cache')
+  ctx.vary('Authorization, Cookie')
+  return bodies
+    .get([ctx.path, ...offers.map(offer => present.versionOf(offer))].join(), () =>
+      toBody(offers.map(({ family, status }) => present.family(family, status))),
+    )
+    .answer(ctx)
 }
-
-/** Several times the families and types of output, for testers and all others. A full list takes about 100 KB. */
-const MAX_BODIES = 200

@@ -21,12 +21,10 @@ const getNotices = route({
   responses: {
     200: { description: 'The settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
   },
-  serve:
-    ({ notices }) =>
-    async ctx => {
-      const { caller } = ctx.state
-      ctx.body = show(unwrap(await notices.settings(caller, caller.accountId)))
-    },
+  serve: async (ctx, { notices }) => {
+    const { caller } = ctx.state
+    ctx.body = show(unwrap(await notices.settings(caller, caller.accountId)))
+  },
 })
 
 const setNotices = route({
@@ -48,20 +46,18 @@ const setNotices = route({
   responses: {
     200: { description: 'The new settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
   },
-  serve:
-    ({ notices }) =>
-    async (ctx, { json }) => {
-      const { caller } = ctx.state
-      const { email = DEFAULT_NOTICES.email, email_address: address, url, balance_under_credits: credits } = json
-      const settings = {
-        email,
-        ...(address !== undefined && { address }),
-        ...(url !== undefined && { url }),
-        balanceUnderMicros:
-          credits === undefined ? DEFAULT_NOTICES.balanceUnderMicros : microsOf('balance_under_credits', credits),
-      }
-      ctx.body = show(unwrap(await notices.set(caller, caller.accountId, settings)))
-    },
+  serve: async (ctx, { notices }, { json }) => {
+    const { caller } = ctx.state
+    const { email = DEFAULT_NOTICES.email, email_address: address, url, balance_under_credits: credits } = json
+    const settings = {
+      email,
+      ...(address !== undefined && { address }),
+      ...(url !== undefined && { url }),
+      balanceUnderMicros:
+        credits === undefined ? DEFAULT_NOTICES.balanceUnderMicros : microsOf('balance_under_credits', credits),
+    }
+    ctx.body = show(unwrap(await notices.set(caller, caller.accountId, settings)))
+  },
 })
 
 export const noticeRoutes = [getNotices, setNotices]

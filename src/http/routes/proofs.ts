@@ -24,18 +24,14 @@ const proveEvent = route({
     200: { description: 'The proof.', shape: InclusionProof, examples: { 'The debit of a run': inclusionProof } },
   },
   errors: ['not_found', 'run_not_found', 'not_sealed', 'rate_limited'],
-  serve:
-    ({ proofs }) =>
-    async (ctx, { query: { event, run } }) => {
-      const { caller } = ctx.state
-      const client = waitingClient(ctx)
-      if ((event === undefined) === (run === undefined)) throw eitherOne()
-      ctx.body = unwrap(
-        event === undefined
-          ? await proofs.run(caller, run as string, client)
-          : await proofs.event(caller, event, client),
-      ) satisfies InclusionProof
-    },
+  serve: async (ctx, { proofs }, { query: { event, run } }) => {
+    const { caller } = ctx.state
+    const client = waitingClient(ctx)
+    if ((event === undefined) === (run === undefined)) throw eitherOne()
+    ctx.body = unwrap(
+      event === undefined ? await proofs.run(caller, run as string, client) : await proofs.event(caller, event, client),
+    ) satisfies InclusionProof
+  },
 })
 
 const proveConsistency = route({
@@ -52,11 +48,9 @@ const proveConsistency = route({
     200: { description: 'The proof.', shape: ConsistencyProof, examples: { 'Two seals': consistencyProof } },
   },
   errors: ['not_found'],
-  serve:
-    ({ proofs }) =>
-    async (ctx, { query: { from, to } }) => {
-      ctx.body = unwrap(await proofs.consistency(ctx.state.caller, from, to)) satisfies ConsistencyProof
-    },
+  serve: async (ctx, { proofs }, { query: { from, to } }) => {
+    ctx.body = unwrap(await proofs.consistency(ctx.state.caller, from, to)) satisfies ConsistencyProof
+  },
 })
 
 export const proofRoutes = [proveEvent, proveConsistency]

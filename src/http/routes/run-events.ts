@@ -5,6 +5,7 @@ import { LastEventId } from '../../../schemas/api/headers.ts'
 import { RunAddress, RunEvents } from '../../../schemas/api/run.ts'
 import { MAX_STREAMS } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
+import type { Presenter } from '../../services/presenter.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { disconnectSignal } from '../connections/disconnect.ts'
 import { route } from '../route.ts'
@@ -33,56 +34,55 @@ const followRun = route({
     204: { description: 'The run has ended, and the client has received its last event.' },
   },
   errors: ['run_not_found'],
-  serve: ({ runs, present, streams }) => {
-    /** All followers of a run share its rows. */
-    const shown = new WeakMap<RunRow, string>()
-    const jsonOf = (row: RunRow): string => {
-      const json = shown.get(row) ?? JSON.stringify(present.run(row))
-      shown.set(row, json)
-      return json
-    }
-
-    return async (ctx, { params: { id } }) => {
-      const { row, changes, progress } = unwrap(await runs.follow(ctx.state.caller, id))
-      if (ctx.method === 'HEAD') {
-        ctx.status = 200
-        return
-      }
-      // The id of a `run` event is the revision of the change, so a client that reconnects gets only newer changes.
-      let lastEventId = ctx.get('Last-Event-ID')
-      if (hasEnded(row) && String(row.revision) === lastEventId) {
-        // Browsers reconnect when a stream ends; a 204 stops them.
-        ctx.status = 204
-        return
-      }
-      streams.open(ctx)
-      const disconnected = disconnectSignal(ctx)
-      ctx.respond = false
-      // Koa assumes 404 until the status is set.
+  serve: async (ctx, { runs, present, streams }, { params: { id } }) => {
+    const { row, changes, progress } = unwrap(await runs.follow(ctx.state.caller, id))
+    if (ctx.method === 'HEAD') {
       ctx.status = 200
-      const session = await createSession(ctx.req, ctx.res, { serializer: String })
-      const push = async (json: string, name: string) => {
-        const id = lastEventId
-        await ctx.state.nextTurn()
-        // A client may disconnect between two events.
-        if (session.isConnected) session.push(json, name, id)
-      }
-      const reports = progress.subscribe(share =>
-        push(JSON.stringify({ run_id: row.runId, progress: share }), 'progress'),
-      )
-      try {
-        await changes(disconnected).forEach(now => {
-          if (String(now.revision) === lastEventId) return
-          lastEventId = String(now.revision)
-          push(jsonOf(now), 'run')
-        })
-      } finally {
-        reports.unsubscribe()
-        await ctx.state.nextTurn()
-        ctx.res.end()
-      }
+      return
+    }
+    // The id of a `run` event is the revision of the change, so a client that reconnects gets only newer changes.
+    let lastEventId = ctx.get('Last-Event-ID')
+    if (hasEnded(row) && String(row.revision) === lastEventId) {
+      // Browsers reconnect when a stream ends; a 204 stops them.
+      ctx.status = 204
+      return
+    }
+    streams.open(ctx)
+    const disconnected = disconnectSignal(ctx)
+    ctx.respond = false
+    // Koa assumes 404 until the status is set.
+    ctx.status = 200
+    const session = await createSession(ctx.req, ctx.res, { serializer: String })
+    const push = async (json: string, name: string) => {
+      const id = lastEventId
+      await ctx.state.nextTurn()
+      // A client may disconnect between two events.
+      if (session.isConnected) session.push(json, name, id)
+    }
+    const reports = progress.subscribe(share =>
+      push(JSON.stringify({ run_id: row.runId, progress: share }), 'progress'),
+    )
+    try {
+      await changes(disconnected).forEach(now => {
+        if (String(now.revision) === lastEventId) return
+        lastEventId = String(now.revision)
+        push(jsonOf(present, now), 'run')
+      })
+    } finally {
+      reports.unsubscribe()
+      await ctx.state.nextTurn()
+      ctx.res.end()
     }
   },
 })
 
 export const runEventRoutes = [followRun]
+
+/** All followers of a run share its rows. */
+const shown = new WeakMap<RunRow, string>()
+
+const jsonOf = (present: Presenter, row: RunRow): string => {
+  const json = shown.get(row) ?? JSON.stringify(present.run(row))
+  shown.set(row, json)
+  return json
+}

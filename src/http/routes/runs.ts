@@ -71,22 +71,20 @@ const runModel = route({
     202: { ...unfinishedRun, headers: { ...unfinishedRun.headers, ...runHeaders } },
   },
   errors: ['invalid_input', 'insufficient_credits', 'budget_exceeded', 'model_not_found', 'idempotency_mismatch'],
-  serve:
-    ({ runs, present }) =>
-    async (ctx, { query, json: request }) => {
-      const { caller } = ctx.state
-      if (query.dry_run) {
-        ctx.body = present.quote(unwrap(await runs.quote(caller, request)))
-        return
-      }
-      const preference = waitPreference(ctx)
-      const { waitMs } = preference
-      const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
-      const { row, input, replayed } = unwrap(await runs.run(caller, request, options))
-      if (replayed) ctx.set('Idempotent-Replayed', 'true')
-      const shown = present.run(row, { input, warnings: unwrap(await runs.warnings(caller, row)) })
-      answerRun(ctx, row, shown, preference)
-    },
+  serve: async (ctx, { runs, present }, { query, json: request }) => {
+    const { caller } = ctx.state
+    if (query.dry_run) {
+      ctx.body = present.quote(unwrap(await runs.quote(caller, request)))
+      return
+    }
+    const preference = waitPreference(ctx)
+    const { waitMs } = preference
+    const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
+    const { row, input, replayed } = unwrap(await runs.run(caller, request, options))
+    if (replayed) ctx.set('Idempotent-Replayed', 'true')
+    const shown = present.run(row, { input, warnings: unwrap(await runs.warnings(caller, row)) })
+    answerRun(ctx, row, shown, preference)
+  },
 })
 
 const getRun = route({
@@ -110,12 +108,10 @@ const getRun = route({
     },
   },
   errors: ['run_not_found'],
-  serve:
-    dependencies =>
-    async (ctx, { params: { id } }) => {
-      const row = unwrap(await dependencies.runs.find(ctx.state.caller, id))
-      ctx.body = await inFull(dependencies, ctx, row)
-    },
+  serve: async (ctx, dependencies, { params: { id } }) => {
+    const row = unwrap(await dependencies.runs.find(ctx.state.caller, id))
+    ctx.body = await inFull(dependencies, ctx, row)
+  },
 })
 
 const cancelRun = route({
@@ -142,14 +138,12 @@ const cancelRun = route({
     },
   },
   errors: ['run_not_found', 'run_ended'],
-  serve:
-    dependencies =>
-    async (ctx, { params: { id } }) => {
-      const preference = waitPreference(ctx)
-      const options = { waitMs: preference.waitMs, disconnected: () => disconnectSignal(ctx) }
-      const row = unwrap(await dependencies.runs.cancel(ctx.state.caller, id, options))
-      answerRun(ctx, row, await inFull(dependencies, ctx, row), preference)
-    },
+  serve: async (ctx, dependencies, { params: { id } }) => {
+    const preference = waitPreference(ctx)
+    const options = { waitMs: preference.waitMs, disconnected: () => disconnectSignal(ctx) }
+    const row = unwrap(await dependencies.runs.cancel(ctx.state.caller, id, options))
+    answerRun(ctx, row, await inFull(dependencies, ctx, row), preference)
+  },
 })
 
 const listRuns = route({
@@ -167,16 +161,14 @@ const listRuns = route({
   responses: {
     200: { description: 'A page of runs.', shape: RunList, examples: { 'First page': examples.runList } },
   },
-  serve:
-    ({ runs, present }) =>
-    async (ctx, { query }) => {
-      const { include, ...filters } = query
-      const asked = [ctx.state.caller, { ...filters, limit: limitOf(query) }, waitingClient(ctx)] as const
-      const page: RunList = include
-        ? showPage(unwrap(await runs.listWithInputs(...asked)), ({ row, input }) => present.run(row, { input }))
-        : showPage(unwrap(await runs.list(...asked)), row => present.run(row))
-      ctx.body = page
-    },
+  serve: async (ctx, { runs, present }, { query }) => {
+    const { include, ...filters } = query
+    const asked = [ctx.state.caller, { ...filters, limit: limitOf(query) }, waitingClient(ctx)] as const
+    const page: RunList = include
+      ? showPage(unwrap(await runs.listWithInputs(...asked)), ({ row, input }) => present.run(row, { input }))
+      : showPage(unwrap(await runs.list(...asked)), row => present.run(row))
+    ctx.body = page
+  },
 })
 
 export const runRoutes = [runModel, getRun, cancelRun, listRuns]

@@ -2,7 +2,7 @@ import { seal, sealKeys } from '../../../schemas/api/examples.ts'
 import { Seal, SealKeySet, SealQuery } from '../../../schemas/api/seal.ts'
 import type { SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import { unwrap } from '../../transports/refusals.ts'
-import { StaticBody, staticHeaders, staticResponses } from '../answers/static-body.ts'
+import { staticHeaders, staticResponses } from '../answers/static-body.ts'
 import { anonymousCaller } from '../context.ts'
 import { route } from '../route.ts'
 
@@ -22,17 +22,14 @@ const getSealKeys = route({
   auth: 'none',
   headers: staticHeaders,
   responses: staticResponses('The keys.', SealKeySet, { examples: { Keys: sealKeys } }),
-  serve: ({ seals }) => {
-    let shown: { keys: number; body: StaticBody } | undefined
-    return async ctx => {
-      const keys = unwrap(await seals.keys(anonymousCaller(ctx)))
-      if (shown?.keys !== keys.length) shown = { keys: keys.length, body: keySetOf(keys) }
-      // Verifiers may run on pages of any site.
-      ctx.set('Access-Control-Allow-Origin', '*')
-      ctx.set('Access-Control-Expose-Headers', 'ETag')
-      ctx.set('Cache-Control', `public, ${MAX_AGE}`)
-      return shown.body.answer(ctx)
-    }
+  serve: async (ctx, { seals, bodies }) => {
+    const keys = unwrap(await seals.keys(anonymousCaller(ctx)))
+    // Verifiers may run on pages of any site.
+    ctx.set('Access-Control-Allow-Origin', '*')
+    ctx.set('Access-Control-Expose-Headers', 'ETag')
+    ctx.set('Cache-Control', `public, ${MAX_AGE}`)
+    // Keys are only ever added, so their number tells one set from another.
+    return bodies.get([ctx.path, keys.length].join(), () => keySetOf(keys)).answer(ctx)
   },
 })
 
@@ -50,25 +47,18 @@ const getSeal = route({
   query: SealQuery,
   responses: { 200: { description: 'The seal.', shape: Seal, examples: { Seal: seal } } },
   errors: ['not_found'],
-  serve:
-    ({ seals }) =>
-    async (ctx, { query }) => {
-      ctx.body = unwrap(await seals.find(ctx.state.caller, query.number)) satisfies Seal
-    },
+  serve: async (ctx, { seals }, { query }) => {
+    ctx.body = unwrap(await seals.find(ctx.state.caller, query.number)) satisfies Seal
+  },
 })
 
 export const sealRoutes = [getSealKeys, getSeal]
 
-/** Keys are only ever added, so that their number tells one set from another. */
-const keySetOf = (keys: SealKeyAdopted[]): StaticBody =>
-  new StaticBody(
-    'application/json',
-    JSON.stringify({
-      keys: keys.map(({ key, keyId, development }) => ({
-        ...key,
-        kid: keyId,
-        use: 'sig',
-        ...(development && { development }),
-      })),
-    } satisfies SealKeySet),
-  )
+const keySetOf = (keys: SealKeyAdopted[]): SealKeySet => ({
+  keys: keys.map(({ key, keyId, development }) => ({
+    ...key,
+    kid: keyId,
+    use: 'sig',
+    ...(development && { development }),
+  })),
+})

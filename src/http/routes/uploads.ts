@@ -38,12 +38,10 @@ const sendUpload = route({
     },
   },
   errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large'],
-  serve: ({ uploads, present }) => [
-    unreadBody,
-    async ctx => {
-      ctx.body = present.upload(await receiveForm(ctx, uploads))
-    },
-  ],
+  before: () => [unreadBody],
+  serve: async (ctx, { uploads, present }) => {
+    ctx.body = present.upload(await receiveForm(ctx, uploads))
+  },
 })
 
 const presignUpload = route({
@@ -67,12 +65,10 @@ const presignUpload = route({
     },
   },
   errors: ['unsupported_media_type'],
-  serve:
-    ({ uploads, present }) =>
-    async (ctx, { json }) => {
-      const { upload, presignedUrl } = unwrap(await uploads.presign(ctx.state.caller, json))
-      ctx.body = present.presigned(upload, presignedUrl)
-    },
+  serve: async (ctx, { uploads, present }, { json }) => {
+    const { upload, presignedUrl } = unwrap(await uploads.presign(ctx.state.caller, json))
+    ctx.body = present.presigned(upload, presignedUrl)
+  },
 })
 
 const getUpload = route({
@@ -86,11 +82,9 @@ const getUpload = route({
   params: { id: UploadId },
   responses: { 200: { description: 'The upload.', shape: Upload, examples: { Image: examples.upload } } },
   errors: ['upload_not_found', 'unsupported_media_type', 'payload_too_large'],
-  serve:
-    ({ uploads, present }) =>
-    async (ctx, { params: { id } }) => {
-      ctx.body = present.upload(unwrap(await uploads.find(ctx.state.caller, id)))
-    },
+  serve: async (ctx, { uploads, present }, { params: { id } }) => {
+    ctx.body = present.upload(unwrap(await uploads.find(ctx.state.caller, id)))
+  },
 })
 
 const deleteUpload = route({
@@ -106,12 +100,10 @@ const deleteUpload = route({
     200: { description: 'The upload was deleted.', shape: DeletedUpload, examples: { Image: examples.deletedUpload } },
   },
   errors: ['upload_not_found'],
-  serve:
-    ({ uploads }) =>
-    async (ctx, { params }) => {
-      const id = unwrap(await uploads.delete(ctx.state.caller, params.id))
-      ctx.body = { object: 'upload', id, deleted: true } satisfies DeletedUpload
-    },
+  serve: async (ctx, { uploads }, { params }) => {
+    const id = unwrap(await uploads.delete(ctx.state.caller, params.id))
+    ctx.body = { object: 'upload', id, deleted: true } satisfies DeletedUpload
+  },
 })
 
 const listUploads = route({
@@ -129,12 +121,10 @@ const listUploads = route({
   responses: {
     200: { description: 'A page of uploads.', shape: UploadList, examples: { 'Only page': examples.uploadList } },
   },
-  serve:
-    ({ uploads, present }) =>
-    async (ctx, { query }) => {
-      const page = unwrap(await uploads.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
-      ctx.body = showPage(page, row => present.upload(row)) satisfies UploadList
-    },
+  serve: async (ctx, { uploads, present }, { query }) => {
+    const page = unwrap(await uploads.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+    ctx.body = showPage(page, row => present.upload(row)) satisfies UploadList
+  },
 })
 
 export const uploadRoutes = [sendUpload, presignUpload, getUpload, deleteUpload, listUploads]

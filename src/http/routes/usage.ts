@@ -26,12 +26,10 @@ const listUsage = route({
       examples: { 'By day and model': examples.usageList },
     },
   },
-  serve:
-    ({ usage, present }) =>
-    async (ctx, { query }) => {
-      const page = await usage.list(ctx.state.caller, usageAskedBy(query), waitingClient(ctx))
-      ctx.body = present.usage(unwrap(page)) satisfies UsageList
-    },
+  serve: async (ctx, { usage, present }, { query }) => {
+    const page = await usage.list(ctx.state.caller, usageAskedBy(query), waitingClient(ctx))
+    ctx.body = present.usage(unwrap(page)) satisfies UsageList
+  },
 })
 
 export const usageRoutes = [listUsage]

@@ -26,10 +26,7 @@ const getWebhookSecret = route({
       headers: { 'Cache-Control': CacheControl },
     },
   },
-  serve:
-    ({ webhooks }) =>
-    async ctx =>
-      answerSecret(ctx, unwrap(await webhooks.secret(ctx.state.caller))),
+  serve: async (ctx, { webhooks }) => answerSecret(ctx, unwrap(await webhooks.secret(ctx.state.caller))),
 })
 
 const rotateWebhookSecret = route({
@@ -51,12 +48,10 @@ const rotateWebhookSecret = route({
       headers: { 'Cache-Control': CacheControl },
     },
   },
-  serve:
-    ({ webhooks }) =>
-    async ctx => {
-      const { caller } = ctx.state
-      answerSecret(ctx, unwrap(await webhooks.rotateSecret(caller, caller.accountId)))
-    },
+  serve: async (ctx, { webhooks }) => {
+    const { caller } = ctx.state
+    answerSecret(ctx, unwrap(await webhooks.rotateSecret(caller, caller.accountId)))
+  },
 })
 
 const testWebhook = route({
@@ -81,11 +76,9 @@ const testWebhook = route({
     },
   },
   errors: ['invalid_input'],
-  serve:
-    ({ webhookTests }) =>
-    async (ctx, { json: { url } }) => {
-      ctx.body = testItem(unwrap(await webhookTests.send(ctx.state.caller, url)))
-    },
+  serve: async (ctx, { webhookTests }, { json: { url } }) => {
+    ctx.body = testItem(unwrap(await webhookTests.send(ctx.state.caller, url)))
+  },
 })
 
 export const webhookRoutes = [getWebhookSecret, rotateWebhookSecret, testWebhook]
