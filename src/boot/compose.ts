@@ -246,7 +246,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   })
   return {
     app,
-    serves: (endpoint: string) => routes.serves(endpoint),
+    serves: (endpoint: string) => routes.servesEndpoint(endpoint),
     turns,
     services,
     /** Starts the work of the process's roles, except for answering requests. */

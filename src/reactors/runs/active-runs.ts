@@ -12,7 +12,7 @@ import type { Random } from '../../ports/random.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { Health } from '../../services/providers/health.ts'
-import { type Routes, upstreamOf } from '../../services/providers/routes.ts'
+import { type Route, type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import type { RunProgress } from '../../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../../services/runs/runs.ts'
 import { withinTime } from '../../time/within-time.ts'
@@ -121,19 +121,20 @@ export class ActiveRuns implements Starter {
     return this.#working.has(runId) || this.#jobs.has(runId)
   }
 
-  reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined {
+  reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Route | undefined {
     if (!this.#hasRoom) return undefined
     const { routes, slots } = this.#dependencies
-    for (const route of routes.of(run).find(run.endpoint, run.input))
-      return slots.reserve(route.account.provider, run.accountId) ? upstreamOf(route) : undefined
-    return undefined
+    const [route] = routes.ofMode(run).findRoutes(run.endpoint, run.input)
+    if (!route || !slots.reserve(route.account.provider, run.accountId)) return undefined
+    routes.passTurn(route)
+    return route
   }
 
   /** The same for a run whose input is not read yet. The slot is exchanged if another provider takes it. */
-  reserveAny(run: Pick<RunToDo, 'endpoint' | 'accountId' | 'livemode'>): string | undefined {
+  reserveProvider(run: Pick<RunToDo, 'endpoint' | 'accountId' | 'livemode'>): string | undefined {
     if (!this.#hasRoom) return undefined
     const { routes, slots } = this.#dependencies
-    for (const provider of routes.of(run).providers(run.endpoint))
+    for (const provider of routes.ofMode(run).availableProviders(run.endpoint))
       return slots.reserve(provider, run.accountId) ? provider : undefined
     return undefined
   }
@@ -142,7 +143,7 @@ export class ActiveRuns implements Starter {
     return this.#isAccepting && this.#jobs.size < MAX_JOBS
   }
 
-  unreserve({ provider }: Upstream, accountId: AccountId) {
+  releaseRoute({ account: { provider } }: Route, accountId: AccountId) {
     this.#dependencies.slots.unreserve(provider, accountId)
   }
 
@@ -153,20 +154,20 @@ export class ActiveRuns implements Starter {
   }
 
   waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined {
-    return this.#isAccepting ? this.#dependencies.routes.of(run).waitMs(run.endpoint, run.input) : undefined
+    return this.#isAccepting ? this.#dependencies.routes.ofMode(run).waitMs(run.endpoint, run.input) : undefined
   }
 
-  begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
+  beginRun(run: RunToDo, route: Route): Promise<Recorded<AccountEvent>[]> {
     this.leases.hold(run.runId)
-    return this.submit(run, run.upstream.provider)
+    return this.submitRun(run, route.account.provider, route)
   }
 
   /**
-   * Submits a run that has a slot of a provider, which need not be the one that takes it. Resolves to the events that
-   * ended it, or to none if it has not ended. A run that this process works on already is left as it is: it may have
-   * counted as lost while the log was slow to confirm its start.
+   * Submits a run that has a slot of a provider, which need not be the one that takes it. `chosen` is tried first.
+   * Resolves to the events that ended the run, or to none if it has not ended. Does nothing with a run that this process
+   * works on already: it may have counted as lost while the log was slow to confirm its start.
    */
-  submit(run: RunToDo, reserved: string): Promise<Recorded<AccountEvent>[]> {
+  submitRun(run: RunToDo, reserved: string, chosen?: Route): Promise<Recorded<AccountEvent>[]> {
     const { runId, accountId } = run
     const { slots, logger } = this.#dependencies
     if (this.has(runId)) {
@@ -174,7 +175,7 @@ export class ActiveRuns implements Starter {
       return this.#working.get(runId)?.done ?? Promise.resolve([])
     }
     slots.hold(runId, reserved, accountId)
-    const submission = new Submission(run, { ...this.#dependencies, timedOut: late => this.#timedOut(late) })
+    const submission = new Submission(run, chosen, { ...this.#dependencies, timedOut: late => this.#timedOut(late) })
     const done = this.#process(submission)
       .catch(error => {
         logger.error({ err: error, runId }, 'a run could not be ended')

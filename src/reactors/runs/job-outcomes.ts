@@ -17,7 +17,7 @@ export const BACK_OFF_MS = 1_000
 const CANCEL_AGAIN_MS = 30_000
 
 export interface JobOutcomesDependencies {
-  routes: Pick<Routes, 'accepted'>
+  routes: Pick<Routes, 'findAcceptedRoute'>
   log: Pick<EventLog, 'readEvent'>
   clock: Clock
   logger: Logger
@@ -38,7 +38,7 @@ export class JobOutcomes {
   async of(row: WatchTask, followed: FollowedJob): Promise<ProviderOutcome | undefined> {
     const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs } = row
     const { routes, log, clock, logger } = this.#dependencies
-    const accepted = routes.accepted(endpoint, row.upstream)
+    const accepted = routes.findAcceptedRoute(endpoint, row.upstream)
     const provider = accepted?.account.client
     if (!accepted || !provider?.poll) return broken
     const { upstream } = accepted

@@ -87,7 +87,7 @@ export class RunsReactor {
     const reserved = new Map<StartTask, string | undefined>()
     const { chosen, waiting } = chooseFrom(rows, row => {
       if (this.#isHopeless(row)) return true
-      const provider = activeRuns.reserveAny(row)
+      const provider = activeRuns.reserveProvider(row)
       reserved.set(row, provider)
       return provider !== undefined
     })
@@ -113,11 +113,11 @@ export class RunsReactor {
     try {
       // The log tells the mode, since a view that was tampered with must not send a test run to a provider.
       const { input, livemode } = await readQueuedRun(log, row)
-      const routes = this.#dependencies.routes.of({ livemode })
-      const [route] = routes.find(endpoint, input)
+      const routes = this.#dependencies.routes.ofMode({ livemode })
+      const [route] = routes.findRoutes(endpoint, input)
       if (!route) {
         // Otherwise all providers that could take it rest.
-        if (routes.unmet(endpoint, input)) await activeRuns.end(row, unavailable(endpoint))
+        if (routes.unmetParameters(endpoint, input)) await activeRuns.end(row, unavailable(endpoint))
         return false
       }
       const upstream = upstreamOf(route)
@@ -127,7 +127,8 @@ export class RunsReactor {
         this.#notQueued.set(runId, true)
         return false
       }
-      activeRuns.submit({ ...row, livemode, input, upstream, startedAt: clockOf(started) }, reserved)
+      routes.passTurn(route)
+      activeRuns.submitRun({ ...row, livemode, input, startedAt: clockOf(started) }, reserved, route)
       return true
     } catch (error) {
       logger.error({ err: error, runId }, 'a run could not be started; retrying')
@@ -138,8 +139,8 @@ export class RunsReactor {
   /** Whether no provider takes the run: none that is configured serves it, or all have rested for its whole time. */
   #isHopeless({ endpoint, dueAt, timeoutMs, livemode }: StartTask): boolean {
     const { clock } = this.#dependencies
-    const routes = this.#dependencies.routes.of({ livemode })
-    if (!routes.serves(endpoint)) return true
+    const routes = this.#dependencies.routes.ofMode({ livemode })
+    if (!routes.servesEndpoint(endpoint)) return true
     return clock.nowMs() - Date.parse(dueAt) > timeoutMs && routes.waitMs(endpoint) !== undefined
   }
 
@@ -194,15 +195,15 @@ export class RunsReactor {
     const { jobId, isCancelRequested, livemode, upstream = row.upstream } = run
     logger.warn({ runId, jobId }, 'taking over a run that its process abandoned')
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow({ ...row, upstream })
-    const client = routes.accepted(endpoint, upstream)?.account.client
+    const client = routes.findAcceptedRoute(endpoint, upstream)?.account.client
     // Nobody knows whether this provider has accepted it, or one that came after it.
-    const isRepeatable = client?.deduplicates && routes.of({ livemode }).deduplicates(endpoint)
+    const isRepeatable = client?.deduplicates && routes.ofMode({ livemode }).deduplicates(endpoint)
     if (mode === 'sync' || !isRepeatable) await activeRuns.end(row, lost, upstream)
     else if (isCancelRequested) await activeRuns.end(row, cancelled, upstream)
     else {
       const input = await readRunInput(log, row)
-      const reserved = activeRuns.reserveAny({ endpoint, accountId, livemode })
-      if (reserved !== undefined) return void activeRuns.submit({ ...row, livemode, input, upstream }, reserved)
+      const reserved = activeRuns.reserveProvider({ endpoint, accountId, livemode })
+      if (reserved !== undefined) return void activeRuns.submitRun({ ...row, livemode, input }, reserved)
     }
     // Without a free slot, the next look tries again.
     activeRuns.leases.release(runId)

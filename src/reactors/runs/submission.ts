@@ -13,7 +13,7 @@ import type { RunSlots } from './run-slots.ts'
 const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
 
 interface Dependencies {
-  routes: Pick<Routes, 'of' | 'took'>
+  routes: Pick<Routes, 'ofMode' | 'passTurn'>
   health: Health
   slots: Pick<RunSlots, 'move' | 'moveInTurn'>
   clock: Clock
@@ -26,14 +26,17 @@ interface Dependencies {
 export class Submission {
   readonly run: RunToDo
   readonly #dependencies: Dependencies
+  readonly #chosen: Route | undefined
   readonly #abort = new AbortController()
   /** The outcome if the submission is ended from outside. */
   #ending: Failed | undefined
   #route: Route | undefined
   #isAsked = false
 
-  constructor(run: RunToDo, dependencies: Dependencies) {
+  /** `chosen` is the route that was found when the run started, if this process started it. */
+  constructor(run: RunToDo, chosen: Route | undefined, dependencies: Dependencies) {
     this.run = run
+    this.#chosen = chosen
     this.#dependencies = dependencies
   }
 
@@ -83,7 +86,7 @@ export class Submission {
     const { attempts, backOffMs } = this.run.retry ?? DEFAULT_RETRY
     const { signal } = this.#abort
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#submitToFirst()
+      const answer = await this.#submitToFirst(attempt === 1 ? this.#chosen : undefined)
       if (!mayMoveOn(answer) || attempt >= attempts) return answer
       await delay(this.#dependencies.clock, backOffMs * 2 ** (attempt - 1), signal)
       if (signal.aborted) return answer
@@ -91,13 +94,13 @@ export class Submission {
   }
 
   /** Tries one route after another until one takes the run or refuses it for good. */
-  async #submitToFirst(): Promise<ProviderOutcome | Submitted> {
+  async #submitToFirst(chosen: Route | undefined): Promise<ProviderOutcome | Submitted> {
     const { routes, slots } = this.#dependencies
     const { runId, endpoint, input } = this.run
     const { signal } = this.#abort
     let answer: ProviderOutcome | Submitted = unavailable(endpoint)
     let full: Route | undefined
-    for (const route of routes.of(this.run).find(endpoint, input)) {
+    for (const route of routes.ofMode(this.run).findRoutes(endpoint, input, chosen)) {
       if (slots.move(runId, route.account.provider)) answer = await this.#submitTo(route)
       else full ??= route
       if (signal.aborted || !mayMoveOn(answer)) return answer
@@ -115,7 +118,7 @@ export class Submission {
     const { routes, health, clock, logger } = this.#dependencies
     const { signal: stop } = this.#abort
     const { provider, client } = account
-    routes.took(route)
+    if (route !== this.#chosen) routes.passTurn(route)
     health.began(account, upstream.model)
     try {
       const answer = await callProvider(

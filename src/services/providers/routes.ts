@@ -60,14 +60,14 @@ export class Routes {
   }
 
   /** The routes of one mode. Test runs only ever go to the sandbox, whatever providers are on. */
-  of({ livemode }: Moded): Routes {
+  ofMode({ livemode }: Moded): Routes {
     if (livemode !== false) return this
     this.#ofTests ??= new Routes({ ...this.#dependencies, accounts: [] })
     return this.#ofTests
   }
 
   /** Whether a provider that is on serves the endpoint. */
-  serves(endpoint: string): boolean {
+  servesEndpoint(endpoint: string): boolean {
     return this.#hasSandbox(endpoint) || this.#bindings(endpoint).length > 0
   }
 
@@ -99,7 +99,7 @@ export class Routes {
   }
 
   /** What no provider can honour of an input; undefined if one can honour all of it. */
-  unmet(endpoint: string, input: Record<string, unknown>): Unmet | undefined {
+  unmetParameters(endpoint: string, input: Record<string, unknown>): Unmet | undefined {
     let unmet: Unmet | undefined
     for (const binding of this.#bindings(endpoint)) {
       const mapped = upstreamParameters(binding, input)
@@ -110,7 +110,7 @@ export class Routes {
   }
 
   /** Whether all bindings that can honour an input can honour it with further parameters too. */
-  honoursAlso(endpoint: string, input: Record<string, unknown>, further: Record<string, unknown>): boolean {
+  honoursFurther(endpoint: string, input: Record<string, unknown>, further: Record<string, unknown>): boolean {
     return this.#bindings(endpoint).every(
       binding =>
         'unmet' in upstreamParameters(binding, input) ||
@@ -119,7 +119,7 @@ export class Routes {
   }
 
   /** The providers that take jobs for an endpoint now, the best first. */
-  *providers(endpoint: string): Generator<string> {
+  *availableProviders(endpoint: string): Generator<string> {
     for (const { provider, model } of this.#bindings(endpoint))
       if (this.#accountsOf(provider).some(account => !this.#dependencies.health.restOf(account, model))) yield provider
     if (this.#hasSandbox(endpoint)) yield SANDBOX
@@ -141,24 +141,29 @@ export class Routes {
     return untilMs - clock.monotonicMs()
   }
 
-  /** The ways to run an input now, the best first. An account that rests is not among them. */
-  *find(endpoint: string, input: Record<string, unknown>): Generator<Route> {
+  /**
+   * The ways to run an input now, the best first, without accounts whose circuit breakers are open. `chosen`, the route
+   * that was found when the run started, comes before the others.
+   */
+  *findRoutes(endpoint: string, input: Record<string, unknown>, chosen?: Route): Generator<Route> {
+    if (chosen && !this.#dependencies.health.restOf(chosen.account, chosen.upstream.model)) yield chosen
     for (const binding of this.#bindings(endpoint)) {
       const mapped = upstreamParameters(binding, input)
       if ('unmet' in mapped) continue
       const { model, operation, output } = binding
       for (const account of this.#inTurn(binding.provider)) {
-        if (this.#dependencies.health.restOf(account, model)) continue
+        const isChosen = account === chosen?.account && model === chosen.upstream.model
+        if (isChosen || this.#dependencies.health.restOf(account, model)) continue
         yield { account, upstream: { model, operation, output, parameters: mapped.parameters } }
       }
     }
     const { sandbox } = this.#dependencies
-    if (sandbox && this.#hasSandbox(endpoint))
+    if (sandbox && sandbox !== chosen?.account && this.#hasSandbox(endpoint))
       yield { account: sandbox, upstream: { model: SANDBOX, operation: SANDBOX, parameters: input } }
   }
 
-  /** A job goes to this account, so that the next one goes to another. */
-  took({ account }: Route) {
+  /** Makes the next job go to another account of the provider. */
+  passTurn({ account }: Route) {
     this.#turns.set(account.provider, this.#accountsOf(account.provider).indexOf(account) + 1)
   }
 
@@ -166,7 +171,7 @@ export class Routes {
    * The account that has accepted a job, and how its model is spoken to. Undefined if it is no longer configured. A
    * provider that an operator has disabled since still tells the outcome.
    */
-  accepted(
+  findAcceptedRoute(
     endpoint: string,
     { provider, account, model }: { provider: string; account?: string | undefined; model: string },
   ): { account: ProviderAccount; upstream: UpstreamModel } | undefined {

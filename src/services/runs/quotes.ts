@@ -21,7 +21,7 @@ interface Dependencies {
   accounts: AccountMailboxes
   inputFiles: InputFiles
   outbound: Outbound
-  routes: Pick<Routes, 'of'>
+  routes: Pick<Routes, 'ofMode'>
   usdPerCreditMicros: number
 }
 
@@ -52,7 +52,7 @@ export class Quotes {
   async quote(caller: AccountCaller, { model, input: given, webhook_url }: RunRequest): Promise<Answer<PricedRequest>> {
     const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#dependencies
     const mode = modeOf(caller)
-    const routes = this.#dependencies.routes.of(mode)
+    const routes = this.#dependencies.routes.ofMode(mode)
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
     if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url: webhook_url as string, fault })
     if (webhook_url !== undefined && outbound.refuses(webhook_url))
@@ -75,9 +75,9 @@ export class Quotes {
       message: path === '/prompt' && hasTextTwice(given, parametersSchema) ? TEXT_TWICE : message,
     }))
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
-    if (!routes.serves(endpoint.id))
+    if (!routes.servesEndpoint(endpoint.id))
       return refuse('model_not_served', { endpoint: endpoint.id, retryAfterMs: UNSERVED_RETRY_MS })
-    const unmet = routes.unmet(endpoint.id, input)
+    const unmet = routes.unmetParameters(endpoint.id, input)
     if (unmet) {
       const faults = unmet.parameters.map(name => ({
         path: placeIn(given, parametersSchema, `/${name}`),
@@ -99,7 +99,7 @@ export class Quotes {
   withSeed({ endpoint, input, livemode }: PricedRequest, runId: RunId): Record<string, unknown> {
     const seed = drawSeed(endpoint.parametersSchema, runId)
     if (seed === undefined || Object.hasOwn(input, 'seed')) return input
-    const routes = this.#dependencies.routes.of({ livemode })
-    return routes.honoursAlso(endpoint.id, input, { seed }) ? { ...input, seed } : input
+    const routes = this.#dependencies.routes.ofMode({ livemode })
+    return routes.honoursFurther(endpoint.id, input, { seed }) ? { ...input, seed } : input
   }
 }

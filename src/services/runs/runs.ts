@@ -1,7 +1,7 @@
 import { catchError, EMPTY, exhaustMap, filter, interval, type Observable, takeUntil } from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
-import type { AccountEvent, Upstream } from '../../../schemas/account-events.ts'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { RunRequest, RunWarning } from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
@@ -22,6 +22,7 @@ import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Retirements } from '../catalog/retirements.ts'
 import { newRunId } from '../ids.ts'
+import { type Route, upstreamOf } from '../providers/routes.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { PricedRequest, Quotes } from './quotes.ts'
@@ -40,19 +41,22 @@ export interface RunOptions {
 
 /** Executes runs: see `src/reactors/runs/active-runs.ts`. */
 export interface Starter {
-  /** Takes a slot of the upstream that is to be tried first; undefined if none is free for the account. */
-  reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined
-  unreserve(upstream: Upstream, accountId: AccountId): void
+  /**
+   * Chooses the route that is tried first, with a place within the limit of its provider; undefined if the provider has
+   * none for the account.
+   */
+  reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Route | undefined
+  releaseRoute(route: Route, accountId: AccountId): void
   /** How long no provider takes the run, as far as this process knows; undefined if one takes it now. */
   waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined
-  /** Starts the work of a run whose start is durable, in a reserved slot. Resolves to the events that ended it. */
-  begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
+  /** Starts the work of a run whose start is durable, on its reserved route. Resolves to the events that ended it. */
+  beginRun(run: RunToDo, route: Route): Promise<Recorded<AccountEvent>[]>
 }
 
 /** A run to submit to a provider. */
 export type RunToDo = Omit<
   WatchTask,
-  'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'queuedRevision' | 'webhookUrl'
+  'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'queuedRevision' | 'webhookUrl' | 'upstream'
 > & {
   input: Record<string, unknown>
 }
@@ -158,7 +162,7 @@ export class Runs {
     const runId = newRunId(random)
     const input = quotes.withSeed(priced.value, runId)
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
-    const startAt = endpoint.mode === 'sync' ? starter.reserve(place) : undefined
+    const route = endpoint.mode === 'sync' ? starter.reserveRoute(place) : undefined
     const run = {
       runId,
       model: receipt.model,
@@ -178,21 +182,21 @@ export class Runs {
       ...(keyId && { keyId }),
       ...(request.label !== undefined && { label: request.label }),
     }
-    const command = { type: 'QueueRun', ...asked, run, receipt, startAt } as const
+    const command = { type: 'QueueRun', ...asked, run, receipt, startAt: route && upstreamOf(route) } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
-      if (startAt) starter.unreserve(startAt, accountId)
+      if (route) starter.releaseRoute(route, accountId)
       throw error
     })
     const isAccepted = !('refuse' in outcome) && outcome.repeatOf === undefined
-    if (startAt && !isAccepted) starter.unreserve(startAt, accountId)
+    if (route && !isAccepted) starter.releaseRoute(route, accountId)
     if ('refuse' in outcome) return this.#withRemedy(outcome, accountId)
     if (outcome.repeatOf) return this.#replay(caller, outcome.repeatOf as RunId, options)
 
     const row = fold(runView, outcome.accept) as RunRow
-    if (startAt) {
+    if (route) {
       const waitMs = options.waitMs ?? defaultWaitMs(row)
       const untilMs = clock.monotonicMs() + waitMs
-      const ended = starter.begin({ ...run, ...mode, accountId, startedAt: row.startedAt as string, upstream: startAt })
+      const ended = starter.beginRun({ ...run, ...mode, accountId, startedAt: row.startedAt as string }, route)
       const inTime = withinTime(clock, ended, waitMs, () => undefined).catch(() => undefined)
       // A client that does not wait gets the same answer from fast and slow models.
       if (waitMs <= 0) return accepted(row, input)

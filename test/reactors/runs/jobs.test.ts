@@ -41,7 +41,7 @@ const jobsOf = (
 ) =>
   new Jobs({
     routes: {
-      accepted: (_, upstream) => ({
+      findAcceptedRoute: (_, upstream) => ({
         account: { ...account, client: { ...instantProvider, poll } },
         upstream: { ...upstream, operation: 'run' },
       }),

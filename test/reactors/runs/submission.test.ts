@@ -1,13 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import type { Upstream } from '../../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { createLogger } from '../../../src/adapters/logger/pino.ts'
+import { systemRandom } from '../../../src/adapters/random/system.ts'
+import { choices } from '../../../src/domain/routing/choices.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
+import { ActiveRuns } from '../../../src/reactors/runs/active-runs.ts'
 import { timedOut } from '../../../src/reactors/runs/failures.ts'
+import { RunSlots } from '../../../src/reactors/runs/run-slots.ts'
 import { Submission } from '../../../src/reactors/runs/submission.ts'
 import { Health } from '../../../src/services/providers/health.ts'
-import type { Route } from '../../../src/services/providers/routes.ts'
+import { type Route, Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { instantProvider } from '../../support/service.ts'
 
 const TIMEOUT_MS = 500
@@ -46,8 +52,8 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
       ...{ runId: `run_${number}` as RunId, accountId: 'acct_1' as AccountId, model: 'lumen', endpoint: 'lumen-t2i' },
       ...{ mode: 'sync', timeoutMs: TIMEOUT_MS, startedAt: new Date().toISOString(), input: {} },
     } as never
-    const submission = new Submission(run, {
-      routes: { of: () => ({ find: () => [route] }) as never, took: () => undefined },
+    const submission = new Submission(run, undefined, {
+      routes: { ofMode: () => ({ findRoutes: () => [route] }) as never, passTurn: () => undefined },
       slots: { move: () => true, moveInTurn: async () => undefined },
       timedOut: () => timedOut(TIMEOUT_MS),
       ...{ health, clock, logger: createLogger('silent') },
@@ -58,4 +64,44 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
     t.match(await answer, { kind: 'failed', code: 'provider_timeout' })
   }
   t.same(health.rests(), [])
+})
+
+t.test('runs that start at once go to different accounts, each to the account that its start names', async t => {
+  const clock = new ManualClock()
+  const health = new Health(clock)
+  const answer = { kind: 'failed', code: 'content_rejected', message: 'No.' } as const
+  const accounts = ['a', 'b'].map(account => ({
+    ...{ provider: 'first', account, client: { ...instantProvider, submit: async () => answer } },
+  }))
+  const bindings = [{ endpoint: 'lumen-t2i', provider: 'first', model: 'm', operation: 'make', parameters: [] }]
+  const routes = new Routes({
+    ...{ bindingsOf: () => bindings as never, accounts, sandbox: undefined, fallsBack: false },
+    ...{ health, clock, choices: { known: choices.initial } },
+  })
+  const ended: unknown[] = []
+  const execute = async (_: unknown, __: unknown, command: { upstream?: Upstream }) => {
+    ended.push(command.upstream)
+    return { accept: [], position: 0n }
+  }
+  const activeRuns = new ActiveRuns({
+    ...{ routes, health, clock, random: systemRandom, logger: createLogger('silent'), slots: new RunSlots(10) },
+    ...({ accounts: { execute }, log: {}, views: {}, artifacts: {}, sources: { missing: () => undefined } } as object),
+  } as unknown as ConstructorParameters<typeof ActiveRuns>[0])
+  activeRuns.start()
+  t.teardown(() => activeRuns.stop())
+  const runs = [1, 2].map(number => ({
+    ...{ runId: `run_${number}` as RunId, accountId: 'acct_1' as AccountId, model: 'lumen', endpoint: 'lumen-t2i' },
+    ...{ mode: 'sync' as const, timeoutMs: TIMEOUT_MS, startedAt: new Date(clock.nowMs()).toISOString(), input: {} },
+  }))
+  const starts = runs.map(run => ({ run, route: activeRuns.reserveRoute(run) as Route }))
+  // The account whose turn it is by then is the other one.
+  for (const { run, route } of starts.toReversed()) await activeRuns.beginRun(run, route)
+  t.same(
+    ended.toReversed(),
+    starts.map(({ route }) => upstreamOf(route)),
+  )
+  t.same(
+    starts.map(({ route }) => route.account.account),
+    ['a', 'b'],
+  )
 })

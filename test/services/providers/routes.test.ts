@@ -38,15 +38,15 @@ const open = (
   const known = given(choices, ...history).state
   const routes = new Routes({ bindingsOf, accounts, sandbox, fallsBack, health, choices: { known }, clock })
   const names = (input: object = { prompt: 'hello' }, endpoint = 'lumen-t2i') =>
-    [...routes.find(endpoint, { ...input })].map(({ account: { provider, account } }) => `${provider} ${account}`)
+    [...routes.findRoutes(endpoint, { ...input })].map(({ account: { provider, account } }) => `${provider} ${account}`)
   return { routes, health, names, clock }
 }
 
 t.test('the sandbox runs everything while no account is configured', async t => {
   const { routes, names } = open([])
   t.same(names(), ['sandbox a'])
-  t.ok(routes.serves('anything'))
-  t.equal(routes.unmet('lumen-t2i', { style: 'oil' }), undefined)
+  t.ok(routes.servesEndpoint('anything'))
+  t.equal(routes.unmetParameters('lumen-t2i', { style: 'oil' }), undefined)
 })
 
 t.test('an input goes to the first binding that honours it, then to the others', async t => {
@@ -54,13 +54,13 @@ t.test('an input goes to the first binding that honours it, then to the others',
   t.same(names(), ['first a', 'second a'])
   t.same(names({ prompt: 'hello', seed: 1 }), ['second a'])
   t.same(names({ prompt: 'hello', style: 'oil' }), [])
-  t.same(routes.unmet('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
-  t.equal(routes.unmet('lumen-t2i', { seed: 1 }), undefined)
+  t.same(routes.unmetParameters('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
+  t.equal(routes.unmetParameters('lumen-t2i', { seed: 1 }), undefined)
 })
 
 t.test('a further parameter is honoured where it rules out no provider', async t => {
   const honours = (input: object, ...providers: string[]) =>
-    open(providers.map(name => account(name))).routes.honoursAlso('lumen-t2i', { ...input }, { seed: 1 })
+    open(providers.map(name => account(name))).routes.honoursFurther('lumen-t2i', { ...input }, { seed: 1 })
   t.notOk(honours({ prompt: 'hello' }, 'first', 'second'), 'the first has no seed')
   t.ok(honours({ prompt: 'hello' }, 'second'))
   t.ok(honours({ prompt: 'hello' }), 'the sandbox alone')
@@ -85,7 +85,7 @@ t.test('a job is repeated only if all providers that may have got it recognise t
 
 t.test('an endpoint that nobody is bound to is not served, unless the sandbox falls back', async t => {
   const { routes, names } = open([account('first')])
-  t.notOk(routes.serves('other-t2i'))
+  t.notOk(routes.servesEndpoint('other-t2i'))
   t.same(names({}, 'other-t2i'), [])
   t.same(names({}, 'sandbox-t2t'), ['sandbox a'], 'the test family is the sandbox’s')
   const fallback = open([account('first')], { fallsBack: true })
@@ -96,7 +96,7 @@ t.test('the sandbox does not fall back for a provider that is on and rests, or c
   const { routes, health, names } = open([account('first')], { fallsBack: true })
   t.same(names(), ['first a'])
   t.same(names({ prompt: 'hello', style: 'oil' }), [])
-  t.same(routes.unmet('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
+  t.same(routes.unmetParameters('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
   const fault = { kind: 'out_of_quota' } as const
   health.ended(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(names(), [])
@@ -118,9 +118,12 @@ t.test('a model gets no runs from the day that its provider turns it off', async
   t.same(names(), ['second a'])
   at('2026-12-11T00:00:00.000Z')
   t.same(names(), [])
-  t.notOk(routes.serves('lumen-t2i'))
+  t.notOk(routes.servesEndpoint('lumen-t2i'))
   t.same(routes.supplyOf('lumen-t2i'), { available: false })
-  t.ok(routes.accepted('lumen-t2i', { provider: 'first', model: 'first-lumen' }), 'its jobs are still followed')
+  t.ok(
+    routes.findAcceptedRoute('lumen-t2i', { provider: 'first', model: 'first-lumen' }),
+    'its jobs are still followed',
+  )
 })
 
 t.test('an endpoint has no end while one provider has announced none, or the sandbox serves it', async t => {
@@ -133,10 +136,30 @@ t.test('an endpoint has no end while one provider has announced none, or the san
 
 t.test('the accounts of a provider are used in turns', async t => {
   const { routes, names } = open([account('first', 'a'), account('first', 'b')])
-  const [route] = routes.find('lumen-t2i', { prompt: 'hello' })
+  const [route] = routes.findRoutes('lumen-t2i', { prompt: 'hello' })
   t.same(names(), ['first a', 'first b'])
-  if (route) routes.took(route)
+  if (route) routes.passTurn(route)
   t.same(names(), ['first b', 'first a'])
+})
+
+t.test('the route that was chosen at the start comes first, unless its circuit breaker has opened since', async t => {
+  const accounts = [account('first', 'a'), account('first', 'b'), account('second', 'c')]
+  const { routes, health, names } = open(accounts)
+  const chosen = [...routes.findRoutes('lumen-t2i', { prompt: 'hello' })][1]
+  const again = () => [...routes.findRoutes('lumen-t2i', { prompt: 'hello' }, chosen)].map(each => each.account.account)
+  t.same(again(), ['b', 'a', 'c'])
+  const trouble = { kind: 'unauthorized' } as const
+  if (chosen)
+    health.ended(chosen.account, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', trouble })
+  t.same(
+    [names(), again()],
+    [
+      ['first a', 'second c'],
+      ['a', 'c'],
+    ],
+  )
+  const [sample] = open([]).routes.findRoutes('lumen-t2i', { prompt: 'hello' })
+  t.equal([...open([]).routes.findRoutes('lumen-t2i', { prompt: 'hello' }, sample)].length, 1)
 })
 
 t.test('an account that rests is passed over', async t => {
@@ -145,8 +168,8 @@ t.test('an account that rests is passed over', async t => {
   const fault = { kind: 'unauthorized' } as const
   health.ended(first, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(names(), ['second a'])
-  t.same([...routes.providers('lumen-t2i')], ['second'])
-  t.ok(routes.serves('lumen-t2i'))
+  t.same([...routes.availableProviders('lumen-t2i')], ['second'])
+  t.ok(routes.servesEndpoint('lumen-t2i'))
 })
 
 t.test('an endpoint is available only if a provider takes a run of it now, and the wait is the shortest', async t => {
@@ -163,7 +186,7 @@ t.test('an endpoint is available only if a provider takes a run of it now, and t
   t.same(routes.supplyOf('lumen-t2i'), { available: false })
   clock.advance(5_000)
   t.equal(routes.waitMs('lumen-t2i'), 15_000)
-  t.equal(routes.of({ livemode: false }).waitMs('lumen-t2i'), undefined, 'test runs go to the sandbox')
+  t.equal(routes.ofMode({ livemode: false }).waitMs('lumen-t2i'), undefined, 'test runs go to the sandbox')
   clock.advance(15_000)
   t.same(routes.supplyOf('lumen-t2i'), { available: true })
 })
@@ -171,11 +194,11 @@ t.test('an endpoint is available only if a provider takes a run of it now, and t
 t.test('a job is polled with the account that took it', async t => {
   const { routes } = open([account('first', 'a'), account('first', 'b')])
   const accepted = (name: string) =>
-    routes.accepted('lumen-t2i', { provider: 'first', account: name, model: 'first-lumen' })?.account.account
+    routes.findAcceptedRoute('lumen-t2i', { provider: 'first', account: name, model: 'first-lumen' })?.account.account
   t.equal(accepted('b'), 'b')
   t.equal(accepted('gone'), 'a', 'another one may know it')
-  t.equal(routes.accepted('lumen-t2i', { provider: 'second', model: 'second-lumen' }), undefined)
-  const [route] = routes.find('lumen-t2i', { prompt: 'hello' })
+  t.equal(routes.findAcceptedRoute('lumen-t2i', { provider: 'second', model: 'second-lumen' }), undefined)
+  const [route] = routes.findRoutes('lumen-t2i', { prompt: 'hello' })
   t.same(route && upstreamOf(route), { provider: 'first', model: 'first-lumen', account: 'a' })
 })
 
@@ -188,14 +211,14 @@ t.test('what operators disable gets no jobs, and jobs that it has accepted are f
   const { routes, names } = open(accounts, { history: [disabled] })
   t.same(names(), ['second a'])
   t.same(names({ prompt: 'hello', seed: 1 }), ['second a'])
-  t.same([...routes.providers('lumen-t2i')], ['second'])
-  t.equal(routes.accepted('lumen-t2i', first)?.account.provider, 'first')
+  t.same([...routes.availableProviders('lumen-t2i')], ['second'])
+  t.equal(routes.findAcceptedRoute('lumen-t2i', first)?.account.provider, 'first')
   const none = open(accounts, { history: [disabled, binding] })
   t.same(none.names(), [])
-  t.notOk(none.routes.serves('lumen-t2i'))
-  t.equal(none.routes.unmet('lumen-t2i', { prompt: 'hello' }), undefined)
+  t.notOk(none.routes.servesEndpoint('lumen-t2i'))
+  t.equal(none.routes.unmetParameters('lumen-t2i', { prompt: 'hello' }), undefined)
   const onlyFirst = open(accounts, { history: [binding] })
-  t.same(onlyFirst.routes.unmet('lumen-t2i', { prompt: 'hello', seed: 1 }), { parameters: ['seed'] })
+  t.same(onlyFirst.routes.unmetParameters('lumen-t2i', { prompt: 'hello', seed: 1 }), { parameters: ['seed'] })
   t.same(open(accounts, { fallsBack: true, history: [disabled, binding] }).names(), ['sandbox a'])
   t.same(
     open([account('first')], { history: [disabled] }).names(),
