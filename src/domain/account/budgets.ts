@@ -68,7 +68,12 @@ export const reachedShare = (
 }
 
 /** The state after the owner was told of a share of a budget. */
-export const tell = (state: AccountState, keyId: KeyId, budgetPeriod: string, isExhausted: boolean): AccountState =>
+export const markBudgetNotice = (
+  state: AccountState,
+  keyId: KeyId,
+  budgetPeriod: string,
+  isExhausted: boolean,
+): AccountState =>
   changeSpent(state, { keyId, budgetPeriod }, (spent, period) =>
     spent.map(each => (each.period === period ? { ...each, toldPercent: isExhausted ? 100 : WARNING_PERCENT } : each)),
   )
@@ -78,7 +83,7 @@ const warningMicros = (budgetMicros: number): number =>
   budgetMicros - Math.floor(budgetMicros / (100 / (100 - WARNING_PERCENT)))
 
 /** The state after a debit. */
-export const spend = (state: AccountState, debit: DebitFacts, amountMicros: number): AccountState =>
+export const spendBudget = (state: AccountState, debit: DebitFacts, amountMicros: number): AccountState =>
   changeSpent(state, debit, (spent, period) => {
     const before = spent.find(each => each.period === period) ?? { period, micros: 0 }
     const after = { ...before, micros: before.micros + amountMicros }
@@ -86,7 +91,7 @@ export const spend = (state: AccountState, debit: DebitFacts, amountMicros: numb
   })
 
 /** The state after a refund, which gives back to the period of its debit alone. */
-export const giveBack = (state: AccountState, debit: DebitFacts | undefined, amountMicros: number): AccountState =>
+export const refundBudget = (state: AccountState, debit: DebitFacts | undefined, amountMicros: number): AccountState =>
   changeSpent(state, debit, (spent, period) =>
     spent.map(each => (each.period === period ? { ...each, micros: Math.max(0, each.micros - amountMicros) } : each)),
   )

@@ -5,10 +5,10 @@ import { accept, repeat } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { Grant, RefundRun } from './commands.ts'
-import * as notices from './notices.ts'
+import { debitNotices } from './notices.ts'
 import type { AccountState } from './state.ts'
 
-export const granted = (
+export const creditsGranted = (
   { balanceMicros }: AccountState,
   { amountMicros, kind, reference, reason, payment }: Grant,
 ): AccountEvent => {
@@ -17,7 +17,7 @@ export const granted = (
   return { type: 'CreditsGranted', data }
 }
 
-export const debited = (state: AccountState, runId: RunId, receipt: Receipt, label?: string): AccountEvent => {
+export const creditsDebited = (state: AccountState, runId: RunId, receipt: Receipt, label?: string): AccountEvent => {
   const amountMicros = receipt.totalMicros
   if (amountMicros > state.balanceMicros) throw new RangeError('a debit must not exceed the balance')
   const balanceAfterMicros = state.balanceMicros - amountMicros
@@ -26,7 +26,7 @@ export const debited = (state: AccountState, runId: RunId, receipt: Receipt, lab
 }
 
 /** A refund that repeats the facts of its debit, and the code of the failure if it is that of one. */
-export const refunded = (
+export const creditsRefunded = (
   { balanceMicros }: AccountState,
   { runId, amountMicros, reason, debit, error }: Refund,
 ): AccountEvent => {
@@ -43,15 +43,15 @@ interface Refund {
   error?: RunErrorCode
 }
 
-export const grant = (command: Grant, state: AccountState): Decided<AccountEvent> => {
+export const grantCredits = (command: Grant, state: AccountState): Decided<AccountEvent> => {
   const { amountMicros, reference } = command
   const earlier = checkReference(reference, amountMicros, state)
   if (earlier) return earlier
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
-  return accept([granted(state, command)])
+  return accept([creditsGranted(state, command)])
 }
 
-export const withdraw = (command: Grant, state: AccountState): Decided<AccountEvent> => {
+export const withdrawCredits = (command: Grant, state: AccountState): Decided<AccountEvent> => {
   const { amountMicros, kind, reference, reason } = command
   const { balanceMicros } = state
   const earlier = checkReference(reference, -amountMicros, state)
@@ -61,7 +61,7 @@ export const withdraw = (command: Grant, state: AccountState): Decided<AccountEv
   const balanceAfterMicros = balanceMicros - amountMicros
   return accept([
     { type: 'CreditsWithdrawn', data: { amountMicros, balanceAfterMicros, kind, reference, reason } },
-    ...notices.ofDebit({ amountMicros }, state),
+    ...debitNotices({ amountMicros }, state),
   ])
 }
 
@@ -70,7 +70,7 @@ export const withdraw = (command: Grant, state: AccountState): Decided<AccountEv
  * how many refunds it contained. If another refund has followed, it may have been for this run, so the stream must be
  * read again.
  */
-export const refund = (
+export const refundRun = (
   { runId, amountMicros, chargedMicros, refundedMicros, debit, refunds, reason }: RefundRun,
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -79,7 +79,7 @@ export const refund = (
   const refundableMicros = chargedMicros - refundedMicros
   if (amountMicros > refundableMicros) return refuse('refund_too_high', { refundableMicros })
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
-  return accept([refunded(state, { runId, amountMicros, reason, debit })])
+  return accept([creditsRefunded(state, { runId, amountMicros, reason, debit })])
 }
 
 /** The same reference with the same amount is the same grant or withdrawal; with another amount it is a mistake. */

@@ -3,18 +3,24 @@ import type { Identity } from '../../../schemas/identity.ts'
 import { accept, unreachable } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
-import * as credits from './credits.ts'
+import { creditsGranted, grantCredits, refundRun, withdrawCredits } from './credits.ts'
 import { withinLimits } from './free-events.ts'
-import * as keys from './keys.ts'
-import * as limits from './limits.ts'
-import * as notices from './notices.ts'
+import { createKey, revokeKey, useKey } from './keys.ts'
+import { setLimits } from './limits.ts'
+import { raiseKeyExpiry, recordNotice, setNotices } from './notices.ts'
 import { raiseRetirement } from './retirement-notices.ts'
-import * as runs from './runs.ts'
-import * as sessions from './sessions.ts'
+import { cancelRun, completeRun, failRun, queueRun, recordOutputDeletion, startRun, submitRun } from './runs.ts'
+import { closeAllSessions, closeSession, linkIdentity, openSession, sessionRefusal } from './sessions.ts'
 import type { AccountState } from './state.ts'
-import * as suspension from './suspension.ts'
-import * as uploads from './uploads.ts'
-import * as webhooks from './webhooks.ts'
+import { resumeAccount, suspendAccount, suspensionRefusal } from './suspension.ts'
+import { grantUpload, recordUploadDeletion, requestUploadDeletion, storeUpload } from './uploads.ts'
+import {
+  recordDelivery,
+  recordWebhookTest,
+  redeliverWebhook,
+  requestWebhookTest,
+  rotateWebhookSecret,
+} from './webhooks.ts'
 
 /**
  * Decides a command. The existence of the account is checked first, then the caller's session, and then the account's
@@ -23,12 +29,12 @@ import * as webhooks from './webhooks.ts'
 export const decide = (command: AccountCommand, state: AccountState, atMs: number): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
-  const ended = sessions.sessionRefusal(command.session, state, atMs)
+  const ended = sessionRefusal(command.session, state, atMs)
   if (ended) return ended
   // People may end their sessions at any time, so that a stolen one can be closed while the account is suspended.
   const endsSession = command.type === 'CloseSession' || command.type === 'CloseAllSessions'
   const isForOwner = (command.isByOwner && !endsSession) || command.type === 'OpenSession'
-  const suspended = isForOwner ? suspension.suspensionRefusal(state) : undefined
+  const suspended = isForOwner ? suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
   const decided = decideByNoun(command, state, atMs)
   // A key can be revoked at any time.
@@ -42,71 +48,71 @@ const decideByNoun = (
 ): Decided<AccountEvent> => {
   switch (command.type) {
     case 'SuspendAccount':
-      return suspension.suspend(command, state)
+      return suspendAccount(command, state)
     case 'ResumeAccount':
-      return suspension.resume(command, state)
+      return resumeAccount(command, state)
     case 'SetLimits':
-      return limits.set(command, state)
+      return setLimits(command, state)
     case 'GrantCredits':
-      return credits.grant(command, state)
+      return grantCredits(command, state)
     case 'WithdrawCredits':
-      return credits.withdraw(command, state)
+      return withdrawCredits(command, state)
     case 'RefundRun':
-      return credits.refund(command, state)
+      return refundRun(command, state)
     case 'CreateApiKey':
-      return keys.create(command, state)
+      return createKey(command, state)
     case 'RevokeApiKey':
-      return keys.revoke(command, state)
+      return revokeKey(command, state)
     case 'UseApiKey':
-      return keys.use(command, state, atMs)
+      return useKey(command, state, atMs)
     case 'QueueRun':
-      return runs.queue(command, state, atMs)
+      return queueRun(command, state, atMs)
     case 'StartRun':
-      return runs.start(command, state)
+      return startRun(command, state)
     case 'SubmitRun':
-      return runs.submit(command, state)
+      return submitRun(command, state)
     case 'CancelRun':
-      return runs.cancel(command, state)
+      return cancelRun(command, state)
     case 'CompleteRun':
-      return runs.complete(command, state)
+      return completeRun(command, state)
     case 'FailRun':
-      return runs.fail(command, state)
+      return failRun(command, state)
     case 'RecordOutputDeletion':
-      return runs.recordOutputDeletion(command, state)
+      return recordOutputDeletion(command, state)
     case 'RecordDelivery':
-      return webhooks.record(command, state)
+      return recordDelivery(command, state)
     case 'RedeliverWebhook':
-      return webhooks.redeliver(command, state, atMs)
+      return redeliverWebhook(command, state, atMs)
     case 'SetNotices':
-      return notices.set(command, state, atMs)
+      return setNotices(command, state, atMs)
     case 'RaiseKeyExpiry':
-      return notices.raiseKeyExpiry(command, state, atMs)
+      return raiseKeyExpiry(command, state, atMs)
     case 'RaiseRetirement':
       return raiseRetirement(command, state, atMs)
     case 'RecordNotice':
-      return notices.record(command, state)
+      return recordNotice(command, state)
     case 'RotateWebhookSecret':
-      return webhooks.rotateSecret(command, state, atMs)
+      return rotateWebhookSecret(command, state, atMs)
     case 'RequestWebhookTest':
-      return webhooks.requestTest(command, state, atMs)
+      return requestWebhookTest(command, state, atMs)
     case 'RecordWebhookTest':
-      return webhooks.recordTest(command, state)
+      return recordWebhookTest(command, state)
     case 'GrantUpload':
-      return uploads.grant(command, state)
+      return grantUpload(command, state)
     case 'StoreUpload':
-      return uploads.store(command, state)
+      return storeUpload(command, state)
     case 'RequestUploadDeletion':
-      return uploads.requestDeletion(command, state)
+      return requestUploadDeletion(command, state)
     case 'RecordUploadDeletion':
-      return uploads.recordDeletion(command, state)
+      return recordUploadDeletion(command, state)
     case 'OpenSession':
-      return sessions.open(command, state)
+      return openSession(command, state)
     case 'CloseSession':
-      return sessions.close(command, state)
+      return closeSession(command, state)
     case 'CloseAllSessions':
-      return sessions.closeAll(command, state)
+      return closeAllSessions(command, state)
     case 'LinkIdentity':
-      return sessions.linkIdentity(command, state)
+      return linkIdentity(command, state)
     default:
       return unreachable(command)
   }
@@ -122,8 +128,8 @@ const open = (
       type: 'AccountOpened',
       data: { accountId, ...openedWith(identity), tester, ...(settings && { notices: settings }) },
     },
-    ...(welcomeMicros > 0 ? [credits.granted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
-    ...(firstGrant ? [credits.granted({ ...state, balanceMicros: welcomeMicros }, firstGrant)] : []),
+    ...(welcomeMicros > 0 ? [creditsGranted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
+    ...(firstGrant ? [creditsGranted({ ...state, balanceMicros: welcomeMicros }, firstGrant)] : []),
     ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
   ])
 }

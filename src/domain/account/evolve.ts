@@ -6,11 +6,11 @@ import { dayOf } from '../days.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
-import { giveBack, spend, tell, withBudgetPeriod } from './budgets.ts'
+import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from './budgets.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
 import { countFree } from './free-events.ts'
 import { deliveryOf } from './notices.ts'
-import { tellRetirement } from './retirement-notices.ts'
+import { markRetirementNotice } from './retirement-notices.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
 import {
   type AccountState,
@@ -58,11 +58,11 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       const debit = withBudgetPeriod(debitFacts(event), clockMs(event), state)
       const openRuns = state.openRuns.set(runId, { chargedMicros: amountMicros, isStarted: false, bytes: 0, debit })
       const openRunsOf = countOpen(state, debit.keyId, 1)
-      return spend({ ...changeBalance(state, event.data, -1), openRuns, openRunsOf }, debit, amountMicros)
+      return spendBudget({ ...changeBalance(state, event.data, -1), openRuns, openRunsOf }, debit, amountMicros)
     }
     case 'CreditsRefunded': {
       const { debit, amountMicros } = event.data
-      return giveBack({ ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }, debit, amountMicros)
+      return refundBudget({ ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }, debit, amountMicros)
     }
     case 'ApiKeyCreated': {
       const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data
@@ -271,13 +271,13 @@ const raiseNotice = (
       return pending.length === 0 ? state : { ...state, balanceLowAtMs: clockMs(event) }
     case 'budget_warning':
     case 'budget_exhausted':
-      return tell(state, notice.keyId, notice.budgetPeriod, notice.kind === 'budget_exhausted')
+      return markBudgetNotice(state, notice.keyId, notice.budgetPeriod, notice.kind === 'budget_exhausted')
     case 'key_expiring': {
       const { expiryNoticeAt: _, ...key } = state.activeKeys.get(notice.keyId) ?? {}
       return 'hash' in key ? { ...state, activeKeys: state.activeKeys.set(notice.keyId, key) } : state
     }
     case 'model_retiring':
-      return { ...state, retirementsTold: tellRetirement(state, notice, clockMs(event)) }
+      return { ...state, retirementsTold: markRetirementNotice(state, notice, clockMs(event)) }
     default:
       return unreachable(notice)
   }

@@ -8,7 +8,10 @@ import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import type { CreateApiKey, RevokeApiKey, UseApiKey } from './commands.ts'
 import type { AccountState, ActiveKey } from './state.ts'
 
-export const create = ({ askedWith, key }: Omit<CreateApiKey, 'type'>, state: AccountState): Decided<AccountEvent> => {
+export const createKey = (
+  { askedWith, key }: Omit<CreateApiKey, 'type'>,
+  state: AccountState,
+): Decided<AccountEvent> => {
   if (isRevoked(askedWith, state)) return refuse('key_revoked')
   if (state.activeKeys.has(key.keyId)) return refuse('key_exists')
   if (!mayManage(askedWith, key, state)) return refuse('live_key_not_grantable')
@@ -17,7 +20,7 @@ export const create = ({ askedWith, key }: Omit<CreateApiKey, 'type'>, state: Ac
   return accept([{ type: 'ApiKeyCreated', data: { ...key, ...expiryWithin(askedWith, key, state) } }])
 }
 
-export const revoke = (
+export const revokeKey = (
   { askedWith, keyId }: Omit<RevokeApiKey, 'type'>,
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -54,7 +57,11 @@ export const isWithinMode = (keyId: KeyId | undefined, { livemode }: Moded, stat
   keyId === undefined || modeOf(keyId, state).livemode === livemode
 
 /** Records the first use of a key on each day. */
-export const use = ({ keyId }: Omit<UseApiKey, 'type'>, state: AccountState, atMs: number): Decided<AccountEvent> => {
+export const useKey = (
+  { keyId }: Omit<UseApiKey, 'type'>,
+  state: AccountState,
+  atMs: number,
+): Decided<AccountEvent> => {
   const key = state.activeKeys.get(keyId)
   if (!key) return refuse('key_revoked')
   return accept(isUseKnown(key, atMs) ? [] : [{ type: 'ApiKeyUsed', data: { keyId, hash: key.hash } }])

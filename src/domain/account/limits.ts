@@ -16,7 +16,10 @@ export type DefaultLimits = Record<keyof AccountLimits, LimitPair>
 
 export const NO_LIMIT: LimitPair = { perKey: Number.POSITIVE_INFINITY, perAccount: Number.POSITIVE_INFINITY }
 
-export const set = ({ limits }: { limits: AccountLimits | 'default' }, state: AccountState): Decided<AccountEvent> => {
+export const setLimits = (
+  { limits }: { limits: AccountLimits | 'default' },
+  state: AccountState,
+): Decided<AccountEvent> => {
   const data = limits === 'default' ? {} : { ...state.limits, ...limits }
   return accept(areSame(data, state.limits) ? [] : [{ type: 'LimitsSet', data }])
 }

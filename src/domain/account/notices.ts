@@ -22,7 +22,7 @@ export const BALANCE_QUIET_MS = 60 * 60 * 1000
 /** Deliveries of an account that may be pending. Further notices are recorded, but not delivered. */
 export const MAX_PENDING_NOTICES = 200
 
-export const set = (
+export const setNotices = (
   { keyId, settings }: Asked & { settings: NoticeSettings },
   state: AccountState,
   atMs: number,
@@ -44,7 +44,7 @@ export const mailAddress = ({
     .find(identity => login === undefined || loginOf(identity) === login)?.address
 
 /** The notices that a debit calls for, for its append. `atMs` is missing where no time matters. */
-export const ofDebit = (
+export const debitNotices = (
   { keyId, amountMicros, atMs }: { keyId?: KeyId | undefined; amountMicros: number; atMs?: number },
   state: AccountState,
 ): AccountEvent[] => {
@@ -61,7 +61,7 @@ export const ofDebit = (
     notices.push({ kind, keyId: keyId as KeyId, budgetPeriod, spentMicros, budgetMicros, renewsAt })
   }
   const isUntold = (notice: Notice) => notice.kind === 'balance_low' && isQuiet(state, atMs)
-  return notices.map((notice, index) => raised(state, notice, index, isUntold(notice)))
+  return notices.map((notice, index) => noticeRaised(state, notice, index, isUntold(notice)))
 }
 
 /** Tells the owner that a key expires. Each key is told of once, whatever the settings are, so that it is over. */
@@ -73,11 +73,11 @@ export const raiseKeyExpiry = (
   const { expiresAt, expiryNoticeAt } = state.activeKeys.get(keyId) ?? {}
   if (expiresAt === undefined || expiryNoticeAt === undefined || atMs < Date.parse(expiryNoticeAt))
     return refuse('notice_not_due')
-  return accept([raised(state, { kind: 'key_expiring', keyId, expiresAt })])
+  return accept([noticeRaised(state, { kind: 'key_expiring', keyId, expiresAt })])
 }
 
 /** Counts each attempt once, even if two processes made it at the same time. */
-export const record = (
+export const recordNotice = (
   { number, channel, attempt, outcome }: RecordNotice,
   { noticeDeliveries }: AccountState,
 ): Decided<AccountEvent> => {
@@ -105,7 +105,7 @@ const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): bo
 }
 
 /** `index` is the number of other notices in the append before it. */
-export const raised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
+export const noticeRaised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
   const { notices, noticesRaised, noticeDeliveries } = state
   const { email, url } = notices
   const to = {

@@ -4,7 +4,7 @@ import { DAY_MS } from '../days.ts'
 import { accept } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { Retirement } from './commands.ts'
-import { raised } from './notices.ts'
+import { noticeRaised } from './notices.ts'
 import type { AccountState } from './state.ts'
 
 /** Raises the notice that a model retires: once at each step, and only for an account with notices. */
@@ -18,11 +18,11 @@ export const raiseRetirement = (
   const told = state.retirementsTold.get(nameOf(retirement))
   if ((!email && url === undefined) || days === undefined || (told !== undefined && told <= days))
     return refuse('notice_not_due')
-  return accept([raised(state, { kind: 'model_retiring', ...retirement, days })])
+  return accept([noticeRaised(state, { kind: 'model_retiring', ...retirement, days })])
 }
 
 /** The last step of each retirement that had a notice, without models that have retired by then. */
-export const tellRetirement = (
+export const markRetirementNotice = (
   { retirementsTold }: AccountState,
   { days, ...retirement }: Retirement & { days: number },
   atMs: number,

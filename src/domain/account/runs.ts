@@ -10,14 +10,14 @@ import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal } from './budgets.ts'
 import type { Failure, QueueRun, Worked } from './commands.ts'
-import * as credits from './credits.ts'
+import { creditsDebited, creditsRefunded } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
-import * as notices from './notices.ts'
+import { debitNotices } from './notices.ts'
 import { limitRefusal } from './run-limits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 import { assertProvider, asTestRun, testRunRefusal } from './test-runs.ts'
 
-export const queue = (command: QueueRun, state: AccountState, atMs: number): Decided<AccountEvent> => {
+export const queueRun = (command: QueueRun, state: AccountState, atMs: number): Decided<AccountEvent> => {
   const { keyId, receipt, label, startAt } = command
   const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
@@ -33,10 +33,10 @@ export const queue = (command: QueueRun, state: AccountState, atMs: number): Dec
     limitRefusal({ ...command, run }, state, atMs)
   if (restricted) return restricted
   return accept([
-    ...(isTest ? [] : [credits.debited(state, run.runId, receipt, label)]),
+    ...(isTest ? [] : [creditsDebited(state, run.runId, receipt, label)]),
     { type: 'RunQueued', data: run },
     ...(startAt ? [started(run.runId, startAt, run)] : []),
-    ...(isTest ? [] : notices.ofDebit({ keyId, amountMicros: receipt.totalMicros, atMs }, state)),
+    ...(isTest ? [] : debitNotices({ keyId, amountMicros: receipt.totalMicros, atMs }, state)),
   ])
 }
 
@@ -69,7 +69,7 @@ export const decideRepeat = (
   return earlier.requestHash === idempotency.requestHash ? repeat(earlier.runId) : refuse('idempotency_mismatch')
 }
 
-export const start = (
+export const startRun = (
   { runId, upstream }: { runId: RunId; upstream: Upstream },
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -79,7 +79,7 @@ export const start = (
   return accept([started(runId, upstream, run)])
 }
 
-export const submit = (
+export const submitRun = (
   { runId, jobId, upstream }: { runId: RunId; jobId: string; upstream: Upstream },
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -95,7 +95,7 @@ export const submit = (
  * A queued run ends at once. For a started run the request is recorded, and the process that works on it stops the
  * provider.
  */
-export const cancel = (
+export const cancelRun = (
   { keyId, runId }: { keyId?: KeyId | undefined; runId: RunId },
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -104,11 +104,11 @@ export const cancel = (
   const run = state.openRuns.get(runId)
   if (!run || !isWithinMode(keyId, run, state)) return refuse('run_not_open')
   if (!run.isStarted)
-    return fail({ runId, error: { code: 'cancelled', message: 'The run was cancelled before it began.' } }, state)
+    return failRun({ runId, error: { code: 'cancelled', message: 'The run was cancelled before it began.' } }, state)
   return accept(run.isCancelRequested ? [] : [{ type: 'RunCancelRequested', data: { runId } }])
 }
 
-export const complete = (
+export const completeRun = (
   { runId, output, ...worked }: { runId: RunId; output: RunOutput } & Worked,
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -123,7 +123,7 @@ export const complete = (
 }
 
 /** A failure refunds the credits in the same append, so they are never missing. A test run has none. */
-export const fail = (
+export const failRun = (
   { runId, error, willDeleteAt, ...worked }: Failure,
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -134,7 +134,7 @@ export const fail = (
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
   return accept([
     { type: 'RunFailed', data: { runId, error, ...(upstream && { upstream }), ...(willDeleteAt && { willDeleteAt }) } },
-    ...(run.livemode === false ? [] : [credits.refunded(state, refund)]),
+    ...(run.livemode === false ? [] : [creditsRefunded(state, refund)]),
     ...(run.isStarted ? costOf(runId, worked) : []),
   ])
 }

@@ -8,7 +8,10 @@ import type { NewSession } from './commands.ts'
 import type { AccountState } from './state.ts'
 
 /** Opens a session in place of the browser's earlier one, and of the oldest if there are too many. */
-export const open = ({ sessionId, expiresAt, replaces }: NewSession, state: AccountState): Decided<AccountEvent> => {
+export const openSession = (
+  { sessionId, expiresAt, replaces }: NewSession,
+  state: AccountState,
+): Decided<AccountEvent> => {
   if (state.sessions.has(sessionId)) return repeat(sessionId)
   const renewed = replaces !== undefined && state.sessions.has(replaces) ? [replaces] : []
   const others = [...state.sessions.keys()].filter(id => id !== replaces)
@@ -20,11 +23,14 @@ export const open = ({ sessionId, expiresAt, replaces }: NewSession, state: Acco
   ])
 }
 
-export const close = ({ sessionId }: { sessionId: SessionId }, { sessions }: AccountState): Decided<AccountEvent> =>
+export const closeSession = (
+  { sessionId }: { sessionId: SessionId },
+  { sessions }: AccountState,
+): Decided<AccountEvent> =>
   sessions.has(sessionId) ? accept([closed(sessionId, 'signed_out')]) : refuse('session_ended')
 
 /** Closes all sessions, that of the caller last, so that every event is by an open one. */
-export const closeAll = ({ session }: { session?: SessionId | undefined }, state: AccountState) => {
+export const closeAllSessions = ({ session }: { session?: SessionId | undefined }, state: AccountState) => {
   const others = [...state.sessions.keys()].filter(id => id !== session)
   const all = session ? [...others, session] : others
   return accept(all.map(id => closed(id, 'signed_out_everywhere')))

@@ -7,7 +7,7 @@ import { isWithinMode, modeOf, writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
 import { suspensionRefusal } from './suspension.ts'
 
-export const grant = ({ keyId, upload, quotaBytes }: GrantUpload, state: AccountState): Decided<AccountEvent> => {
+export const grantUpload = ({ keyId, upload, quotaBytes }: GrantUpload, state: AccountState): Decided<AccountEvent> => {
   const refusal = writeRefusal(keyId, state)
   if (refusal) return refusal
   if (state.uploads.has(upload.uploadId)) return refuse('upload_exists')
@@ -38,7 +38,7 @@ export const isLate = (uploadId: UploadId, storedAtMs: number | undefined, { upl
 }
 
 /** A file is recorded as stored when it is first used, and again as sealed once it can no longer be replaced. */
-export const store = (
+export const storeUpload = (
   { keyId, upload }: { keyId?: KeyId | undefined; upload: UploadStored },
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -50,7 +50,7 @@ export const store = (
   return accept([{ type: 'UploadStored', data: upload }])
 }
 
-export const requestDeletion = (
+export const requestUploadDeletion = (
   { keyId, uploadId, unlessStored = false }: Omit<RequestUploadDeletion, 'type'>,
   state: AccountState,
 ): Decided<AccountEvent> => {
@@ -64,7 +64,10 @@ export const requestDeletion = (
 }
 
 /** Records that an upload's file was deleted, or never arrived. */
-export const recordDeletion = ({ upload }: { upload: UploadDeleted }, state: AccountState): Decided<AccountEvent> => {
+export const recordUploadDeletion = (
+  { upload }: { upload: UploadDeleted },
+  state: AccountState,
+): Decided<AccountEvent> => {
   const stage = state.uploads.get(upload.uploadId)?.stage
   if (stage === undefined) return refuse('upload_not_found')
   if (stage === 'sealed' && upload.reason === 'never_sent') return refuse('upload_already_stored')

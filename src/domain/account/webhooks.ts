@@ -10,7 +10,10 @@ import { writeRefusal } from './keys.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
 
 /** Counts each attempt once, even if two processes made it at the same time. */
-export const record = ({ runId, attempt, outcome }: RecordDelivery, state: AccountState): Decided<AccountEvent> => {
+export const recordDelivery = (
+  { runId, attempt, outcome }: RecordDelivery,
+  state: AccountState,
+): Decided<AccountEvent> => {
   const delivery = state.deliveries.get(runId)
   if (!delivery || attempt !== delivery.attempts + 1) return refuse('webhook_not_pending')
   if (outcome.delivered) return accept([{ type: 'WebhookDelivered', data: { runId, attempt, status: outcome.status } }])
@@ -22,7 +25,7 @@ export const record = ({ runId, attempt, outcome }: RecordDelivery, state: Accou
 }
 
 /** Makes a webhook due again. The service checks that the run has a webhook. */
-export const redeliver = (
+export const redeliverWebhook = (
   { runId, url, keyId, isByOwner }: RedeliverWebhook & { isByOwner?: boolean },
   state: AccountState,
   atMs: number,
@@ -67,7 +70,7 @@ export const OVERLAP_MS = DAY_MS
  * Makes the next secret. There is one rotation at a time, so a webhook never has more than two signatures, and a
  * receiver that took over the secret of the last rotation is never cut off by the next one.
  */
-export const rotateSecret = ({ keyId }: Asked, state: AccountState, atMs: number): Decided<AccountEvent> => {
+export const rotateWebhookSecret = ({ keyId }: Asked, state: AccountState, atMs: number): Decided<AccountEvent> => {
   const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
   const untilMs = overlapEndMs(state, atMs)
@@ -95,7 +98,7 @@ export const overlapEndMs = (
 export const MAX_TESTS = 5
 
 /** Allows one attempt, which counts from now on whether or not it is made. */
-export const requestTest = (
+export const requestWebhookTest = (
   { keyId, testId, url }: RequestWebhookTest,
   state: AccountState,
   atMs: number,
@@ -109,7 +112,7 @@ export const requestTest = (
 }
 
 /** Records the result of an attempt once. */
-export const recordTest = ({ result }: { result: WebhookTested }, state: AccountState): Decided<AccountEvent> =>
+export const recordWebhookTest = ({ result }: { result: WebhookTested }, state: AccountState): Decided<AccountEvent> =>
   state.webhookTests.some(({ testId, isOpen }) => testId === result.testId && isOpen)
     ? accept([{ type: 'WebhookTested', data: result }])
     : refuse('webhook_not_pending')

@@ -4,9 +4,9 @@ import { account } from '../../../src/domain/account/account.ts'
 import {
   BALANCE_QUIET_MS,
   DEFAULT_NOTICES,
+  debitNotices,
   MAX_PENDING_NOTICES,
   mailAddress,
-  ofDebit,
 } from '../../../src/domain/account/notices.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
 import { loginOf } from '../../../src/domain/login/identity.ts'
@@ -132,7 +132,7 @@ t.test('an account is opened with its notices', async t => {
 t.test('a notice goes by mail, to the URL, or to nobody', async t => {
   const url = 'https://example.com/notices'
   const toOf = (...history: History) => {
-    const [event] = ofDebit({ amountMicros: toMicros(15) }, given(account, ...history, granted(20)).state)
+    const [event] = debitNotices({ amountMicros: toMicros(15) }, given(account, ...history, granted(20)).state)
     return event?.type === 'NoticeRaised' && event.data.to
   }
   const email = true
