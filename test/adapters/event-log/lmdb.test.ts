@@ -208,7 +208,7 @@ t.test('what is appended while other processes open and close the log stays', as
   const folder = await filled(t)
   const log = openLmdbEventLog(folder, error => t.fail(error.message))
   t.teardown(() => log.close())
-  const openings = [1, 2].map(() => new ScriptProcess('test/support/open-log.ts', [folder, '300'], {}).ended)
+  const openings = [1, 2].map(() => new ScriptProcess('test/support/open-log.ts', [folder, '100'], {}).ended)
   let areOpening = true
   const opened = Promise.all(openings).finally(() => {
     areOpening = false

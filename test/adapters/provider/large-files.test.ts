@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { LargeFiles, MIN_LARGE_BYTES } from '../../../src/adapters/provider/large-files.ts'
 import { DATA_URL_PLACE } from '../../../src/adapters/provider/output-file.ts'
+import { isLong } from '../../support/test-length.ts'
 
 const FIELD = /"data"\s*:\s*"$/
 const PNG = 'data:image/png;base64,'
@@ -122,7 +123,7 @@ t.test('a client reads a short document, and finds the same text and bytes', asy
       assert(JSON.stringify(answer) === JSON.stringify(original), 'the rest was changed')
     },
   )
-  await t.resolves(fc.assert(property, { numRuns: 60 }))
+  await t.resolves(fc.assert(property, { numRuns: isLong ? 60 : 15 }))
   t.ok(found > 0)
 })
 
@@ -210,7 +211,7 @@ t.test('a request has the files in place of their names', async t => {
       )
     },
   )
-  await t.resolves(fc.assert(property, { numRuns: 40 }))
+  await t.resolves(fc.assert(property, { numRuns: 20 }))
 })
 
 /** The turns of the event loop in which others may work until `work` ends. */

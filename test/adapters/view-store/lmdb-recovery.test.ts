@@ -23,14 +23,14 @@ const openViews = (t: Test, folder: string) => {
   return { views, damage }
 }
 
-/** A folder with closed views of some sixty pages, among them pages of long values, and the addresses of the cells. */
+/** A folder with closed views of some thirty pages, among them pages of long values, and the addresses of the cells. */
 const filled = async (t: Test) => {
   const folder = await temporaryFolder(t)
   const store = openLmdbViewStore(folder)
-  const rows = Array.from({ length: 300 }, (_, number) => ({
+  const rows = Array.from({ length: 120 }, (_, number) => ({
     view: 'runs',
     key: `run_${number}`,
-    row: { prompt: 'x'.repeat(number % 50 === 0 ? 9000 : 300) },
+    row: { prompt: 'x'.repeat(number % 40 === 0 ? 9000 : 300) },
   }))
   const entries = rows.map(({ view, key }) => ({ view, index: 'due', place: `place-${key}`, key }))
   await store.commit({ from: undefined, to: checkpoint, rows, entries })
