@@ -164,8 +164,8 @@ export class ActiveRuns implements Starter {
 
   /**
    * Submits a run that has a slot of a provider, which need not be the one that takes it. `chosen` is tried first.
-   * Resolves to the events that ended the run, or to none if it has not ended. Does nothing with a run that this process
-   * works on already: it may have counted as lost while the log was slow to confirm its start.
+   * Resolves to the events that ended the run, or to none if it has not ended. Does nothing with a run that this
+   * process works on already: it may have counted as lost while the log was slow to confirm its start.
    */
   submitRun(run: RunToDo, reserved: string, chosen?: Route): Promise<Recorded<AccountEvent>[]> {
     const { runId, accountId } = run

@@ -148,9 +148,9 @@ t.test('the route that was chosen at the start comes first, unless its circuit b
   const chosen = [...routes.findRoutes('lumen-t2i', { prompt: 'hello' })][1]
   const again = () => [...routes.findRoutes('lumen-t2i', { prompt: 'hello' }, chosen)].map(each => each.account.account)
   t.same(again(), ['b', 'a', 'c'])
-  const trouble = { kind: 'unauthorized' } as const
+  const fault = { kind: 'unauthorized' } as const
   if (chosen)
-    health.ended(chosen.account, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', trouble })
+    health.ended(chosen.account, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(
     [names(), again()],
     [
