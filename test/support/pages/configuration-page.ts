@@ -34,7 +34,7 @@ const sections: Partial<Record<Variable, [string, string]>> = {
   ],
   OPENAI_API_KEY: ['Providers', 'A key turns its provider on. See [Providers](providers.md).'],
   MAX_CONNECTIONS: ['Connections', 'See [TLS and proxies](network.md#tls-and-proxies).'],
-  REQUESTS_PER_MINUTE_PER_KEY: ['Limits of accounts', 'See [Operators and keys](accounts.md#operators-and-keys).'],
+  REQUESTS_PER_MINUTE_PER_KEY: ['Limits of accounts', 'See [Limits](accounts.md#limits).'],
   ALLOW_PRIVATE_WEBHOOKS: [
     'Addresses that the service reaches',
     'See [A proxy to the internet](network.md#a-proxy-to-the-internet).',
