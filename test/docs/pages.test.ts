@@ -20,6 +20,16 @@ t.test('the pages of the API and of auditing name every request', async t => {
   }
 })
 
+t.test('the log lines of the monitoring page are in the code', async t => {
+  const page = await readFile('docs/outages.md', 'utf8')
+  const files = (await readdir('src', { recursive: true })).filter(name => name.endsWith('.ts'))
+  const source = (await Promise.all(files.map(name => readFile(join('src', name), 'utf8')))).join('')
+  const lines = [...page.slice(page.indexOf('| `msg`')).matchAll(/^\| `([^`:;]+)/gm)].map(([, line = '']) => line)
+  t.ok(lines.length > 30)
+  // The code puts some lines together: before the semicolon is what happened, after it what the service does.
+  for (const line of lines.slice(1)) t.ok(source.includes(line), line)
+})
+
 t.test('every command in the documentation exists, with its options', async t => {
   const names = (await readdir('docs', { recursive: true })).filter(name => name.endsWith('.md'))
   const pages = ['README.md', ...names.map(name => join('docs', name))]
