@@ -11,6 +11,7 @@ import { collect } from '../support/collect.ts'
 import { filePart, formOf, formType, sendForm, textPart, upload } from '../support/multipart.ts'
 import { picture, pngWith, sampleFiles } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { isLong } from '../support/test-length.ts'
 
 const service = await startService(t)
 const customer = await openAccount(service)
@@ -173,7 +174,7 @@ t.test('a form can arrive in pieces of any size', async t => {
 const CHUNK_OVERHEAD = 12
 
 t.test('a file of exactly the maximum size is accepted', async t => {
-  for (const filling of ['\0', '\r', '-']) {
+  for (const filling of isLong ? ['\0', '\r', '-'] : ['-']) {
     const file = pngWith(png, 'teSt', Buffer.alloc(MAX_INLINE_BYTES - png.length - CHUNK_OVERHEAD, filling))
     const { status, body } = await upload(customer, filePart(file), textPart('folder_path', 'large'))
     t.equal(status, 200)

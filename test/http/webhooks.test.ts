@@ -11,9 +11,9 @@ import { caughtUp } from '../support/caught-up.ts'
 import { type Client, picture, sandbox, withoutInput } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { type Delivery, startReceiver, untilRecorded, webhookEvents } from '../support/receiver.ts'
-import { type Customer, openAccount, openAccounts, openFolder, startService } from '../support/service.ts'
-import { startServiceProcess } from '../support/service-process.ts'
+import { type Customer, openAccount, openFolder, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { traceLog } from '../support/trace-log.ts'
 
 const outcomeOf = (input: Record<string, unknown>): ProviderOutcome =>
   input['outcome'] === 'success'
@@ -119,18 +119,19 @@ t.test('the secret is shown only to its account and is not cacheable', async t =
 
 t.test('secrets survive a restart and are in no event and no log line', async t => {
   const folder = await temporaryFolder(t)
-  const [customer] = await openAccounts(folder, { tester: true })
   const receiver = await startReceiver(t)
-  const start = () => startServiceProcess(t, folder, { ...environment, LOG_LEVEL: 'trace' })
+  const { logger, logged } = await traceLog(t)
+  const start = () => startService(t, { folder, environment, providers: { sandbox: provider }, logger })
   const first = await start()
-  const secret = await secretOf(customer.at(first.url))
-  await customer.at(first.url).run({ ...sandbox(), webhook_url: receiver.url })
+  const customer = await openAccount(first, { tester: true })
+  const secret = await secretOf(customer)
+  await customer.run({ ...sandbox({ outcome: 'success' }), webhook_url: receiver.url })
   await receiver.until(1)
-  const { stdout, stderr } = await first.end('SIGTERM')
-  t.match(stdout, /"delivered":true.*"msg":"webhook"/)
+  await first.stop()
+  const lines = await logged(/"delivered":true.*"msg":"webhook"/)
   const second = await start()
   t.equal(await secretOf(customer.at(second.url)), secret)
-  await second.end('SIGTERM')
+  await second.stop()
 
   const core = await openFolder(folder)
   const events = JSON.stringify(await collect(core.log.readAll(BEFORE_FIRST)))
@@ -140,7 +141,7 @@ t.test('secrets survive a restart and are in no event and no log line', async t 
   t.equal(secret, webhookSecret(masterSecret, customer.accountId))
   const [delivery] = receiver.deliveries as [Delivery]
   for (const hidden of [masterSecret, secret.slice('whsec_'.length), String(delivery.headers['webhook-signature'])]) {
-    t.notOk((stdout + stderr).includes(hidden))
+    t.notOk(lines.includes(hidden))
     t.notOk(events.includes(hidden))
   }
 })

@@ -46,14 +46,18 @@ const TAGS = ['event_id', 'position', 'revision', 'time', 'run_id', 'endpoint', 
 export const readByBeancount: Read = async (t, text) => {
   const path = await fileOf(t, text)
   await run('bean-check', path)
-  const query = async (select: string) => parseCsv(await run('bean-query', '--format', 'csv', path, select))
-  const balances = await query('SELECT account, sum(number) AS balance GROUP BY account')
   const tags = TAGS.map(name => `entry_meta('${name}') AS ${name}`)
-  const postings = await query(`SELECT date, ${tags.join(', ')}`)
-  const entries = new Map(postings.map(({ date = '', ...tags }) => [tags['event_id'], { day: date, tags }]))
-  return {
+  const select = `SELECT date, account, number, ${tags.join(', ')}`
+  const balances: Record<string, number> = {}
+  const entries = new Map<string | undefined, ReadBooks['entries'][number]>()
+  for (const posting of parseCsv(await run('bean-query', '--format', 'csv', path, select))) {
+    const { date = '', account = '', number = '', ...tags } = posting
     // bean-query pads names to the same width.
-    balances: Object.fromEntries(balances.map(({ account = '', balance = '' }) => [account.trim(), microsOf(balance)])),
+    balances[account.trim()] = (balances[account.trim()] ?? 0) + microsOf(number)
+    entries.set(tags['event_id'], { day: date, tags })
+  }
+  return {
+    balances,
     entries: [...entries.values()].map(({ day, tags }) => ({ day, tags: withoutEmpty(tags) })),
   }
 }

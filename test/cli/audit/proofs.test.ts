@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import type { InclusionProof, Proof } from '../../../schemas/proof.ts'
+import type { LogSealed } from '../../../schemas/seal-events.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { sealName } from '../../../src/services/seals/seals.ts'
 import { findPython, needsPython } from '../../support/checkers.ts'
@@ -73,23 +74,25 @@ t.test('a proof of each kind is made beside the service, and each program finds 
     const [, seal = ''] = /^seal (\S+) of/.exec(lines.at(-2) ?? '') ?? []
     const kept = await operator.text(t, 'audit', 'check', paths.proof, '--key', paths.key, '--seal', seal)
     t.same(kept.trimEnd().split('\n'), lines.slice(0, -1))
-    for (const [program, script] of scripts) {
-      const all = await output(program, script, paths.proof, '--key', paths.key)
-      t.same(all, { code: 0, stderr: '', stdout: `${lines.join('\n')}\n` }, program)
-    }
-    for (const number of ['999', seal.split(':')[0]]) {
-      for (const [digest, old] of [
-        [`sha256-${'a'.repeat(64)}`, ''],
-        ['a'.repeat(64), '; no signature covers such an old name, so it may be forged'],
-      ]) {
-        const other = `${number}:${digest}`
-        const hint = `${old}${number === '999' ? CONSISTENCY : ''}`
-        const stdout = `wrong: it is about seal ${seal}, and not about seal ${other}, which was kept${hint}\n`
-        const options = [paths.proof, '--key', paths.key, '--seal', other]
-        t.match(await operator.run('audit', 'check', ...options), { code: 1, stdout })
-        for (const [program, script] of scripts)
-          t.same(await output(program, script, ...options), { code: 1, stdout, stderr: '' }, program)
-      }
+    const all = await output('python3', PYTHON, paths.proof, '--key', paths.key)
+    t.same(all, { code: 0, stderr: '', stdout: `${lines.join('\n')}\n` })
+  }
+})
+
+t.test('a proof about another seal than the kept one is wrong, and says which', needsPython, async t => {
+  await writeFile(paths.proof, JSON.stringify(await prove('--run', run.run_id, '--at', `${newest}`)))
+  const seal = sealName((await sealsOf()).find(({ revision }) => revision === newest)?.data as LogSealed)
+  for (const number of ['999', newest]) {
+    for (const [digest, old] of [
+      [`sha256-${'a'.repeat(64)}`, ''],
+      ['a'.repeat(64), '; no signature covers such an old name, so it may be forged'],
+    ]) {
+      const other = `${number}:${digest}`
+      const hint = `${old}${number === '999' ? CONSISTENCY : ''}`
+      const stdout = `wrong: it is about seal ${seal}, and not about seal ${other}, which was kept${hint}\n`
+      const options = [paths.proof, '--key', paths.key, '--seal', other]
+      t.match(await operator.run('audit', 'check', ...options), { code: 1, stdout })
+      t.same(await output('python3', PYTHON, ...options), { code: 1, stdout, stderr: '' })
     }
   }
 })
@@ -179,16 +182,13 @@ t.test('the examples are right, as the page says', needsPython, async t => {
 t.test('a seal with another link is shown by what its signature covers, or refused', needsPython, async t => {
   const check = async (example: string) => {
     const args = [`docs/verify/examples/${example}.json`, '--key', 'docs/verify/examples/keys.json']
-    const ends = [
-      await operator.run('audit', 'check', ...args),
-      ...(await Promise.all(scripts.map(([program, script]) => output(program, script, ...args)))),
-    ]
+    const ends = [await operator.run('audit', 'check', ...args), await output('python3', PYTHON, ...args)]
     return ends.map(({ code, stdout }) => ({ code, stdout }))
   }
   const refusal = { code: 1, stdout: 'wrong: seal 3 does not cover seal 1\n' }
-  t.same(await check('forged-consistency-earlier'), Array(3).fill(refusal))
+  t.same(await check('forged-consistency-earlier'), Array(2).fill(refusal))
   const noProof = { code: 1, stdout: 'wrong: it is no tollgate-proof of version 1 in the documented form\n' }
-  t.same(await check('forged-text'), Array(3).fill(noProof), 'half of a character in place of a "?"')
+  t.same(await check('forged-text'), Array(2).fill(noProof), 'half of a character in place of a "?"')
   for (const [forged, honest] of [
     ['forged-inclusion', 'inclusion'],
     ['forged-consistency-later', 'consistency'],
@@ -205,15 +205,18 @@ t.test('a seal that was kept by its link is found, and its name is told', needsP
   const caveat = `No signature covers the old name 3:${link}: keep ${name} instead.`
   for (const { code, stdout } of [
     await operator.run('audit', 'check', ...args),
-    ...(await Promise.all(scripts.map(([program, script]) => output(program, script, ...args)))),
+    await output('python3', PYTHON, ...args),
   ]) {
     t.equal(code, 0)
     t.match(stdout, `seal ${name} of 2026-11-22T16:20:00.000Z\n${caveat}\n`)
   }
 })
 
+const PYTHON = 'docs/verify/verify.py'
+
+/** The command of the service runs the second one too. */
 const scripts = [
-  ['python3', 'docs/verify/verify.py'],
+  ['python3', PYTHON],
   ['node', 'docs/verify/verify.mjs'],
 ] as const
 
