@@ -1,6 +1,6 @@
 import type { Refusal } from '../domain/refusal.ts'
 
-/** The outcome of a service call. Only bugs and broken I/O are thrown. */
+/** The outcome of a service call. Only bugs and failed I/O are thrown. */
 export type Answer<Value> = { value: Value } | Refused
 
 export interface Refused {

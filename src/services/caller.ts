@@ -3,8 +3,8 @@ import type { AccountId, AuditorId, KeyId, Moded, SessionId } from '../../schema
 import type { Cause } from '../engine/streams/stream.ts'
 
 /**
- * The caller of a service. Every service function takes it first, and the log records it as the event's `actor`. An
- * anonymous caller has no key; it may read what is public, and changes nothing in the log.
+ * The caller of a service: the first argument of every service function, which the log records as the event's `actor`.
+ * An anonymous caller has no key. It may read public data, and changes nothing in the log.
  */
 export type Caller = (
   | KeyHolder
@@ -19,7 +19,7 @@ export type Caller = (
 /** A caller that acts for one account. */
 export type AccountCaller = Extract<Caller, { accountId: AccountId }>
 
-/** A client with an API key of the account. The mode is that of the key in the account's own state. */
+/** A client with an API key of the account. The account's own state decides the key's mode. */
 export interface KeyHolder extends Moded {
   kind: 'key'
   accountId: AccountId
@@ -35,7 +35,7 @@ export interface SessionOwner {
   requestId?: string | undefined
 }
 
-/** An auditor with a key, who reads all accounts and writes nothing but the record of that. */
+/** An auditor with a key, who reads all accounts, and writes only the record of these reads. */
 export interface AuditorCaller {
   kind: 'auditor'
   auditorId: AuditorId
@@ -43,20 +43,20 @@ export interface AuditorCaller {
   requestId?: string | undefined
 }
 
-/** The service itself, which acts for somebody who is not signed in yet. */
+/** The service itself, acting for a person who has not signed in yet. */
 export const serviceFor = ({ requestId }: Caller): Caller => ({ kind: 'service', requestId })
 
-/** The caller as the log records it. */
+/** The log's record of the caller. */
 export const causeOf = (caller: Caller): Cause => ({ actor: actorOf(caller), requestId: caller.requestId })
 
-/** The caller's key, which must still be active when the account writes; undefined for callers without one. */
+/** The caller's key, which must still be active when the account writes; undefined for a caller without a key. */
 export const keyIdOf = (caller: Caller): KeyId | undefined => (caller.kind === 'key' ? caller.keyId : undefined)
 
-/** The mode of what a caller makes. Callers without a key are live. */
+/** The mode of the caller's objects. Callers without a key are live. */
 export const modeOf = (caller: Caller): { livemode?: false } =>
   caller.kind === 'key' && caller.livemode === false ? { livemode: false } : {}
 
-/** Whether a caller sees something of a mode. A key sees its own mode alone. */
+/** Whether a caller sees an object of a mode. A key sees only its own mode. */
 export const isSeenBy = (caller: Caller, { livemode }: Moded): boolean =>
   caller.kind !== 'key' || caller.livemode === livemode
 

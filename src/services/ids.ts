@@ -23,21 +23,17 @@ export const newSessionId = (random: Random) => newId('sess', random) as Session
 export const newRunId = (random: Random) => newId('run', random) as RunId
 
 /**
- * The `webhook-id` of a run's webhook or of a test. It is the same for all attempts, so that receivers can recognise
- * repeats.
+ * The `webhook-id` of a run's webhook or of a test. All attempts have the same ID, so receivers can recognise repeats.
  */
 export const webhookIdOf = (id: RunId | WebhookTestId): string => id.replace(/^[a-z]+_/, 'msg_')
 
-/** Whether a text has the form of an account id. */
 export const isAccountId = compileGuard(AccountId)
 
-/** Whether a text has the form of a session id. */
 export const isSessionId = compileGuard(SessionId)
 
-/** Whether a text has the form of an upload id. */
 export const isUploadId = compileGuard(UploadId)
 
-/** A run id in either of its two forms, `run_…` or the same id as a UUID; undefined for any other text. */
+/** Parses either form of a run ID, `run_…` or a UUID. Returns undefined for any other text. */
 export const parseRunId = (text: string): RunId | undefined => {
   if (isRunId(text)) return text
   const uuid = text.toLowerCase()

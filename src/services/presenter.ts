@@ -18,7 +18,7 @@ import type { Supply } from './providers/routes.ts'
 import type { PricedRequest } from './runs/quotes.ts'
 import { type UsagePage, usageItem } from './usage/usage.ts'
 
-/** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
+/** Presents rows in the form of the API: snake case, credits instead of microcredits, addresses instead of keys. */
 export class Presenter {
   readonly #addresses: Addresses
   readonly #usdPerCreditMicros: number
@@ -44,7 +44,7 @@ export class Presenter {
     return { object: 'list', data, has_more: next !== null, next_cursor: next, from, to }
   }
 
-  /** `input` and `warnings` are missing where they are not shown. */
+  /** `input` and `warnings` are shown only if given. */
   run(row: RunRow, { input, warnings }: RunExtras = {}): Run {
     const { provider, startedAt, completedAt, refundedMicros, output, error, metadata, label } = row
     return {
@@ -104,7 +104,7 @@ export class Presenter {
     }
   }
 
-  /** `status` is that of the whole family, even if only a part of it is shown. */
+  /** `status` is the status of the whole family, even if only a part of the family is shown. */
   family(family: Family, status = statusOf(family)): ModelFamily {
     const endpoints = family.endpoints.map(endpoint => this.#endpoint(endpoint))
     const [mode, ...otherModes] = new Set(family.endpoints.map(endpoint => endpoint.mode))
@@ -129,7 +129,7 @@ export class Presenter {
     return { available, ...(retiresAt !== undefined && { retires_at: retiresAt }) }
   }
 
-  /** When a family, or its endpoint of this name, retires as a whole; undefined if that is not announced. */
+  /** The retirement of a whole family, or of its endpoint `name`; undefined if none is announced. */
   retirement({ endpoints }: Family, name: string): Pick<Supply, 'retiresAt' | 'deprecatedAt'> | undefined {
     const named = endpoints.filter(({ id }) => id === name)
     const supplies = (named.length > 0 ? named : endpoints).map(({ id }) => this.#supplyOf(id))
@@ -137,13 +137,13 @@ export class Presenter {
     return supplies.sort((one, other) => ((one.retiresAt ?? '') < (other.retiresAt ?? '') ? -1 : 1)).at(-1)
   }
 
-  /** Differs whenever something else of an offer is shown: a new version, another part of it, or another supply. */
+  /** Changes with anything visible in an offer: the revision, the endpoints, and their supply. */
   versionOf({ family, revision }: Offer): string {
     const supplies = family.endpoints.map(({ id }) => [id, ...Object.values(this.#supplyOf(id))].join(' '))
     return `${family.id} ${revision} ${supplies.join(' ')}`
   }
 
-  /** The price of a run. In test mode, it is what the run would cost. */
+  /** The price of a run. In test mode, it is hypothetical. */
   quote({ receipt, livemode }: Pick<PricedRequest, 'receipt' | 'livemode'>): Quote {
     const { model, endpoint, totalMicros, lines, usdPerCreditMicros = this.#usdPerCreditMicros } = receipt
     const credits = fromMicros(totalMicros)
@@ -166,7 +166,7 @@ export class Presenter {
     const urls = artifacts.map(artifact => this.#addresses.urlOf(artifact.objectKey))
     const [url, ...others] = urls
     const hasOne = others.length === 0
-    // Image runs always return a list, whatever their number of images; other runs usually have one file.
+    // Image runs always return a list, even of one image. Other runs usually have one file.
     const isImage = artifacts[0]?.mimeType.startsWith('image/')
     return {
       ...(url && (isImage || !hasOne) && { urls }),
@@ -176,7 +176,7 @@ export class Presenter {
     }
   }
 
-  /** Endpoints are cached: their price range takes a while to compute, and they never change. */
+  /** Cached, because computing a price range takes a while and an endpoint never changes. */
   #endpoint(endpoint: Endpoint): PresentedEndpoint {
     let presented = this.#endpoints.get(endpoint)
     if (!presented) {

@@ -14,10 +14,10 @@ export type Check = (value: unknown) => Fault[]
 /** The formats of names, and formats that only describe values. */
 const formats = { ...nameFormats, uri: true, 'uri-reference': true } as const
 
-// Verbose errors include the schema, whose description explains a fault better than a pattern.
+// Verbose errors include the schema. Its description explains a fault better than a pattern.
 const explaining = { strict: true, allowUnionTypes: true, allErrors: true, verbose: true, formats }
-// Compiling the schema of schemas would block the first request for a tenth of a second. Only schemas from outside need
-// it, and they are checked when they are published.
+// Compiling the meta-schema would block the first request for a tenth of a second. Only schemas from outside need it,
+// and they are checked when they are published.
 const known = { validateSchema: false }
 const thorough = new Ajv2020({ ...explaining, ...known })
 const filling = new Ajv2020({ ...explaining, ...known, useDefaults: true })
@@ -30,7 +30,7 @@ export const compileCheck = (shape: object): Check => toCheck(() => thorough.com
 /** Checks a value against a schema, and fills the schema's defaults into the value. */
 export const compileFillingCheck = (schema: object): Check => toCheck(() => filling.compile(schema))
 
-/** Why `compileFillingCheck` cannot compile a schema; undefined if it can. */
+/** The reason why `compileFillingCheck` cannot compile a schema; undefined if it can. */
 export const compileFault = (schema: object): string | undefined => {
   try {
     publishing.compile(schema)
@@ -42,13 +42,13 @@ export const compileFault = (schema: object): string | undefined => {
   }
 }
 
-/** Like compileFillingCheck, for values that arrive as text: converts numbers and booleans. */
+/** Like compileFillingCheck, for values from texts: converts numbers and booleans. */
 export const compileConvertingCheck = (schema: object): Check => toCheck(() => converting.compile(schema))
 
-/** The most faults to report of one value. Readers fix the first ones first. */
+/** The most faults to report of a value. Readers fix the first ones first. */
 const MAX_FAULTS = 50
 
-/** Compiles on first use: no process needs every schema, and commands must start quickly. */
+/** Compiles at first use: no process needs every schema, and commands must start quickly. */
 const toCheck = (compile: () => ValidateFunction): Check => {
   let validate: ValidateFunction | undefined
   return value => {
@@ -61,7 +61,7 @@ const toCheck = (compile: () => ValidateFunction): Check => {
   }
 }
 
-/** A list of the valid values also says their type. */
+/** Drops the fault of a type if another fault lists the valid values. */
 const withoutRedundant = (errors: ErrorObject[]): ErrorObject[] => {
   const listed = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath))
   return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !listed.has(instancePath))
@@ -84,7 +84,7 @@ const toFault = ({ instancePath, keyword, params, message, parentSchema }: Error
   }
 }
 
-/** The words for keywords with a limit or a single value. */
+/** Texts for keywords with a limit or a single value. */
 const plainWords: Record<string, (params: ErrorObject['params']) => string> = {
   type: ({ type }) => `must be ${[type].flat().map(nameOfType).join(' or ')}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
@@ -99,7 +99,7 @@ const plainWords: Record<string, (params: ErrorObject['params']) => string> = {
   maxItems: ({ limit }) => `must have at most ${plural(limit, 'item')}`,
 }
 
-/** The words for a value beyond a limit. */
+/** The text for a value beyond a limit. */
 export const describeLimit = (keyword: 'minLength' | 'maxLength' | 'maximum', limit: number): string =>
   plainWords[keyword]?.({ limit }) ?? ''
 
@@ -123,7 +123,9 @@ const unknown = (parent: Record<string, unknown> | undefined): string => {
   return names.length <= MAX_NAMES ? `is unknown; expected one of ${names.join(', ')}` : 'is unknown'
 }
 
-/** Explains the expected value by the schema's description if that is a noun, or else by its pattern, if it has one. */
+/**
+ * Explains the expected value by the schema's description, if it is a noun, or else by the pattern, if there is one.
+ */
 const words = (parent: Record<string, unknown> | undefined): string | undefined => {
   const described = textOf(parent) ?? ''
   if (/^(An?|The) /.test(described)) return `must be ${lowerFirst(described)}`
@@ -134,13 +136,13 @@ const words = (parent: Record<string, unknown> | undefined): string | undefined 
 const textOf = (schema: Record<string, unknown> | undefined): string | undefined =>
   typeof schema?.['description'] === 'string' ? schema['description'].replace(/\.$/, '') : undefined
 
-/** A sentence in the middle of another one. */
+/** The text with a lower-case first letter, for use within a sentence. */
 export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** A name as a part of a JSON Pointer (RFC 6901). */
+/** Escapes a name for a JSON Pointer (RFC 6901). */
 export const toPointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** An object without its null members: clients in some languages send null for what they leave out. */
+/** An object without its null members. Clients in some languages send null for omitted members. */
 export const withoutNulls = <Some extends object>(
   value: Some,
   isOptional: (name: string) => boolean = () => true,

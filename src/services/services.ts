@@ -27,8 +27,8 @@ import type { WebhookTests } from './webhooks/webhook-tests.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
 /**
- * Everything that Tollgate does for its callers, by noun. Every function takes its caller first and returns a value or
- * a refusal. HTTP routes, MCP tools and commands call nothing else.
+ * Everything that Tollgate does for its callers, by noun. Every function takes its caller first, and returns a value or
+ * a refusal. HTTP routes, MCP tools and commands call only these functions.
  */
 export interface Services extends CoreServices {
   runs: Functions<Runs>
@@ -45,7 +45,7 @@ export interface Services extends CoreServices {
   identities: Functions<Identities>
 }
 
-/** The services that need only the log and the views, which is all that a command opens. */
+/** The services that need only the log and the views. Commands open only these. */
 export interface CoreServices {
   accounts: Functions<Accounts>
   keys: Functions<ApiKeys>
@@ -65,5 +65,5 @@ export interface CoreServices {
   descriptors: Functions<Descriptors>
 }
 
-/** The public functions of a class without its private members, so that a policy can wrap them. */
+/** The public functions of a class, so that a policy can wrap them. */
 export type Functions<Class> = Omit<Class, 'permissions'>

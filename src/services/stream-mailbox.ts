@@ -9,7 +9,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Random } from '../ports/random.ts'
 import { eventCodec } from './event-codec.ts'
 
-/** What it takes to read and extend a stream. */
+/** The dependencies for reading and extending a stream. */
 export interface StreamDependencies {
   log: EventLog
   clock: Clock
@@ -17,7 +17,7 @@ export interface StreamDependencies {
   logger: Logger
 }
 
-/** The mailbox of a stream that is the only one of its kind. */
+/** The mailbox of a stream that is unique, such as the catalog. */
 export const mailboxOf = <Command, State, Event extends AnyEvent, Refusal>(
   stream: string,
   decider: Decider<Command, State, Event, Refusal>,

@@ -20,7 +20,7 @@ import { AuditedAccounts, type AuditedAccountsDependencies } from './audited-acc
 import type { AuditorKeys } from './auditor-keys.ts'
 import type { ReadRecord } from './read-record.ts'
 
-/** When to ask for a verification again while another is in progress. It takes 10 s for a million events. */
+/** When a client should ask again while another verification runs. Verifying a million events takes 10 s. */
 const RETRY_VERIFICATION_MS = 30_000
 
 interface Dependencies extends AuditedAccountsDependencies {
@@ -28,7 +28,7 @@ interface Dependencies extends AuditedAccountsDependencies {
   reads: Reads
   auditorKeys: AuditorKeys
   record: ReadRecord
-  /** Apart from the one for the owners of accounts, who must not wait for the pages of auditors. */
+  /** A ledger of its own, so that account owners never wait for the pages of auditors. */
   ledger: Pick<Ledger, 'lines'>
   seals: SealStream
   verifier: LogVerifier
@@ -36,7 +36,7 @@ interface Dependencies extends AuditedAccountsDependencies {
 
 type Read = Omit<AuditorRead, 'auditorId'>
 
-/** What auditors read. Each read is recorded before its answer is given, and a request that is refused is no read. */
+/** Reads for auditors. Each read is recorded before its result is returned. A refused request is not a read. */
 export class Audit {
   readonly #dependencies: Dependencies
   readonly #accounts: AuditedAccounts
@@ -56,7 +56,7 @@ export class Audit {
     this.#accounts = new AuditedAccounts(dependencies)
   }
 
-  /** All accounts, newest first. Rejects with Unavailable, like all others here. */
+  /** All accounts, newest first. Rejects with Unavailable, like all other functions here. */
   accounts(
     caller: AuditorCaller,
     query: { limit: number; cursor?: AccountId | undefined },
@@ -66,7 +66,7 @@ export class Audit {
     return this.#recorded(caller, { route: 'accounts', parameters }, () => this.#accounts.page(query, client))
   }
 
-  /** The lines of any account, as its owner sees them. */
+  /** The lines of any account. */
   ledger(
     caller: AuditorCaller,
     accountId: AccountId,
@@ -93,7 +93,7 @@ export class Audit {
     })
   }
 
-  /** What auditors have read before, newest first. */
+  /** Earlier reads of auditors, newest first. */
   reads(
     caller: AuditorCaller,
     query: StreamQuery,
@@ -106,8 +106,8 @@ export class Audit {
   }
 
   /**
-   * Begins to verify the log, or one account, up to its present head. One at a time, since each reads the whole log.
-   * The verification ends when the client disconnects. A key that was revoked meanwhile gets no result.
+   * Verifies the log, or one account, up to the current head. Verifications run one at a time, since each reads the
+   * whole log. A verification stops when the client disconnects. A key that was revoked in the meantime gets no result.
    */
   async verify(
     caller: AuditorCaller,
@@ -138,8 +138,8 @@ export class Audit {
   }
 
   /**
-   * What `find` finds, once it is recorded that the auditor has read it. A key that was revoked meanwhile gets nothing:
-   * the record may come after the revocation, but never the answer.
+   * The result of `find`, once the read is recorded. A key that was revoked in the meantime gets no result: the record
+   * may follow the revocation, but the result may not.
    */
   async #recorded<Value>(
     caller: AuditorCaller,
@@ -161,7 +161,7 @@ export class Audit {
   }
 }
 
-/** A record of the stream of reads as auditors see it. */
+/** The API form of a record. */
 const auditedRead = (raw: RawEvent): AuditedRead | undefined => {
   const event = eventCodec.decode(raw)
   if (event.type !== 'AuditorRead') return undefined
@@ -182,13 +182,13 @@ const auditedRead = (raw: RawEvent): AuditedRead | undefined => {
 
 interface StreamQuery {
   limit: number
-  /** The revision of the last event of the page before. */
+  /** The revision of the last event on the previous page. */
   cursor?: string | undefined
 }
 
 /**
- * A page of a stream whose last event has the revision `last`, newest first. `show` leaves out events for which it
- * returns nothing, so that a page may be short.
+ * A page of a stream, newest first. `last` is the revision of the stream's last event. A page may be short, because
+ * `show` leaves out events for which it returns undefined.
  */
 const streamPage = async <Shown>(
   log: Pick<EventLog, 'readStream'>,

@@ -17,11 +17,11 @@ export interface AuditedAccountsDependencies {
 
 interface AccountsQuery {
   limit: number
-  /** The last account of the page before. */
+  /** The last account on the previous page. */
   cursor?: AccountId | undefined
 }
 
-/** Lists all accounts for auditors. The views name them, and their balances come from the log. */
+/** Lists all accounts for auditors, with names from the views and balances from the log. */
 export class AuditedAccounts {
   readonly #dependencies: AuditedAccountsDependencies
 
@@ -29,14 +29,14 @@ export class AuditedAccounts {
     this.#dependencies = dependencies
   }
 
-  /** A page of accounts, newest first. Other requests are served between two accounts. */
+  /** A page of accounts, newest first. Serves other requests between two accounts. */
   async page(
     { limit, cursor }: AccountsQuery,
     client: WaitingClient,
   ): Promise<Answer<Page<AuditedAccount, AccountId>>> {
     const { reads } = this.#dependencies
     if (cursor !== undefined && !(await reads.get('accounts', cursor))) return refuse('cursor_unknown')
-    // One more than asked for shows whether there are more.
+    // One account more than requested shows that there are more.
     const range = { prefix: '', after: cursor, newestFirst: true, limit: limit + 1 }
     const rows = (await reads.list('accounts', BY_KEY, range)).map(({ row }) => row)
     const found: AuditedAccount[] = []

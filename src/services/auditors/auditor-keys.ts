@@ -9,10 +9,10 @@ import type { Clock } from '../../ports/clock.ts'
 import { type AuditorCaller, type Caller, causeOf } from '../caller.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 
-/** How old the keys may be that a made-up key is compared with. A key that was created a moment ago works after it. */
+/** The maximum age of the keys with which an unknown key is compared. So a new key works after this time. */
 const MAX_AGE_MS = 100
 
-/** Reads and changes the stream of auditors. No view holds their keys, so that none can lend one. */
+/** Reads and changes the stream of auditors. No view holds their keys, so a forged row gives no access. */
 export class AuditorKeys {
   readonly #mailbox: Mailbox<AuditorCommand, AuditorsState, AuditorEvent, Refusal>
   readonly #clock: Clock
@@ -22,7 +22,6 @@ export class AuditorKeys {
     this.#mailbox = mailboxOf(AUDITORS_STREAM, auditors, dependencies)
   }
 
-  /** All auditors, as the log has them now. */
   state(): Promise<AuditorsState> {
     return this.#mailbox.currentState()
   }
@@ -32,8 +31,8 @@ export class AuditorKeys {
   }
 
   /**
-   * The auditor with this key; undefined if it is unknown or was revoked, in any process. Keys that are made up cost no
-   * read of the log each. Rejects with Unavailable.
+   * The auditor with this key; undefined if the key is unknown or was revoked in any process. Unknown keys do not cause
+   * a read of the log each. Rejects with Unavailable.
    */
   async holderOf(apiKey: string): Promise<Omit<AuditorCaller, 'kind'> | undefined> {
     const hash = sha256(apiKey)
@@ -41,13 +40,13 @@ export class AuditorKeys {
     return active.has(hash) ? holderIn(await this.state(), hash) : undefined
   }
 
-  /** The same, from what this process knew a moment ago: enough to refuse an auditor, and not to let one in. */
+  /** Like `holderOf`, but from memory, which may be a moment old. Enough to refuse an auditor, not to admit one. */
   async knows(apiKey: string): Promise<boolean> {
     const { active } = await this.#mailbox.stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
     return active.has(sha256(apiKey))
   }
 
-  /** Whether the auditor's key is active, as the log has it now. Rejects with Unavailable. */
+  /** Whether the auditor's key is active in the log. Rejects with Unavailable. */
   async isActive(auditorId: AuditorId): Promise<boolean> {
     const auditor = (await this.state()).all.get(auditorId)
     return auditor !== undefined && auditor.revokedAt === undefined

@@ -15,7 +15,7 @@ interface Dependencies {
   keyPrefix: string
 }
 
-/** An auditor by its id or, if its key is active, by its name. */
+/** An auditor by ID or, if the key is active, by name. */
 type NamedAuditor = { auditorId: string } | { name: string }
 
 /** Creates, lists and revokes the keys of auditors. */
@@ -28,7 +28,7 @@ export class Auditors {
     this.#dependencies = dependencies
   }
 
-  /** Creates a key. Its text is returned only here; the log holds its hash. */
+  /** Creates a key. Returns its text, which the log does not hold: the log has the hash. */
   async create(caller: Caller, name: string): Promise<Answer<{ auditorId: AuditorId; apiKey: string }>> {
     const { auditorKeys, random, keyPrefix } = this.#dependencies
     const apiKey = `${keyPrefix}_ak_${random.hex(16)}`
@@ -38,13 +38,13 @@ export class Auditors {
     return 'refuse' in outcome ? outcome : answer({ auditorId, apiKey })
   }
 
-  /** Lists all auditors, oldest first, including those whose keys were revoked. */
+  /** Lists all auditors, oldest first, including those with revoked keys. */
   async list(_caller: Caller): Promise<Answer<Auditor[]>> {
     const { all } = await this.#dependencies.auditorKeys.state()
     return answer([...all.values()])
   }
 
-  /** Revokes a key, which is refused from then on, in every process. */
+  /** Revokes a key. From then on, every process refuses it. */
   async revoke(caller: Caller, named: NamedAuditor): Promise<Answer<{ auditorId: AuditorId }>> {
     const { auditorKeys } = this.#dependencies
     const auditorId = 'name' in named ? await this.#idOf(named.name) : (named.auditorId as AuditorId)
@@ -59,5 +59,5 @@ export class Auditors {
   }
 }
 
-/** Whether a text has the form of an auditor's key, with any prefix. The keys of accounts never have. */
+/** Whether a text has the form of an auditor's key, with any prefix. Keys of accounts never have this form. */
 export const isAuditorKey = (apiKey: string): boolean => /_ak_[0-9a-f]{32}$/.test(apiKey)

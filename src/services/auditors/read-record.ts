@@ -13,7 +13,7 @@ interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<ReadsState>
 }
 
-/** Records what auditors read. */
+/** Records the reads of auditors. */
 export class ReadRecord {
   readonly #mailbox: Mailbox<AuditorRead, ReadsState, ReadEvent, Refusal>
   readonly #clock: Clock
@@ -23,7 +23,7 @@ export class ReadRecord {
     this.#mailbox = mailboxOf(READS_STREAM, reads, dependencies)
   }
 
-  /** Why the auditor may not read now, as far as this process knows: it spares work whose record would be refused. */
+  /** The reason to refuse the auditor, as far as this process knows. Saves work that the record would refuse. */
   async refusalOf({ auditorId }: AuditorCaller): Promise<Refused | undefined> {
     return readRefusal(await this.#mailbox.state(), auditorId, this.#clock.nowMs())
   }
@@ -41,10 +41,10 @@ export class ReadRecord {
   }
 }
 
-/** A tail of this many events is read in a few milliseconds, so an earlier snapshot would not be worth its cost. */
+/** Reading this many events takes a few milliseconds, so more frequent snapshots are not worth their cost. */
 const MIN_TAIL = 1000
 
-/** Converts what is known of recent reads to a snapshot and back. It spares reading the record from its beginning. */
+/** Converts the state of recent reads to a snapshot and back, so that the stream need not be read from its start. */
 export const readsSnapshots: SnapshotForm<ReadsState> = {
   version: 1,
   worthAfter: () => MIN_TAIL,

@@ -16,7 +16,7 @@ interface Dependencies {
 
 /** The families to list; all if there is no filter. */
 interface CatalogFilters {
-  /** One family by any of its names. The request is refused if the caller cannot see it. */
+  /** One family by any of its names. The request is refused if the caller cannot see the family. */
   model?: string
   output_type?: Family['outputType']
   kind?: Kind
@@ -25,13 +25,13 @@ interface CatalogFilters {
   query?: string
 }
 
-/** The published catalog, and the commands that would change it. */
+/** The published catalog, and commands that would change it. */
 interface CatalogChanges {
   state: CatalogState
   commands: CatalogCommand[]
 }
 
-/** Shows the families on offer, and lets the operator change them. */
+/** Shows the families on offer, and lets operators change them. */
 export class Catalog {
   readonly #dependencies: Dependencies
 
@@ -48,8 +48,8 @@ export class Catalog {
   }
 
   /**
-   * The families that the caller may see, in order of publication. A key that is restricted to some models sees only
-   * these. Callers without an account see test families too.
+   * The families that the caller may see, in order of publication. A restricted key sees only its models. Callers
+   * without an account also see test families.
    */
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
     const { offers } = this.#dependencies
@@ -65,7 +65,7 @@ export class Catalog {
     return answer(allowed.filter(offer => matches(offer, filters)))
   }
 
-  /** The published families in the form that an operator edits: all, or the one with the given id. */
+  /** The published families in the form that operators edit: all, or the family with the given ID. */
   async export(_caller: Caller, familyId?: string): Promise<Answer<Family[]>> {
     const { families } = await this.#dependencies.publishedCatalog.state()
     if (familyId === undefined) return answer([...families.values()])
@@ -79,7 +79,7 @@ export class Catalog {
     return answer({ state, commands: this.#commands(state, families) })
   }
 
-  /** Publishes the operator's own families or, without any, restores the shipped catalog. Returns the changes. */
+  /** Publishes the operator's families or, without any, restores the shipped catalog. Returns the changes. */
   async publish(caller: Caller, families?: Family[]): Promise<Answer<CatalogCommand[]>> {
     return this.#apply(caller, this.#commands(await this.#dependencies.publishedCatalog.state(), families))
   }
@@ -101,7 +101,7 @@ export class Catalog {
   }
 }
 
-/** An offer with the endpoints that a key may run; none if it may run none of them. */
+/** An offer, reduced to the endpoints that a key may run; nothing if the key may run none. */
 const narrowed = (offer: Offer, models: string[]): Offer[] => {
   const { family } = offer
   if (models.includes(family.id)) return [offer]
@@ -119,23 +119,23 @@ const matches = (
     text.toLowerCase().includes(query.toLowerCase()),
   )
 
-/** The information that programs read to learn how to use the service. It is the same for every caller. */
+/** Information from which programs learn how to use the service. All callers get the same. */
 export class Descriptors {
   readonly #offers: Offers
 
-  /** Whether a request for the families needs a key is a setting, which the routes know. */
+  /** A setting decides whether reading the families needs a key. The routes know the setting. */
   readonly permissions = { families: 'describe', protocol: 'read' } as const
 
   constructor(offers: Offers) {
     this.#offers = offers
   }
 
-  /** The families that descriptions of the service name: those open to every account. */
+  /** The families that are open to every account, for descriptions of the service. */
   async families(_caller: Caller): Promise<Answer<Offer[]>> {
     return answer(await this.#offers.list(false))
   }
 
-  /** Allows a caller to read a protocol's own description, such as the list of MCP tools. */
+  /** Allows a caller to read the description of a protocol, such as the list of MCP tools. */
   async protocol(_caller: Caller): Promise<Answer<undefined>> {
     return answer(undefined)
   }

@@ -7,7 +7,7 @@ import { type AccountCaller, type Caller, modeOf } from '../caller.ts'
 import { type Check, compileFillingCheck } from '../schema-check.ts'
 import type { PublishedCatalog } from './published-catalog.ts'
 
-/** A family as a caller sees it, and the `catalog` revision of this version. */
+/** A family as the caller sees it, with the catalog revision that published it. */
 export interface Offer {
   family: Family
   status: FamilyStatus
@@ -19,7 +19,7 @@ export class Offers {
   readonly #published: PublishedCatalog
   readonly #accounts: AccountMailboxes
   readonly #checks = new WeakMap<Endpoint, Check>()
-  /** Computed once per state, since presenters and validators cache results by the parts of an offer. */
+  /** Computed once per state, so that presenters and validators can cache results by identity. */
   readonly #lists = new WeakMap<CatalogState, Record<'testers' | 'public', Offer[]>>()
   readonly #byName = new WeakMap<Offer[], Map<string, Offer>>()
 
@@ -33,18 +33,18 @@ export class Offers {
     return this.list(await this.isTester(caller))
   }
 
-  /** The ids of the families and endpoints that the caller's key is restricted to; undefined for all. */
+  /** The IDs of the families and endpoints to which the caller's key is restricted; undefined for all. */
   async modelsOf(caller: Caller): Promise<string[] | undefined> {
     if (caller.kind !== 'key') return undefined
     return (await this.#accounts.recentState(caller.accountId)).activeKeys.get(caller.keyId)?.models
   }
 
-  /** Whether a caller may use the families that are for testers. Test keys may: some of these fail on request. */
+  /** Whether a caller may use test families. Test keys may, since some of these families fail on request. */
   async isTester(caller: AccountCaller): Promise<boolean> {
     return modeOf(caller).livemode === false || (await this.#accounts.recentState(caller.accountId)).tester
   }
 
-  /** The same for testers, or for all others. */
+  /** The families for testers, or for all others. */
   async list(tester: boolean): Promise<Offer[]> {
     const state = await this.#published.recentState()
     let lists = this.#lists.get(state)
@@ -55,7 +55,7 @@ export class Offers {
     return tester ? lists.testers : lists.public
   }
 
-  /** The family that a model name refers to for an account; undefined if there is none. */
+  /** The family to which a model name refers; undefined if there is none. */
   async find(model: string, tester: boolean): Promise<Offer | undefined> {
     const offers = await this.list(tester)
     let byName = this.#byName.get(offers)
@@ -66,12 +66,12 @@ export class Offers {
     return byName.get(model)
   }
 
-  /** The id of the family that replaces a withdrawn one; undefined if there is none. */
+  /** The ID of the family that replaces a withdrawn family; undefined if there is none. */
   async replacementOf(model: string, tester: boolean): Promise<string | undefined> {
     return (await this.list(tester)).find(({ family }) => isReplacedBy(model, family))?.family.id
   }
 
-  /** The faults of an input; fills the endpoint's defaults into it. */
+  /** Fills the endpoint's defaults into an input, and returns the faults of the input. */
   fill(endpoint: Endpoint, input: Record<string, unknown>): Fault[] {
     let check = this.#checks.get(endpoint)
     if (!check) {

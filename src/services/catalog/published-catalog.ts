@@ -13,12 +13,11 @@ import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 import { findSchemaFault } from './schema-fault.ts'
 
 /**
- * The maximum age of the catalog that clients see. Reading the end of its stream ten times a second costs almost
- * nothing.
+ * The maximum age of the catalog for clients. Reading the end of its stream ten times a second costs almost nothing.
  */
 const MAX_AGE_MS = 100
 
-/** Reads and changes the catalog, whose whole history is one short stream. */
+/** Reads and changes the catalog, which is one short stream. */
 export class PublishedCatalog {
   readonly #mailbox: Mailbox<CatalogCommand, CatalogState, CatalogEvent, Refusal>
   readonly #clock: Clock
@@ -28,19 +27,18 @@ export class PublishedCatalog {
     this.#mailbox = mailboxOf(CATALOG_STREAM, catalog, dependencies)
   }
 
-  /** The catalog as the log has it now. */
   state(): Promise<CatalogState> {
     return this.#mailbox.currentState()
   }
 
-  /** The catalog of a moment ago or, while the log is unavailable or slow, the last that this process knew. */
+  /** The catalog of a moment ago or, while the log is unavailable or slow, the last known catalog. */
   recentState(): Promise<CatalogState> {
     return this.#mailbox.stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
   }
 
   /**
-   * Executes the commands, or none if one family is invalid. Returns the commands that changed something, in the given
-   * order, and the position that shows them in the views.
+   * Executes the commands, or none of them if one family is invalid. Returns the commands that changed something, in
+   * order, and the position from which the views show them.
    */
   async apply(
     caller: Caller,
@@ -61,8 +59,8 @@ export class PublishedCatalog {
 }
 
 /**
- * Refuses families whose inputs cannot be checked. The domain cannot compile schemas. Tests compile the shipped ones,
- * which would slow down the first start.
+ * Refuses families whose inputs cannot be checked. The domain cannot compile schemas. The shipped families are not
+ * compiled, which would slow the first start: tests compile them.
  */
 const refuseUnchecked = (commands: CatalogCommand[]): Refused | undefined => {
   for (const command of commands) {
@@ -72,7 +70,7 @@ const refuseUnchecked = (commands: CatalogCommand[]): Refused | undefined => {
   return undefined
 }
 
-/** Decides all commands without executing any, so that an invalid family does not leave a file half applied. */
+/** Decides all commands without executing them, so that a file with an invalid family changes nothing. */
 const rehearse = (commands: CatalogCommand[], state: CatalogState, at: string): Refused | undefined => {
   let after = state
   for (const command of commands) {
@@ -84,12 +82,12 @@ const rehearse = (commands: CatalogCommand[], state: CatalogState, at: string): 
   return undefined
 }
 
-/** Another process may have made the same change at the same time. */
+/** Another process may have made the same change. */
 const isDone = ({ code }: Refusal) => code === 'family_exists' || code === 'family_unchanged'
 
 /**
- * Publishes the shipped families that differ from the published ones. Resolves to the position that shows them in the
- * views. A family whose name an operator's family uses is skipped and reported.
+ * Publishes shipped families that differ from the published ones. Resolves to the position from which the views show
+ * them. Skips and reports a family whose name an operator's family uses.
  */
 export const publishShipped = async (
   log: EventLog,

@@ -9,7 +9,7 @@ interface Dependencies {
   supplyOf(endpoint: string): Pick<Supply, 'retiresAt'>
 }
 
-/** The models that their providers have announced they will turn off. */
+/** Models that their providers will turn off. */
 export class Retirements {
   readonly #dependencies: Dependencies
 
@@ -17,7 +17,7 @@ export class Retirements {
     this.#dependencies = dependencies
   }
 
-  /** All of them, as everyone sees them. */
+  /** The retirements of all models for every account. */
   async list(): Promise<Retirement[]> {
     const { offers, supplyOf } = this.#dependencies
     const found: Retirement[] = []
@@ -32,7 +32,7 @@ export class Retirements {
     return found
   }
 
-  /** The warnings on runs of an endpoint; undefined if there are none. */
+  /** The retirement warnings for runs of an endpoint; undefined if there are none. */
   async warningsOf(
     endpoint: string,
     model: string,

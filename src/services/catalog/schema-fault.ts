@@ -3,7 +3,7 @@ import { MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import type { FamilyFault } from '../../domain/catalog/validity.ts'
 import { compileFault } from '../schema-check.ts'
 
-/** Why the inputs of a family cannot be checked; undefined if they can. The reason is in the words of the validator. */
+/** The reason why the inputs of a family cannot be checked, in the validator's words; undefined if they can be. */
 export const findSchemaFault = ({ endpoints }: Family): FamilyFault | undefined => {
   for (const { id, parametersSchema } of endpoints) {
     const reason = endpointFault(parametersSchema)
@@ -31,12 +31,12 @@ const partFault = (schema: object): string | undefined => {
 }
 
 /**
- * A keyword that has another meaning inside another document, such as the OpenAPI document. `$async` would even make a
+ * A keyword with another meaning inside another document, such as the OpenAPI document. `$async` would even make a
  * validator accept every input.
  */
 const foreignWord = (schema: object): string | undefined => /"(\$(?!comment")\w+)":/.exec(JSON.stringify(schema))?.[1]
 
-/** Whether the objects and lists of a JSON value are nested in no more than so many levels. */
+/** Whether a JSON value is nested in at most `levels` levels. */
 const isNestedWithin = (levels: number, value: unknown): boolean =>
   typeof value !== 'object' ||
   value === null ||
@@ -45,14 +45,14 @@ const isNestedWithin = (levels: number, value: unknown): boolean =>
 /** Keywords whose values are not schemas. */
 const VALUES = new Set(['examples', 'default', 'const', 'enum'])
 
-/** The patterns in a schema, wherever they are. */
+/** All patterns in a schema. */
 export const patternsIn = (schema: unknown): string[] => {
   if (typeof schema !== 'object' || schema === null) return []
   if (Array.isArray(schema)) return schema.flatMap(patternsIn)
   return Object.entries(schema).flatMap(([keyword, value]) => {
     if (VALUES.has(keyword)) return []
     if (keyword === 'pattern' && typeof value === 'string') return [value]
-    // The names in these are parameters, or patterns themselves.
+    // The names of properties are parameters. The names of pattern properties are patterns.
     if (keyword === 'properties') return patternsIn(Object.values(value))
     if (keyword === 'patternProperties') return [...Object.keys(value), ...patternsIn(Object.values(value))]
     return patternsIn(value)
@@ -60,14 +60,14 @@ export const patternsIn = (schema: unknown): string[] => {
 }
 
 /**
- * Whether clients in all languages read a pattern alike: ECMA-262 without flags, Python's `re`, RE2 and Rust's `regex`.
- * Abbreviations such as `\d` and `.` mean something else in each, and only some support lookarounds. Without flags,
- * JavaScript reads an emoji as two characters, so a negated class must repeat.
+ * Whether ECMA-262 without flags, Python's `re`, RE2 and Rust's `regex` read a pattern alike. Abbreviations such as
+ * `\d` and `.` differ between them, and only some support lookarounds. Without flags, JavaScript reads an emoji as two
+ * characters, so a negated class must repeat.
  */
 export const isPortable = (pattern: string): boolean => PORTABLE.test(pattern)
 
 const HEX = '\\\\x[0-9A-Fa-f]{2}|\\\\[tnrfv]'
-/** Some read two of these signs as an operation on classes. */
+/** Some engines read two of these characters as a class operation. */
 const MEMBER = `(?!--|&&|~~|\\|\\|)(?:[^\\\\\\[\\]^\\ud800-\\udfff]|${HEX}|\\\\[\\\\\\[\\]^-])`
 const CLASS = `\\[(?:${MEMBER})+\\]|\\[\\^(?:${MEMBER})+\\][*+]`
 const LITERAL = `[^\\\\.[\\](){}*+?|^$\\ud800-\\udfff]|${HEX}|\\\\[\\\\.[\\](){}*+?|^$/]`

@@ -1,20 +1,17 @@
 import { type Folder, isObjectKey } from '../../ports/object-store.ts'
 
-/** The path at which the service serves objects by their keys. */
+/** The path below which the service serves stored files. */
 export const CDN_PATH = '/cdn'
 
-/** The path below which providers report the ends of jobs. */
+/** The path below which providers report ended jobs. */
 export const CALLBACKS_PATH = '/callbacks'
 
-/** The addresses of stored files. The base URL is a function, because it may be known only once the port is. */
+/** The addresses of stored files. The base URL is a function, because the port may not be known yet. */
 export class Addresses {
   readonly #publicUrl: () => string
   readonly #cdnUrl: string | undefined
 
-  /**
-   * `publicUrl` is the address of the service. `cdnUrl` is the front of the object store that serves files, if there is
-   * one.
-   */
+  /** `publicUrl` is the URL of the service. `cdnUrl` is the CDN in front of the object store, if there is one. */
   constructor(publicUrl: () => string, cdnUrl?: string) {
     this.#publicUrl = publicUrl
     this.#cdnUrl = cdnUrl
@@ -29,7 +26,7 @@ export class Addresses {
     return `${this.#cdnUrl ?? this.ownUrl}/${key}`
   }
 
-  /** The object key that an address names, whether or not the object exists; undefined for addresses elsewhere. */
+  /** The object key in an address, even if the object does not exist; undefined for addresses elsewhere. */
   keyOf(address: string): string | undefined {
     if (!URL.canParse(address)) return undefined
     const { origin, pathname } = new URL(address)
@@ -42,5 +39,5 @@ export class Addresses {
   }
 }
 
-/** Whether a key is that of an upload. */
+/** Whether a key belongs to an upload. */
 export const isUploadKey = (key: string) => isObjectKey(key) && key.startsWith('uploads/' satisfies `${Folder}/`)

@@ -17,19 +17,19 @@ import { FileStates, type FileStatesDependencies } from '../uploads/file-states.
 import { readPurpose } from '../uploads/upload-grants.ts'
 import { isUploadKey } from './addresses.ts'
 
-/** `isInspected` is false for an upload that may hold anything, whatever type its key says. */
+/** `isInspected` is false for an upload with unknown content. The type in its key proves nothing. */
 interface FileFacts extends ObjectFacts {
   isInspected: boolean
 }
 
-/** Results and uploads, for anyone who has their address. */
+/** Results and uploads, for everyone who has their addresses. */
 export class Files {
   readonly #dependencies: FileStatesDependencies
   readonly #states: FileStates
-  /** The files that arrive at each key: the quota holds one for each, and another is a retry. */
+  /** Files that are arriving at each key. The quota covers one file; a second is a retry. */
   readonly #puts = new OpenCounts<string>(MAX_ARRIVING_PUTS)
 
-  /** Anyone who has the address of a file may use it. */
+  /** Everyone who has the address of a file may use it. */
   readonly permissions = { stat: 'public', read: 'public', receive: 'public' } as const
 
   constructor(dependencies: FileStatesDependencies) {
@@ -37,7 +37,7 @@ export class Files {
     this.#states = new FileStates(dependencies)
   }
 
-  /** Undefined if there is no such file, or only one that was sent to a withdrawn address. */
+  /** Undefined if there is no such file, or if the file was sent to a withdrawn address. */
   async stat(_caller: Caller, key: string): Promise<Answer<FileFacts | undefined>> {
     const facts = await this.#dependencies.objects.stat(key)
     if (!facts) return answer(undefined)
@@ -45,7 +45,7 @@ export class Files {
     return answer(state === 'withdrawn' ? undefined : { ...facts, isInspected: state === 'inspected' })
   }
 
-  /** The bytes of a file whose facts are known. Rejects with Unavailable if the file was replaced since. */
+  /** The bytes of a file. Rejects with Unavailable if the file was replaced since `facts` was read. */
   async read(_caller: Caller, key: string, { etag }: ObjectFacts, range?: ByteRange): Promise<Answer<Readable>> {
     const object = await this.#dependencies.objects.get(key, range)
     if (object?.etag === etag) return answer(object.body)
@@ -53,12 +53,12 @@ export class Files {
     throw new Unavailable(`${key} was replaced or deleted just now`)
   }
 
-  /** Receives a file sent to a presigned address of this service, and returns its facts. Rejects with Unavailable. */
+  /** Receives a file at a presigned address of this service, and returns its facts. Rejects with Unavailable. */
   async receive(_caller: Caller, put: IncomingPut): Promise<Answer<ObjectFacts | undefined>> {
     const { objects } = this.#dependencies
     const accepted = await this.#accept(put)
     if (accepted && 'refuse' in accepted) return accepted
-    // The upload's deletion may have come before its file.
+    // The upload may have been deleted before its file arrived.
     if (accepted && !(await this.#hasPlace(accepted))) {
       await objects.delete(put.key)
       return refuse('put_address_withdrawn')
@@ -70,7 +70,7 @@ export class Files {
     let close: (() => void) | undefined
     const admit = async (grant: PutGrant) => {
       await this.#admit(grant)
-      // Only now, so that nobody without the address can use up its limit.
+      // Opened only now, so that only senders with the address use up its limit.
       close ??= this.#open(grant)
     }
     try {

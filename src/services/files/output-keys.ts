@@ -4,12 +4,12 @@ import { extensionFor, fileExtensions } from '../../domain/media-types.ts'
 import type { Folder } from '../../ports/object-store.ts'
 import { deriveKey } from '../derive-key.ts'
 
-/** The most files of a run: the images of the largest request and a text, twice over. Their keys are listed. */
+/** The most files of a run: twice the images of the largest request and a text. Every possible key is listed. */
 export const MAX_OUTPUT_FILES = 16
 
 /**
- * The keys of the files of runs. Run and index determine the key, so that a process that stores a result again finds
- * the same place. Each key has 128 bits that only the service can compute, so that nobody can guess an address.
+ * The keys of run outputs. The run and the index determine the key, so a process that stores an output again finds the
+ * same place. Only the service can compute the 128 bits of a key, so addresses cannot be guessed.
  */
 export class OutputKeys {
   readonly #secret: Buffer
@@ -22,7 +22,7 @@ export class OutputKeys {
     return `${this.#stemOf(runId, index)}.${extensionFor(mimeType)}`
   }
 
-  /** Every key that a file of a run can have. */
+  /** Every possible key of a run's files. */
   allOf(runId: RunId): string[] {
     const stems = Array.from({ length: MAX_OUTPUT_FILES }, (_, index) => this.#stemOf(runId, index))
     return stems.flatMap(stem => fileExtensions.map(extension => `${stem}.${extension}`))

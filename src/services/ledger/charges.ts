@@ -13,7 +13,7 @@ import { eventCodec } from '../event-codec.ts'
 import { parseRunId } from '../ids.ts'
 import type { Reads } from '../views/reads.ts'
 
-/** A run with its lines of the ledger, and what the debit itself says. */
+/** A run with its lines of the ledger, and the facts of its debit. */
 export interface ChargeStory {
   run: RunRow
   lines: StatementRow[]
@@ -37,7 +37,7 @@ export class Charges {
   }
 
   /**
-   * The charge of one of the caller's runs, by either form of the run's id. Another account's run is treated as absent.
+   * The charge of one of the caller's runs, by either form of the run's ID. Another account's run is treated as absent.
    * Reads a few rows and one event. Rejects with Unavailable.
    */
   async explain(caller: AccountCaller, id: string): Promise<Answer<ChargeStory>> {

@@ -7,7 +7,7 @@ import { fromMicros } from '../../domain/money.ts'
 import { upTo } from '../../flow/up-to.ts'
 import type { LedgerEntry } from './ledger.ts'
 
-/** A line of the ledger as the API shows it. */
+/** The API form of a line of the ledger. */
 export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
   const { kind, amountMicros, runId, priceText, grantKind, reference, reason, payment, keyId } = line
   const { model, endpoint, label } = run ?? line
@@ -33,7 +33,7 @@ export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
   }
 }
 
-/** Prices that stay in memory, about a kilobyte each. */
+/** Prices in memory, about a kilobyte each. */
 const MAX_PRICES = 2_000
 
 const shownPrices = new LRUCache<string, QuoteLine[]>(upTo(MAX_PRICES))
@@ -48,7 +48,7 @@ const priceLines = (text: string): QuoteLine[] => {
   return shown
 }
 
-/** A receipt's line with credits and US dollars as numbers. */
+/** The API form of a receipt's line. */
 export const quoteLine = (line: ReceiptLine, usdPerCreditMicros: number): QuoteLine => {
   switch (line.kind) {
     case 'base':

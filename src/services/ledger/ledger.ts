@@ -16,7 +16,7 @@ import { NewestFirst, type Page, SCAN_ROWS, type WaitingClient } from '../views/
 import type { Reads } from '../views/reads.ts'
 import { type AccountMoment, lineAt } from './line-at.ts'
 
-/** Times of the log: the first one is included, the second one is not. */
+/** Times of the log. `from` is included, `to` is not. */
 export interface Period {
   from?: string | undefined
   to?: string | undefined
@@ -25,11 +25,11 @@ export interface Period {
 export interface LedgerQuery extends Period {
   kind?: StatementRow['kind'] | undefined
   limit: number
-  /** The revision of the last line of the page before. */
+  /** The revision of the last line on the previous page. */
   cursor?: string | undefined
 }
 
-/** A line of the ledger. A refund that does not repeat its debit has the run that it is for. */
+/** A line of the ledger. A refund without the facts of its debit gets its run from the debit. */
 export interface LedgerEntry {
   line: StatementRow
   run?: RunRow | undefined
@@ -49,7 +49,7 @@ interface Dependencies {
 export class Ledger {
   readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
-  /** Looking for a past balance may read the whole history of an account. */
+  /** The search for a past balance may read the whole history of an account. */
   readonly #looking = new OneAtATime<AccountId>()
 
   readonly permissions = { lines: 'read', export: 'read', balanceAt: 'read' } as const
@@ -60,8 +60,8 @@ export class Ledger {
   }
 
   /**
-   * A page of the caller's lines: in the order of the log, newest first, or in the order of time if the period is
-   * limited. These differ only where times went back, in ledger format 1. Rejects with Unavailable.
+   * A page of the caller's lines, newest first: ordered as in the log, or by time if the period is limited. The orders
+   * differ only where times went back, in ledger format 1. Rejects with Unavailable.
    */
   async lines(
     caller: LedgerReader,
@@ -79,7 +79,7 @@ export class Ledger {
       if (!last) return refuse('cursor_unknown')
       const place = isOfPeriod ? linePlace(accountId, last.at, last.revision) : key
       const id = place.slice(accountId.length + 1)
-      // Whatever the cursor, the page stays within the period.
+      // Keeps the page within the period, whatever the cursor.
       below = below === undefined || id < below ? id : below
     }
     const query = { limit, matches, index: isOfPeriod ? 'byTime' : BY_KEY, below, above: from }
@@ -88,8 +88,8 @@ export class Ledger {
   }
 
   /**
-   * All of the caller's lines that exist now, oldest first, in parts that are read one after another. Ends early if the
-   * client disconnects. Rejects with Unavailable, and also if the caller's key was revoked.
+   * All current lines of the caller, oldest first, in parts. Ends early if the client disconnects. Rejects with
+   * Unavailable, also if the caller's key was revoked.
    */
   async export(
     caller: AccountCaller,
@@ -114,8 +114,8 @@ export class Ledger {
       newestFirst: true,
       limit: 1,
     })
-    // Lines that are written meanwhile are left out, or the export of a busy account might never end. In the order of
-    // times, they may come before older ones, if a clock went back.
+    // Later lines are left out: otherwise the export of a busy account might never end. If a clock went back, later
+    // lines may come before earlier ones in the order of times.
     const before = last ? `${last.place}~` : prefix
     let after = from && prefix + from
     while (true) {
@@ -130,7 +130,7 @@ export class Ledger {
     }
   }
 
-  /** The caller's balance as it was, with all of its earlier requests. Rejects with Unavailable. */
+  /** The caller's past balance, after all of the caller's earlier requests. Rejects with Unavailable. */
   async balanceAt({ accountId }: AccountCaller, moment: AccountMoment): Promise<Answer<{ balanceMicros: number }>> {
     const { accounts, reads, log, clock } = this.#dependencies
     if ('at' in moment) {
@@ -163,5 +163,5 @@ async function* nothing(): AsyncGenerator<LedgerEntry[], void> {}
 const isOlderRefund = (line: StatementRow): line is StatementRow & Required<Pick<StatementRow, 'runId'>> =>
   line.kind === 'refund' && line.runId !== undefined && line.model === undefined
 
-/** The revision in the id of a row, which ends with it. */
+/** The revision at the end of a row's ID. */
 const cursorOf = (id: string) => String(Number(id.slice(id.lastIndexOf('/') + 1)))

@@ -7,24 +7,24 @@ import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import type { Reads } from '../views/reads.ts'
 
-/** A moment of an account: after the event with a revision, or at a time, which is included. */
+/** A moment of an account: after the event with a revision, or at a time, inclusive. */
 export type AccountMoment = { revision: number } | { at: string }
 
 interface Dependencies {
   reads: Reads
   log: Pick<EventLog, 'readEvent' | 'readStream'>
-  /** Lets other work be done. */
+  /** Lets other work run. */
   pause(): Promise<unknown>
 }
 
-/** The last line of an account at a moment, as `tollgate audit replay --at` chooses it; undefined if there was none. */
+/** An account's last line at a moment, the same as `tollgate audit replay --at` shows; undefined if there was none. */
 export const lineAt = async (
   dependencies: Dependencies,
   accountId: AccountId,
   moment: AccountMoment,
 ): Promise<StatementRow | undefined> => {
   if ('revision' in moment) return lineAtRevision(dependencies, accountId, moment.revision)
-  // Times go back in format 1 only, and no event of format 1 follows one of a later format.
+  // Times go back only in format 1, and format 1 never follows a later format.
   const first = await dependencies.log.readEvent(accountStream(accountId), 0)
   if (first && isFormat1(first))
     return lineAtRevision(dependencies, accountId, await lastRevisionAt(dependencies, accountId, moment.at))
@@ -39,7 +39,7 @@ const lineAtRevision = async ({ reads }: Dependencies, accountId: AccountId, rev
 
 const isFormat1 = ({ metadata }: RawEvent): boolean => (metadata as { format?: number }).format === undefined
 
-/** An event whose time is before that of an earlier event counts as if it had that time. */
+/** An event with an earlier time than a previous event counts as if it had the previous event's time. */
 const lastRevisionAt = async ({ log, pause }: Dependencies, accountId: AccountId, at: string): Promise<number> => {
   let last = -1
   for await (const page of log.readStream(accountStream(accountId), 0)) {

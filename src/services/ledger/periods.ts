@@ -23,23 +23,23 @@ import { eventCodec } from '../event-codec.ts'
 import { sealIn, sealName } from '../seals/seals.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 
-/** How long a request to close waits for its seal. A process that seals takes a moment, unless it must read the log. */
+/** How long closing a month waits for its seal. Sealing takes a moment, unless the process must first read the log. */
 const SEAL_WAIT_MS = 30_000
 
-/** How often it looks for the seal. */
+/** How often to look for the seal. */
 const LOOK_EVERY_MS = 200
 
 interface Dependencies extends StreamDependencies {
   sealWaitMs?: number
 }
 
-/** Months that were closed together: `period` and the open ones before it, of which `from` is the first. */
+/** Months that were closed together: from `from` to `period`. */
 export interface ClosedPeriods extends Closing {
   from: string
   sealName: string
 }
 
-/** Closes months, so that a seal tells which events belong to them. */
+/** Closes months. The seal of a closing decides which events belong to the months. */
 export class Periods {
   readonly #log: EventLog
   readonly #clock: Clock
@@ -68,8 +68,8 @@ export class Periods {
   }
 
   /**
-   * Closes a month that is over, and the open months before it. Requests a seal of everything in the log, and waits for
-   * the seal. After a crash in between, the next attempt continues with the requested seal.
+   * Closes a month that is over, and all open months before it. Requests a seal of the whole log and waits for it.
+   * After a crash, the next attempt continues with the requested seal.
    */
   async close(caller: Caller, period: string): Promise<Answer<ClosedPeriods>> {
     const first = await this.#firstPeriod()
@@ -92,7 +92,7 @@ export class Periods {
     })
   }
 
-  /** Resolves to the position of the request whose seal closes the period: that of an earlier attempt, or a new one. */
+  /** Resolves to the position of the request for the seal, which an earlier attempt may have made. */
   async #request(caller: Caller, period: string): Promise<Answer<Position>> {
     const state = await this.#mailbox.currentState()
     const closed = refuseClosed(period, state)
@@ -131,7 +131,7 @@ export class Periods {
   }
 }
 
-/** The first month that is closed together with one, after these closings. */
+/** The first of the months that are closed together with `period`. */
 const fromOf = (before: readonly Closing[], first: string): string => {
   const last = before.at(-1)
   return last ? nextPeriod(last.period) : first
@@ -139,28 +139,28 @@ const fromOf = (before: readonly Closing[], first: string): string => {
 
 const soughtFor = (period: string, after: Position) => ({ after, notBeforeMs: endMsOf(period) })
 
-/** By the clock of the process that sealed. */
+/** Judged by the clock of the sealing process. */
 const isEarly = ({ at }: FoundSeal, period: string): boolean => Date.parse(at) < endMsOf(period)
 
-/** A seal, with its name and the time at which it was made. */
+/** A seal, with its name and time. */
 export interface FoundSeal extends ClosingSeal {
   name: string
   at: string
 }
 
 interface Sought {
-  /** The seal covers the event at this position. */
+  /** The seal must cover the event at this position. */
   after: Position
   notBeforeMs: number
 }
 
-/** The first seal that covers an event and was made late enough, or else the last that covers it. */
+/** The first seal that covers the event and is late enough, or else the last seal that covers the event. */
 export const findSeal = async (
   log: Pick<EventLog, 'readAll'>,
   { after, notBeforeMs }: Sought,
 ): Promise<FoundSeal | undefined> => {
   let early: FoundSeal | undefined
-  // A seal from before the event may name a position of another store, from which the log was copied.
+  // A seal from before the event may have a position of another store, from which the log was copied.
   for await (const page of log.readAll(after))
     for (const raw of page) {
       if (raw.stream !== SEALS_STREAM || raw.type !== 'LogSealed') continue

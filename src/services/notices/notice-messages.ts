@@ -7,12 +7,12 @@ import type { MailMessage } from '../../ports/mailer.ts'
 interface NoticeMail {
   to: string
   notice: Notice
-  /** The key that it is about, as its owner knows it. */
+  /** The name of the key in the notice. */
   keyName: string
   publicUrl: string
 }
 
-/** A notice as mail. Lines are short, so that no mail program breaks them. Names of keys are only in the text. */
+/** A notice as mail. Lines are short, so that no mail program breaks them. Names of keys appear only in the text. */
 export const noticeMail = ({ to, notice, keyName, publicUrl }: NoticeMail): MailMessage => {
   const { subject, lines } = contentOf(notice, keyName)
   const settings = `To change these notices, send PUT ${publicUrl}/v1/notices.`

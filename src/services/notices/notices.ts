@@ -15,16 +15,16 @@ interface Dependencies {
   refusesUrl(url: string): boolean
 }
 
-/** The settings of an account, and the address that mail goes to, if it has one. */
+/** The settings of an account, and its address for mail, if any. */
 export interface NoticesInfo extends Omit<NoticeSettings, 'login'> {
   address?: string
 }
 
-/** Shows and sets which notices an account gets, and where. */
+/** Shows and sets the notices of an account and their destinations. */
 export class Notices {
   readonly #dependencies: Dependencies
 
-  /** The URL may hold a secret of the receiver. */
+  /** The URL may contain a secret of the receiver. */
   readonly permissions = { settings: 'settings', set: 'settings' } as const
 
   constructor(dependencies: Dependencies) {
@@ -38,7 +38,9 @@ export class Notices {
     return state.accountId === undefined ? refuse('account_not_found') : answer(infoOf(state))
   }
 
-  /** Replaces the settings. `address` is one of the account's identities; without it, mail goes to the first. */
+  /**
+   * Replaces the settings. `address` is one of the account's identities. Without it, mail goes to the first identity.
+   */
   async set(caller: Caller, accountId: string, { address, ...given }: NoticesInfo): Promise<Answer<NoticesInfo>> {
     const { accounts, refusesUrl } = this.#dependencies
     const checked = checkAccountId(caller, accountId)

@@ -8,7 +8,7 @@ interface OperatorMail {
   publicUrl: string
 }
 
-/** A notice to the operator as mail. Lines are short, so that no mail program breaks them. */
+/** An alert as mail. Lines are short, so that no mail program breaks them. */
 export const alertMail = ({ to, alert, raisedAt, publicUrl }: OperatorMail): MailMessage => {
   const { subject, lines } = contentOf(alert)
   return { to, subject, text: `${[...lines, '', `Since ${raisedAt}, at ${publicUrl}.`].join('\n')}\n` }

@@ -29,7 +29,7 @@ const ofReader = [...ofAnyone, 'wait', 'own', 'read'] as const
 
 const ofScope: Record<KeyScope, readonly Permission[]> = {
   full: [...ofReader, 'write', 'secret', 'settings'],
-  // The webhook secret allows forging webhooks, so it is not included.
+  // Excludes the webhook secret, which allows forging webhooks.
   read: ofReader,
   keys: ['public', 'wait', 'own', 'keys'],
 }
@@ -51,7 +51,7 @@ const ofCaller = (caller: Caller): readonly Permission[] => {
   }
 }
 
-/** The same services, but functions refuse callers that lack their permission. */
+/** Wraps services so that each function refuses callers without its permission. */
 export const authorize = <Some extends Guarded<Some>>(services: Some) =>
   Object.fromEntries(Object.entries<Service>(services as never).map(([noun, service]) => [noun, guarded(service)])) as {
     [Noun in keyof Some]: Functions<Some[Noun]>

@@ -7,25 +7,25 @@ import { type AccountCaller, keyIdOf } from '../caller.ts'
 interface RequestLimitsDependencies {
   accounts: Pick<AccountMailboxes, 'recentState'>
   counter: RateCounter
-  /** The limits of accounts without exceptions. */
+  /** The limits of accounts for which the operator has set none. */
   perMinute: LimitPair
 }
 
-/** A limit of requests per minute, and how it stands. */
+/** A limit of requests per minute, and its remaining requests. */
 interface LimitStatus {
   of: 'key' | 'account'
   limit: number
-  /** Undefined if the request was not counted towards it. */
+  /** Undefined if the request did not count towards the limit. */
   left?: { requests: number; ms: number }
 }
 
-/** The request is refused if it goes beyond a limit. */
+/** A counted request, which is refused if it exceeds a limit. */
 interface CountedRequest {
   statuses: LimitStatus[]
   refusal?: { refuse: RefusalOf<'too_many_requests'> }
 }
 
-/** Counts the requests of each key, and of all callers of an account together. */
+/** Counts the requests of each key, and of all keys of an account together. */
 export class RequestLimits {
   readonly #dependencies: RequestLimitsDependencies
 
@@ -34,8 +34,8 @@ export class RequestLimits {
   }
 
   /**
-   * Counts a request. One that the limit of its key refuses does not count towards that of the account, which other
-   * keys share.
+   * Counts a request. A request that exceeds the key's limit does not count towards the limit that the account's keys
+   * share.
    */
   async count(caller: AccountCaller): Promise<CountedRequest> {
     const { accounts, counter, perMinute } = this.#dependencies

@@ -4,15 +4,15 @@ import { isHttp } from '../../domain/http-url.ts'
 import type { Caller } from '../caller.ts'
 
 /**
- * A value as a caller may see it. The query of an address is often a secret, such as a signature that gives access to a
- * file, so `read` keys see no address with its query or fragment.
+ * A value as the caller may see it. The query of an address is often a secret, such as a signature that gives access to
+ * a file, so `read` keys see addresses without query and fragment.
  */
 export const seenBy = <Value>(caller: Caller, value: Value): Value =>
   isReader(caller) ? (withoutQueries(value) as Value) : value
 
 /**
- * Whether a caller may see all of an event of its account, such as in a proof, since a part of its text would prove
- * nothing. `read` keys see no settings of notices either, whose URL may be a secret as a whole.
+ * Whether a caller may see a whole event of its account, for example in a proof, where a part of the text would prove
+ * nothing. `read` keys see no notice settings either, because their whole URL may be a secret.
  */
 export const isSeenWhole = (caller: Caller, { type, data }: RawEvent): boolean => {
   const { input, webhookUrl, url, notices, to } = data as Addresses
@@ -21,7 +21,7 @@ export const isSeenWhole = (caller: Caller, { type, data }: RawEvent): boolean =
   return !isReader(caller) || (noticeUrl === undefined && isDeepStrictEqual(seenBy(caller, addresses), addresses))
 }
 
-/** Where events of accounts hold addresses. */
+/** The fields of events that hold addresses. */
 interface Addresses {
   input?: unknown
   webhookUrl?: unknown
@@ -39,7 +39,7 @@ const withoutQueries = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutQueries(each)]))
 }
 
-/** An address that is the whole text may hold blanks, unlike one within a text. */
+/** An address that is the whole text may contain spaces, unlike an address within a text. */
 const withoutQuery = (text: string): string =>
   isHttp(text) && URL.canParse(text) ? upToQuery(text) : text.replace(/\S+/g, upToQuery)
 

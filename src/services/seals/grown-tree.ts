@@ -5,14 +5,14 @@ import { Damaged } from '../../ports/faults.ts'
 import { delay } from '../../time/delay.ts'
 import { batchesOf } from './batches.ts'
 
-/** Each takes a few milliseconds. */
+/** Inserting one leaf takes a few milliseconds. */
 const LEAVES_AT_ONCE = 100
 const KEYS_AT_ONCE = 2000
 
-/** Leaves that share so many digits of their keys are inserted together. */
+/** Leaves whose keys share this many digits are inserted together. */
 const SHARED_DIGITS = 3
 
-/** The tree with further leaves, given the pages on their paths. Made in parts, between which other work goes on. */
+/** Adds leaves to a tree, given the pages on their paths. Works in parts, and lets other work run in between. */
 export const grownTree = async (
   root: string,
   leaves: StreamLeaf[],
@@ -23,7 +23,7 @@ export const grownTree = async (
   for (const part of batchesOf(await inOrder(leaves, clock), LEAVES_AT_ONCE)) {
     const { root, added, replaced } = withLeaves(change.root, part, known)
     change.root = root
-    // A later part replaces some pages of an earlier one.
+    // Replaces some pages of earlier parts.
     for (const address of replaced) {
       known.delete(address)
       if (!change.added.delete(address)) change.replaced.push(address)
@@ -37,7 +37,7 @@ export const grownTree = async (
   return change
 }
 
-/** In the order of the first digits of their keys, so that two parts share few pages. */
+/** Orders leaves by the first digits of their keys, so that parts share few pages. */
 const inOrder = async (leaves: StreamLeaf[], clock: Clock): Promise<StreamLeaf[]> => {
   const groups = new Map<string, StreamLeaf[]>()
   for (const batch of batchesOf(leaves, KEYS_AT_ONCE)) {
@@ -52,7 +52,7 @@ const inOrder = async (leaves: StreamLeaf[], clock: Clock): Promise<StreamLeaf[]
   return [...groups.keys()].sort().flatMap(digits => groups.get(digits) as StreamLeaf[])
 }
 
-/** A leaf with further events of its stream. Throws Damaged if they do not follow it. */
+/** Adds events to a leaf. Throws Damaged if they do not follow it. */
 export const extended = (
   stream: string,
   events: { revision: number; link: string }[],

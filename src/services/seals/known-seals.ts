@@ -5,7 +5,7 @@ import { every } from '../../time/every.ts'
 import type { SealStream } from './seal-stream.ts'
 import { sealName } from './seals.ts'
 
-/** How old the newest seal that responses name may be. The log is sealed every few minutes. */
+/** The maximum age of the newest seal in responses. The log is sealed every few minutes. */
 const REFRESH_MS = 5000
 
 interface Dependencies {
@@ -14,10 +14,10 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>
 }
 
-/** Keeps the newest seal in memory, so that no response waits for the log to name it. */
+/** Keeps the newest seal in memory, so that no response waits for the log. */
 export class KnownSeals {
   readonly #dependencies: Dependencies
-  /** The digest is made once for each seal. */
+  /** The digest is computed once for each seal. */
   #named: { seal: LogSealed; name: string } | undefined
   #stop: (() => void) | undefined
   #reported = ''
@@ -26,7 +26,7 @@ export class KnownSeals {
     this.#dependencies = dependencies
   }
 
-  /** The newest seal that this process knows, by its name; undefined before the first seal. */
+  /** The name of the newest seal that this process knows; undefined before the first seal. */
   get newest(): string | undefined {
     const { seal } = this.#dependencies.seals.known ?? {}
     if (seal !== this.#named?.seal) this.#named = seal && { seal, name: sealName(seal) }
@@ -42,7 +42,7 @@ export class KnownSeals {
     this.#stop?.()
   }
 
-  /** The same failure is reported once, since the attempts go on. */
+  /** Reports a repeated failure once. */
   #refresh() {
     const { seals, logger } = this.#dependencies
     seals.recentState().then(

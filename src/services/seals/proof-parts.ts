@@ -6,15 +6,15 @@ import { leafOf, type Pages, streamPath } from '../../domain/seals/stream-tree.t
 import { firstPrevious, type Linkable, linkTexts } from '../../engine/log/hash-chain.ts'
 import { Damaged } from '../../ports/faults.ts'
 
-// The parts of the proofs of `docs/ledger-format.md`, "Proofs".
+// The parts of proofs. See `docs/ledger-format.md`, "Proofs".
 
 /** The format and version of the documents. */
 export const PROOF = { format: 'tollgate-proof', version: 1 } as const
 
-/** Events whose data are not their customer's business. Their links cover the digest of the data, which is enough. */
+/** Events whose data customers must not see. The digest of the data in the link suffices for a proof. */
 const WITHHELD = new Set<string>(['ProviderCostRecorded'] satisfies AccountEvent['type'][])
 
-/** The texts of an event's link that a customer may see. Throws Damaged if it has none. */
+/** The texts of an event's link that a customer may see. Throws Damaged if the event has no link. */
 export const textsOf = (event: RawEvent): EventTexts => {
   try {
     const { dataText, ...others } = linkTexts(event as Linkable)
@@ -24,15 +24,15 @@ export const textsOf = (event: RawEvent): EventTexts => {
   }
 }
 
-/** The link that the link of an event follows, given the link of the event before it, if there is one. */
+/** The link that the event's link covers. `before` is the link of the previous event, if there is one. */
 export const previousOf = (event: RawEvent, before: string | undefined): string =>
   before ?? firstPrevious(event as Linkable)
 
-/** An event in the tree over these links of its stream. */
+/** An event in the tree over its stream's links. */
 export const provenEvent = (event: RawEvent, links: readonly string[]): ProvenEvent =>
   placedEvent(event, links[event.revision - 1], inclusionPath(links, event.revision))
 
-/** An event with the link before it, if there is one, and its path. */
+/** An event with its previous link and its path. */
 export const placedEvent = (event: RawEvent, before: string | undefined, path: string[]): ProvenEvent => ({
   revision: event.revision,
   previous: previousOf(event, before),
@@ -40,7 +40,7 @@ export const placedEvent = (event: RawEvent, before: string | undefined, path: s
   path,
 })
 
-/** A stream in the tree over all streams; undefined if the tree does not have it. */
+/** A stream in the tree over all streams; undefined if it is not in the tree. */
 export const provenLeaf = (root: string, stream: string, pages: Pages): ProvenLeaf | undefined => {
   const leaf = leafOf(root, stream, pages)
   if (!leaf) return undefined
@@ -48,7 +48,6 @@ export const provenLeaf = (root: string, stream: string, pages: Pages): ProvenLe
   return { stream, revision: links.size - 1, head, links: rootOf(links), path: streamPath(root, stream, pages) }
 }
 
-/** A seal. */
 export const provenSeal = (event: RawEvent): ProvenSeal => {
   const { previous } = event.data as { previous: string }
   const { linkText, dataText = '', metadataText = '' } = textsOf(event)

@@ -19,13 +19,13 @@ import { linkOf, PROOF, placedEvent, provenLeaf, provenSeal } from './proof-part
 import { nextEvents, SealHistory } from './seal-history.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
-/** Events of an account that are read for a proof. Reading so many takes a few seconds. */
+/** Events that may be read for a proof. Reading this many takes a few seconds. */
 const MAX_EVENTS = 100_000
 
-/** Proofs that are made at a time: each may hold the hashes of as many events, some 20 MB. */
+/** Proofs that may be made at a time. Each may hold the hashes of MAX_EVENTS events, about 20 MB. */
 const MAX_AT_ONCE = 4
 
-/** Most proofs are made within this time. */
+/** Making most proofs takes less. */
 const RETRY_MS = 1000
 
 interface Dependencies {
@@ -36,11 +36,11 @@ interface Dependencies {
 
 type Matches = (event: RawEvent) => boolean
 
-/** Proofs of what the newest seal covers, from the tree that is stored for it. */
+/** Makes proofs from the stored tree of the newest seal. */
 export class Proofs {
   readonly #dependencies: Dependencies
   readonly #seals: SealHistory
-  /** An account has one proof made at a time, since each reads its events. */
+  /** One proof per account at a time, since each reads the account's events. */
   readonly #open = new OpenCounts<AccountId>(1)
   readonly #slots = pLimit(MAX_AT_ONCE)
 
@@ -52,12 +52,12 @@ export class Proofs {
   }
 
   /**
-   * Proves an event of the account that its caller may see whole. Another account's event is treated as absent. Rejects
-   * with Unavailable.
+   * Proves an event of the caller's account. The caller must be allowed to see the whole event. Another account's event
+   * is treated as absent. Rejects with Unavailable.
    */
   async event(caller: AccountCaller, eventId: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
     const { accountId } = caller
-    // Only movements of credits show their ids, and none is a test key's.
+    // Only movements of credits show event IDs, and test keys have none.
     if (modeOf(caller).livemode === false) return refuse('event_not_found')
     return this.#alone(accountId, async () => {
       const proof = await this.#prove(caller, ({ id }) => id === eventId, client)
@@ -65,7 +65,7 @@ export class Proofs {
     })
   }
 
-  /** Proves the debit of a run, by either form of its id. */
+  /** Proves the debit of a run, by either form of the run's ID. */
   async run(caller: AccountCaller, id: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
     const { accountId } = caller
     if (modeOf(caller).livemode === false) return refuse('run_not_found')
@@ -106,7 +106,7 @@ export class Proofs {
     }
   }
 
-  /** Undefined if the account has no such event. */
+  /** Undefined if the account has no matching event. */
   async #prove(
     caller: AccountCaller,
     matches: Matches,
@@ -134,18 +134,18 @@ export class Proofs {
       return provenLeaf(root, stream, await this.#dependencies.trees.paths(root, [stream]))
     } catch (error) {
       if (!(error instanceof NodeMissing)) throw error
-      // Two seals may have come since, or the views are new and the next seal builds the tree again.
+      // Two newer seals may have been made, or the views are new and the next seal rebuilds the tree.
       throw new Unavailable('the tree of the newest seal is not stored; try again after the next seal')
     }
   }
 
-  /** The links of a stream up to a revision, the event that is asked for, and the link before it. */
+  /** The links of a stream up to a revision, the matching event, and the link before it. */
   async #read(stream: string, upTo: number, matches: Matches, client: WaitingClient | undefined) {
     const links = new LinkLevels()
     let found: RawEvent | undefined
     let before: string | undefined
     let last: string | undefined
-    // A client may have left while it waited.
+    // The client may have left while it waited.
     if (client?.signal.aborted) return { found, before, links }
     for await (const page of this.#dependencies.log.readStream(stream, 0)) {
       for (const event of nextEvents(page, links.size)) {
@@ -154,7 +154,7 @@ export class Proofs {
         links.add(last)
       }
       if (links.size > MAX_EVENTS) return { found: 'too many' as const, before, links }
-      // Other requests are served between two pages.
+      // Serves other requests between two pages.
       await (client?.nextTurn() ?? delay(this.#dependencies.clock, 0))
       if (client?.signal.aborted) return { found: undefined, before, links }
       if (found && links.size > upTo) break

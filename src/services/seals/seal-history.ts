@@ -12,7 +12,7 @@ interface Dependencies {
   clock: Clock
 }
 
-/** The stream of seals as a process has read it: the tree over its links, and its newest seal. */
+/** The seals that this process has read: the tree over their links, and the newest seal. */
 export class SealHistory {
   readonly links = new LinkLevels()
   newest: RawEvent | undefined
@@ -23,7 +23,7 @@ export class SealHistory {
     this.#dependencies = dependencies
   }
 
-  /** Reads the seals that were added since. Calls at the same time share one read. */
+  /** Reads new seals. Concurrent calls share one read. */
   catchUp(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
@@ -38,15 +38,15 @@ export class SealHistory {
         this.links.add(linkOf(event))
         if (event.type === 'LogSealed') this.newest = event
       }
-      // The first time there may be many pages, and requests are served between them.
+      // The first read may have many pages. Other requests are served between them.
       await delay(clock, 0)
     }
   }
 }
 
 /**
- * The events of a page from a revision on. A read that was interrupted may repeat events, which are left out. Throws
- * Unavailable if it lacks one: a proof over what is there would be wrong.
+ * The events of a page from a revision on. Skips events that an interrupted read repeats. Throws Unavailable if an
+ * event is missing, because a proof over the others would be wrong.
  */
 export function* nextEvents(page: readonly RawEvent[], from: number): Generator<RawEvent> {
   let next = from

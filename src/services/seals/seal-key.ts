@@ -7,13 +7,13 @@ export interface SealKey {
   publicKey: SealPublicKey
   /** The thumbprint of the public key (RFC 7638). */
   keyId: string
-  /** The service made it itself, beside the log, because none was configured. */
+  /** Whether the service created the key, because none was configured. */
   isDevelopment: boolean
   /** The signature of the canonical JSON of some data, in base64url. */
   sign(data: object): string
 }
 
-/** Reads a private key in PEM (PKCS #8). Throws a TypeError if it is no Ed25519 key. */
+/** Parses a private key in PEM (PKCS #8). Throws a TypeError if it is not an Ed25519 key. */
 export const parseSealKey = (pem: string, { isDevelopment }: { isDevelopment: boolean }): SealKey => {
   const key = toPrivateKey(pem)
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' })
@@ -26,7 +26,7 @@ export const parseSealKey = (pem: string, { isDevelopment }: { isDevelopment: bo
   }
 }
 
-/** The members of a thumbprint are in the order of their names, and so is their canonical JSON. */
+/** A thumbprint requires the members in alphabetical order, and so does canonical JSON. */
 const keyIdOf = (publicKey: SealPublicKey): string => hash('sha256', canonicalJson(publicKey), 'base64url')
 
 const toPrivateKey = (pem: string): KeyObject => {

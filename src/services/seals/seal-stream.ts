@@ -12,10 +12,10 @@ const cause = { actor: { kind: 'service' } } as const
 /** The part of the log that a seal commits to. */
 type Sealable = Pick<LogSealed, 'events' | 'streams' | 'position' | 'root'>
 
-/** The maximum age of what clients see. Reading the end of the stream ten times a second costs almost nothing. */
+/** The maximum age of seals for clients. Reading the end of the stream ten times a second costs almost nothing. */
 const MAX_AGE_MS = 100
 
-/** Reads the stream of seals, signs new ones and appends them. */
+/** Reads the stream of seals, and signs and appends new seals. */
 export class SealStream {
   readonly #mailbox: Mailbox<SealCommand, SealsState, SealEvent, Outdated>
   readonly #clock: Clock
@@ -26,24 +26,23 @@ export class SealStream {
     this.#mailbox = mailboxOf(SEALS_STREAM, seals, dependencies)
   }
 
-  /** The stream as this process last read or wrote it; undefined until it has done either. */
+  /** The stream's state that this process read or wrote last; undefined before the first read or write. */
   get known(): SealsState | undefined {
     return this.#known
   }
 
-  /** The stream as the log has it now. */
   async state(): Promise<SealsState> {
     return this.#remember(await this.#mailbox.currentState())
   }
 
-  /** The stream of a moment ago or, while the log is unavailable or slow, the last that this process read. */
+  /** The state of a moment ago or, while the log is unavailable or slow, the last known state. */
   async recentState(): Promise<SealsState> {
     return this.#remember(await this.#mailbox.stateSince(this.#clock.monotonicMs() - MAX_AGE_MS))
   }
 
   /**
-   * Appends a seal to the stream in the given state. Adopts the key first if it is a new one, which the previous key
-   * must sign. Resolves to false if another process was first.
+   * Appends a seal to the stream in the given state. Adopts a new key first, which the previous key must sign. Resolves
+   * to false if another process was faster.
    */
   async seal(before: SealsState, content: Sealable, key: SealKey, previousKey?: SealKey): Promise<boolean> {
     if (before.key?.keyId !== key.keyId) {
@@ -61,7 +60,7 @@ export class SealStream {
     return true
   }
 
-  /** Reads may end in another order than they began. */
+  /** Concurrent reads may end in any order. */
   #remember(state: SealsState): SealsState {
     if (state.links.size >= (this.#known?.links.size ?? 0)) this.#known = state
     return state
@@ -85,7 +84,7 @@ export class SealStream {
   }
 }
 
-/** The configured key is not the one that the log is sealed with. */
+/** The log is sealed with another key than the configured key. */
 export class WrongSealKey extends Error {
   override name = 'WrongSealKey'
 }

@@ -18,27 +18,27 @@ interface SealerDependencies {
   seals: SealStream
   trees: TreeStore
   key: SealKey
-  /** The key before this one, which signs its adoption. */
+  /** The previous key, which signs the adoption of this one. */
   previousKey?: SealKey | undefined
   clock: Clock
   logger: Logger
   /**
-   * The log is sealed after this many events, or so long after the first event since the last seal. What auditors read
-   * does not count: a seal covers it, and none is made for it unless it is very much.
+   * The log is sealed after `maxEvents` events, or `maxAgeMs` after the first event since the last seal. Reads of
+   * auditors do not count: seals cover them, but only very many cause a seal.
    */
   maxEvents: number
   maxAgeMs: number
-  /** Tests lower this. */
+  /** Tests lower it. */
   maxReads?: number
 }
 
 /**
- * The log is sealed after this many reads of auditors even if nothing else happens. Otherwise they would fill memory,
- * and the next seal would take long. One auditor needs more than an hour for them, and a few reads to see the new seal.
+ * This many reads of auditors cause a seal even if nothing else happens. Otherwise they would fill memory and slow down
+ * the next seal. An auditor needs more than an hour for them, and a few reads to see the new seal.
  */
 const MAX_READS = 10_000
 
-/** They take a few milliseconds. */
+/** Processing them takes a few milliseconds. */
 const EVENTS_AT_ONCE = 1000
 
 /** An event that no seal covers yet. */
@@ -48,34 +48,37 @@ interface Unsealed {
   position: Position
   at: string
   link: string
-  /** An operator waits for the seal. */
+  /** Whether an operator waits for the seal. */
   isAwaited: boolean
-  /** Whether it makes a seal due. If each look of auditors at the seals did, there would be no end. */
+  /** Whether the event makes a seal due. If reads of auditors did, each read of a new seal would cause another seal. */
   counts: boolean
 }
 
-/** Seals the log from time to time. Several processes may do so; of each seal one is recorded. */
+/** Seals the log from time to time. Several processes may do so; one of them records each seal. */
 export class Sealer {
   readonly #dependencies: SealerDependencies
-  /** The number of events that the last seal covers, and the events after them. */
+  /** The number of events that the last seal covers. */
   #sealed = 0
   #unsealed: Unsealed[] = []
-  /** The number of these that cause a seal. */
+  /** The number of unsealed events that count. */
   #counted = 0
-  /** The number of these for which an operator waits. */
+  /** The number of unsealed events for which an operator waits. */
   #awaited = 0
-  /** When this process read the first that causes one, on the monotonic clock. */
+  /** When this process read the first unsealed event that counts, on the monotonic clock. */
   #unsealedSinceMs = 0
-  /** Events that the last seal covers and that are still to be read. */
+  /** The number of sealed events that are still to be read. */
   #toSkip = 0
-  /** Positions differ in a copy of the log, so that the place of the last seal may have to be counted out. */
+  /** Positions differ in a copy of the log. Then the sealed events are counted instead. */
   #trustsPositions = true
 
   constructor(dependencies: SealerDependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Starts again from the last seal, while no seal is being made. Returns the position from which to read the log. */
+  /**
+   * Starts again from the last seal. Returns the position from which to read the log. Must not be called while a seal
+   * is being made.
+   */
   async restart(): Promise<Position> {
     const { seal } = await this.#dependencies.seals.state()
     this.#sealed = seal?.events ?? 0
@@ -97,8 +100,8 @@ export class Sealer {
   }
 
   /**
-   * Seals what is due. Rejects with Damaged if the log does not hold what the last seal covers. After any rejection the
-   * log must be read again from where `restart` says.
+   * Makes the seals that are due. Rejects with Damaged if the log lacks events that the last seal covers. After a
+   * rejection, the log must be read again from the position that `restart` returns.
    */
   async sealWhatIsDue(): Promise<void> {
     const { maxEvents, maxReads = MAX_READS } = this.#dependencies
@@ -117,13 +120,13 @@ export class Sealer {
     this.#unsealed.push({ stream, revision, position, at, link: hash, isAwaited, counts })
   }
 
-  /** How many unsealed events there are up to the last of the first `counted` that cause a seal. */
+  /** The number of unsealed events up to the last of the first `counted` events that count. */
   #extentOf(counted: number): number {
     let left = counted
     return 1 + this.#unsealed.findIndex(({ counts }) => counts && --left === 0)
   }
 
-  /** By the monotonic clock, which never jumps, or by the time of the event, which outlives the process. */
+  /** Checks the monotonic clock, which never jumps, and the event's time, which survives a restart. */
   #isOld(): boolean {
     const { clock, maxAgeMs } = this.#dependencies
     const first = this.#unsealed.find(({ counts }) => counts)
@@ -132,16 +135,16 @@ export class Sealer {
     return ageMs >= maxAgeMs
   }
 
-  /** Resolves to false if another process was first, whose seal will be read. */
+  /** Resolves to false if another process was faster. Its seal will be read. */
   async #seal(count: number): Promise<boolean> {
     const { seals, trees, key, previousKey } = this.#dependencies
     const before = await seals.state()
     const events = this.#unsealed.slice(0, count)
     const sealed = this.#sealed
-    // Another process may have sealed some of them during the read.
+    // Another process may have sealed some of these events in the meantime.
     if ((before.seal?.events ?? 0) !== sealed || events.length < count) return false
     const { newStreams, ...change } = await this.#grow(before, events)
-    // Stored first, so that a recorded seal always finds its tree.
+    // Stored before the seal, so that every recorded seal has its tree.
     await trees.save(before.seal?.root ?? EMPTY_TREE, change)
     const content = {
       events: sealed + count,
@@ -178,7 +181,7 @@ export class Sealer {
     return this.#extend(root, events)
   }
 
-  /** The tree with these events at the ends of their streams. Made in parts, between which other work goes on. */
+  /** Adds events to the ends of their streams. Works in parts, and lets other work run in between. */
   async #extend(root: string, events: Unsealed[]): Promise<TreeChange & { newStreams: number }> {
     const { trees, clock } = this.#dependencies
     const pages = await trees.paths(root, [...new Set(events.map(({ stream }) => stream))])
@@ -196,7 +199,7 @@ export class Sealer {
     return { ...(await grownTree(root, [...leaves.values()], { pages, clock })), newStreams }
   }
 
-  /** Makes the tree of the last seal from the log. */
+  /** Rebuilds the tree of the last seal from the log. */
   async #rebuild(root: string) {
     const { log, trees, clock, logger } = this.#dependencies
     logger.info({ events: this.#sealed }, 'rebuilding the tree of the last seal')
@@ -214,7 +217,7 @@ export class Sealer {
     const rebuilt = await grownTree(EMPTY_TREE, [...leaves.values()], { pages: new Map(), clock })
     if (rebuilt.root !== root)
       throw new Damaged('the log lacks events that its last seal covers; run "tollgate audit verify"')
-    // Among what is stored may be pages of trees that were never sealed, and of earlier versions.
+    // The store may have pages of trees that were never sealed, and of earlier versions.
     await trees.clear()
     await trees.save(EMPTY_TREE, rebuilt)
   }

@@ -17,7 +17,7 @@ export class Seals {
   readonly #log: Pick<EventLog, 'readEvent'>
   readonly #stream: SealStream
 
-  /** Public keys are for everyone, and say nothing about any account. */
+  /** Public keys are for everyone and reveal nothing about any account. */
   readonly permissions = { keys: 'public', find: 'read' } as const
 
   constructor({ log, seals }: { log: Pick<EventLog, 'readEvent'>; seals: SealStream }) {
@@ -25,13 +25,13 @@ export class Seals {
     this.#stream = seals
   }
 
-  /** Each key that ever signed seals, in the order of their first adoption. */
+  /** All keys that ever signed seals, in the order of their first adoption. */
   async keys(_caller: Caller): Promise<Answer<SealKeyAdopted[]>> {
     const { keys } = await this.#stream.recentState()
     return answer([...new Map(keys.map(key => [key.keyId, key])).values()])
   }
 
-  /** The newest seal, or the one with a number. */
+  /** The newest seal, or the seal with a number. */
   async find(_caller: Caller, number?: number): Promise<Answer<Seal>> {
     const { links, seal, sealLink = '' } = await this.#stream.recentState()
     if (seal && (number ?? seal.number) === seal.number) return answer(show(sealLink, seal))
@@ -45,23 +45,22 @@ export class Seals {
   }
 }
 
-/** The seal as a line of JSON for keeping elsewhere; undefined if the event is no seal. */
+/** The seal as a line of JSON for a sink; undefined for any other event. */
 export const copyOf = (raw: RawEvent): SealCopy | undefined => {
   const seal = sealIn(raw)
   return seal && { number: seal.number, link: seal.link, name: seal.name, text: canonicalJson(seal) }
 }
 
-/** The seal of an event; undefined if the event is no seal. */
+/** The API form of a seal; undefined for any other event. */
 export const sealIn = (raw: RawEvent): Seal | undefined => {
   const event = eventCodec.decode(raw)
   return event.type === 'LogSealed' ? show(event.metadata.hash, event.data) : undefined
 }
 
-/** A seal as clients and keepers of copies see it. */
 const show = (link: string, data: LogSealed): Seal => ({
   ...{ object: 'seal', number: data.number, name: sealName(data), link, data },
 })
 
-/** The name of a seal: its number, and the digest of what its signature covers. No signature covers its link. */
+/** The name of a seal: its number, and the digest of its signed content. No signature covers its link. */
 export const sealName = ({ signature: _, ...signed }: LogSealed): string =>
   `${signed.number}:sha256-${sha256(canonicalJson(signed))}`

@@ -6,22 +6,22 @@ import type { ViewStore } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
 import { batchesOf } from './batches.ts'
 
-/** A store reads so many pages within a few milliseconds, and their hashes take as long. */
+/** A store reads this many pages within a few milliseconds. Hashing them takes as long. */
 const PAGES_AT_ONCE = 400
 
-/** A store takes so many changes within a few milliseconds, and writes them in the background. */
+/** A store accepts this many changes within a few milliseconds, and writes them in the background. */
 const CHANGES_AT_ONCE = 500
 
-/** Changes whose keys share so many characters are sorted together, since sorting very many would take long. */
+/** Changes are sorted in groups that share this many characters, since sorting all at once would take long. */
 const SHARED_DIGITS = 3
 
-/** So many hashes take a few milliseconds. */
+/** Hashing this many keys takes a few milliseconds. */
 const KEYS_AT_ONCE = 2000
 
-/** So many pages take some 15 MB. A seal that changes more is about so many streams that few come again. */
+/** These pages take about 15 MB. A larger seal covers so many streams that few of them repeat in the next seal. */
 const MAX_RECENT_PAGES = 10_000
 
-/** Addresses in a list of them, also in one that no service wrote. */
+/** The addresses in a list, whether or not the service wrote it. */
 const ADDRESSES = /[\da-f]{0,64}\.[\da-f]{64}/g
 
 interface Dependencies {
@@ -30,15 +30,15 @@ interface Dependencies {
 }
 
 /**
- * Keeps the pages of trees over all streams in the views: those of the last two trees, since another process may be
- * about to read the one before the last. A page proves itself by its hash, so none can be forged.
+ * Stores the pages of the last two trees in the views: another process may be about to read the older one. Each page is
+ * verified by its hash, so it cannot be forged.
  */
 export class TreeStore {
   readonly #views: Dependencies['views']
   readonly #clock: Clock
   /**
-   * The pages that were stored last, since the next seal is mostly about the same streams. The root is always read, so
-   * that a store which has lost everything is noticed.
+   * The last stored pages, because the next seal is mostly about the same streams. The root is always read from the
+   * store, to notice if the store has lost everything.
    */
   #recent: Pages = new Map()
 
@@ -48,8 +48,8 @@ export class TreeStore {
   }
 
   /**
-   * The pages on the paths of some streams, read one level of the tree at a time. Rejects with NodeMissing if one of
-   * them is not stored as it was written.
+   * The pages on the paths of some streams. Reads the tree level by level. Rejects with NodeMissing if a page is
+   * missing or changed.
    */
   async paths(root: string, streams: string[]): Promise<Pages> {
     const pages = new Map<string, TreePage>()
@@ -69,7 +69,7 @@ export class TreeStore {
     return pages
   }
 
-  /** Stores the pages of the tree that follows the one before, and deletes those that only earlier trees have. */
+  /** Stores the pages of a new tree, and deletes pages that only older trees have. */
   async save(before: string, { root, added, replaced }: TreeChange): Promise<void> {
     const outdated = await this.#replacedBy(before)
     const changes = new Map<string, TreePage | string[] | undefined>(outdated.map(key => [key, undefined]))
@@ -91,7 +91,7 @@ export class TreeStore {
     await this.#views.clearNodes()
   }
 
-  /** The pages that a tree replaced, and the lists that name them. */
+  /** The pages that a tree replaced, and the lists of them. */
   async #replacedBy(root: string): Promise<string[]> {
     const keys: string[] = []
     for (let index = 0; ; index++) {
@@ -128,18 +128,18 @@ export class TreeStore {
   }
 }
 
-/** A part of a tree was not stored, or not as it was written. The tree can be made again from the log. */
+/** A page of a tree is missing or changed. The tree can be rebuilt from the log. */
 export class NodeMissing extends Error {
   override name = 'NodeMissing'
 }
 
-/** The key of a list of the pages that a tree replaced. It sorts after all places. */
+/** The key of a list of replaced pages. It sorts after all pages. */
 const listOf = (root: string, index: number): string => `replaced.${root}.${index}`
 
 const toText = (value: TreePage | string[] | undefined): string | undefined =>
   Array.isArray(value) ? JSON.stringify(value) : value && textOf(value)
 
-/** In the order of their places, so that a write touches few parts of the store. The lists come last. */
+/** Sorts pages by place, so that a write touches few parts of the store. The lists come last. */
 function* batchesInOrder(keys: Iterable<string>): Generator<string[]> {
   const groups = new Map<string, string[]>()
   for (const key of keys) {
@@ -158,14 +158,14 @@ function* batchesInOrder(keys: Iterable<string>): Generator<string[]> {
   if (batch.length > 0) yield batch
 }
 
-// The form in which view stores, which keep texts, hold pages of the tree over all streams.
+// View stores hold pages in this text form.
 
 export const textOf = (page: TreePage): string =>
   'leaves' in page
     ? JSON.stringify(page.leaves.map(({ stream, head, links }) => ({ stream, head, links })))
     : topsOf(page).toString('base64url')
 
-/** The page with this text, whether or not its hash is right; undefined if no service wrote the text. */
+/** The page with this text, before its hash is verified; undefined if the text is not a page. */
 export const pageOf = (place: string, text: string): TreePage | undefined =>
   text.startsWith('[') ? leavesOf(text) : branchesOver(place, Buffer.from(text, 'base64url'))
 
@@ -178,6 +178,9 @@ const leavesOf = (text: string): TreePage | undefined => {
   }
 }
 
-/** Fewer hashes may have the same root, and would grow into another tree: there is one for each bit of the size. */
+/**
+ * There must be one hash for each 1 bit of the size. Fewer hashes may have the same root, but would grow into another
+ * tree.
+ */
 const isWhole = ({ links: { size, hashes } }: StreamLeaf): boolean =>
   hashes.length === [...size.toString(2)].filter(bit => bit === '1').length

@@ -23,7 +23,7 @@ import { deriveKey } from '../derive-key.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 import type { Logins } from './logins.ts'
 
-/** A tail of this many events is read in a few milliseconds, so an earlier snapshot would not be worth its cost. */
+/** Reading this many events takes a few milliseconds, so more frequent snapshots are not worth their cost. */
 const MIN_TAIL = 1000
 
 export const registrationSnapshots: SnapshotForm<RegistrationsState> = {
@@ -33,16 +33,16 @@ export const registrationSnapshots: SnapshotForm<RegistrationsState> = {
   thaw: frozen => registrationsOf(frozen as FrozenDay[]),
 }
 
-/** Who may open an account without an operator, and how many may. */
+/** Who may open an account, and how many accounts may be opened. */
 export interface RegistrationRules {
   mode: 'open' | 'invite' | 'closed'
-  /** The domains of addresses that need no invitation; undefined for all. */
+  /** Domains whose addresses need no invitation; undefined for all. */
   domains: readonly string[] | undefined
   maxPerDay: number
   maxWelcomeMicrosPerDay: number
-  /** The accounts of a network that get welcome credits in a day. */
+  /** Accounts per network and day that get welcome credits. */
   maxWelcomesPerNetwork: number
-  /** Whether addresses of disposable domains get welcome credits. */
+  /** Whether addresses at disposable domains get welcome credits. */
   welcomesDisposable: boolean
 }
 
@@ -54,7 +54,7 @@ interface Dependencies extends StreamDependencies {
   logins: Logins
 }
 
-/** Decides who may open an account, and counts them. */
+/** Decides who may open an account, and counts new accounts. */
 export class Admissions {
   readonly #dependencies: Dependencies
   readonly #networkKey: Buffer
@@ -66,14 +66,14 @@ export class Admissions {
     this.#mailbox = mailboxOf(REGISTRATIONS_STREAM, registrations, dependencies)
   }
 
-  /** Whether the identity may sign in: it has an account, or may open one. */
+  /** Whether the identity has an account or may open one. */
   maySignIn(identity: Identity, { accountId, isInvited }: LoginState): boolean {
     return accountId !== undefined || this.#mayRegister(identity, isInvited)
   }
 
   /**
    * Counts a new account toward the limits of the day, or refuses it, and decides on its welcome credits. An identity
-   * counts once a day, and the first decision holds: a process may die before it opens the account.
+   * counts once a day, and its first decision is final, because the process may die before it opens the account.
    */
   async admit(caller: Caller, identity: Identity, state: LoginState, network: string): Promise<Answer<Welcome>> {
     const { welcomeMicros, logins } = this.#dependencies
@@ -94,7 +94,7 @@ export class Admissions {
     return answer(welcomes.find(each => each.login === login) ?? { welcomeMicros: 0, withheld: 'alias' })
   }
 
-  /** Whether another spelling of the identity got the welcome credits, or has an account. */
+  /** Whether another spelling of the identity got welcome credits, or has an account. */
   async #isTaken(canonical: Identity, login: string): Promise<boolean> {
     const { isWelcomed, accountId, welcomes } = await this.#dependencies.logins.currentState(canonical)
     if (welcomes.some(each => each.login === login && each.welcomeMicros > 0)) return false
@@ -110,7 +110,7 @@ export class Admissions {
     const { rules, welcomeMicros } = this.#dependencies
     const { mode, domains, maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork } = rules
     if (!this.#mayRegister(identity, isInvited)) return refuse('registration_closed', { mode })
-    // Strangers cannot use up what is for people whom the operator has named.
+    // Strangers cannot use up the allowance for people whom the operator has named.
     const isNamed = isInvited || domains !== undefined
     const login = loginOf(identity)
     const command = {
@@ -126,7 +126,7 @@ export class Admissions {
     return !this.#dependencies.rules.welcomesDisposable && isDisposable(domainOf(identity)) ? 'disposable' : undefined
   }
 
-  /** Keyed with a part of the master secret, so the hashes in the log do not reveal the networks. */
+  /** The hash has a key that is derived from the master secret, so the log does not reveal networks. */
   #hashesOf(network: string) {
     const hash = (name: string) => createHmac('sha256', this.#networkKey).update(name).digest('hex')
     const [narrow, wide] = wideNetworksOf(network)
@@ -141,14 +141,14 @@ export class Admissions {
   }
 }
 
-/** An identity of another kind belongs to no domain. */
+/** Only e-mail identities have a domain. */
 const domainOf = (identity: Identity): string =>
   identity.kind === 'email' ? identity.address.slice(identity.address.indexOf('@') + 1) : ''
 
-/** About 9,000 domains. They are read at the first use, since few processes need them. */
+/** About 9,000 domains. Loaded at first use, since few processes need them. */
 let domains: Set<string> | undefined
 
-/** Whether anybody can have an address of the domain for some minutes, or of one above it. */
+/** Whether a domain, or one of its parent domains, gives out short-lived addresses to everyone. */
 const isDisposable = (domain: string): boolean => {
   domains ??= disposableEmailBlocklistSet()
   const labels = domain.split('.')
@@ -156,9 +156,9 @@ const isDisposable = (domain: string): boolean => {
 }
 
 /**
- * The networks that a client's share is counted for, the narrowest first: the /24 and the /16 of an IPv4 address, the
- * /48 and the /32 of an IPv6 network of four groups. One person easily has the first, and a provider the second. Any
- * other name is both. The two never have the same name.
+ * The wider networks of a client, narrowest first: the /24 and the /16 of an IPv4 address, the /48 and the /32 of an
+ * IPv6 network of four groups. One person can easily have the first, and an internet provider has the second. For any
+ * other name, both are the name itself. The two names always differ for an address.
  */
 export const wideNetworksOf = (network: string): [string, string] => {
   const narrow = wider(network)

@@ -5,14 +5,13 @@ import type { SessionOwner } from '../caller.ts'
 import { deriveKey } from '../derive-key.ts'
 import { isAccountId, isSessionId } from '../ids.ts'
 
-/** Longer than any token. */
 const MAX_LENGTH = 200
 
-/** Makes and reads tokens for cookies: two texts without dots, and a MAC, so that nobody else can make one. */
+/** Makes and reads tokens for cookies: two texts without dots, and a MAC, so that only this service can make them. */
 class SignedTokens {
   readonly #key: Buffer
 
-  /** Tokens of one purpose are none of another. */
+  /** A token of one purpose is invalid for any other. */
   constructor(masterSecret: string, purpose: string) {
     this.#key = deriveKey(masterSecret, purpose)
   }
@@ -21,7 +20,7 @@ class SignedTokens {
     return `${first}.${second}.${this.#macOf(first, second).toString('base64url')}`
   }
 
-  /** The two texts; undefined for a token that was not made here. */
+  /** The two texts; undefined for an invalid token. */
   read(token: string): [first: string, second: string] | undefined {
     if (token.length > MAX_LENGTH) return undefined
     const [first = '', second = '', given = ''] = token.split('.')
@@ -49,19 +48,19 @@ export class SessionTokens {
     return this.#tokens.make(accountId, sessionId)
   }
 
-  /** Undefined for a token that was not made here. Whether the session is open, only the account knows. */
+  /** Undefined for an invalid token. The account decides whether the session is open. */
   read(token: string): Session | undefined {
     const [accountId = '', sessionId = ''] = this.#tokens.read(token) ?? []
     return isAccountId(accountId) && isSessionId(sessionId) ? { accountId, sessionId } : undefined
   }
 }
 
-/** How long a browser is known after it has signed in, also without a session. */
+/** How long a browser stays known after it has signed in. */
 export const KNOWN_MS = 180 * 24 * 60 * 60 * 1000
 
 /**
- * Makes and reads the tokens by which browsers are known that have signed in to an account. They give no access, only
- * room that strangers cannot use up.
+ * Makes and reads tokens of browsers that have signed in to an account. A token gives no access, but has limits of its
+ * own, which strangers cannot use up.
  */
 export class KnownBrowsers {
   readonly #tokens: SignedTokens
@@ -76,7 +75,7 @@ export class KnownBrowsers {
     return this.#tokens.make(accountId, String(this.#clock.nowMs() + KNOWN_MS))
   }
 
-  /** The account that the browser has signed in to; undefined if the token was not made here, or has expired. */
+  /** The account to which the browser has signed in; undefined if the token is invalid or has expired. */
   accountOf(token = ''): AccountId | undefined {
     const [accountId = '', expiresMs = ''] = this.#tokens.read(token) ?? []
     return isAccountId(accountId) && Number(expiresMs) > this.#clock.nowMs() ? accountId : undefined

@@ -9,7 +9,7 @@ interface CodeMail {
 
 const MINUTES = CODE_MS / 60_000
 
-/** The message with a code to sign in. Lines are short, so that no mail program breaks them. */
+/** The mail with a sign-in code. Lines are short, so that no mail program breaks them. */
 export const signInMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => ({
   to,
   subject: 'Your code to sign in to Tollgate',
@@ -24,7 +24,7 @@ to anybody: people who ask you for it want to use your account.
 `,
 })
 
-/** The message with a code that links an address to an account. */
+/** The mail with a code that links an address to an account. */
 export const linkMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => ({
   to,
   subject: 'Your code to add this address to a Tollgate account',
@@ -41,7 +41,7 @@ If it is not you, ignore this message. Do not give the code to anybody.
 `,
 })
 
-/** The message to somebody who may open an account. */
+/** The mail to a person who may open an account. */
 export const invitationMessage = ({ to, publicUrl }: Omit<CodeMail, 'code'>): MailMessage => ({
   to,
   subject: 'You are invited to Tollgate',

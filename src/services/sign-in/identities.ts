@@ -23,12 +23,12 @@ interface Dependencies {
   publicUrl: () => string
 }
 
-/** The identities that sign in to an account. */
+/** The identities with which people sign in to an account. */
 export class Identities {
   readonly #dependencies: Dependencies
   readonly #linking = new OneAtATime<AccountId>()
 
-  /** Only the owner, signed in, may say who else signs in to the account. */
+  /** Only the signed-in owner decides who else signs in to the account. */
   readonly permissions = {
     list: 'session',
     requestCode: 'session',
@@ -40,12 +40,12 @@ export class Identities {
     this.#dependencies = dependencies
   }
 
-  /** The identities of the account, beginning with the one that opened it. */
+  /** The identities of the account, starting with the first. */
   async list({ accountId }: SessionOwner): Promise<Answer<readonly Identity[]>> {
     return answer((await this.#dependencies.accounts.shownState(accountId)).identities)
   }
 
-  /** Sends a code to a further address, which proves that it belongs to the caller. */
+  /** Sends a code to a new address, with which the caller proves to own it. */
   async requestCode(caller: SessionOwner, { email, network }: CodeRequest): Promise<Answer<{ codeId: string }>> {
     const { codes, publicUrl } = this.#dependencies
     const identity = emailIdentity(email)
@@ -58,7 +58,7 @@ export class Identities {
     })
   }
 
-  /** Links the address whose code is right to the caller's account. It brings no credits. */
+  /** Links the address to the caller's account if the code is right. Grants no credits. */
   async enterCode(caller: SessionOwner, entry: CodeEntry): Promise<Answer<undefined>> {
     const codes = codesOf(entry)
     if ('refuse' in codes) return codes
@@ -69,7 +69,7 @@ export class Identities {
     return 'refuse' in tried ? tried : this.#linkInTurn(caller, tried.value)
   }
 
-  /** Links the Telegram account that the caller has proved to own. */
+  /** Links a Telegram account that the caller owns. */
   async enterTelegram(caller: SessionOwner, returned: TelegramReturn): Promise<Answer<undefined>> {
     const { telegram } = this.#dependencies
     if (!telegram) return refuse('telegram_not_offered')
@@ -77,7 +77,7 @@ export class Identities {
     return 'refuse' in proved ? proved : this.#linkInTurn(caller, proved.value)
   }
 
-  /** One at a time, since identities that are proved at the same time could exceed the limit together. */
+  /** Links one identity at a time, because concurrent links could exceed the limit. */
   #linkInTurn(caller: SessionOwner, identity: Identity): Promise<Answer<undefined>> {
     return this.#linking.do(
       caller.accountId,
@@ -86,8 +86,8 @@ export class Identities {
   }
 
   /**
-   * Links an identity that was proved. If the process dies between the two events, the next sign-in with the identity
-   * adds the second one.
+   * Links an identity. If the process dies between the two events, the next sign-in with the identity appends the
+   * second.
    */
   async #link(caller: SessionOwner, identity: Identity): Promise<Answer<undefined>> {
     const { accounts, logins } = this.#dependencies
@@ -102,7 +102,7 @@ export class Identities {
     return 'refuse' in listed ? listed : answer(undefined)
   }
 
-  /** Why the caller may link no identity. The identity's stream does not know the session, so it is checked here. */
+  /** The reason to refuse the caller. The identity's stream does not know the session, so it is checked here. */
   async #refusalOf({ accountId, sessionId }: SessionOwner): Promise<Refused | undefined> {
     const { accounts, clock } = this.#dependencies
     const state = await accounts.currentState(accountId)

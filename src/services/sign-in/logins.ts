@@ -13,10 +13,10 @@ import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import type { StreamDependencies } from '../stream-mailbox.ts'
 
-/** Identities whose state stays in memory, about a kilobyte each. Strangers may name any number of them. */
+/** Identities in memory, about a kilobyte each. Strangers may name any number of identities. */
 const MAX_IN_MEMORY = 2_000
 
-/** Somebody may request codes for an address for years, and they must not slow down the next sign-in. */
+/** Somebody may request codes for an address for years. That must not slow down the next sign-in. */
 const MIN_TAIL = 200
 
 export const loginSnapshots: SnapshotForm<LoginState> = {
@@ -30,7 +30,7 @@ interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<LoginState>
 }
 
-/** Reads and changes the streams of identities. No view holds them, so a forged row opens no account. */
+/** Reads and changes the streams of identities. No view holds them, so a forged row cannot open an account. */
 export class Logins {
   readonly #streams: Streams<LoginCommand, LoginState, LoginEvent, Refusal>
   readonly #mailboxes = new LRUCache<string, Mailbox<LoginCommand, LoginState, LoginEvent, Refusal>>(
@@ -45,12 +45,11 @@ export class Logins {
     return this.#mailbox(identity).execute(command, causeOf(caller))
   }
 
-  /** The identity as this process knows it, after its own commands. */
+  /** The identity as this process knows it, including its own changes. */
   state(identity: Identity): Promise<LoginState> {
     return this.#mailbox(identity).state()
   }
 
-  /** The identity as the log has it now. */
   currentState(identity: Identity): Promise<LoginState> {
     return this.#mailbox(identity).currentState()
   }

@@ -4,20 +4,20 @@ import type { Mailer, MailMessage } from '../../ports/mailer.ts'
 import { withinTime } from '../../time/within-time.ts'
 
 /**
- * Messages in memory: minutes of work for a mail server. Further ones are dropped; people can request them again. There
- * is room of its own for those that go first.
+ * Messages in memory: minutes of work for a mail server. Further messages are dropped, and people can request them
+ * again. First messages have an equal limit of their own.
  */
 const MAX_HELD = 1_000
 const MAX_HELD_FIRST = 2_000
 const MAX_AT_ONCE = 4
 
-/** By then, the request has been answered. */
+/** The request has been answered by then. */
 const SEND_AFTER_MS = 100
 
-/** A server that is away for seconds is tried again. Codes would expire during longer waits. */
+/** Retries bridge a short outage. During longer waits, codes would expire. */
 const RETRY_DELAYS_MS = [2_000, 20_000]
 
-/** How long a stop waits for messages that are being sent. */
+/** How long a stop waits for messages in transit. */
 const LAST_MESSAGES_MS = 2_000
 
 interface Dependencies {
@@ -27,12 +27,12 @@ interface Dependencies {
 }
 
 /**
- * Sends mail after the request that causes it, so that its answer does not depend on the mail. Messages are only in
- * memory: they may hold secrets that are stored nowhere. What a crash loses is requested again.
+ * Sends mail after the response to the request that causes it, so the response does not depend on the mail. Messages
+ * stay in memory only, because they may hold secrets. People request again what a crash loses.
  */
 export class MailQueue {
   readonly #dependencies: Dependencies
-  /** Messages that are neither sent nor dropped yet. */
+  /** Messages that are neither sent nor dropped. */
   #held = 0
   readonly #due: Attempt[] = []
   readonly #dueFirst: Attempt[] = []
@@ -44,7 +44,7 @@ export class MailQueue {
     this.#dependencies = dependencies
   }
 
-  /** A message that is `isFirst` overtakes the others. */
+  /** A message with `isFirst` overtakes the others. */
   add(message: MailMessage, { isFirst = false } = {}) {
     const { logger } = this.#dependencies
     if (this.#isStopped) return
@@ -62,7 +62,7 @@ export class MailQueue {
     await withinTime(this.#dependencies.clock, Promise.all(this.#sending), LAST_MESSAGES_MS, () => [])
   }
 
-  /** Only what is being sent takes a place, so addresses that the server refuses for now do not hold up the others. */
+  /** Only messages in transit take a place, so addresses that the server defers do not delay the others. */
   #sendAfter(delayMs: number, attempt: Attempt) {
     const timer = this.#dependencies.clock.timer(delayMs, () => {
       this.#delays.delete(timer)
@@ -94,14 +94,14 @@ export class MailQueue {
         this.#sendAfter(delayMs, { message, isFirst, retryDelaysMs })
         return
       }
-      // Neither the address nor the text, which may be a secret, belongs in the log.
+      // The address and the text, which may be a secret, do not belong in the log.
       logger.error({ err, subject: message.subject }, 'mail could not be sent; check SMTP_URL')
     }
     this.#held--
   }
 }
 
-/** A message, and how long to wait after each failure before it is sent again. */
+/** A message, and the waits after its failures. */
 interface Attempt {
   message: MailMessage
   isFirst: boolean

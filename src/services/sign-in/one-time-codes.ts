@@ -26,7 +26,7 @@ export const CODE_MS = 10 * 60 * 1000
 const TRIES_PER_NETWORK = { burst: 60, perSecond: 1 / 5 }
 const RETRY_MS = 60_000
 
-/** Identities that are looked up at a time after their requests were answered, of a network and in all. */
+/** Concurrent lookups of identities after their requests were answered, per network and in total. */
 const [MAX_LOOKUPS, MAX_LOOKUPS_IN_ALL] = [16, 512]
 
 interface Dependencies {
@@ -37,7 +37,7 @@ interface Dependencies {
   logger: Logger
   masterSecret: string
   browsers: KnownBrowsers
-  /** The codes for strangers, for people with an account, and for known browsers: so many for each of them. */
+  /** Codes per minute for strangers, and as many each for people with an account and for known browsers. */
   codesPerMinute: number
 }
 
@@ -45,41 +45,41 @@ interface Dependencies {
 export interface Client {
   /** An IPv4 address, or the /64 of an IPv6 address. */
   network: string
-  /** The token that it got when it signed in before. */
+  /** The token from the browser's last sign-in. */
   browser?: string | undefined
 }
 
-/** The origin of a request. With an owner, a code only links its identity to their account. */
+/** The origin of a request. With an owner, a code links the identity to the owner's account. */
 interface CodeTry extends Client {
   caller: Caller
   owner?: SessionOwner
 }
 
 interface CodeOrder extends CodeTry, Pick<CodeCandidate, 'identity'> {
-  /** The message with the code, if the identity gets one. */
+  /** The message with the code; undefined if the identity gets none. */
   messageOf(code: string, state: LoginState): MailMessage | undefined
 }
 
-/** A code that a browser may enter when it arrives. If `isBusy`, it arrives only if the address has an account. */
+/** A code that the browser may enter. If `isBusy`, the code is sent only if the address has an account. */
 export interface CodeAnswer {
   codeId: string
   isBusy: boolean
 }
 
-/** A code that was requested, and its identity. */
+/** A requested code, and its identity. */
 interface CodeCandidate {
   identity: EmailIdentity
   codeId: string
 }
 
-/** The hexadecimal digits of an id that tell the service that it was busy. */
+/** The number of hexadecimal digits that mark an ID as given out while the service was busy. */
 const MARK_LENGTH = 12
 
-/** Makes codes, sends them by mail, and tries those that people enter. */
+/** Makes one-time codes, sends them by mail, and checks the codes that people enter. */
 export class OneTimeCodes {
   readonly #dependencies: Dependencies
   readonly #hash: ReturnType<typeof codeHasher>
-  /** The shares of networks, of accounts whose identities are named, and of accounts in known browsers. */
+  /** The shares of networks, of accounts with a named identity, and of accounts in known browsers. */
   readonly #strangers: Shares
   readonly #owners: Shares
   readonly #known: Shares
@@ -97,9 +97,9 @@ export class OneTimeCodes {
   }
 
   /**
-   * Makes a code. The message for it, if there is one, is sent after the answer. So neither the answer nor its time
-   * tells whether an address has an account, also where only those that have one still get codes. Whoever enters the
-   * code must know the id in the answer too: strangers cannot use up the tries of a code that they did not request.
+   * Makes a code. Its message, if any, is sent after the response, so neither the response nor its timing reveals
+   * whether an address has an account, even while only addresses with an account get codes. Entering a code requires
+   * the ID in the response, so strangers cannot use up the tries of a code that they did not request.
    */
   async request(order: CodeOrder): Promise<Answer<CodeAnswer>> {
     const codeId = this.#dependencies.random.uuid()
@@ -115,13 +115,13 @@ export class OneTimeCodes {
     return answer({ codeId: busyId, isBusy: true })
   }
 
-  /** An id by which the service recognizes a code that only an identity with an account got. */
+  /** An ID by which the service recognises a code that only identities with an account got. */
   #busyIdOf(identity: EmailIdentity, codeId: string): string {
     const head = codeId.slice(0, -MARK_LENGTH)
     return head + this.#hash(identity, head, 'busy').slice(0, MARK_LENGTH)
   }
 
-  /** Makes a code after the answer, if the identity has an account. */
+  /** Makes a code after the response, if the identity has an account. */
   #makeForOwner(order: CodeOrder, codeId: string, network: string) {
     const close = this.#lookups.open(network)
     if (!close) return
@@ -152,14 +152,14 @@ export class OneTimeCodes {
     return undefined
   }
 
-  /** The account that the client is known by. */
+  /** The account of the owner or of the known browser. */
   #accountOf({ owner, browser }: CodeTry): AccountId | undefined {
     return owner?.accountId ?? this.#dependencies.browsers.accountOf(browser)
   }
 
   /**
-   * Tries the entered text as each of the codes that the browser requested, and records the tries. If it is one of
-   * them, only that one is tried. Answers with the identity whose code is right, which is then used up.
+   * Tries the entered text as each of the codes that the browser requested, and records the tries. If it matches a
+   * code, only that code is tried. Returns the identity of the matching code, which is then used up.
    */
   async tryCodes(from: CodeTry, codes: readonly CodeCandidate[], entered: string): Promise<Answer<EmailIdentity>> {
     const { logins } = this.#dependencies
@@ -180,7 +180,7 @@ export class OneTimeCodes {
       else if (tried.accept.some(({ type, data }) => type === 'LoginCodeTried' && data.correct)) return answer(identity)
       else triesLeft.push(Math.max(0, MAX_TRIES - ((await this.#codeOf(code))?.tries ?? MAX_TRIES)))
     }
-    // Any other answer would tell whether the address has an account.
+    // Any other response would reveal whether the address has an account.
     if (codes.some(({ identity, codeId }) => codeId === this.#busyIdOf(identity, codeId)))
       return refuse('code_wrong', { codes: codes.length })
     const [first] = refused
@@ -188,23 +188,22 @@ export class OneTimeCodes {
     return refuse('code_wrong', { triesLeft: Math.max(...triesLeft), codes: codes.length })
   }
 
-  /** The code as this process knows it. */
   async #codeOf({ identity, codeId }: CodeCandidate) {
     return (await this.#dependencies.logins.state(identity)).codes.find(each => each.codeId === codeId)
   }
 }
 
 /**
- * The letters of a code: consonants that are hard to confuse, and that make no words (RFC 8628, section 6.1). Eight of
+ * The letters of a code: consonants that are hard to confuse and that form no words (RFC 8628, section 6.1). Eight of
  * them have 2.5 · 10¹⁰ values.
  */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
 const CODE_LENGTH = 8
 
-/** The multiples of 20 that fit into a byte, so that every letter is equally likely. */
+/** The largest multiple of 20 that fits into a byte, so that every letter is equally likely. */
 const FAIR_BYTES = 240
 
-/** A random code, as people type it: `WDJB-MJHT`. */
+/** A random code in the form that people type: `WDJB-MJHT`. */
 const newCode = (random: Random): string => {
   let code = ''
   while (code.length < CODE_LENGTH) {
@@ -214,7 +213,7 @@ const newCode = (random: Random): string => {
   return `${code.slice(0, CODE_LENGTH / 2)}-${code.slice(CODE_LENGTH / 2)}`
 }
 
-/** Makes the hash of a code that the log holds. Without the master secret, nobody can tell the code from it. */
+/** Makes the hash of a code for the log. Without the master secret, the code cannot be found from it. */
 const codeHasher = (masterSecret: string) => {
   const key = deriveKey(masterSecret, 'sign-in-codes')
   return (identity: Identity, codeId: string, code: string): string =>

@@ -40,7 +40,7 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Finds the owner of a session. No view is involved: the token names the account, whose own state decides. */
+/** Finds the owner of a session. The token names the account, whose own state decides. No view is involved. */
 export class SessionHolders {
   readonly #dependencies: Dependencies
 
@@ -49,9 +49,9 @@ export class SessionHolders {
   }
 
   /**
-   * Undefined for a token that was not made here, or whose session has ended. Refuses the owner of a suspended account.
-   * A session that another process closed, or whose account it suspended, works for at most a second. Rejects with
-   * Unavailable if that cannot be decided.
+   * Undefined if the token is invalid or the session has ended. Refuses the owner of a suspended account. After another
+   * process closes the session or suspends the account, the session works for at most a second. Rejects with
+   * Unavailable if the account cannot be read.
    */
   async ownerOf(token: string): Promise<Answer<SessionOwner> | undefined> {
     const found = await this.#open(token)
@@ -60,7 +60,7 @@ export class SessionHolders {
     return suspended ? { refuse: suspended } : answer(found.owner)
   }
 
-  /** The owner of an open session, also of a suspended account: anybody may sign out. */
+  /** The owner of an open session. The owner of a suspended account may also sign out. */
   async ownerToSignOut(token: string): Promise<SessionOwner | undefined> {
     return (await this.#open(token))?.owner
   }
@@ -72,13 +72,12 @@ export class SessionHolders {
     const { accountId, sessionId } = session
     const isOpenIn = (state: AccountState) => !sessionRefusal(sessionId, state, clock.nowMs())
     const recent = await accounts.recentState(accountId)
-    // Another process may have opened it in the last second.
+    // Another process may have opened the session in the last second.
     const state = isOpenIn(recent) ? recent : await accounts.currentState(accountId)
     return isOpenIn(state) ? { owner: { kind: 'session', ...session }, state } : undefined
   }
 }
 
-/** Afterwards, the owner signs in again. */
 export const SESSION_MS = 30 * 24 * 60 * 60 * 1000
 
 export interface SessionDependencies {
@@ -89,17 +88,17 @@ export interface SessionDependencies {
   random: Random
 }
 
-/** A session that was opened just now. */
+/** A newly opened session. */
 export interface OpenedSession {
   accountId: AccountId
   token: string
-  /** By which the browser is known from now on, also after the session. */
+  /** The token by which the browser is known, even after the session. */
   browser: string
 }
 
 /**
- * Opens a session with a new id, so that nobody can know it before. The earlier session of the same browser ends, also
- * if it was that of another account.
+ * Opens a session with a new ID, so that it cannot be known in advance. Closes the browser's earlier session, even if
+ * it belonged to another account.
  */
 export const openSession = async (
   { accounts, tokens, browsers, clock, random }: SessionDependencies,

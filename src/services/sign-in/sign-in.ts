@@ -15,7 +15,7 @@ import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 export interface SignInDependencies extends RegistrationDependencies, SessionDependencies {
   admissions: Admissions
   codes: OneTimeCodes
-  /** Undefined if the service does not use Telegram. */
+  /** Undefined if sign-in with Telegram is off. */
   telegram: TelegramProofs | undefined
   welcomeMicros: number
   publicUrl: () => string
@@ -25,27 +25,27 @@ export interface CodeRequest extends Client {
   email: string
 }
 
-/** A code that a browser requested. `codeId` is what `requestCode` answered. */
+/** A code that a browser requested. `codeId` comes from `requestCode`. */
 export interface RequestedCode {
   email: string
   codeId: string
 }
 
-/** A code as it was entered in a browser, and the last one that the browser requested. */
+/** A code that a person entered, and the code that the browser requested last. */
 export interface CodeEntry extends CodeRequest, RequestedCode {
   code: string
-  /** The code that the browser requested before, which is valid too. */
+  /** The browser's previous code, which is also valid. */
   earlier?: RequestedCode | undefined
 }
 
-/** The session that was opened, and whether its account was opened too, perhaps without welcome credits. */
+/** The opened session, and whether its account was opened too, possibly without welcome credits. */
 export interface SignedIn extends OpenedSession, Pick<RegistrationResult, 'isNew' | 'withheld'> {}
 
-/** Signs people in by codes that they get by mail or with Telegram, and opens their accounts. */
+/** Signs people in with codes from mail or with Telegram, and opens their accounts. */
 export class SignIn {
   readonly #dependencies: SignInDependencies
 
-  /** A person who is signing in is not known yet. */
+  /** A person who is signing in is still anonymous. */
   readonly permissions = {
     requestCode: 'public',
     enterCode: 'public',
@@ -57,7 +57,7 @@ export class SignIn {
     this.#dependencies = dependencies
   }
 
-  /** Makes a code, which goes to those who have an account or may open one. */
+  /** Makes a code. It is mailed only if the address has an account or may open one. */
   async requestCode(caller: Caller, { email, ...client }: CodeRequest): Promise<Answer<CodeAnswer>> {
     const { codes, admissions, publicUrl } = this.#dependencies
     const identity = emailIdentity(email)
@@ -72,8 +72,8 @@ export class SignIn {
   }
 
   /**
-   * Opens a session for a person who enters the right code, and opens the account if there is none. The session of
-   * `earlierToken`, which the same browser had, ends.
+   * Opens a session if the code is right, and opens an account if there is none. Closes the session of `earlierToken`,
+   * the browser's earlier session.
    */
   async enterCode(
     caller: Caller,
@@ -86,13 +86,13 @@ export class SignIn {
     return 'refuse' in tried ? tried : this.#enter(caller, tried.value, network, earlierToken)
   }
 
-  /** Where to send a browser that wants to sign in with Telegram, and what it must bring back. */
+  /** The URL of the Telegram sign-in, and the attempt that the browser must bring back. */
   async beginTelegram(_caller: Caller): Promise<Answer<{ url: string; attempt: ProofAttempt }>> {
     const { telegram } = this.#dependencies
     return telegram ? answer(await telegram.begin()) : refuse('telegram_not_offered')
   }
 
-  /** Opens a session for a person who returns from Telegram, and opens the account if there is none. */
+  /** Opens a session for a person who returns from Telegram, and opens an account if there is none. */
   async enterTelegram(
     caller: Caller,
     { earlierToken, ...returned }: TelegramReturn & { earlierToken?: string | undefined },
@@ -103,7 +103,7 @@ export class SignIn {
     return 'refuse' in proved ? proved : this.#enter(caller, proved.value, returned.network, earlierToken)
   }
 
-  /** Signs in an identity that was proved. */
+  /** Signs in a proven identity. */
   async #enter(
     caller: Caller,
     identity: Identity,
@@ -123,7 +123,7 @@ export class SignIn {
   }
 }
 
-/** The codes that the entered one may be, the newest first. */
+/** The codes that the entered text may be, newest first. */
 export const codesOf = ({ email, codeId, earlier }: CodeEntry) => {
   const identity = emailIdentity(email)
   if (!identity) return refuse('email_invalid', { email })

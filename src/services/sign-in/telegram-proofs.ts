@@ -8,11 +8,11 @@ import { type Answer, answer } from '../answer.ts'
 import type { KnownBrowsers } from './browser-tokens.ts'
 import type { Client } from './one-time-codes.ts'
 
-/** Each is a request to Telegram. A network may be an office. */
+/** Each proof is a request to Telegram. A network may be an office. */
 const PROOFS_PER_NETWORK = { burst: 30, perSecond: 1 / 10 }
 const RETRY_MS = 60_000
 
-/** Where Telegram sends browsers back to. Its operator enters this address at BotFather. */
+/** Where Telegram sends browsers back. The operator enters this address at BotFather. */
 export const TELEGRAM_RETURN_PATH = '/console/sign-in/telegram/return'
 
 interface Dependencies {
@@ -23,11 +23,11 @@ interface Dependencies {
   publicUrl: () => string
 }
 
-/** A browser that came back from Telegram. */
+/** A browser that returns from Telegram. */
 export interface TelegramReturn extends Client {
-  /** The query of the address that it came back to. */
+  /** The query of the return address. */
   query: string
-  /** The attempt that the same browser began. */
+  /** The attempt that this browser began. */
   attempt: ProofAttempt
 }
 

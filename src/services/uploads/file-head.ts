@@ -5,10 +5,10 @@ import { withoutTexts } from './picture-text.ts'
 /** The bytes that file-type needs to detect every type. */
 const HEAD_BYTES = 4_100
 
-/** PDF readers look for their marker in this many bytes, and browsers for HTML in about as many. */
+/** PDF readers look for their marker in this many bytes. Browsers look for HTML in about as many. */
 const MARK_BYTES = 1_024
 
-/** The first bytes of a file that streams past, which tell its type. */
+/** The first bytes of a streamed file, which show its type. */
 export class FileHead {
   readonly #bytes = Buffer.alloc(HEAD_BYTES)
   #sizeBytes = 0
@@ -34,7 +34,7 @@ export class FileHead {
     return found && commonName(essenceOf(found.mime))
   }
 
-  /** A document that readers or browsers could take the file for, whatever its type. */
+  /** A document for which readers or browsers could mistake the file, whatever its type. */
   get mark(): string | undefined {
     const head = this.bytes.subarray(0, MARK_BYTES)
     const page = pageMark.test(withoutTexts(head).toString('latin1')) ? 'a web page' : undefined

@@ -12,7 +12,9 @@ import type { UploadFinder } from './upload-finder.ts'
 /** Digests of files that can still be replaced, a few hundred bytes each. */
 const MAX_DIGESTS = 1000
 
-/** `withdrawn`: the file was sent after its upload was deleted or its key revoked, which an S3 server cannot know. */
+/**
+ * `withdrawn`: the file was sent after its upload was deleted or its key was revoked, which an S3 server cannot know.
+ */
 type FileState = 'inspected' | 'uninspected' | 'withdrawn'
 
 export interface FileStatesDependencies {
@@ -23,7 +25,7 @@ export interface FileStatesDependencies {
   log: EventLog
 }
 
-/** Tells whether an upload’s file is the one that was inspected: a client can replace it until it is sealed. */
+/** Decides whether an upload's file is the inspected file. A client can replace a file until it is sealed. */
 export class FileStates {
   readonly #dependencies: FileStatesDependencies
   /** By key and entity tag. */
@@ -36,7 +38,7 @@ export class FileStates {
     this.#dependencies = dependencies
   }
 
-  /** The state of a file that exists. It counts as not inspected while the views or the log do not answer. */
+  /** The state of an existing file. It counts as uninspected while the views or the log do not respond. */
   async of(key: string, facts: ObjectFacts): Promise<FileState> {
     try {
       const row = await this.#rowAt(key)
@@ -65,7 +67,7 @@ export class FileStates {
     return sealed || sha256 === (await this.#digests.fetch(`${key} ${etag}`, { context: { key, etag } }))
   }
 
-  /** Undefined if the file was replaced or deleted since. */
+  /** Undefined if the file was replaced or deleted in the meantime. */
   async #readDigest({ key, etag }: Version): Promise<string | undefined> {
     const object = await this.#dependencies.objects.get(key)
     if (object?.etag === etag) return (await inspect(object.body)).sha256

@@ -15,15 +15,17 @@ import type { UploadGrants } from './upload-grants.ts'
 import { contentRefusal, declaredType } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
-/** A file that is being received and is not visible yet. Exactly one of `finish` and `discard` must be called. */
+/** A file that is being received and is not visible yet. The caller must call either `finish` or `discard`, once. */
 export interface IncomingUpload {
   readonly body: Writable
-  /** Accepts the file once it has arrived in full. A refused file, or one that meets Unavailable, leaves no trace. */
+  /**
+   * Accepts the file once it has arrived in full. If the file is refused, or on Unavailable, nothing is left behind.
+   */
   finish(form: UploadForm): Promise<Answer<UploadRow>>
   discard(): Promise<void>
 }
 
-/** How long storing may take after the grant; the file has arrived in full by then. */
+/** How long storing may take after the grant, when the file has already arrived. */
 const GRANT_MS = 60_000
 
 interface Dependencies {
@@ -51,7 +53,7 @@ export const receiveUpload = async (
   const written = new Promise<void>((resolve, reject) => {
     pipeline(body, incoming.body, error => (error ? reject(error) : resolve()))
   })
-  // `finish` rejects with this error; after `discard` it does not matter.
+  // `finish` rejects with this error. After `discard`, it does not matter.
   written.catch(() => undefined)
 
   return answer({
@@ -81,12 +83,12 @@ interface Received {
   form: UploadForm
 }
 
-/** The grant comes first, so that a file in the store always has an owner. */
+/** The grant precedes the file, so every stored file has an owner. */
 const admit = async ({ grants }: Dependencies, caller: AccountCaller, { inspection, declared, form }: Received) => {
   const inspected = await inspection.result()
   const refusal = contentRefusal(inspected, declared)
   if (refusal) return { refuse: refusal }
-  // Files of unknown type are refused above.
+  // Files of unknown type were refused above.
   const mimeType = inspected.mimeType as string
   const named = { ...form, filename: form.filename ?? `file.${extensionFor(mimeType)}` }
   const terms = {
@@ -113,10 +115,10 @@ const store = async (
   const outcome = await settlement.store(caller, own, inspected, true)
   if ('refuse' in outcome) {
     const { code } = outcome.refuse
-    // The due work was first, and found this file: nothing else is ever sent to this place.
+    // Due work has stored this file already: no other file is ever sent to this place.
     if (code === 'upload_already_stored') return answer({ ...rowOf(events), ...factsOf(inspected) })
     if (code === 'account_suspended' || code === 'key_revoked' || code === 'forbidden') {
-      // The due work may have stored the file before the account or the key changed, so the log decides.
+      // Due work may have stored the file before the account or the key changed. The log decides.
       await settlement.withdraw({ kind: 'service', requestId: caller.requestId }, own)
       return outcome
     }

@@ -13,11 +13,11 @@ export interface InspectionResult {
   mimeType: string | undefined
   /** A second type that the bytes could pass for. Such files are made to deceive. */
   alsoIs: string | undefined
-  /** True if a picture lacks its end. */
+  /** Whether a picture lacks its end. */
   isCutOff: boolean
 }
 
-/** Inspects a file as it streams past, and keeps only its two ends. */
+/** Inspects a streamed file. Keeps only its first and last bytes. */
 export class Inspection {
   readonly #hash = createHash('sha256')
   readonly #head = new FileHead()
@@ -62,16 +62,16 @@ export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspecti
   return inspection.result()
 }
 
-/** Types whose structure shows where the file ends. */
+/** Types whose structure shows the end of the file. */
 const withEnd: ReadonlySet<string | undefined> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/avif'])
 
-/** A WebP file says how long it is. */
+/** A WebP file states its length. */
 const isShortWebp = (mimeType: string | undefined, head: Buffer, sizeBytes: number): boolean =>
   mimeType === 'image/webp' && (head.length < 8 || head.readUInt32LE(4) + 8 > sizeBytes)
 
 /**
- * Whether a ZIP directory ends here. Readers ignore data behind it and the length of the comment, but the directory
- * that the record describes must fit before it.
+ * Whether a ZIP directory ends here. Readers ignore the length of the comment and any data after it, but the directory
+ * that the record describes must fit before the record.
  */
 const endsAsZip = (tail: Buffer, sizeBytes: number): boolean => {
   const tailAt = sizeBytes - tail.length
@@ -79,7 +79,7 @@ const endsAsZip = (tail: Buffer, sizeBytes: number): boolean => {
     if (at + ZIP_END_BYTES > tail.length) return false
     const [directoryBytes, directoryAt] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)]
     if (directoryAt + directoryBytes <= tailAt + at) return true
-    // In a ZIP64 archive another record holds these numbers, and the record before this one locates it.
+    // In a ZIP64 archive, another record holds these numbers. The record before this one locates it.
     if (directoryAt === ELSEWHERE || directoryBytes === ELSEWHERE) return true
   }
   return false

@@ -1,11 +1,11 @@
 /**
- * Looks for the end of a picture as it streams past, after its size and pixels. It follows the structure of the file,
- * because end markers also occur in thumbnails and in films behind the picture.
+ * Finds the end of a streamed picture, after its size and pixels. Follows the structure of the file, because end
+ * markers also occur in thumbnails and in films behind the picture.
  */
 export class PictureEnd {
   #reader: Reader | undefined
   #want: Want | undefined
-  /** The wanted bytes that have arrived. */
+  /** The requested bytes that have arrived. */
   #seen: number[] = []
   #isFound = false
   #steps = 0
@@ -40,7 +40,7 @@ export class PictureEnd {
     return at
   }
 
-  /** Like decoders, skips fill bytes, the stuffed bytes and restarts of a scan, and garbage between segments. */
+  /** Like a decoder, skips fill bytes, stuffed bytes, restarts of a scan, and garbage between segments. */
   #seeMarker(chunk: Uint8Array, from: number): number {
     let isMarked = this.#seen.length > 0
     for (let at = from; at < chunk.length; at++) {
@@ -65,18 +65,18 @@ export class PictureEnd {
   }
 }
 
-/** How many bytes to skip, and then to see: a number of them, or the next marker of a JPEG. */
+/** The number of bytes to skip, and the bytes to read next: a number of them, or the next marker of a JPEG. */
 interface Want {
   skip: number
   see: number | 'marker'
-  /** Whether the picture may end before the bytes to see. */
+  /** Whether the picture may end before these bytes. */
   mayEnd?: boolean
 }
 
-/** Receives the bytes that it wanted to see, and returns at the end of the picture. */
+/** Yields requests for bytes and receives them. Returns at the end of the picture. */
 type Reader = Generator<Want, void, number[]>
 
-/** By the first byte, which is enough to tell them apart. */
+/** The readers by the first byte of the format. */
 const readers: Partial<Record<number, () => Reader>> = { 137: png, 255: jpeg, 71: gif, 0: avif }
 
 function* png(): Reader {
@@ -108,7 +108,7 @@ function* jpeg(): Reader {
 /** The marker before the pixels of a JPEG. */
 const SCAN = 0xda
 
-/** Restarts and one temporary marker stand alone; the end of the image, too, which needs no length. */
+/** Restarts and one temporary marker have no segment. The end of the image needs none. */
 const startsSegment = (byte: number) => byte > 0x01 && byte < 0xff && (byte & 0xf8) !== 0xd0
 
 function* gif(): Reader {
@@ -126,7 +126,7 @@ function* gif(): Reader {
   }
 }
 
-/** Each block begins with its length, and an empty one ends the row. */
+/** Each block starts with its length. An empty block ends the sequence. */
 function* gifBlocks(before: number): Reader {
   for (let skip = before; ; ) {
     const [length = 0] = yield { skip, see: 1 }
@@ -137,7 +137,7 @@ function* gifBlocks(before: number): Reader {
 
 const colourTableLength = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 0x07) + 1) : 0)
 
-/** Boxes (ISO/IEC 14496-12): a description of the picture, and mostly its data in another one. */
+/** Boxes (ISO/IEC 14496-12). One describes the picture, and usually another holds its data. */
 function* avif(): Reader {
   const kinds = new Set<string>()
   let skip = 0
@@ -145,7 +145,7 @@ function* avif(): Reader {
     const head = Buffer.from(yield { skip, see: 8, mayEnd: kinds.has('meta') })
     const isLong = head.readUInt32BE() === 1
     const length = isLong ? Number(Buffer.from(yield { skip: 0, see: 8 }).readBigUInt64BE()) : head.readUInt32BE()
-    // This box reaches to the end of the file.
+    // This box extends to the end of the file.
     if (length === 0) return
     skip = length - (isLong ? 16 : 8)
     if (skip < 0) yield* neverEnding()
@@ -158,6 +158,6 @@ function* neverEnding(): Reader {
   yield { skip: Number.POSITIVE_INFINITY, see: 1 }
 }
 
-// Keeps a file that consists of lengths alone from occupying the service for seconds. A GIF of 50 MB has a fifth of
-// this, in blocks of 255 bytes, and other pictures have fewer.
+// Keeps a file that consists only of lengths from occupying the service for seconds. A GIF of 50 MB, in blocks of 255
+// bytes, has a fifth of this; other pictures have fewer.
 const MAX_STEPS = 1_000_000

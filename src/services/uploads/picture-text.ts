@@ -1,6 +1,6 @@
 /**
- * The beginning of a picture without the texts in its metadata, such as a prompt or a description, which may mention
- * anything. From the first place where the picture breaks the rules of its format, it stays as it is.
+ * The start of a picture without the texts in its metadata, such as prompts and descriptions, which may mention
+ * anything. Everything after a violation of the format is kept.
  */
 export const withoutTexts = (head: Buffer): Buffer => {
   const rest = Buffer.from(head)
@@ -30,13 +30,13 @@ function* pngTexts(head: Buffer): Generator<Place> {
   }
 }
 
-/** EXIF and XMP, the descriptions of news agencies, and comments. */
+/** EXIF, XMP, IPTC and comments. */
 const JPEG_TEXTS = new Set([0xe1, 0xed, 0xfe])
 
 function* jpegTexts(head: Buffer): Generator<Place> {
   for (let at = 2; at + 4 <= head.length && head[at] === 0xff; ) {
     const marker = head[at + 1] as number
-    // Pixels begin with the scan.
+    // The scan holds the pixels.
     if (marker === 0xda) return
     const to = at + 2 + head.readUInt16BE(at + 2)
     if (JPEG_TEXTS.has(marker)) yield [at + 4, to]
@@ -55,7 +55,7 @@ function* webpTexts(head: Buffer): Generator<Place> {
   }
 }
 
-/** Comments before the first frame, in blocks that begin with their length. */
+/** Comments before the first frame, in blocks that start with their length. */
 function* gifTexts(head: Buffer): Generator<Place> {
   const flags = head[10] ?? 0
   let at = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 0x07) + 1) : 0)

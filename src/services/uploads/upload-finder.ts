@@ -17,7 +17,7 @@ interface Dependencies {
 
 type Found = { value: UploadRow } | { refuse: FileRefusal }
 
-/** Finds an account's uploads. One of another account or mode is treated as absent. */
+/** Finds an account's uploads. An upload of another account or mode is treated as absent. */
 export class UploadFinder {
   readonly #dependencies: Dependencies
 
@@ -25,22 +25,22 @@ export class UploadFinder {
     this.#dependencies = dependencies
   }
 
-  /** An upload whose file has arrived. A granted upload is inspected now, since its file may be there. */
+  /** An upload whose file has arrived. Inspects the file of a granted upload now, since it may have arrived. */
   async byId(caller: AccountCaller, id: string): Promise<Found> {
     return this.#arrived(caller, await this.row(caller.accountId, id))
   }
 
-  /** The same for the upload whose file has this key in the object store. */
+  /** Like `byId`, by the key of the file in the object store. */
   async byKey(caller: AccountCaller, objectKey: string): Promise<Found> {
     await this.#dependencies.reads.ownWrites(caller.accountId)
     const row = await this.at(objectKey)
     return this.#arrived(caller, row?.accountId === caller.accountId ? await this.#confirmed(row) : undefined)
   }
 
-  /** An upload of any account in any state by the key of its file, as the views show it. Rejects with Unavailable. */
+  /** Any account's upload by the key of its file, from the views. Rejects with Unavailable. */
   async at(objectKey: string): Promise<UploadRow | undefined> {
     const [entry] = await this.#dependencies.reads.list('uploads', 'byObject', { prefix: objectKey, limit: 1 })
-    // The key may be a prefix of another.
+    // A key may be a prefix of another key.
     return entry?.place === objectKey ? entry.row : undefined
   }
 
@@ -52,12 +52,12 @@ export class UploadFinder {
     return row && this.#confirmed(row)
   }
 
-  /** The row, with object key and mode from the account's own state; undefined if the account has no such upload. */
+  /** The row, with the object key and mode from the account's state; undefined if the account has no such upload. */
   async #confirmed(row: UploadRow): Promise<UploadRow | undefined> {
     const { accountId, uploadId } = row
     const { accounts } = this.#dependencies
     const recent = (await accounts.recentState(accountId)).uploads.get(uploadId)
-    // The views may show a grant that another process made in the last second.
+    // The views may already show a grant that another process made in the last second.
     const upload = recent ?? (await accounts.currentState(accountId)).uploads.get(uploadId)
     return upload && { ...row, objectKey: upload.objectKey, livemode: upload.livemode }
   }
@@ -65,7 +65,7 @@ export class UploadFinder {
   async #arrived(caller: AccountCaller, row: UploadRow | undefined): Promise<Found> {
     if (!row || row.status === 'deleting' || !isSeenBy(caller, row)) return { refuse: { code: 'upload_not_found' } }
     if (row.status === 'stored') return answer(row) as Found
-    // The service settles an upload whoever looks at it: a key that may only read neither stores nor deletes files.
+    // The service settles the upload, even for a `read` key, which could neither store nor delete a file.
     const found = await this.#dependencies.settlement.settle({ kind: 'service', requestId: caller.requestId }, row)
     if (!found) return { refuse: { code: 'upload_not_sent' } }
     if ('refuse' in found) return found

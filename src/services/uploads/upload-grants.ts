@@ -11,7 +11,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newUploadId } from '../ids.ts'
 
-/** The type and size that a grant allows, and how long it lasts. */
+/** The type, size and duration of a grant. */
 interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {
   form: UploadForm & { filename: string }
   grantMs: number
@@ -21,13 +21,13 @@ interface Dependencies {
   accounts: AccountMailboxes
   clock: Clock
   random: Random
-  /** How long a file is kept. */
+  /** How long files are kept. */
   retentionMs: number
-  /** The bytes that the uploads of an account may have together. */
+  /** The total size of an account's uploads. */
   quotaBytes: number
 }
 
-/** Grants object keys for files, each in the log before there is a file. */
+/** Grants object keys for files. The log has the grant before the store has the file. */
 export class UploadGrants {
   readonly #dependencies: Dependencies
 
@@ -59,22 +59,22 @@ export class UploadGrants {
   }
 }
 
-/** The key of a new upload. It contains 128 random bits, so that its address cannot be guessed. */
+/** The key of a new upload. It contains 128 random bits, so its address cannot be guessed. */
 const newUploadKey = (random: Random, mimeType: string): string =>
   `${'uploads' satisfies Folder}/${random.hex(16)}.${extensionFor(mimeType)}`
 
-/** The upload that a presigned address is for, and the key that asked for it, if one did. */
+/** The upload of a presigned address, and the key that requested the address, if a key did. */
 interface PutPurpose {
   accountId: AccountId
   uploadId: UploadId
   keyId: KeyId | undefined
 }
 
-/** A purpose as the signed part of an address. */
+/** The purpose as the signed part of an address. */
 export const purposeOf = ({ accountId, uploadId, keyId = '' as KeyId }: PutPurpose): string =>
   [accountId, uploadId, keyId].join('.')
 
-/** The purpose of an address whose signature was verified. */
+/** Parses the purpose of an address whose signature was verified. */
 export const readPurpose = (text: string): PutPurpose => {
   const [accountId, uploadId, keyId] = text.split('.')
   return { accountId, uploadId, keyId: keyId || undefined } as PutPurpose

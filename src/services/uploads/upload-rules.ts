@@ -3,7 +3,6 @@ import { specificType } from '../../domain/media-types.ts'
 import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { InspectionResult } from './inspection.ts'
 
-/** The accepted types of files. */
 export const acceptedTypes: readonly string[] = [
   ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
   ...['video/mp4', 'video/webm', 'video/quicktime'],
@@ -15,8 +14,8 @@ export const acceptedOf = (kind: FileKind): string[] => acceptedTypes.filter(isO
 const isOf = (kind: FileKind) => (mimeType: string) => mimeType.startsWith(`${kind}/`)
 
 /**
- * The registered name of the type that a client declares; undefined if it declares none, or a type for arbitrary bytes,
- * as curl does for types that it does not know.
+ * The registered name of the declared type; undefined if a client declares no type, or the type for arbitrary bytes, as
+ * curl does for unknown types.
  */
 export const declaredType = (
   text: string | undefined,
@@ -28,8 +27,8 @@ export const declaredType = (
 }
 
 /**
- * Why a file cannot be accepted under its declared type; undefined if it can. Without a declared type, any accepted
- * type will do.
+ * The reason to refuse a file under its declared type; undefined if it is accepted. Without a declared type, any
+ * accepted type is allowed.
  */
 export const contentRefusal = (
   { sizeBytes, mimeType, alsoIs, isCutOff }: InspectionResult,
@@ -43,7 +42,10 @@ export const contentRefusal = (
   return alsoIs === undefined ? undefined : { code: 'file_ambiguous', mimeType, alsoIs }
 }
 
-/** Why a file cannot be an input of this kind; undefined if it can. The label only counts for bytes of unknown type. */
+/**
+ * The reason to refuse a file as an input of this kind; undefined if it is accepted. The label counts only for bytes of
+ * unknown type.
+ */
 export const inputRefusal = (
   inspected: InspectionResult,
   kind: FileKind,
@@ -59,8 +61,8 @@ export const inputRefusal = (
 }
 
 /**
- * Why a file cannot be accepted that was sent to the object store under a type: a front of the store would serve it as
- * that type. Undefined if it can, or if the client sent no type.
+ * The reason to refuse a file that was sent to the object store under another type, since a front of the store would
+ * serve it as that type. Undefined if the types match, or if the client sent none.
  */
 export const sentTypeRefusal = (sent: string | undefined, declared: string): ContentRefusal | undefined => {
   const sentAs = specificType(sent)

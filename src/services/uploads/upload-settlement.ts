@@ -14,11 +14,11 @@ type Settled = InspectionResult | { refuse: FileRefusal } | undefined
 
 type Upload = Pick<UploadRow, 'accountId' | 'uploadId' | 'objectKey' | 'mimeType' | 'maxSizeBytes'>
 
-/** Inspects files that arrived under grants, and records them as stored or deletes them. */
+/** Inspects files that arrived for grants, and records or deletes them. */
 export class UploadSettlement {
   readonly #accounts: AccountMailboxes
   readonly #objects: ObjectStore
-  /** The uploads that are being settled: reading a large file takes long, and any number of requests may ask for it. */
+  /** Inspections in progress. Reading a large file takes long, and any number of requests may ask for it. */
   readonly #settling = new Map<UploadId, Promise<Settled>>()
 
   constructor(accounts: AccountMailboxes, objects: ObjectStore) {
@@ -27,9 +27,9 @@ export class UploadSettlement {
   }
 
   /**
-   * Inspects a file whose address can still be written to. Resolves to undefined if no file has arrived. An
-   * unacceptable file is deleted and refused; the client may then send another. Refuses an upload whose deletion was
-   * requested meanwhile. All who ask at the same time share one inspection.
+   * Inspects a file that can still be replaced. Resolves to undefined if no file has arrived. An unacceptable file is
+   * deleted and refused, and the client may send another. Refuses an upload whose deletion was requested in the
+   * meantime. Concurrent calls share one inspection.
    */
   settle(caller: Caller, upload: Upload): Promise<Settled> {
     const { uploadId } = upload
@@ -44,7 +44,7 @@ export class UploadSettlement {
     const found = await this.#inspect(upload)
     if (!found) return undefined
     if ('refuse' in found) {
-      // An acceptable file may have replaced the bad one during the inspection.
+      // A valid file may have replaced the invalid file during the inspection.
       if ((await this.#objects.stat(upload.objectKey))?.etag !== found.etag) return this.#settle(caller, upload)
       await this.#objects.delete(upload.objectKey)
       return { refuse: found.refuse }
@@ -63,7 +63,7 @@ export class UploadSettlement {
 
   /**
    * Records that a file has arrived, and whether it can still be replaced. A refusal means that another process was
-   * first, or that the upload is gone, which the views will show, or that the caller's key was revoked.
+   * faster, that the upload is gone (the views will show it), or that the caller's key was revoked.
    */
   store(caller: Caller, { accountId, uploadId }: Upload, { sizeBytes, sha256 }: InspectionResult, sealed: boolean) {
     const upload = { uploadId, sizeBytes, sha256, sealed }
@@ -71,8 +71,8 @@ export class UploadSettlement {
   }
 
   /**
-   * Deletes the file of an upload that is not recorded as stored. If another process has recorded it, the file stays.
-   * The log decides before the file is touched, and due work finishes the deletion after a crash.
+   * Deletes the file of an upload unless the upload is recorded as stored. The log decides before the file is touched,
+   * and due work finishes the deletion after a crash.
    */
   async withdraw(caller: Caller, upload: Upload): Promise<void> {
     const { accountId, uploadId } = upload
@@ -89,13 +89,13 @@ export class UploadSettlement {
     reason: UploadDeleted['reason'],
   ): Promise<void> {
     await this.#objects.delete(objectKey)
-    // A refusal means that another process has recorded it.
+    // A refusal means that another process has recorded the deletion.
     await this.#accounts.execute(caller, accountId, { type: 'RecordUploadDeletion', upload: { uploadId, reason } })
   }
 
   /**
-   * Records that no file has arrived, and then deletes one that arrived meanwhile. From the record on, no file can be
-   * recorded as stored. If one was before, the record is refused and the file stays.
+   * Records that no file has arrived, and then deletes any file that arrived in the meantime. After the record, no file
+   * can be recorded as stored. If one already was, the record is refused and the file stays.
    */
   async #end(caller: Caller, { accountId, uploadId, objectKey }: Upload): Promise<void> {
     const upload = { uploadId, reason: 'never_sent' } as const
@@ -103,7 +103,7 @@ export class UploadSettlement {
     if ('accept' in outcome) await this.#objects.delete(objectKey)
   }
 
-  /** Undefined if no file has arrived in time. A late one is deleted. */
+  /** Undefined if no file has arrived in time. A late file is deleted. */
   async #inspect(upload: Upload): Promise<InspectionResult | Unacceptable | undefined> {
     const { accountId, uploadId, objectKey, mimeType, maxSizeBytes } = upload
     const object = await this.#objects.get(objectKey)

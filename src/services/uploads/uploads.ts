@@ -30,17 +30,17 @@ interface Dependencies {
   finder: UploadFinder
   settlement: UploadSettlement
   grants: UploadGrants
-  /** How long a presigned grant can be used. */
+  /** The lifetime of a presigned grant. */
   grantMs: number
 }
 
-/** A granted upload, and the address to send its file to. */
+/** A granted upload, and the address for its file. */
 interface PresignedGrant {
   upload: UploadGranted
   presignedUrl: string
 }
 
-/** Receives and lists clients' files. */
+/** Receives and lists the files of clients. */
 export class Uploads {
   readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
@@ -53,12 +53,12 @@ export class Uploads {
     this.#newestFirst = new NewestFirst(dependencies)
   }
 
-  /** Starts to receive a file, with the type that the client declares, if any. */
+  /** Starts to receive a file. `declared` is its type, if the client declares one. */
   receive(caller: AccountCaller, declared: string | undefined): Promise<Answer<IncomingUpload>> {
     return this.#arriving.count(caller, () => receiveUpload(this.#dependencies, caller, declared))
   }
 
-  /** Grants an address to which the client can send a file directly. Rejects with Unavailable. */
+  /** Grants an address to which a client can send a file directly. Rejects with Unavailable. */
   async presign(
     caller: AccountCaller,
     { filename, folder_path, mime_type, size_bytes = 1 }: PresignRequest,
@@ -97,7 +97,7 @@ export class Uploads {
     return answer(await this.#newestFirst.page('uploads', caller.accountId, query, client))
   }
 
-  /** Deletes one of the caller's uploads, and returns its id. */
+  /** Deletes one of the caller's uploads. Returns its ID. */
   async delete(caller: AccountCaller, id: string): Promise<Answer<UploadId>> {
     const { accounts, objects, finder, settlement } = this.#dependencies
     const row = await finder.row(caller.accountId, id)
@@ -106,15 +106,18 @@ export class Uploads {
     const command = { type: 'RequestUploadDeletion', keyId: keyIdOf(caller), uploadId } as const
     const outcome = await accounts.execute(caller, caller.accountId, command)
     if ('refuse' in outcome) return outcome
-    // If another file may still arrive, the deletion is recorded when the grant ends. The service records it, since the
-    // caller's key may have been revoked by now.
+    // If another file may still arrive, the deletion is recorded when the grant ends. The service is the caller,
+    // because the original caller's key may be revoked by now.
     if (row.sealed) await settlement.remove({ kind: 'service', requestId: caller.requestId }, row, 'requested')
     else await objects.delete(row.objectKey)
     return answer(uploadId)
   }
 }
 
-/** Limits the files of each account that arrive at a time: one counts towards the quota only when it is whole. */
+/**
+ * Limits how many files of an account arrive at a time, because a file counts towards the quota only when it is
+ * complete.
+ */
 class ArrivingUploads {
   readonly #open = new OpenCounts<AccountId>(MAX_ARRIVING_UPLOADS)
 

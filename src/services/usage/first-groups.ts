@@ -1,7 +1,7 @@
 import { type UsagePart, usagePlace } from '../../../projections/usage.ts'
 import type { UsageRow } from '../../../schemas/views.ts'
 
-/** The sum of some rows. It has those parts of theirs that they were grouped by. */
+/** The sum of some rows, with the parts by which they were grouped. */
 export type UsageCounts = Pick<UsageRow, 'runs' | 'failures' | 'chargedMicros' | 'refundedMicros'> &
   Partial<Pick<UsageRow, 'day' | 'model' | 'keyId' | 'label'>>
 
@@ -11,8 +11,8 @@ interface Group {
 }
 
 /**
- * Adds up rows by some of their parts, and keeps only the first groups after a place: however many groups there are,
- * one page takes little memory.
+ * Adds up rows by some of their parts. Keeps only the first groups after a place, so that a page takes little memory,
+ * however many groups there are.
  */
 export class FirstGroups {
   readonly #parts: readonly UsagePart[]
@@ -24,7 +24,7 @@ export class FirstGroups {
     this.#parts = parts
     this.#limit = limit
     this.#after = after
-    // A total exists even if nothing was used.
+    // A total exists even without any use.
     if (parts.length === 0) this.#groups.set('', { place: '', counts: empty })
   }
 
@@ -35,7 +35,7 @@ export class FirstGroups {
       const counts = this.#groups.get(place)?.counts ?? { ...empty, ...partsOf(row, this.#parts) }
       this.#groups.set(place, { place, counts: plus(counts, row) })
     }
-    // A group that is left out here is not among the first ones, whatever follows.
+    // A group that is dropped here cannot be among the first groups later.
     if (this.#groups.size > this.#limit) this.#groups = new Map(this.#sorted().map(group => [group.place, group]))
   }
 
@@ -44,7 +44,7 @@ export class FirstGroups {
     return this.#sorted()
   }
 
-  /** Whether the limit is reached and all groups have a place before this one. */
+  /** Whether the limit is reached, and all groups have a place before this one. */
   isFullBefore(place: string): boolean {
     return this.#groups.size >= this.#limit && this.#sorted().every(group => group.place < place)
   }

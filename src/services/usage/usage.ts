@@ -15,7 +15,7 @@ import type { Reads } from '../views/reads.ts'
 import { FirstGroups, type UsageCounts } from './first-groups.ts'
 
 export interface UsageQuery {
-  /** UTC days: the first one is included, the second one is not. */
+  /** UTC days. `from` is included, `to` is not. */
   from?: string | undefined
   to?: string | undefined
   groupBy: readonly UsagePart[]
@@ -23,12 +23,12 @@ export interface UsageQuery {
   cursor?: string | undefined
 }
 
-/** A page of groups, with the days that they add up. */
+/** A page of groups, with the days that they cover. */
 export interface UsagePage extends Page<UsageCounts, string>, Days {
   groupBy: readonly UsagePart[]
 }
 
-/** Rows read at a time. They take a few milliseconds, in which nothing else is done. */
+/** Rows read at a time. They take a few milliseconds, during which no other work is done. */
 const SLICE_ROWS = 200
 
 /** Rows read for one page, in about a second: a year of 270 models and keys, or 100,000 labels. */
@@ -37,7 +37,7 @@ const MAX_USAGE_ROWS = 100_000
 interface Dependencies {
   reads: Reads
   clock: Clock
-  /** Tests lower these. */
+  /** Tests lower these limits. */
   sliceRows?: number
   maxRows?: number
 }
@@ -53,10 +53,7 @@ export class Usage {
     this.#dependencies = dependencies
   }
 
-  /**
-   * A page of sums over the caller's runs by day, label, model and key, in this order, whichever of them are asked for.
-   * Rejects with Unavailable.
-   */
+  /** A page of sums of the caller's runs. Groups are ordered by day, label, model and key. Rejects with Unavailable. */
   async list(caller: AccountCaller, query: UsageQuery, client?: WaitingClient): Promise<Answer<UsagePage>> {
     const { reads, clock } = this.#dependencies
     const days = daysOf(query, clock.nowMs())
@@ -64,7 +61,7 @@ export class Usage {
     const ordered = LABELLED_PARTS.filter(part => query.groupBy.includes(part))
     const after = query.cursor === undefined ? undefined : placeIn(query.cursor, ordered)
     if (query.cursor !== undefined && after === undefined) return refuse('cursor_unknown')
-    // Usage is that of credits, of which test runs use none.
+    // Usage counts credits, and test runs use none.
     if (modeOf(caller).livemode === false) return answer({ ...days, groupBy: ordered, found: [], next: null })
     const { accountId } = caller
     await reads.ownWrites(accountId)
@@ -92,11 +89,11 @@ export class Usage {
       const last = entries.at(-1)
       if (!last || entries.length < sliceRows) break
       place = last.place
-      // Groups that begin before this row have no further rows.
+      // Groups before this row get no further rows.
       if (groups.isFullBefore(firstParts(place.slice(prefix.length), lead))) break
       rows += entries.length
       if (rows >= maxRows) return refuse('usage_too_large', { limit: maxRows })
-      // Other requests are served between two reads.
+      // Serves other requests between two reads.
       await (client?.nextTurn() ?? delay(clock, 0))
       if (client?.signal.aborted) break
     }
@@ -107,7 +104,7 @@ export class Usage {
   }
 }
 
-/** How many of the parts asked for the keys begin with. The groups of these lie together. */
+/** The number of requested parts with which the keys start. Rows of such groups lie together. */
 const leadOf = (asked: readonly UsagePart[], parts: readonly UsagePart[]): number => {
   const other = parts.findIndex((part, index) => asked[index] !== part)
   return other < 0 ? parts.length : other
@@ -120,30 +117,30 @@ const firstParts = (place: string, count: number): string =>
     .map(part => `${part}/`)
     .join('')
 
-/** The cursor after a group: the parts that were asked for, and the group's place. */
+/** The cursor after a group: the requested parts, and the group's place. */
 const cursorOf = (place: string, parts: readonly UsagePart[]): string =>
   Buffer.from(`${parts.join()}/${place}`).toString('base64url')
 
-/** The characters of a place, since a client may make a cursor of its own. */
+/** Checked because a client may make up a cursor. */
 const PLACE = /^[!-~]+$/
 
-/** The place in a cursor; undefined if no page of these parts had this cursor. */
+/** The place in a cursor; undefined if the cursor is not for these parts. */
 const placeIn = (cursor: string, parts: readonly UsagePart[]): string | undefined => {
   const [asked, ...texts] = Buffer.from(cursor, 'base64url').toString().split('/')
   const isOfParts = asked === parts.join() && texts.length === parts.length + 1 && texts.at(-1) === ''
   return isOfParts && parts.length > 0 && PLACE.test(texts.join('/')) ? texts.join('/') : undefined
 }
 
-/** UTC days: the first one is included, the second one is not. */
+/** UTC days. `from` is included, `to` is not. */
 export interface Days {
   from: string
   to: string
 }
 
-/** Earlier years have more than four digits, which no time of the log has. */
+/** Earlier years have more than four digits, unlike the times of the log. */
 const FIRST_DAY_MS = Date.parse('0000-01-01')
 
-/** The days that are asked for; without any, those up to the end of this one. */
+/** The requested days; by default, the days up to and including today. */
 export const daysOf = (
   { from, to }: Partial<Record<keyof Days, string | undefined>>,
   nowMs: number,
@@ -155,7 +152,7 @@ export const daysOf = (
   return { from: start, to: end }
 }
 
-/** A group as the API shows it, with the parts that were asked for. */
+/** The API form of a group, with the requested parts. */
 export const usageItem = (counts: UsageCounts, groupBy: readonly UsagePart[]): UsageItem => {
   const { day, model = null, keyId = null, label = null, runs, failures, chargedMicros, refundedMicros } = counts
   return {

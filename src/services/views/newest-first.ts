@@ -6,39 +6,39 @@ import { delay } from '../../time/delay.ts'
 import { type Caller, modeOf } from '../caller.ts'
 import type { Reads } from './reads.ts'
 
-/** Rows read at a time. The largest take a few milliseconds, in which nothing else is done. */
+/** Rows read at a time. The largest rows take a few milliseconds, during which no other work is done. */
 export const SCAN_ROWS = 25
 
-/** Rows examined for one page of a filtered list, so that a rare match cannot make a request read a whole history. */
+/** Rows examined for a page of a filtered list, so that a rare match cannot make a request read a whole history. */
 const MAX_SCANNED = 500
 
 interface PageQuery<Row, Id> {
   limit: number
-  /** The id of the last row of the page before. */
+  /** The ID of the last row on the previous page. */
   cursor?: Id | undefined
   matches(row: Row): boolean
   /** An index whose places are `<owner>/<id>`; by default the keys. */
   index?: string
-  /** Only rows whose ids are less, and only rows whose ids are greater. A cursor lies between them. */
+  /** Only rows whose IDs are less. The next limit is for greater IDs. A cursor lies between them. */
   below?: string | undefined
   above?: string | undefined
 }
 
 /** A client that waits for a page. */
 export interface WaitingClient {
-  /** Resolves when it is the turn of the client to have more rows read. */
+  /** Resolves when more rows may be read for this client. */
   nextTurn(): Promise<void>
   /** Aborts when the client disconnects. */
   signal: AbortSignal
 }
 
-/** `next` is the cursor of the following page, or null at the end. */
+/** `next` is the cursor of the next page, or null at the end. */
 export interface Page<Row, Id> {
   found: Row[]
   next: Id | null
 }
 
-/** The index that a test key's lists are read from. Those of live keys have few test rows to pass over. */
+/** The index for the lists of a test key. Lists of live keys have few test rows to skip. */
 export const indexFor = (caller: Caller) => (modeOf(caller).livemode === false ? { index: 'ofTests' } : {})
 
 interface Dependencies {
@@ -47,8 +47,8 @@ interface Dependencies {
 }
 
 /**
- * Lists owners' rows, newest first, from views whose keys are `<owner>/<id>` with ids that rise over time. The pages of
- * one owner are read one after another.
+ * Lists owners' rows, newest first, from views whose keys are `<owner>/<id>` with rising IDs. Reads the pages of an
+ * owner one after another.
  */
 export class NewestFirst {
   readonly #dependencies: Dependencies
@@ -59,8 +59,8 @@ export class NewestFirst {
   }
 
   /**
-   * A page may have fewer rows than the limit, or none, although `next` shows that there are more to examine. Nothing
-   * is read for a client that has disconnected.
+   * A page may be short or empty although `next` shows that there are more rows to examine. Reads nothing for a client
+   * that has disconnected.
    */
   async page<Name extends keyof Views, Id extends string>(
     view: Name,
@@ -85,7 +85,7 @@ export class NewestFirst {
     let last: string | undefined = cursor ?? below
     const before = above && prefix + above
     for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_ROWS) {
-      // Other requests are served between two reads.
+      // Serves other requests between two reads.
       if (scanned > 0) await (client?.nextTurn() ?? delay(clock, 0))
       if (client?.signal.aborted) return { found: [], next: null }
       const after = last && prefix + last

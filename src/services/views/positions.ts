@@ -12,7 +12,7 @@ interface Dependencies {
   reads: Reads
 }
 
-/** Lets a client read from one process what it wrote through another. */
+/** Lets a client read in one process its writes in another. */
 export class Positions {
   readonly #dependencies: Dependencies
 
@@ -24,8 +24,8 @@ export class Positions {
   }
 
   /**
-   * Reads what the account wrote up to a position, in any process. Every later read of this process shows it, as it
-   * shows the process's own writes. Rejects with Unavailable if the log does not answer.
+   * Reads the account's writes up to a position, in any process. Later reads in this process show them. Rejects with
+   * Unavailable if the log does not respond.
    */
   async wait({ accountId }: AccountCaller, position: Position): Promise<Answer<undefined>> {
     const { log, accounts, reads } = this.#dependencies
@@ -34,7 +34,7 @@ export class Positions {
     return answer(undefined)
   }
 
-  /** The position that covers every write of this process to the caller's account. */
+  /** The position that covers all writes of this process to the caller's account. */
   async last({ accountId }: AccountCaller): Promise<Answer<Position>> {
     return answer(this.#dependencies.accounts.lastPosition(accountId))
   }

@@ -13,10 +13,10 @@ interface Dependencies {
   openScratch: OpenScratch
 }
 
-/** Called with the number of events replayed so far, and the number of all events at the start. */
+/** Gets the number of replayed events, and the number of events at the start. */
 type OnReplayProgress = (replayed: number, total: number) => void
 
-/** Lets the operator check the views against the log, and rebuild them. */
+/** Lets operators check the views against the log, and rebuild them. */
 export class ViewMaintenance {
   readonly #dependencies: Dependencies
 
@@ -26,7 +26,7 @@ export class ViewMaintenance {
     this.#dependencies = dependencies
   }
 
-  /** Replays the log and returns the changes that would make the views match it; intact views need none. */
+  /** Replays the log, and returns the differences from the views; none if the views are intact. */
   async verify(_caller: Caller, onProgress?: OnReplayProgress): Promise<Answer<CellChange[]>> {
     const { scratch, discard } = await this.#dependencies.openScratch()
     try {
@@ -36,7 +36,7 @@ export class ViewMaintenance {
     }
   }
 
-  /** Rebuilds the views from the log and replaces them in one step. Returns the changes that this made. */
+  /** Rebuilds the views from the log and replaces them in one step. Returns the changes. */
   async rebuild(_caller: Caller, onProgress?: OnReplayProgress): Promise<Answer<CellChange[]>> {
     const { views, openScratch } = this.#dependencies
     await views.deleteSnapshots()
