@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../ports/clock.ts'
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  // Without a delay, the callback comes after what waits already. A timer of Node.js might come before it.
+  // Without a delay, the callback runs after everything that is already waiting. A Node.js timer might run before it.
   timer: (delayMs, callback) => new SystemTimer(delayMs > 0 ? setTimeout(callback, delayMs) : setImmediate(callback)),
 }
 

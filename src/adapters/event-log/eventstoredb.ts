@@ -9,7 +9,7 @@ import { FellBehind } from './eventstoredb/faults.ts'
 import { type Selection, type ServerEvent, toAppendMessage, toText } from './eventstoredb/messages.ts'
 import { paginate } from './eventstoredb/pages.ts'
 
-/** A page ends at either limit, so that neither many nor large events make it slow. */
+/** A page ends at either limit, so that neither many events nor large events make it slow. */
 const PAGE_EVENTS = 1000
 const PAGE_BYTES = 4 * 1024 * 1024
 
@@ -25,7 +25,7 @@ const SLOW_AFTER_MS = 1500
 /** Longer than the server's own timeout, so that the server reports it first. */
 const APPEND_TIMEOUT_MS = 5000
 
-/** A read may scan many foreign events before it finds one of ours. A timeout leaves nothing in doubt. */
+/** A read may scan many foreign events before it finds one of this log. A timeout leaves nothing in doubt. */
 const READ_TIMEOUT_MS = 8000
 
 export interface EventStoreOptions {
@@ -52,7 +52,7 @@ export const openEventStoreLog = ({
   const connection = new Connection(address, { leaderTimeoutMs, slowAfterMs, appendTimeoutMs })
   const matching = matchOurs(streamPrefix)
   const appends = new AppendQueue<AppendResult>()
-  /** None of our events lie between these two positions, so followers skip the range. */
+  /** This log has no events between these two positions, so followers skip the range. */
   let skippable = { after: BEFORE_FIRST, upTo: BEFORE_FIRST }
 
   const parse = (bytes: Uint8Array, { stream, revision }: ServerEvent): unknown => {
@@ -135,7 +135,7 @@ export const openEventStoreLog = ({
     })
   }
 
-  /** The events are written, so a failure here must not be Unavailable, which means that nothing was written. */
+  /** The events are written, so a failure here must not be Unavailable, which would mean that nothing was written. */
   const findPosition = async (stream: string, revision: number): Promise<Position> => {
     const event = await readEvent(stream, revision).catch(cause => {
       throw new Error(`EventStoreDB at ${server} accepted an append to ${stream}, but its position could not be read`, {
@@ -169,7 +169,7 @@ export const openEventStoreLog = ({
   }
 }
 
-/** A regular expression for the server that matches our stream names. */
+/** A regular expression with which the server matches the names of this log's streams. */
 const matchOurs = (streamPrefix: string): string => {
   const kinds = Object.entries(streamsOf).map(([category, streams]) => `${category}${streams === 'one' ? '$' : '-'}`)
   return `^${streamPrefix.replaceAll('.', '\\.')}(${kinds.join('|')})`

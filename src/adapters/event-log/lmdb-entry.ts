@@ -3,7 +3,10 @@ import { Damaged } from '../../ports/faults.ts'
 import { isDamage } from '../lmdb/environment.ts'
 import { lmdbFile } from '../lmdb/file.ts'
 
-/** An event in the log; its key is the position. Stream and revision come first, to be read without parsing. */
+/**
+ * An event in the log. Its key is the position. The stream and the revision come first, so they can be read without
+ * parsing.
+ */
 export type Entry = [stream: string, revision: number, id: string, type: string, data: unknown, metadata: unknown]
 
 /** The event of an entry. Throws Damaged. */
@@ -20,11 +23,11 @@ export const unreadable = (folder: string, position: Position): Damaged =>
     `${lmdbFile(folder)}: the entry with the key ${position}, which is position ${position}, cannot be read`,
   )
 
-/** A log that is damaged in some way. */
+/** The error for a damaged log. */
 export const damaged = (folder: string, how: string): Damaged =>
   new Damaged(`the event log in ${folder} is damaged (${how}); restore it from a backup`)
 
-/** Reads a log. Throws Damaged if the library finds its file damaged. */
+/** Runs a read. Throws Damaged if the library finds the file damaged. */
 export const reading = <Result>(folder: string, read: () => Result): Result => {
   try {
     return read()
@@ -41,7 +44,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** The codec checks the rest. */
+/** The codec checks the other fields. */
 const isEntry = (entry: unknown): entry is Entry => {
   if (!Array.isArray(entry)) return false
   const [stream, revision, id, type] = entry

@@ -5,24 +5,24 @@ import type { Database } from '../lmdb/environment.ts'
 import { reading, toRawEvent } from './lmdb-entry.ts'
 import type { StreamIndex } from './lmdb-stream-index.ts'
 
-/** A page ends at either limit, so that neither many nor large events make it slow. */
+/** A page ends at either limit, so that neither many events nor large events make it slow. */
 const PAGE_EVENTS = 1000
 const PAGE_CHARACTERS = 4 * 1024 * 1024
 
 type Entries = Database<string, Position>
 
-/** The databases of a log. Reads look them up for each page, since their owner may open the file again in between. */
+/** The databases of a log. Reads look them up for each page, since their owner may reopen the file in between. */
 export interface LogFile {
   folder: string
   entries: Entries
   index: StreamIndex
 }
 
-/** The events after a position, as a read transaction sees them. */
+/** The events after a position, as one read transaction sees them. */
 export const readPages = (file: LogFile, after: Position): AsyncGenerator<RawEvent[]> =>
   pagesOf(file, after, (position, text) => toRawEvent(file.folder, position, text))
 
-/** Like readPages, but of the events of streams that are not wanted, only the place is read. */
+/** Like readPages, but skips the contents of events in other streams. */
 export const skimPages = (
   file: LogFile,
   after: Position,
@@ -33,7 +33,7 @@ export const skimPages = (
     return stream === undefined || isWanted(stream) ? toRawEvent(file.folder, position, text) : { stream, position }
   })
 
-/** The stream of an entry, which comes first; undefined if it can only be read by parsing the entry. */
+/** The stream of an entry, from its start; undefined if only parsing can find it. */
 const streamOf = (text: string): string | undefined => /^\["([^"\\]+)",/.exec(text)?.[1]
 
 async function* pagesOf<Event extends PassedEvent>(
@@ -51,7 +51,7 @@ async function* pagesOf<Event extends PassedEvent>(
   }
 }
 
-/** The event at a revision of a stream, as its index shows it. Throws Damaged if it is missing. */
+/** The event at a revision of a stream, found through the index. Throws Damaged if it is missing. */
 export const readEventAt = (file: LogFile, stream: string, revision: number): RawEvent | undefined => {
   const [event] = reading(file.folder, () => {
     for (const position of file.index.positions(stream, revision)) return [readAt(file, position).event]
@@ -60,7 +60,7 @@ export const readEventAt = (file: LogFile, stream: string, revision: number): Ra
   return event
 }
 
-/** The events of a stream from a revision on, as its index shows them. Throws Damaged if one of them is missing. */
+/** The events of a stream from a revision on, found through the index. Throws Damaged if one is missing. */
 export async function* readStreamPages(
   file: LogFile,
   stream: string,

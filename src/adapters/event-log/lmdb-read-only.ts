@@ -6,8 +6,8 @@ import { type LogFile, lastPosition, readEventAt, readPages, readStreamPages, sk
 import { StreamIndex } from './lmdb-stream-index.ts'
 
 /**
- * After so many pages of events, the file is opened again. Whatever was read of a file stays mapped until it is closed,
- * and counts as memory of this process: with common events, these are some 20 MB.
+ * After this many pages, the file is reopened. Pages that were read stay mapped until the file is closed, and count as
+ * memory of this process: about 20 MB with common events.
  */
 const PAGES_PER_OPENING = 32
 
@@ -15,12 +15,15 @@ interface OpenFile extends LogFile {
   root: RootDatabase
 }
 
-/** The event log in an LMDB folder, to read only: also while a service writes to it, and from a read-only disk. */
+/**
+ * The event log in an LMDB folder, read-only. A service may write to it at the same time, and the disk may be
+ * read-only.
+ */
 export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
   const file = openFile(folder)
   let isClosed = false
 
-  /** Closed first, since the library maps a file once for all that have it open. Nothing is read in between. */
+  /** Closes the file first, since the library maps a file once for all its openers. Nothing is read in between. */
   const reopen = () => {
     if (isClosed) return
     void closeFlushed(file.root)
@@ -69,7 +72,7 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
 const openFile = (folder: string): OpenFile => {
   const root = openLmdbReadOnly(folder)
   const entries = root.openDB<string, Position>('entries', { encoding: 'string' })
-  // Without a log in it, the file has no such database.
+  // A file without a log has no such database.
   if (!entries) throw new Damaged(`${folder} holds no event log`)
   return { folder, root, entries, index: new StreamIndex(folder, root, entries) }
 }

@@ -5,8 +5,8 @@ import type { Database, RootDatabase } from '../lmdb/environment.ts'
 import { unreadable } from './lmdb-entry.ts'
 
 /**
- * The index is written in bulk, as one run of positions per stream. Writing it for each event would touch a page for
- * every stream in every commit, and cost more than the events. Larger batches would delay the commit that writes them.
+ * The index is written in bulk, as one run of positions per stream. Writing it for each event would touch a page per
+ * stream in every commit, and cost more than the events. Larger batches would delay the commit.
  */
 const WRITE_EVERY = 2048
 
@@ -23,8 +23,8 @@ interface Tail {
 }
 
 /**
- * Finds the events of a stream. Unindexed events are kept in memory. A process reads them from the log when it opens
- * the log or another process has written. So the index may lag but is never wrong.
+ * Finds the events of a stream. Unindexed events are in memory. A process reads them from the log when it opens the
+ * log, or after another process has written. So the index may lag but is never wrong.
  */
 export class StreamIndex {
   readonly #folder: string
@@ -37,7 +37,7 @@ export class StreamIndex {
   #inTails = 0
   /** All events up to here are in the index or the tails. */
   #seen: Position = -1
-  /** All events up to here are in the index and no longer in the tails. */
+  /** All events up to here are in the index, and not in the tails. */
   #dropped: Position = -1
 
   constructor(folder: string, root: RootDatabase, entries: Database<string, number>) {
@@ -103,8 +103,8 @@ export class StreamIndex {
   }
 
   /**
-   * Writes the tails to the index once they are long enough. Runs inside a write transaction; `catchUp` drops the tails
-   * after the commit.
+   * Writes the tails to the index once they are long enough. Runs inside a write transaction. After the commit,
+   * `catchUp` drops the tails.
    */
   writeWhenDue() {
     if (this.#inTails < WRITE_EVERY) return
@@ -152,7 +152,7 @@ export class StreamIndex {
 
 const keyOf = (number: number, revision: number): number => number * MAX_REVISIONS + revision
 
-/** The last range of a stream that begins at or before a revision. */
+/** The last range of a stream that starts at or before a revision. */
 const lastRangeFrom = (number: number, revision: number) => ({
   start: keyOf(number, revision),
   end: keyOf(number, 0) - 1,

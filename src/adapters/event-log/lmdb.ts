@@ -8,16 +8,16 @@ import { damaged, type Entry, reading, toRawEvent } from './lmdb-entry.ts'
 import { lastPosition, readEventAt, readPages, readStreamPages } from './lmdb-pages.ts'
 import { MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 
-/** How often to look for appends by other processes. Those of this process are noticed at once. */
+/** How often to look for appends by other processes. Appends of this process are noticed at once. */
 const POLL_MS = 100
 
 /** The queue limit, about 50 MB at a kilobyte each. Beyond it, the disk is not keeping up. */
 const MAX_PENDING = 50_000
 
-/** How many events at the end of the log are checked on opening, where damage is most likely. */
+/** How many events at the end of the log are checked on opening. Damage is most likely there. */
 const TAIL_EVENTS = 100
 
-/** Entries are written in key order, which saves LMDB the search for the place. */
+/** Entries are written in key order, which saves LMDB the search for their place. */
 const APPENDED = { append: true }
 
 type WriteResult = { appended: AppendResult } | { conflict: RevisionConflict }
@@ -31,9 +31,9 @@ interface PendingAppend {
 }
 
 /**
- * The event log in an LMDB folder, for any number of processes on one machine.
- * One commit writes all pending appends. After a failed commit the content of the disk is unknown, so `die` must end
- * the process; the next start reads what was written.
+ * The event log in an LMDB folder, for any number of processes on one machine. One commit writes all pending appends.
+ * After a failed commit, the content of the disk is unknown, so `die` must end the process. The next start reads what
+ * was written.
  */
 export const openLmdbEventLog = (folder: string, die: (error: Error) => void): EventLog => {
   const root = openLmdb(folder, { durable: true })
@@ -65,7 +65,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     })
   }
 
-  /** Runs after the commit, because the index must hold committed events only. */
+  /** Runs after the commit, because the index must hold only committed events. */
   const settle = ({ stream, texts, resolve, reject }: PendingAppend, result: WriteResult) => {
     if ('conflict' in result) return reject(result.conflict)
     const { revision, position } = result.appended
@@ -98,11 +98,12 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     committing = false
   }
 
-  /** Begins to read what is newest. */
+  /** Starts to read the newest state. */
   const refresh = async () => {
     root.resetReadTxn()
     if (lastPosition(file) >= index.seen) return
-    // A process was killed while it opened the log, which looks older since. A write makes it show its end again.
+    // A process was killed while it opened the log, and the log has looked older since. A write makes its end visible
+    // again.
     await root.transaction(() => undefined)
     root.resetReadTxn()
   }

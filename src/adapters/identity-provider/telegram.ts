@@ -10,7 +10,7 @@ export const TELEGRAM_ISSUER = 'https://oauth.telegram.org'
 
 const TIMEOUT_SECONDS = 10
 
-/** How long to use what Telegram says about its addresses. The keys have a time of their own in the library. */
+/** How long Telegram's discovery document is used. The library refreshes the keys on its own schedule. */
 const DISCOVERY_MS = 60 * 60 * 1000
 
 interface TelegramOptions {
@@ -23,8 +23,8 @@ interface TelegramOptions {
 }
 
 /**
- * Telegram's OpenID Connect login: code flow with PKCE, and the client's secret in the Authorization header. The ID
- * token is checked in full, its signature included, although it comes straight from Telegram.
+ * Telegram's OpenID Connect login: the code flow with PKCE, and the client secret in the Authorization header. The ID
+ * token is verified in full, including its signature, although it comes straight from Telegram.
  */
 export const openTelegram = ({
   clientId,
@@ -32,7 +32,7 @@ export const openTelegram = ({
   issuer = TELEGRAM_ISSUER,
   fetch,
 }: TelegramOptions): IdentityProvider => {
-  /** As Telegram documents it: without the encoding that RFC 6749 asks for. */
+  /** As documented by Telegram: without the encoding that RFC 6749 requires. */
   const authenticate: client.ClientAuth = (_server, _client, body, headers) => {
     headers.set('authorization', `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`)
     body.set('client_id', clientId)
@@ -84,7 +84,7 @@ export const openTelegram = ({
   }
 }
 
-/** The number of an account is `sub`. Its name is only for people, and anybody may choose it. */
+/** `sub` identifies the account. Anybody may choose any name, so it is only for people. */
 const identityOf = (claims: client.IDToken | undefined): TelegramIdentity => {
   const subject = claims?.sub ?? ''
   if (!/^[!-~]{1,255}$/.test(subject)) throw new IdentityNotProved('the ID token has no subject')
@@ -93,7 +93,7 @@ const identityOf = (claims: client.IDToken | undefined): TelegramIdentity => {
   return { kind: 'telegram', subject, ...(name && { name }) }
 }
 
-/** Whether the fault is that of the network or the provider's server, so that another attempt may succeed. */
+/** Whether the network or the provider's server is at fault, so that another attempt may succeed. */
 const isAway = (error: unknown): boolean => {
   const { cause, code, status } = error as { cause?: { status?: number }; code?: string; status?: number }
   return code === 'OAUTH_TIMEOUT' || error instanceof TypeError || (status ?? cause?.status ?? 0) >= 500

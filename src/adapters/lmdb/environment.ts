@@ -10,7 +10,7 @@ import { checkTrees } from './tree.ts'
 
 export type { Database, RootDatabase }
 
-/** An open environment, and the number of those who have it open. */
+/** An open environment, and the number of its openers. */
 interface Environment {
   folder: string
   root: RootDatabase
@@ -20,25 +20,25 @@ interface Environment {
 }
 
 /**
- * The environments that this process writes to, by file. The library maps a file once for all who open it, but gives
- * each a queue of writes. One that opens it while another's transaction waits for its callback would wait for that
- * transaction, and the callback for the opening, for ever. So all share one queue.
+ * The environments to which this process writes, by file. The library maps a file once for all openers, but gives each
+ * opener a queue of writes. If one opens the file while another's transaction waits for its callback, the opening waits
+ * for the transaction and the callback for the opening, forever. So all openers share one queue.
  */
 const environments = new Map<string, Environment>()
 
-/** The databases that were opened through each root that is not closed yet. */
+/** The databases opened through each open root. */
 const shares = new WeakMap<RootDatabase, { environment: Environment; databases: Database[] }>()
 
 export interface LmdbOptions {
-  /** Whether a commit resolves when it is on disk; otherwise when it is visible, and the disk follows. */
+  /** Whether a commit resolves once it is on disk. Otherwise it resolves once it is visible, before it is on disk. */
   durable: boolean
-  /** Whether to look for damage in the whole file: always, or unless other processes have it open. Not if missing. */
+  /** Whether to check the whole file for damage: always, unless other processes have it open, or (if missing) never. */
   check?: 'always' | 'unless in use' | undefined
 }
 
 /**
  * Opens or creates an LMDB environment in a folder, which several processes can share. Throws Damaged if the file is
- * truncated, not an LMDB file, or has damage that it was checked for.
+ * truncated, not an LMDB file, or fails the check.
  */
 export const openLmdb = (folder: string, options: LmdbOptions): RootDatabase => {
   ensureWritable(folder)
@@ -72,11 +72,11 @@ const openFile = (folder: string, { durable, check }: LmdbOptions): RootDatabase
   return shareOf(environment)
 }
 
-/** The number of entries of a database, as the present transaction sees it. */
+/** The number of entries of a database in the current transaction. */
 export const entriesOf = (database: Database<unknown, string>): number =>
   (database.getStats() as { entryCount: number }).entryCount
 
-/** Whether an error of the library shows that its file is damaged. It ends a transaction, which then is bad. */
+/** Whether an error of the library shows that the file is damaged. It ends the transaction and makes it invalid. */
 export const isDamage = (error: unknown): boolean =>
   /\bMDB_(CORRUPTED|PAGE_NOTFOUND|PANIC|INVALID|BAD_TXN)\b/.test(messageOf(error))
 
@@ -101,7 +101,7 @@ const shareOf = (environment: Environment): RootDatabase => {
   const databases: Database[] = []
   const openDB = (...database: Parameters<RootDatabase['openDB']>) => {
     const opened = root.openDB(...database)
-    // A file that is only read may lack it.
+    // A file that is opened read-only may lack the database.
     if (opened) databases.push(opened)
     return opened
   }
@@ -115,10 +115,12 @@ const shareOf = (environment: Environment): RootDatabase => {
   return share
 }
 
-/** How long to wait while a process opens the environment, before a write is tried again. */
+/** How long a write waits before it is retried while another process opens the environment. */
 const RETRY_MS = 2
 
-/** A method that runs a write, which waits until its transaction builds on the newest one in the file. */
+/**
+ * Wraps a method that runs a write. The write waits until its transaction builds on the newest transaction in the file.
+ */
 const inNewest =
   ({ root, folder }: Environment, method: 'transaction' | 'childTransaction') =>
   async <Result>(write: () => Result): Promise<Result> => {
@@ -139,12 +141,12 @@ const inNewest =
     }
   }
 
-/** The number of the newest transaction in the file, which may not be the one that LMDB builds on. */
+/** The number of the newest transaction in the file. LMDB may build on another one. */
 const newestTransaction = (root: RootDatabase): number =>
   (root as RootDatabase & { env: { info(): { lastTxnId: number } } }).env.info().lastTxnId
 
 /**
- * Another process that opens the environment makes LMDB build on its newest transaction again. This is needed only
+ * Opens the environment in another process, which makes LMDB build on its newest transaction again. This is needed only
  * after a process was killed while it opened the environment.
  */
 const openElsewhere = (folder: string) => {
@@ -154,8 +156,8 @@ const openElsewhere = (folder: string) => {
 }
 
 /**
- * Opens an existing LMDB environment without writing to its file, while other processes may write to it. The folder may
- * lie on a read-only disk. Throws Unavailable if there is none, and Damaged if the file is not an LMDB file.
+ * Opens an existing LMDB environment without writing to its file. Other processes may write to it, and the disk may be
+ * read-only. Throws Unavailable if there is none, and Damaged if the file is not an LMDB file.
  */
 export const openLmdbReadOnly = (folder: string): RootDatabase => {
   const path = lmdbFile(folder)
@@ -167,7 +169,7 @@ export const openLmdbReadOnly = (folder: string): RootDatabase => {
   })
 }
 
-/** The methods that begin a read or a write, on which all others build. */
+/** The methods that start a read or a write. All other methods use these. */
 const METHODS = [
   'get',
   'getRange',
@@ -181,15 +183,15 @@ const METHODS = [
 ]
 
 /**
- * Closes an environment. Reads and writes then throw Unavailable: the library would start them while it still flushes
- * earlier writes, and throw from a timer afterwards, which ends the process.
+ * Closes an environment. Reads and writes then throw Unavailable. Otherwise the library would start them while it still
+ * flushes earlier writes, and later throw from a timer, which ends the process.
  */
 export const closeLmdb = async (root: RootDatabase): Promise<void> => {
   await root.flushed
   await closeFlushed(root)
 }
 
-/** Closes an environment at once, in which nothing was written since its last flush. */
+/** Closes an environment at once. Nothing may have been written since its last flush. */
 export const closeFlushed = async (root: RootDatabase): Promise<void> => {
   const share = shares.get(root)
   if (!share) return
@@ -215,7 +217,8 @@ const openFolder = (folder: string, options: { readOnly: true } | { overlappingS
       while (true) {
         const before = transactionInFile(folder)
         const root = openOnce()
-        // Another process may have committed meanwhile: one transaction can be under way while the folder is locked.
+        // Another process may have committed in the meantime: one transaction can be running while the folder is
+        // locked.
         if (before === undefined || before === newestTransaction(root)) return root
         root.close()
       }
@@ -226,8 +229,8 @@ const openFolder = (folder: string, options: { readOnly: true } | { overlappingS
 }
 
 /**
- * A read past the end of a mapped file crashes the process silently. An intact file can lack pages at its end that were
- * allocated and freed in one transaction. A file that can be rebuilt is extended; real damage shows up on reading.
+ * A read past the end of a mapped file crashes the process silently. An intact file can lack pages at its end that one
+ * transaction allocated and freed. A file that can be rebuilt is extended, and reads find any real damage.
  */
 const ensureWhole = (root: RootDatabase, path: string, durable: boolean) =>
   root.transactionSync(() => {

@@ -21,15 +21,15 @@ const RECHECK_MS = 20
 /** The file of an environment. */
 export const lmdbFile = (folder: string): string => join(folder, 'data.mdb')
 
-/** Tells a file from another one that has taken its name; undefined if there is none. */
+/** Identifies a file, to tell it from another file that has taken its name; undefined if there is none. */
 export const identityOf = (path: string): string | undefined => {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats && `${stats.dev}:${stats.ino}`
 }
 
 /**
- * Deletes an environment if it still is the given file. The lock goes first: its table of readers must never serve
- * another file, while the file without it is found damaged again.
+ * Deletes an environment, unless another file has replaced it. The lock goes first: its table of readers must never
+ * serve another file, and a file without a lock is found damaged again.
  */
 export const deleteLmdb = (folder: string, identity: string | undefined): void =>
   whileLocked(folder, () => {
@@ -46,8 +46,8 @@ export const transactionInFile = (folder: string): number | undefined => {
 }
 
 /**
- * The library crashes the process silently on a file that is not LMDB's, so this checks the two meta pages first. It
- * waits for another process that is just creating the file.
+ * Checks the two meta pages, because the library crashes the process silently on a file that is not LMDB's. Waits for
+ * another process that is creating the file.
  */
 export const checkMetaPages = (path: string) => {
   const deadlineMs = performance.now() + CREATION_MS
@@ -83,7 +83,7 @@ const reading = <Result>(path: string, work: (read: Read) => Result): Result => 
   }
 }
 
-/** The newer meta page; undefined if the two are not LMDB's. */
+/** The newer meta page; undefined if the file is not LMDB's. */
 const newerMeta = (read: Read): Buffer | undefined => {
   const [first, second] = [0, layout.PAGE_BYTES].map(position => read(layout.META_BYTES, position))
   if (!first || !second) return undefined

@@ -1,9 +1,9 @@
-// The layout of LMDB's file (mdb.c: MDB_page, MDB_meta, MDB_db, MDB_node, MDB_ovpage), in bytes. It starts with two
-// meta pages, which transactions write in turns.
+// The layout of LMDB's file (mdb.c: MDB_page, MDB_meta, MDB_db, MDB_node, MDB_ovpage), in bytes. The file starts with
+// two meta pages, which transactions write alternately.
 export const PAGE_BYTES = 4096
 
-// The header of a page. Pages of a tree name the space between their index of nodes and the nodes, which begins and
-// ends so many bytes after the header.
+// The header of a page. A page of a tree states where the space between its index of nodes and the nodes starts and
+// ends, in bytes after the header.
 export const HEADER_BYTES = 24
 export const FLAGS_OFFSET = 18
 export const SPACE_OFFSET = 20
@@ -21,14 +21,14 @@ export const LAST_PAGE_OFFSET = 144
 const TRANSACTION_OFFSET = 152
 export const META_BYTES = 160
 
-/** The one of the two meta pages that holds. */
+/** The valid one of the two meta pages. */
 export const newerMeta = (first: Buffer, second: Buffer): Buffer =>
   transactionOf(first) > transactionOf(second) ? first : second
 
 /** The number of the transaction that wrote a meta page. */
 export const transactionOf = (meta: Buffer): number => Number(meta.readBigUInt64LE(TRANSACTION_OFFSET))
 
-/** A tree, as a meta page or a node holds it. The root of an empty one is NO_ROOT. */
+/** A tree in a meta page or a node. The root of an empty tree is NO_ROOT. */
 export const readTree = (bytes: Buffer, offset: number) => ({
   depth: bytes.readUInt16LE(offset + 6),
   pages: Number(bytes.readBigUInt64LE(offset + 8) + bytes.readBigUInt64LE(offset + 16)),
@@ -38,13 +38,13 @@ export const readTree = (bytes: Buffer, offset: number) => ({
 export const TREE_BYTES = 48
 export const NO_ROOT = 2n ** 64n - 1n
 
-// A node: the page below it or the size of its value, flags, and the size of its key, which follows.
+// A node: the page below it or the size of its value, flags, and the size of the key that follows.
 export const NODE_FLAGS_OFFSET = 4
 export const KEY_SIZE_OFFSET = 6
 export const NODE_BYTES = 8
 export const IN_OVERFLOW = 0x01
 export const IS_TREE = 0x02
 
-// Where a value has pages of its own, the node holds their first number and, after a transaction, how many they are.
+// If a value has pages of its own, the node holds their first number and, after a transaction, their count.
 export const OVERFLOW_COUNT_OFFSET = 16
 export const OVERFLOW_BYTES = 24

@@ -1,19 +1,18 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Far longer than it takes to open an environment. The lock of a killed process must not stop the others for long. */
+/** Far longer than opening an environment takes. The lock of a killed process must not block others for long. */
 const HOLD_MS = 1000
 
-/** How long to wait before looking at the lock again, in milliseconds. */
+/** How long to wait between two looks at the lock, in milliseconds. */
 const RETRY_MS = 1
 
 /**
- * Runs work while no other process opens or closes the environment in a folder, and while no write begins.
- *
- * LMDB makes a process that opens an environment set the number of the newest transaction, which all processes share,
- * to the one that it read from the file some time before. What others commit in between would be lost: the next
- * transaction would build on the older one, and take its place. A process that closes an environment as the last one
- * destroys the mutexes, which a process that opens it in this moment would go on to use.
+ * Runs work while no other process opens or closes the environment in a folder, and while no write begins. A process
+ * that opens an environment sets the number of the newest transaction, which all processes share, to the number that it
+ * read from the file earlier. Commits of others in between would be lost: the next transaction would build on the older
+ * one and replace theirs. The last process that closes an environment destroys the mutexes, which a process that opens
+ * it at that moment would continue to use.
  */
 export const whileLocked = <Result>(folder: string, work: () => Result): Result => {
   const isHeld = hold(folder)
@@ -24,7 +23,7 @@ export const whileLocked = <Result>(folder: string, work: () => Result): Result 
   }
 }
 
-/** Whether a process is about to open or close the environment in a folder. */
+/** Whether a process is opening or closing the environment in a folder. */
 export const isLocked = (folder: string): boolean => {
   const stats = statSync(lockFile(folder), { throwIfNoEntry: false })
   return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < HOLD_MS
@@ -35,7 +34,7 @@ export const pause = (pauseMs: number) => Atomics.wait(new Int32Array(new Shared
 
 const lockFile = (folder: string) => join(folder, 'open.lock')
 
-/** Takes the lock. False if the folder cannot be written to; LMDB then cannot write its shared number either. */
+/** Takes the lock. Returns false if the folder is not writable: then LMDB cannot write its shared number either. */
 const hold = (folder: string): boolean => {
   while (true) {
     try {

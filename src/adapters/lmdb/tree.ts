@@ -5,9 +5,9 @@ import * as layout from './layout.ts'
 const { PAGE_BYTES, HEADER_BYTES } = layout
 
 /**
- * Reads every tree of an LMDB file, and throws Damaged where a page is missing, foreign or torn: the library would
- * crash the process there, or miss keys in silence. The contents of values are not checked. The caller must hold a read
- * transaction, so that other processes do not reuse the pages.
+ * Reads every tree of an LMDB file. Throws Damaged if a page is missing, foreign or torn: the library would crash the
+ * process or silently miss keys. The contents of values are not checked. The caller must hold a read transaction, so
+ * that other processes do not reuse the pages.
  */
 export const checkTrees = (path: string): void => {
   const file = openSync(path, 'r')
@@ -42,7 +42,7 @@ class TreeCheck {
     this.#expect(found.pages === pages && found.entries === entries, root)
   }
 
-  /** Checks a page and those below it, and counts pages and entries. The lowest of its levels are leaves. */
+  /** Checks a page and all pages below it, and counts pages and entries. The pages at level 1 are leaves. */
   #checkPage(number: bigint, levels: number): { pages: number; entries: number } {
     const isLeaf = levels === 1
     const page = this.#readPage(number, PAGE_BYTES, isLeaf ? layout.LEAF : layout.BRANCH)
@@ -65,7 +65,7 @@ class TreeCheck {
     return count
   }
 
-  /** Checks where the value of a leaf's node lies, and the tree that it may hold. */
+  /** Checks the place of the value of a leaf's node, and the tree in the value, if any. */
   #checkValue(page: Buffer, number: bigint, node: number, start: number) {
     const bytes = page.readUInt32LE(node)
     const flags = page.readUInt16LE(node + layout.NODE_FLAGS_OFFSET)

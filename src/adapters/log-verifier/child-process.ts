@@ -6,24 +6,27 @@ import type { LogVerifier, VerifierOrder, VerifierReport } from '../../ports/log
 interface Options {
   /** The program that the child process runs. */
   program: string
-  /** The setting of the log that it reads. */
+  /** The setting of the log to read. */
   eventStore: unknown
   maxMs?: number
   heapMb?: number
 }
 
-/** How long a verification may take: 10,000,000 events take two minutes on an idle machine, and here it comes last. */
+/**
+ * How long a verification may take. 10,000,000 events take two minutes on an idle machine, and the child has a low
+ * priority.
+ */
 const MAX_MS = 15 * 60_000
 
-/** The heap of the child process. It knows a few hundred bytes of each run, upload and reference. */
+/** The heap of the child process. It holds a few hundred bytes per run, upload and reference. */
 const HEAP_MB = 2048
 
 /** How long the child process may take to close the log before it is killed. */
 const CLOSE_MS = 2000
 
 /**
- * Verifies the log in a process of its own: it takes memory and a whole core, and a fault in what it reads, or in the
- * reading, must not harm the service.
+ * Verifies the log in a process of its own. Verification takes memory and a whole core, and neither a fault in the log
+ * nor in the verification must harm the service.
  */
 export const openLogVerifier = ({ program, eventStore, maxMs = MAX_MS, heapMb = HEAP_MB }: Options): LogVerifier => {
   const children = new Set<ChildProcess>()
@@ -39,7 +42,7 @@ export const openLogVerifier = ({ program, eventStore, maxMs = MAX_MS, heapMb = 
     return new Promise<Verification>((resolve, reject) => {
       let onExit = (how: unknown) => reject(new Unavailable(`the verification ended with ${how}`))
       const leave = (reason: unknown) => {
-        // Only then is its memory free for another.
+        // Waits for the exit, which frees the memory for another verification.
         onExit = () => reject(reason)
         end(child)
       }
@@ -61,7 +64,7 @@ export const openLogVerifier = ({ program, eventStore, maxMs = MAX_MS, heapMb = 
         onExit(by ?? code)
       })
       child.on('error', error => {
-        // It also comes when a process takes no order because it has ended.
+        // The event also occurs if the process has ended before it took the order.
         if (child.pid !== undefined) return
         forget()
         reject(new Unavailable('the verification could not be started', { cause: error }))
@@ -84,7 +87,7 @@ export const openLogVerifier = ({ program, eventStore, maxMs = MAX_MS, heapMb = 
   }
 }
 
-/** Lets the child process close the log, so that no reader of it is left behind. */
+/** Lets the child process close the log, so that its reader is removed. */
 const end = (child: ChildProcess) => {
   if (child.connected) child.disconnect()
   const kill = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS)

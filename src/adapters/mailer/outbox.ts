@@ -5,7 +5,7 @@ import { createTransport } from 'nodemailer'
 import type { Mailer } from '../../ports/mailer.ts'
 import { fieldsOf } from './fields.ts'
 
-/** Messages that are kept. They are for trying the service out, and codes expire after minutes. */
+/** Messages to keep. The outbox is for trying out the service, and codes expire after minutes. */
 const MAX_KEPT = 1_000
 
 interface OutboxOptions {
@@ -14,7 +14,7 @@ interface OutboxOptions {
   maxKept?: number
 }
 
-/** Writes each message to a file of its own, which only its owner can read. The names are in the order of time. */
+/** Writes each message to a file that only its owner can read. The names sort by time. */
 export const openOutbox = ({ folder, from, maxKept = MAX_KEPT }: OutboxOptions): Mailer => {
   const transport = createTransport({ streamTransport: true, buffer: true })
   return {
@@ -33,7 +33,7 @@ export const openOutbox = ({ folder, from, maxKept = MAX_KEPT }: OutboxOptions):
   }
 }
 
-/** Also removes what a process left incomplete when it died. */
+/** Also removes incomplete files of a process that died. */
 const removeOldest = async (folder: string, maxKept: number) => {
   const names = (await readdir(folder)).filter(name => /\.(eml|part)$/.test(name)).sort()
   for (const name of names.slice(0, Math.max(0, names.length - maxKept))) await rm(join(folder, name), { force: true })

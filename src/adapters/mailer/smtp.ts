@@ -2,10 +2,10 @@ import { createTransport } from 'nodemailer'
 import type { Mailer } from '../../ports/mailer.ts'
 import { fieldsOf } from './fields.ts'
 
-/** How long to wait for a mail server at each step. The default is minutes, and a code is short-lived. */
+/** How long each step may wait for the mail server. The default is minutes, too long for a short-lived code. */
 const TIMEOUT_MS = 15_000
 
-/** A few connections, over which many messages are sent. */
+/** A few connections carry many messages. */
 const MAX_CONNECTIONS = 4
 
 interface SmtpOptions {
@@ -16,7 +16,7 @@ interface SmtpOptions {
   proxy?: string | undefined
 }
 
-/** Sends mail through a server. Its errors do not repeat the address or a secret. */
+/** Sends mail through a server. Its errors never contain the address or a secret. */
 export const openSmtpMailer = ({ url, from, proxy }: SmtpOptions): Mailer => {
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
   const transport = createTransport({

@@ -27,7 +27,7 @@ interface DiskOptions {
   putSecret: string
   /** The base URL of objects, without a trailing slash. */
   putUrl: () => string
-  /** Free space on the disk, below which no files are stored. */
+  /** With less free space on the disk, no files are stored. */
   reserveBytes?: number
 }
 
@@ -108,11 +108,13 @@ const readFacts = async (path: string): Promise<ObjectFacts | undefined> => {
   return found?.isFile() ? { sizeBytes: Number(found.size), etag: etagOf(found) } : undefined
 }
 
-/** Includes the inode, which a replacement changes; the clock of a disk is too coarse to tell two files apart. */
+/**
+ * Includes the inode, which changes when a file is replaced. The clock of a disk is too coarse to tell two files apart.
+ */
 const etagOf = ({ size, mtimeNs, ino }: BigIntStats) =>
   `"${[size, mtimeNs, ino].map(part => part.toString(36)).join('-')}"`
 
-/** Opens the file on the first read, so that an unread stream needs no closing. */
+/** Opens the file at the first read, so that an unread stream need not be closed. */
 async function* read(path: string, { etag }: ObjectFacts, range?: ByteRange) {
   const file = await open(path).catch(absent)
   if (!file) throw replaced(path)
@@ -139,7 +141,7 @@ const tooLarge = (limitBytes: number) => new PutRefused({ code: 'put_too_large',
 async function* upTo(maxSizeBytes: number, body: Readable) {
   let sizeBytes = 0
   try {
-    // The caller still has to respond over the same connection.
+    // The caller must still respond over the same connection.
     for await (const bytes of body.iterator({ destroyOnReturn: false })) {
       sizeBytes += bytes.byteLength
       if (sizeBytes > maxSizeBytes) throw tooLarge(maxSizeBytes)
@@ -150,10 +152,10 @@ async function* upTo(maxSizeBytes: number, body: Readable) {
   }
 }
 
-/** How file systems without hard links refuse one. */
+/** The errors of file systems without hard links. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
-/** Rejects with Unavailable if files in a folder cannot have a second name. Leaves other faults to be found later. */
+/** Rejects with Unavailable if files in a folder cannot have a second name. Ignores other faults, which show later. */
 const expectHardLinks = async (folder: string): Promise<void> => {
   const [one, other] = [join(folder, randomUUID()), join(folder, randomUUID())]
   try {

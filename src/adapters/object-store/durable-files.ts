@@ -4,7 +4,7 @@ import type { StoreOptions } from '../../ports/object-store.ts'
 import { expectKey } from './expect.ts'
 import { absent, type StagedFile, toDiskFault } from './staging.ts'
 
-/** Files under keys in a folder: what is stored or removed survives a power failure. */
+/** Files under keys in a folder. Storing and removing survive a power failure. */
 export const durableFiles = (folder: string) => {
   const durable = new Set<string>()
 
@@ -17,7 +17,7 @@ export const durableFiles = (folder: string) => {
   }
 
   return {
-    /** Moves a file to its key, and tells whether it did. */
+    /** Moves a file to its key. Resolves to whether it did. */
     store: async (file: StagedFile, key: string, { ifAbsent = false }: StoreOptions = {}): Promise<boolean> => {
       try {
         expectKey(key)
@@ -26,7 +26,7 @@ export const durableFiles = (folder: string) => {
         await file.file.sync()
         await makeFolder(dirname(path))
         const isStored = ifAbsent ? await linkNew(file.path, path) : await rename(file.path, path).then(() => true)
-        // Also for an object that was there: the process that stored it may have died before this.
+        // Also syncs for an existing object: the process that stored it may have died before this.
         await syncFolder(dirname(path))
         return isStored
       } catch (error) {
@@ -39,7 +39,7 @@ export const durableFiles = (folder: string) => {
       const paths = keys.map(key => join(folder, key))
       try {
         for (const path of paths) await unlink(path).catch(absent)
-        // Even without a file: an earlier removal may have failed here.
+        // Also syncs without a file: an earlier removal may have failed here.
         for (const path of new Set(paths.map(dirname))) await syncFolder(path).catch(absent)
       } catch (error) {
         throw toDiskFault(error)
@@ -48,7 +48,7 @@ export const durableFiles = (folder: string) => {
   }
 }
 
-/** Gives a file a second name; false if that is taken. A rename would replace what is there. */
+/** Gives a file a second name. Resolves to false if the name is taken, while a rename would replace the file. */
 const linkNew = (from: string, to: string): Promise<boolean> =>
   link(from, to).then(
     () => true,

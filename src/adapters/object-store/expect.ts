@@ -4,7 +4,7 @@ export const expectKey = (key: string) => {
   if (!isObjectKey(key)) throw new RangeError(`${JSON.stringify(key)} is not an object key`)
 }
 
-/** Keys of objects that are deleted together. */
+/** Checks keys of objects that are deleted together. */
 export const expectKeys = (keys: readonly string[]) => {
   for (const key of keys) expectKey(key)
   if (keys.length > MAX_DELETED) throw new RangeError(`${keys.length} keys are more than ${MAX_DELETED}`)

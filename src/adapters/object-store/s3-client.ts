@@ -15,7 +15,6 @@ export interface S3Address {
   secretKey: string
 }
 
-/** A client of the server. */
 export const createS3Client = (
   { host, port, tls, region, accessKey, secretKey }: Omit<S3Address, 'bucket'>,
   options: Partial<ClientOptions> = {},
@@ -35,7 +34,7 @@ export const createS3Client = (
 /** How long to keep an idle connection. Many servers close theirs after five seconds. */
 const KEEP_ALIVE_MS = 4_000
 
-/** How long a response may stall once it has begun. A slow consumer stalls it too. */
+/** How long a response may stall. A slow consumer stalls it too. */
 const STALL_TIMEOUT_MS = 120_000
 
 /** Statuses for which the S3 client does not read the response body. */
@@ -44,7 +43,7 @@ const UNREAD = [408, 429, 499, 500, 502, 503, 504, 520]
 export const createAgent = (tls: boolean): http.Agent =>
   new (tls ? https : http).Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS })
 
-/** Node.js requests with timeouts for a silent server. */
+/** Makes Node.js requests with timeouts for a silent server. */
 export const createTransport = (tls: boolean, answerMs: number): Pick<typeof http, 'request'> => {
   const request = (options: https.RequestOptions, onAnswer: (answer: http.IncomingMessage) => void) => {
     let answer: http.IncomingMessage | undefined

@@ -8,10 +8,10 @@ export interface Place {
 
 export const isAbsent = (error: unknown): boolean => ['NoSuchKey', 'NotFound'].includes(codeOf(error))
 
-/** The object is there, and the request was to store it only if it is not. */
+/** Whether the object already exists, and the request was to store it only if absent. */
 export const isTaken = (error: unknown): boolean => codeOf(error) === 'PreconditionFailed'
 
-/** The error of an object that the server did not delete with others. The client declares another type than it has. */
+/** The error of an object that a bulk deletion did not delete. The client declares a wrong type for it. */
 export const notDeleted = (fault: object, place: Place): unknown => {
   const { Key, Code, Message } = fault as { Key?: string; Code?: string; Message?: string }
   return toS3Fault(Object.assign(new Error(`${Key}: ${Message || Code}`), { name: 'S3Error', code: Code }), place)
@@ -24,7 +24,7 @@ export const noBucket = ({ bucket, server }: Place, cause?: unknown) =>
     { cause },
   )
 
-/** Maps errors of the server to Unavailable and RangeError, and passes on all others. */
+/** Maps errors of the server to Unavailable and RangeError, and returns all others unchanged. */
 export const toS3Fault = (error: unknown, place: Place): unknown => {
   const { bucket, server } = place
   const code = codeOf(error)
@@ -46,7 +46,7 @@ export const toS3Fault = (error: unknown, place: Place): unknown => {
   return new Unavailable(`bucket ${bucket} on ${server} does not answer (${message || code})`, { cause: error })
 }
 
-/** The key, its secret, its permissions or the clock are wrong. */
+/** The key, the secret, the permissions or the clock are wrong. */
 const REFUSED = [
   ...['AccessDenied', 'SignatureDoesNotMatch', 'InvalidAccessKeyId', 'RequestTimeTooSkewed'],
   ...['AuthorizationHeaderMalformed', 'ExpiredToken', 'InvalidToken', 'AccountProblem'],
@@ -58,7 +58,7 @@ const WRONG = [
   ...['KeyTooLongError', 'InvalidURI', 'InvalidDigest'],
 ]
 
-/** The client's error after a status that asks for a retry, which includes most 5xx. */
+/** The client's error after a status that asks for a retry, including most 5xx. */
 const BUSY = /^Request failed after \d+ retries/
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '')

@@ -8,7 +8,7 @@ export interface Retention {
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
- * Adds our lifecycle rules to those of a bucket. They delete objects that the service should have deleted a day ago.
+ * Adds lifecycle rules to a bucket's rules. They delete objects that the service should have deleted a day ago.
  * Undefined if they are already present. Other rules stay byte for byte the same.
  */
 export const withOurRules = (xml: string, { uploadsMs, outputsMs }: Retention): string | undefined => {
@@ -26,7 +26,7 @@ const ourRule = (present: string[], folder: Folder, retentionMs: number) => {
   const id = `tollgate-${folder}`
   const before = present.find(rule => idOf(rule) === id)
   const daysBefore = Number(/<Days>(\d+)<\/Days>/.exec(before ?? '')?.[1] ?? 0)
-  // Existing objects keep the longer retention that they were promised.
+  // Existing objects keep the longer retention that applied when they were stored.
   const days = Math.max(Math.ceil(retentionMs / DAY_MS) + 1, daysBefore)
   const filter = `<Filter><Prefix>${folder}/</Prefix></Filter>`
   const expiration = `<Expiration><Days>${days}</Days></Expiration>`

@@ -7,18 +7,18 @@ import { toS3Fault } from './s3-faults.ts'
 /** How long the server may take to respond. */
 const ANSWER_MS = 30_000
 
-/** So many digits that the order of names is the order of numbers. */
+/** With this many digits, names sort by number. */
 const DIGITS = 16
 
-/** More than any seal takes, in case the object is something else. */
+/** More than any seal takes, in case the object is not a seal. */
 const MAX_BYTES = 64 * 1024
 
 interface S3SealSinkOptions extends S3Address {
-  /** The beginning of every name of an object: empty, or a path that ends with a slash. */
+  /** The prefix of all object names: empty, or a path that ends with a slash. */
   prefix: string
 }
 
-/** A bucket with an object for each seal, named by its number. */
+/** A bucket with an object for each seal. The object's name is the seal's number. */
 export const openS3SealSink = ({ bucket, prefix, ...server }: S3SealSinkOptions): SealSink => {
   const agent = createAgent(server.tls)
   const client = createS3Client(server, {
@@ -34,11 +34,11 @@ export const openS3SealSink = ({ bucket, prefix, ...server }: S3SealSinkOptions)
 
   const nameOf = (number: number) => `${prefix}${String(number).padStart(DIGITS, '0')}.json`
 
-  /** The number of the first seal after one; undefined if there is none. */
+  /** The number of the first seal after `number`; undefined if there is none. */
   const nextAfter = async (number: number): Promise<number | undefined> => {
     const after = number < 0 ? prefix : nameOf(number)
     const query = new URLSearchParams({ 'list-type': '2', prefix, 'start-after': after, 'max-keys': '1' })
-    // The signature is over a space as %20.
+    // The signature covers a space as %20.
     const request = { method: 'GET', bucketName: bucket, query: query.toString().replaceAll('+', '%20') }
     const listed = await mapFaults(client.makeRequestAsync(request).then(text))
     const name = /<Key>([^<]*)<\/Key>/.exec(listed)?.[1]
@@ -73,7 +73,9 @@ export const openS3SealSink = ({ bucket, prefix, ...server }: S3SealSinkOptions)
   }
 }
 
-/** Servers list names only in ascending order, so the last one is searched for: with growing steps, then halved. */
+/**
+ * Searches for the last name, because servers list names only in ascending order: with growing steps, then by halves.
+ */
 const findNewest = async (nextAfter: (number: number) => Promise<number | undefined>): Promise<number | undefined> => {
   let newest = await nextAfter(-1)
   if (newest === undefined) return undefined

@@ -75,7 +75,7 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     }
     const [md5, sha256] = tls ? [{ 'content-md5': hashed.digest('base64') }, ''] : [{}, hashed.digest('hex')]
     const request = { method: 'PUT', bucketName: bucket, objectName: key, headers: { ...headers, ...md5 } }
-    // The client's own upload of a stream would buffer all of it in memory.
+    // The client would buffer the whole stream in memory.
     const response = await mapFaults(
       client.makeRequestStreamAsync(request, body, sha256, [200], '').catch(error => {
         if (ifAbsent && isTaken(error)) return undefined
@@ -155,7 +155,7 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     },
     presignPut: async ({ key, expiresAtMs }) => {
       expectKey(key)
-      // For an expiry in the past, signs an already expired URL.
+      // For an expiry in the past, signs an expired URL.
       const fromMs = Math.min(Date.now(), expiresAtMs - 1000)
       const seconds = Math.floor(expiresAtMs / 1000) - Math.floor(fromMs / 1000)
       return clientForSigning.presignedUrl('PUT', bucket, key, Math.min(seconds, WEEK_S), {}, new Date(fromMs))
@@ -187,6 +187,6 @@ const parse = (text: string) => {
   return { host: url.hostname, port: url.port ? Number(url.port) : undefined, tls: url.protocol === 'https:' }
 }
 
-/** A partial response gives the whole size in Content-Range. */
+/** A partial response states the whole size in Content-Range. */
 const wholeSizeOf = ({ headers }: IncomingMessage): number =>
   Number(headers['content-range']?.split('/')[1] ?? headers['content-length'])

@@ -6,7 +6,9 @@ import { finished } from 'node:stream/promises'
 import { Unavailable } from '../../ports/faults.ts'
 import { freeSpaceGuard } from '../free-space.ts'
 
-/** A file that has not grown for this long belongs to a dead process. A live process may still write to a newer one. */
+/**
+ * A file that has not grown for this long belongs to a dead process. A live process may still write to a newer file.
+ */
 const ABANDONED_MS = 60 * 60 * 1000
 const SWEEP_EVERY_MS = 10 * 60 * 1000
 
@@ -35,7 +37,7 @@ interface StagingOptions {
   folder: string
   /** The mode of new files. */
   mode?: number
-  /** Free space on the disk, below which no bytes are taken. */
+  /** With less free space on the disk, no bytes are accepted. */
   reserveBytes: number
 }
 
@@ -76,7 +78,7 @@ export const openStaging = async ({ folder, mode, reserveBytes }: StagingOptions
   }
 }
 
-/** Maps errors of a disk that accepts no writes to Unavailable, and passes on all others. */
+/** Maps errors of a disk that accepts no writes to Unavailable, and returns all others unchanged. */
 export const toDiskFault = (error: unknown): unknown => {
   const { code = '', path = 'The disk' } = error as NodeJS.ErrnoException
   return NOT_WRITABLE.includes(code) ? cannotWrite(path, error) : error

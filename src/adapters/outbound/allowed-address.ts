@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** The addresses that begin with the same bits as one address. */
+/** All addresses that share a number of first bits with an address. */
 export type AddressRange = [Address, number]
 
 /** Reads addresses and CIDR ranges. Throws an Error if one is malformed. */
@@ -42,17 +42,17 @@ export class AllowedAddresses {
     return isIP(host) ? this.hasAddress(host) : this.#allowPrivate || isPublicName(host)
   }
 
-  /** Whether the host of a URL is literally not allowed, so that no request to it can succeed. */
+  /** Whether the host in a URL is itself forbidden, so that no request to it can succeed. */
   refusesUrl(url: string): boolean {
     return URL.canParse(url) && !this.hasHost(hostOf(new URL(url)))
   }
 
   /**
    * Whether an IP address may be contacted. IPv6 forms that embed an IPv4 address (mapped, NAT64, 6to4, Teredo, ISATAP)
-   * are not public: the network decides where they lead, and their hosts have an IPv4 address too.
+   * are not public: the network decides where they lead, and their hosts also have an IPv4 address.
    */
   hasAddress(address: string): boolean {
-    // Some parsers accept other spellings than isIP does.
+    // Some parsers accept spellings that isIP rejects.
     if (!isIP(address)) return false
     const [text = '', zone] = address.split('%')
     const parsed = ipaddr.parse(text)
@@ -83,8 +83,8 @@ const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 const isIsatap = ({ parts: [, , , , flags = 0, mark] }: ipaddr.IPv6) => mark === 0x5efe && (flags & ~0x200) === 0
 
 /**
- * The IPv4 address to which a network may pass on what is sent to an IPv6 address. A network's own NAT64 prefix of 96
- * bits can be any, and the address follows on zeros (RFC 6052, section 2.2).
+ * The IPv4 address to which a network may forward packets for an IPv6 address. A network may have any NAT64 prefix of
+ * 96 bits, and the IPv4 address follows zeros (RFC 6052, section 2.2).
  */
 const embeddedIn = (address: Address): ipaddr.IPv4 | undefined => {
   if (address instanceof ipaddr.IPv4) return undefined
@@ -106,7 +106,8 @@ const toIPv4 = (high: number, low: number) => new ipaddr.IPv4([high >> 8, high &
 const PRIVATE = new Set<string>(['private', 'loopback', 'linkLocal', 'carrierGradeNat'])
 
 /**
- * Single-label and reserved internal names are not even resolved: whether they exist would reveal the internal network.
+ * Single-label and reserved internal names are not even resolved, because their existence would reveal the internal
+ * network.
  */
 const isPublicName = (name: string): boolean => {
   const lower = name.toLowerCase().replace(/\.+$/, '')

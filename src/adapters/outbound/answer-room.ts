@@ -1,18 +1,18 @@
-/** The memory of an answer that is being read. */
+/** The memory of a response that is being read. */
 export interface HeldAnswer {
-  /** Resolves once there is room for so many more bytes. Rejects if the signal aborts first. */
+  /** Resolves once there is memory for this many more bytes. Rejects if the signal aborts first. */
   grow(sizeBytes: number, signal: AbortSignal | null): Promise<void>
-  /** It is read, or given up. */
+  /** The response was read or abandoned. */
   close(): void
 }
 
 /**
- * Limits the memory of answers that are read at a time, whose sizes are not known before. While there is no room, only
- * the oldest one grows, and the others wait: so all of them end, and no more than one exceeds the room.
+ * Limits the memory of concurrent responses of unknown size. When the memory is used up, only the oldest response grows
+ * and the others wait. So all of them end, and at most one exceeds the limit.
  */
 export class AnswerRoom {
   readonly #totalBytes: number
-  /** The bytes of each answer, the oldest answer first. */
+  /** The bytes of each response, oldest first. */
   readonly #held = new Map<HeldAnswer, number>()
   readonly #waiting = new Set<() => void>()
   #sumBytes = 0
@@ -46,7 +46,7 @@ export class AnswerRoom {
     this.#sumBytes += sizeBytes
   }
 
-  /** Resolves when another answer closes. */
+  /** Resolves when another response closes. */
   async #closing(signal: AbortSignal | null): Promise<void> {
     signal?.throwIfAborted()
     await new Promise<void>((resolve, reject) => {

@@ -10,7 +10,7 @@ import { openTunnel, type ProxySettings, proxyFor } from './proxy.ts'
  */
 const CONNECTIONS_PER_ORIGIN = 128
 
-/** A burst to one receiver shares connections. Idle ones close soon, so that DNS changes take effect. */
+/** A burst to one receiver shares connections. Idle connections close soon, so that DNS changes take effect. */
 const KEEP_ALIVE_MS = 4_000
 
 /** DNS, TCP and TLS take several round trips of up to a third of a second, and a few packets may be lost. */
@@ -30,7 +30,9 @@ export const guardedAgent = (lookup: Lookup, addresses: AllowedAddresses, proxy?
   }
 }
 
-/** Loads undici with the first request: most processes are up before they send one, and some never do. */
+/**
+ * Loads undici with the first request: most processes send their first request long after the start, and some never do.
+ */
 const openAgent = async (lookup: Lookup, addresses: AllowedAddresses, proxy?: ProxySettings): Promise<Agent> => {
   const { Agent, buildConnector } = await import('undici')
   return new Agent({
@@ -53,7 +55,7 @@ const DNS_TRIES = 2
 
 const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
 
-/** DNS without the system's resolver. It blocks no thread, so a hung name server delays no other names. */
+/** DNS without the system's resolver. It blocks no thread, so a hung name server delays only its own names. */
 export const dnsLookup: Lookup = async host => {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const found = [
@@ -88,7 +90,9 @@ const HTTPS_PORT = '443'
 
 const inBrackets = (host: string) => (isIPv6(host) ? `[${host}]` : host)
 
-/** Gives the proxy checked addresses, one after the other: it could resolve the name to another one. */
+/**
+ * Gives the proxy checked addresses, one after another, because the proxy could resolve the name to another address.
+ */
 const tunnelTo = async (via: string, hostname: string, port: string, lookup: Lookup): Promise<Socket> => {
   const found = isIP(hostname) ? [hostname] : (await lookup(hostname)).map(({ address }) => address)
   let fault: unknown
@@ -101,9 +105,7 @@ const tunnelTo = async (via: string, hostname: string, port: string, lookup: Loo
   throw fault
 }
 
-/**
- * Drops other addresses instead of refusing the name: with DNS64, each IPv4 host has a non-public address too.
- */
+/** Drops forbidden addresses instead of refusing the name: with DNS64, each IPv4 host also has a non-public address. */
 const allowedOnly =
   (lookup: Lookup, addresses: AllowedAddresses): Lookup =>
   async host => {

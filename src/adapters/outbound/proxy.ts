@@ -7,11 +7,11 @@ import type { Agent, Dispatcher } from 'undici'
 export interface ProxySettings {
   /** Its URL, which may hold a user and password. */
   url: string
-  /** The hosts that are reached without it, as in NO_PROXY. */
+  /** Hosts that are reached without the proxy, as in NO_PROXY. */
   noProxy: string
 }
 
-/** Much longer than a proxy that works takes, and short enough for a command that waits. */
+/** Much longer than a working proxy takes, but short enough for a command. */
 const TRIAL_MS = 5000
 
 /** The URL of the proxy to a host; undefined for a host that needs none. An IPv6 address is in brackets. */
@@ -27,11 +27,11 @@ const isExempt = (host: string, port: number, noProxy: string): boolean =>
     return domain === '*' || host === domain || host.endsWith(`.${domain}`)
   })
 
-/** An agent for hosts that the operator chose. With a proxy, that resolves their names. */
+/** An agent for hosts that the operator chose. A proxy resolves their names. */
 export const openProxyAgent = async (proxy: ProxySettings | undefined, options: Agent.Options): Promise<Dispatcher> => {
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   if (!proxy) return new Agent(options)
-  // Undefined settings would be those of the environment.
+  // Undefined settings would be read from the environment.
   return new EnvHttpProxyAgent({ ...options, httpProxy: '', httpsProxy: proxy.url, noProxy: proxy.noProxy })
 }
 
@@ -45,7 +45,10 @@ export const proxyFetch = (proxy: ProxySettings): typeof fetch => {
   }
 }
 
-/** Why the proxy opens no tunnel to an address, without credentials; undefined if it does or the address needs none. */
+/**
+ * The reason why the proxy opens no tunnel to an address, without credentials; undefined if it does, or if the address
+ * needs no proxy.
+ */
 export const proxyFault = async (settings: ProxySettings | undefined, address: string): Promise<string | undefined> => {
   const { protocol, hostname, port } = new URL(address)
   const targetPort = Number(port) || 443

@@ -8,7 +8,7 @@ import { type AddressRange, AllowedAddresses } from './allowed-address.ts'
 import { dnsLookup, guardedAgent, type Lookup, refused, systemLookup } from './guarded-agent.ts'
 import type { ProxySettings } from './proxy.ts'
 
-/** A response to a POST that is this short and fast is read to its end, so that the connection can be reused. */
+/** A response to a POST that is this short and fast is read to the end, so that the connection can be reused. */
 const DISCARD_BYTES = 4_096
 const DISCARD_MS = 1_000
 
@@ -19,7 +19,7 @@ const FILE_HEADERS = { 'user-agent': USER_AGENT, 'accept-encoding': 'identity' }
 export interface OutboundOptions {
   /** Allows requests to private addresses. For development only. */
   allowPrivate: boolean
-  /** Further addresses to which no request goes. */
+  /** Further forbidden addresses. */
   denied?: readonly AddressRange[]
   /** The proxy for `https://` URLs. It gets checked addresses instead of names. */
   proxy?: ProxySettings | undefined
@@ -84,7 +84,7 @@ export const createOutbound = ({
 const target = (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw refused('The address is not an http or https URL.')
-  // They would not be sent, and a stored address must not contain secrets.
+  // User and password would not be sent, and a stored address must not contain secrets.
   if (url.username || url.password) throw refused('The address contains a user name or password.')
   return { origin: url.origin, path: url.pathname + url.search }
 }
@@ -92,7 +92,7 @@ const target = (text: string) => {
 /** Share links redirect once or twice. */
 const MAX_REDIRECTS = 3
 
-/** Follows redirects. Each target is checked like the first, and so is each connection by its agent. */
+/** Follows redirects. Each target is checked like the first, and the agent checks each connection. */
 const follow = async (
   address: string,
   get: (to: ReturnType<typeof target>) => Promise<Dispatcher.ResponseData>,
@@ -121,7 +121,7 @@ const within = <T>(timeoutMs: number, outer: AbortSignal | undefined, work: (sig
   })
 }
 
-/** The Unavailable of a writable is no fault of the address. */
+/** If the sink of a copy is Unavailable, the address is not at fault. */
 const toOutboundError = (error: unknown): OutboundError | Unavailable => {
   if (error instanceof OutboundError || error instanceof Unavailable) return error
   const code = String((error as NodeJS.ErrnoException).code)
@@ -137,7 +137,7 @@ const messageFor = (code: string): string => {
 const faultOf = ({ statusCode, headers }: Dispatcher.ResponseData): string | undefined => {
   if (statusCode !== 200) return `The address answered with status ${statusCode}.`
   const encoding = first(headers['content-encoding'])?.toLowerCase() ?? 'identity'
-  // Decompression could turn a few bytes into any number of them.
+  // Decompression could turn a few bytes into any number of bytes.
   return encoding === 'identity' ? undefined : 'The address sent compressed content, which was not requested.'
 }
 
@@ -161,7 +161,7 @@ const read = async (
   return Buffer.concat(chunks)
 }
 
-/** Passes on at most so many bytes. */
+/** Passes on at most `maxBytes` bytes. */
 const upTo = (maxBytes: number, onBytes: OutboundCopy['onBytes']) =>
   async function* (chunks: AsyncIterable<Buffer>) {
     let sizeBytes = 0

@@ -5,25 +5,25 @@ import type { Dispatcher } from 'undici'
 import { AnswerRoom, type HeldAnswer } from './answer-room.ts'
 import { openProxyAgent, type ProxySettings } from './proxy.ts'
 
-/** A provider that cannot be reached is passed over; DNS, TCP and TLS take several round trips. */
+/** Runs skip a provider that cannot be reached. DNS, TCP and TLS take several round trips. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Shorter than what servers keep, so that hardly any request goes to a connection that its server has just closed. */
+/** Shorter than the keep-alive of servers, so that requests rarely use a connection that its server has just closed. */
 const KEEP_ALIVE_MS = 4_000
 
-/** Far more than answers with pictures in Base64 or a film of minutes have; everything else comes as an address. */
+/** Far more than responses with pictures in Base64 or a film of minutes have. Larger results come as addresses. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 
-/** Answers of one server that are read at a time: some with films, or hundreds of common size. */
+/** The memory for concurrent responses of one server: a few with films, or hundreds of common size. */
 const ROOM_BYTES = MAX_ANSWER_BYTES
 
-/** Shorter answers need no room: as many as there are calls take little memory. */
+/** Shorter responses are not limited. Even one per call takes little memory. */
 const SMALL_BYTES = 256 * 1024
 
-/** The rest of an error is not read. */
+/** Errors are read up to this size. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** Takes about a millisecond to copy. */
+/** Copying it takes about a millisecond. */
 const JOINED_BYTES = 1024 * 1024
 
 interface VendorFetch {
@@ -32,12 +32,12 @@ interface VendorFetch {
 }
 
 /**
- * The `fetch` of vendors' clients: to addresses that the operator configures, which may be private, and with no time
- * limit but that of the caller. It follows no redirect, since the key would go along; a caller may ask to see them.
+ * The `fetch` of vendors' clients. The operator configures the addresses, which may be private. Only the caller limits
+ * the time. Follows no redirect, since the key would be sent along; a caller may ask to see redirects.
  */
 export const openVendorFetch = (proxy?: ProxySettings): VendorFetch => {
   let undici: Promise<Undici> | undefined
-  /** By the server, so that a slow one holds up no other. */
+  /** Per server, so that a slow server delays no other. */
   const rooms = new Map<string, AnswerRoom>()
   const roomOf = (url: string): AnswerRoom => {
     const { origin } = new URL(url)
@@ -90,7 +90,7 @@ const toObject = (headers: RequestInit['headers']): Record<string, string> =>
 
 type Answer = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> & { body: Readable }
 
-/** The global one: that of the package does not take the forms of the vendors' clients. */
+/** The global `fetch`: the package's own does not accept the forms of the vendors' clients. */
 const sendForm = async (...sent: Parameters<typeof fetch>): Promise<Answer> => {
   const { status, headers, body } = await fetch(...sent)
   return { statusCode: status, headers: Object.fromEntries(headers), body: Readable.from(body ?? []) }
@@ -99,7 +99,7 @@ const sendForm = async (...sent: Parameters<typeof fetch>): Promise<Answer> => {
 interface Reading {
   redirect: 'manual' | 'error'
   signal: AbortSignal | null
-  /** Begins to hold an answer in memory. */
+  /** Starts to count the memory of a response. */
   hold(): HeldAnswer
 }
 
@@ -135,7 +135,7 @@ const read = async (
   }
 }
 
-/** Joins pieces in turns with other work: a large answer at once would hold it up. */
+/** Joins pieces, and lets other work run in between: joining a large response at once would block it. */
 const joined = async (pieces: Buffer[], sizeBytes: number): Promise<Buffer<ArrayBuffer>> => {
   const bytes = Buffer.allocUnsafeSlow(sizeBytes)
   let at = 0
@@ -176,9 +176,9 @@ class ReadHeaders extends Map<string, string> {
   }
 }
 
-/** A response whose body is in memory. To read it as a stream takes longer than the request. */
+/** A response whose body is in memory. Reading it as a stream takes longer than the request. */
 const readResponse = (bytes: Uint8Array<ArrayBuffer>, status: number, received: IncomingHttpHeaders): Response => {
-  // The length is known now, even of a body that came in pieces.
+  // The length is known now, even if the body came in pieces.
   const headers = new ReadHeaders({ ...received, 'content-length': String(bytes.byteLength) })
   const stream = () => new Response(isBodiless(status) ? null : bytes, { status, headers: [...headers] })
   const text = () => decoder.decode(bytes)
@@ -198,6 +198,6 @@ const isBodiless = (status: number) => status === 204 || status === 205 || statu
 
 const decoder = new TextDecoder()
 
-/** Without a copy, if nothing else lies there. */
+/** Does not copy if the buffer holds nothing else. */
 const toArrayBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): ArrayBuffer =>
   byteLength === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)

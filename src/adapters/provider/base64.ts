@@ -1,6 +1,6 @@
 import { ownTurn } from './form.ts'
 
-/** Takes less than a millisecond to encode or decode. A multiple of 12, so that slices meet where groups do. */
+/** Encoding or decoding it takes less than a millisecond. A multiple of 12, so that slices end where groups end. */
 const SLICE_BYTES = 192 * 1024
 
 const BACKSLASH = 0x5c
@@ -8,7 +8,7 @@ const BACKSLASH = 0x5c
 /** The longest escape in JSON, such as `\u003d`. */
 const MAX_ESCAPE = 6
 
-/** The beginning of a data: URL, with its type. */
+/** The start of a data: URL, with its type. */
 export const DATA_URL = /^data:([^,;]*)[^,]*;base64,/i
 
 /** Encodes bytes without copying them first. */
@@ -17,7 +17,7 @@ export const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string
 
 export const base64Length = ({ byteLength }: Uint8Array): number => Math.ceil(byteLength / 3) * 4
 
-/** Encodes bytes in turns with other work. */
+/** Encodes bytes, and lets other work run between slices. */
 export async function* encodeInTurns(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) {
     await ownTurn()
@@ -26,8 +26,8 @@ export async function* encodeInTurns(bytes: Uint8Array): AsyncGenerator<Uint8Arr
 }
 
 /**
- * Decodes what stands in a string of a JSON document, escapes included, in turns with other work. Resolves to what
- * `Buffer.from(string, 'base64')` returns, or to undefined if there is any other character in it.
+ * Decodes the contents of a string in a JSON document, including escapes, and lets other work run between slices.
+ * Resolves to the result of `Buffer.from(string, 'base64')`, or to undefined if the string has any other character.
  */
 export const decodeInTurns = async (source: Buffer): Promise<Uint8Array | undefined> => {
   const bytes = Buffer.allocUnsafe(Math.ceil(source.length / 4) * 3)
@@ -50,7 +50,7 @@ export const decodeInTurns = async (source: Buffer): Promise<Uint8Array | undefi
   return bytes.subarray(0, sizeBytes)
 }
 
-/** Where a slice ends that cuts no escape. */
+/** The end of a slice, which must not split an escape. */
 const sliceEnd = (source: Buffer, at: number): number => {
   const end = at + SLICE_BYTES
   if (end >= source.length) return source.length

@@ -3,11 +3,11 @@ import type { FailureForm, UpstreamCall } from './upstream-call.ts'
 import type { VendorAccount } from './vendor.ts'
 
 interface Checked extends VendorAccount {
-  /** What the names of its environment variables begin with, such as `OPENAI`. */
+  /** The prefix of the provider's environment variables, such as `OPENAI`. */
   variable: string
 }
 
-/** Why a check failed, and what the operator can do. */
+/** The reason why a check failed, and what the operator can do. */
 export const checkFailure = (
   call: UpstreamCall,
   error: unknown,

@@ -1,12 +1,12 @@
 import { ownTurn } from './form.ts'
 
-/** Several times the longest answer of a model, without its files. To parse more would hold up all other requests. */
+/** Several times the longest answer of a model, without its files. Parsing more would block all other requests. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 
-/** Some models state their text in pieces, of which the longest has 128,000. To parse these takes 10 ms or so. */
+/** Some models return their text in pieces, the longest in 128,000. Parsing this many takes about 10 ms. */
 const MAX_MARKS = 200_000
 
-/** Takes less than a millisecond to look through. */
+/** Scanning it takes less than a millisecond. */
 const SLICE_BYTES = 192 * 1024
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]
@@ -14,7 +14,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 /** Begins or separates values. */
 const MARKS = new Set(Buffer.from(',:[{'))
 
-/** Rejects if JSON would take long to parse: a few megabytes of brackets take seconds, and a gigabyte of memory. */
+/** Rejects if JSON would take long to parse. A few megabytes of brackets take seconds, and a gigabyte of memory. */
 export const assertParseable = async (document: Buffer): Promise<void> => {
   if (document.length > MAX_DOCUMENT_BYTES)
     throw new Error(`the answer has more than ${MAX_DOCUMENT_BYTES} bytes besides its files`)
@@ -30,7 +30,7 @@ export const assertParseable = async (document: Buffer): Promise<void> => {
   }
 }
 
-/** Where the text that begins at a quote ends. */
+/** The end of the string that starts at a quote. */
 const endOfText = (document: Buffer, start: number): number => {
   let end = start
   do {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { extensionFor } from '../../domain/media-types.ts'
 import type { InputMedia } from '../../ports/input-media.ts'
 
-/** Takes less than a millisecond to write. */
+/** Writing it takes less than a millisecond. */
 const SLICE_BYTES = 192 * 1024
 
 interface EncodedForm {
@@ -13,8 +13,8 @@ interface EncodedForm {
 }
 
 /**
- * A form as `multipart/form-data`, whose files are written in turns with other work: the platform's own encoder holds
- * up other requests for several times as long. https://html.spec.whatwg.org/#multipart-form-data
+ * Encodes a form as `multipart/form-data`, and lets other work run between slices of its files. The platform's encoder
+ * blocks other requests for several times as long. https://html.spec.whatwg.org/#multipart-form-data
  */
 export const encodeForm = (form: FormData): EncodedForm => {
   const boundary = `form-${randomBytes(16).toString('hex')}`
@@ -51,13 +51,15 @@ async function* inTurns(pieces: (Buffer | File)[]): AsyncGenerator<Uint8Array> {
 
 let turns = Promise.resolve()
 
-/** Resolves in a new turn of the event loop: many files at once then hold it no longer than one file. */
+/**
+ * Resolves in a new turn of the event loop. Calls get separate turns, so many files block the loop no longer than one.
+ */
 export const ownTurn = (): Promise<void> => {
   turns = turns.then(() => nextTurn())
   return turns
 }
 
-/** Takes about a millisecond to copy. */
+/** Copying it takes about a millisecond. */
 const PART_BYTES = 1024 * 1024
 
 /** A part of a form. Vendors judge it by its name and type. A Blob copies bytes, but not other Blobs. */

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { base64Length, DATA_URL, decodeInTurns, encodeInTurns, toBase64 } from './base64.ts'
 import { assertParseable } from './documents.ts'
 
-/** Smaller files are encoded, decoded, written and parsed as part of their documents within a millisecond. */
+/** Smaller files are encoded, decoded, written and parsed within a millisecond as part of their documents. */
 export const MIN_LARGE_BYTES = 64 * 1024
 
-/** The longest beginning of a data: URL, and the longest name of a field before it. */
+/** The longest start of a data: URL, and the longest name of a field before it. */
 const MAX_LEAD = 256
 
 const QUOTE = 0x22
@@ -13,14 +13,14 @@ const BACKSLASH = 0x5c
 
 /**
  * The large files of a call, which vendors send and take as Base64 in JSON. Writing and parsing such a document would
- * hold up all other requests. So the vendor's client handles a short one, with a name in place of each file. Names are
- * random: neither a client of ours nor a vendor can write one.
+ * block all other requests, so the vendor's client handles a short document with a name in place of each file. The
+ * names are random, so neither a client nor a vendor can forge one.
  */
 export class LargeFiles {
   readonly #files = new Map<string, Uint8Array>()
   readonly #place: RegExp | undefined
 
-  /** `place` matches the text before the Base64 of a file in an answer. Without it, answers have no files. */
+  /** `place` matches the text before the Base64 of a file in a response. Without it, responses have no files. */
   constructor(place?: RegExp) {
     this.#place = place
   }
@@ -30,13 +30,13 @@ export class LargeFiles {
     return bytes.byteLength < MIN_LARGE_BYTES ? toBase64(bytes) : this.#add(bytes)
   }
 
-  /** The file in an answer. Some servers write a whole data: URL instead of its Base64. */
+  /** The file in a response. Some servers write a whole data: URL instead of Base64. */
   fromBase64(text: string): Uint8Array {
     const base64 = text.replace(DATA_URL, '')
     return this.#files.get(base64) ?? Buffer.from(base64, 'base64')
   }
 
-  /** Replaces names in a request by their files. */
+  /** Replaces the names in a request with their files. */
   insert(request: string): { sizeBytes: number; body: AsyncIterable<Uint8Array> } | undefined {
     if (this.#files.size === 0) return undefined
     const names = new RegExp(`(${[...this.#files.keys()].join('|')})`)
@@ -45,7 +45,7 @@ export class LargeFiles {
     return { sizeBytes: sizes.reduce((sum, size) => sum + size, 0), body: inTurns(pieces) }
   }
 
-  /** Replaces the files in an answer by names. Rejects if what is left is too long to parse. */
+  /** Replaces the files in a response with names. Rejects if the remaining document is too long to parse. */
   async extract(answer: Response): Promise<Response> {
     const { status, statusText, headers } = answer
     if (!mayBeLarge(headers)) return answer
@@ -58,8 +58,8 @@ export class LargeFiles {
   }
 
   /**
-   * Looks for what stands between two quotes without a backslash before the first. In JSON, that is a whole string, or
-   * contains a character that Base64 does not have: a backslash, or those between two strings.
+   * Looks at the text between two quotes, the first without a backslash. In JSON, this is a whole string, or contains a
+   * character that Base64 does not have: a backslash, or the characters between two strings.
    */
   async #extractFrom(document: Buffer<ArrayBuffer>, place: RegExp): Promise<Buffer<ArrayBuffer>> {
     const pieces: Uint8Array[] = []
@@ -80,7 +80,7 @@ export class LargeFiles {
     return copied === 0 ? document : Buffer.concat([...pieces, document.subarray(copied)])
   }
 
-  /** Its name reads like Base64, for clients that check. */
+  /** The name consists of Base64 characters, for clients that check. */
   #add(bytes: Uint8Array): string {
     const name = randomBytes(16).toString('hex')
     this.#files.set(name, bytes)
@@ -88,14 +88,14 @@ export class LargeFiles {
   }
 }
 
-/** Some clients parse whatever comes. */
+/** Some clients parse any content type. */
 const mayBeLarge = (headers: Headers): boolean =>
   !FILE_TYPE.test(headers.get('content-type') ?? '') &&
   !(Number(headers.get('content-length') ?? Number.NaN) <= MIN_LARGE_BYTES)
 
 const FILE_TYPE = /^(image|video|audio|application\/octet-stream)\b/i
 
-/** Where the Base64 begins in a string; undefined if there can be none. */
+/** The start of the Base64 in a string; undefined if the string cannot hold a file. */
 const fileStart = (document: Buffer, quote: number, place: RegExp): number | undefined => {
   if (document[quote - 1] === BACKSLASH) return undefined
   const scheme = DATA_URL.exec(document.toString('latin1', quote + 1, quote + 1 + MAX_LEAD))?.[0] ?? ''

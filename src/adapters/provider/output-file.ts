@@ -3,15 +3,15 @@ import type { Media } from '../../ports/provider.ts'
 import { DATA_URL } from './base64.ts'
 import type { LargeFiles } from './large-files.ts'
 
-/** A type that says nothing, which providers use for want of a better one. */
+/** A generic type, which providers use if they know none. */
 const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** The place of a file in an answer. */
 export const DATA_URL_PLACE = /;base64,$/i
 
 /**
- * The file behind an address in a provider's result; undefined if it is no address of a file. Its type is the one that
- * the provider states, or that of the name's extension, or else the default.
+ * The file at an address in a provider's result; undefined for any other text. The type comes from the provider, from
+ * the extension of the name, or else is the default.
  */
 export const outputFile = (
   address: unknown,

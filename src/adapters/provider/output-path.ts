@@ -1,12 +1,12 @@
-/** A value in a provider's result, and the object that it is part of, if there is one. */
+/** A value in a provider's result, and the object that contains it, if any. */
 export interface Found {
   value: unknown
   parent: Record<string, unknown> | undefined
 }
 
 /**
- * The values at a path such as `images.*.url`, in which `*` means each item of a list. The empty path leads to the
- * result itself. What is absent is skipped.
+ * The values at a path such as `images.*.url`, in which `*` stands for each item of a list. The empty path is the
+ * result itself. Missing values are skipped.
  */
 export const valuesAt = (result: unknown, path: string): Found[] => {
   let found: Found[] = [{ value: result, parent: undefined }]

@@ -2,36 +2,36 @@ import type { Failed, ProviderFault } from '../../ports/provider.ts'
 import { encodeForm } from './form.ts'
 import { LargeFiles } from './large-files.ts'
 
-/** Far more than answers with pictures in Base64 have; everything else comes as an address. */
+/** Far more than responses with pictures in Base64 have. Larger results come as addresses. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 
-/** An error that is longer is cut off. */
+/** Longer errors are cut off. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** The longest words of a provider that are shown to a client. */
+/** The longest text of a provider that is shown to a client. */
 const MAX_WORDS = 300
 
-/** Codes of errors with which no byte of a request was sent. Other errors of TLS may come after that. */
+/** Error codes that prove that no byte of a request was sent. Other TLS errors may come later. */
 const NOT_CONNECTED =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT)$|CERT|VERIFY|HANDSHAKE|WRONG_VERSION/
 
-/** Statuses with which a gateway says that it does not know what became of a request. */
+/** Statuses with which a gateway does not say whether the request arrived. */
 const UNKNOWN_STATUSES = [408, 502, 504, 520, 522, 524]
 
 /** The meaning of a provider's refusal. */
 type Meaning = 'content_rejected' | 'invalid_input' | 'unknown' | ProviderFault['kind']
 
-/** A rule holds if all that it names holds. The first one that holds decides. */
+/** A rule applies if all its conditions hold. The first rule that applies decides. */
 interface FailureRule {
   status?: number
-  /** Matches the provider's own code of the error. */
+  /** Matches the provider's error code. */
   code?: RegExp
   /** Matches the provider's message. */
   message?: RegExp
   means: Meaning
 }
 
-/** How a provider states its errors. */
+/** The form in which a provider states its errors. */
 export interface FailureForm {
   /** The name of the provider, for messages to the operator. */
   provider: string
@@ -43,11 +43,11 @@ export interface FailureForm {
 export interface Reading {
   code?: string | undefined
   message?: string | undefined
-  /** How long to wait, if the body says so. A header takes precedence. */
+  /** The wait that the body asks for. A header takes precedence. */
   retryAfterMs?: number | undefined
 }
 
-/** A provider's answer that is no success. */
+/** A provider's response that is not a success. */
 export interface Refusal {
   status: number
   headers: Headers
@@ -56,13 +56,13 @@ export interface Refusal {
 }
 
 /**
- * One call through a vendor's client. The client is given `fetch`, which makes one request at most: retries, which some
- * clients make of their own, would submit a paid job again.
+ * One call through a vendor's client. The client uses this `fetch`, which makes at most one request: automatic retries
+ * would submit a paid job again.
  */
 export class UpstreamCall {
-  /** The headers of the answer, which some clients drop. */
+  /** The headers of the response, which some clients drop. */
   headers: Headers | undefined
-  /** The large files of the request and the answer, of which the client sees names. */
+  /** The large files of the request and the response. The client sees only their names. */
   readonly files: LargeFiles
   #refusal: Refusal | undefined
   #hasSent = false
@@ -74,7 +74,7 @@ export class UpstreamCall {
     this.files = files
   }
 
-  /** Throws for whatever is not 2xx, so that every client fails in the same way. */
+  /** Throws for any status except 2xx, so that all clients fail alike. */
   readonly fetch: typeof fetch = async (input, init) => {
     if (this.#hasSent) throw this.#error ?? new Error('this call has already sent its request')
     this.#hasSent = true
@@ -91,8 +91,8 @@ export class UpstreamCall {
   }
 
   /**
-   * What a client's error means. Rethrows an error that leaves open whether the provider accepted the job.
-   * `secrets` are removed from the provider's words.
+   * Maps a client's error. Rethrows an error after which the provider may have accepted the job. `secrets` are removed
+   * from the provider's text.
    */
   failure(error: unknown, form: FailureForm, secrets: readonly string[]): Failed {
     if (this.#refusal) {
@@ -105,19 +105,19 @@ export class UpstreamCall {
     return toFailed('unreachable', undefined, '')
   }
 
-  /** The answer, if it was no success. */
+  /** The response, if it was not a success. */
   get refusal(): Refusal | undefined {
     return this.#refusal
   }
 
-  /** Why there is no answer, for the log. The body is left out, because it may hold private data. */
+  /** The reason for a missing response, for the log. Leaves out the body, which may hold private data. */
   unanswered(error: unknown, { provider }: Pick<FailureForm, 'provider'>): Error {
     if (this.#refusal) return new Error(`${provider} answered with ${this.#refusal.status}`)
     const code = codeOf(this.#error)
     if (code !== '') return new Error(`${provider} did not answer: ${code}`, { cause: this.#error })
     if (this.#error instanceof Error) return this.#error
     if (error instanceof SyntaxError) return new Error(`the answer of ${provider} is not JSON`)
-    // Errors of a client's own kinds may quote the answer. Those of an adapter say what is wrong with it.
+    // A client's own errors may quote the response. An adapter's errors describe its fault.
     if (this.headers && !(error instanceof Error && error.name === 'Error'))
       return new Error(
         `the answer of ${provider} could not be read`,
@@ -126,7 +126,7 @@ export class UpstreamCall {
     return error instanceof Error ? error : new Error(`a call to ${provider} failed`)
   }
 
-  /** The provider's refusal in words for the operator; undefined if there is none. */
+  /** The provider's refusal as text for the operator; undefined if there is none. */
   refusalText(form: FailureForm, secrets: readonly string[]): string | undefined {
     if (!this.#refusal) return undefined
     const words = wordsOf(form.read(this.#refusal.body).message, secrets)
@@ -173,7 +173,7 @@ const toFailed = (meaning: Exclude<Meaning, 'unknown'>, retryAfterMs: number | u
   }
 }
 
-/** The final outcome of a job that the provider accepted and could not do. */
+/** The final outcome of a job that the provider accepted but could not do. */
 export const jobFailed = (
   meaning: 'content_rejected' | 'invalid_input' | 'provider_error',
   message?: string,
@@ -194,10 +194,10 @@ const retryAfterOf = (headers: Headers): number | undefined => {
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
 }
 
-/** Longer than any word. It may be a key in another form, or that of somebody else. */
+/** Longer than any word: it may be another form of the key, or the key of another customer. */
 const TOKEN = /[\w+/=%-]{32,}/g
 
-/** A provider's words, without secrets, addresses and line breaks. */
+/** A provider's text without secrets, addresses and line breaks. */
 const wordsOf = (message: string | undefined, secrets: readonly string[]): string => {
   let words = message ?? ''
   for (const secret of secrets) words = words.replaceAll(secret, '…')
@@ -223,7 +223,7 @@ const codeOf = (error: unknown): string => {
   return cause === undefined ? '' : codeOf(cause)
 }
 
-/** Fails when the body exceeds the limit. An honest length needs no count. */
+/** Fails when the body exceeds the limit. A stated length is checked at once. */
 const bounded = (response: Response): Response => {
   const length = Number(response.headers.get('content-length') ?? Number.NaN)
   const isKnown = length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding')
@@ -256,7 +256,7 @@ const readError = async (response: Response): Promise<unknown> => {
   }
 }
 
-/** Sends a client's request, in whatever form the client makes it, with its large files. */
+/** Sends a client's request in any form, with its large files. */
 export const send = async (
   request: typeof fetch,
   files: LargeFiles,
@@ -270,7 +270,7 @@ export const send = async (
   }
   const headers = new Headers(init?.headers)
   const sendInTurns = (sizeBytes: number, inTurns: AsyncIterable<Uint8Array>) => {
-    // With its length, since not every server takes a body in chunks.
+    // Sets the length, since not every server accepts chunked bodies.
     headers.set('content-length', String(sizeBytes))
     const body = inTurns as unknown as NonNullable<RequestInit['body']>
     return request(input, { ...init, headers, body, duplex: 'half' })

@@ -2,34 +2,34 @@ import { fileParameters } from '../../domain/catalog/file-parameters.ts'
 import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
 import type { Failed, FileReference, Job } from '../../ports/provider.ts'
 
-/** An account at a vendor, from the environment. */
+/** An account at a vendor, from the configuration. */
 export interface VendorAccount {
   key: string
-  /** Without a trailing slash. The vendor's own, if absent. */
+  /** Without a trailing slash; by default, the vendor's own URL. */
   baseUrl?: string | undefined
 }
 
-/** Throws before an error that quotes a header can show the key. */
+/** Throws early, because a later error that quotes a header could show the key. */
 export const assertKey = (key: string, variable: string): void => {
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new Error(`${variable} holds a character that is not allowed in a key; set the variable again`)
 }
 
-/** The means of every vendor's adapter. */
+/** The dependencies of every vendor's adapter. */
 export interface VendorDependencies extends VendorAccount {
   fetch: typeof fetch
   useInputMedia: UseInputMedia
-  /** The address to which the vendor reports the end of its jobs, if it can. Polls find it out too. */
+  /** The address to which the vendor can report ended jobs. Polls also find them. */
   webhookUrl?: string | undefined
 }
 
-/** The address to which the vendor reports the end of a job. Any process can tell from it which run it is about. */
+/** The address to which the vendor reports the end of a job. It identifies the run for every process. */
 export const webhookFor = ({ webhookUrl }: VendorDependencies, { runId }: Job): string | undefined =>
   webhookUrl && `${webhookUrl}?run=${runId}`
 
 /**
- * Replaces the files of a job, if it has any, by what the vendor takes for them. They stay in memory while `use` works
- * with the parameters. Rejects with InputMediaError if one is unusable.
+ * Replaces the files of a job with the vendor's form of them. The files stay in memory while `use` works with the
+ * parameters. Rejects with InputMediaError if a file is unusable.
  */
 export const withFile = <Result>(
   { runId, accountId, input, upstream: { parameters } }: Job,
@@ -60,7 +60,7 @@ const fileIn = (input: Job['input'], url: string): InputFile => ({
 
 export const toDataUrl = (mimeType: string, base64: string) => `data:${mimeType};base64,${base64}`
 
-/** The outcome if an error says that a file of a job is unusable. */
+/** The outcome if the error is an unusable file of a job. */
 export const unusableFile = (error: unknown): Failed | undefined =>
   error instanceof InputMediaError
     ? { kind: 'failed', code: 'invalid_input', message: `${error.parameter}: ${error.message}` }

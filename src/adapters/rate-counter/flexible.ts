@@ -3,11 +3,11 @@ import { type RateCount, type RateCounter, WINDOW_SECONDS } from '../../ports/ra
 import { openRedis, type RedisAddress, toRedisFault } from '../redis/client.ts'
 
 interface RateCounterOptions {
-  /** Tests choose shorter windows. */
+  /** Tests use shorter windows. */
   windowSeconds?: number
 }
 
-/** Counts for this process alone. Names take about 300 bytes each, for the rest of their windows. */
+/** Counts for this process alone. A name takes about 300 bytes until its window ends. */
 export const countInMemory = ({ windowSeconds = WINDOW_SECONDS }: RateCounterOptions = {}): RateCounter => {
   const limiter = new RateLimiterMemory({ points: POINTS, duration: windowSeconds })
   return { count: async name => toCount(await limiter.penalty(name)), close: () => undefined }
@@ -18,11 +18,11 @@ interface RedisCounterOptions extends RateCounterOptions {
   keySpace: string
   /** How long a request may wait for Redis. Tests wait longer on a busy machine. */
   commandMs?: number
-  /** Called once when processes begin to count on their own. */
+  /** Called when processes start to count separately. */
   onAway: (fault: Error) => void
 }
 
-/** Counts for all processes that share a Redis server; for this process alone while the server is away. */
+/** Counts for all processes that share a Redis server. While the server is away, counts for this process alone. */
 export const countInRedis = ({
   address,
   keySpace,
@@ -60,7 +60,7 @@ export const countInRedis = ({
   }
 }
 
-/** The library's own limit, which is not used: limits differ by account. */
+/** The library's own limit is not used, because limits differ by account. */
 const POINTS = Number.MAX_SAFE_INTEGER
 
 /** Redis answers in a fraction of a millisecond. */
@@ -69,7 +69,7 @@ const COMMAND_MS = 25
 /** Detects a server that has vanished without closing the connection. */
 const SILENCE_MS = 2_000
 
-/** A server that is away delays at most the requests of one moment a second. */
+/** A server that is away delays only the requests of one moment per second. */
 const REST_MS = 1_000
 
 const toCount = ({ consumedPoints, msBeforeNext }: RateLimiterRes): RateCount => ({

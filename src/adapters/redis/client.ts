@@ -24,7 +24,7 @@ export interface OpenedRedis {
 interface RedisClientOptions {
   /** How long a command may take. */
   commandMs: number
-  /** How long the server may leave a command without an answer before the connection counts as lost. */
+  /** How long a command may stay unanswered before the connection counts as lost. */
   silenceMs?: number
 }
 
@@ -34,13 +34,13 @@ const MAX_RETRY_MS = 2_000
 /** How long to wait for a hung server to close a connection. */
 const HANG_UP_MS = 500
 
-/** A client that is not connected yet. */
+/** Creates a client that is not connected yet. */
 export const openRedis = (
   { tls, ...address }: RedisAddress,
   { commandMs, silenceMs = 2 * commandMs }: RedisClientOptions,
 ): OpenedRedis => {
   const { host, port } = address
-  // A proxy in front of several servers selects one by this name.
+  // A proxy in front of several servers selects a server by this name.
   const secure = tls && { tls: isIP(host) ? {} : { servername: host } }
   const client = new Redis({
     ...address,
@@ -91,7 +91,7 @@ const connectorTo = ({ host, port, tls }: { host: string; port: number; tls?: ob
   }
 
 /**
- * Maps temporary errors and those of the connection to Unavailable. Drops the original error, because it contains the
+ * Maps temporary errors and connection errors to Unavailable. Drops the original error, because it contains the
  * command, which may hold a password or customer data.
  */
 export const toRedisFault = (error: unknown, server: string, connectionError?: string): Error => {
@@ -101,7 +101,7 @@ export const toRedisFault = (error: unknown, server: string, connectionError?: s
   return new Unavailable(`${server} is not available (${connectionError ?? message})`)
 }
 
-/** The error code is the first word, or follows a dash if an old server fails in a script. */
+/** The error code is the first word, or follows a dash in script errors of old servers. */
 const NOT_NOW = new RegExp(
   `(?:^|-)(?:${[
     ...['LOADING', 'READONLY', 'OOM', 'MASTERDOWN', 'BUSY', 'MISCONF', 'NOREPLICAS', 'TRYAGAIN', 'CLUSTERDOWN'],

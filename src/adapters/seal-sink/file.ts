@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { placeIn, type SealCopy, type SealPlace, type SealSink } from '../../ports/seal-sink.ts'
 
-/** More than all that one append writes, so that whatever a crash leaves of it is in the end of the file. */
+/** More than a single append writes, so the end of the file contains everything that a crash can leave incomplete. */
 const END_BYTES = 1024 * 1024
 
 /** Only the user of the service may read or change it. */
@@ -12,22 +12,22 @@ const OWNER_ONLY = 0o600
 /** The end of a file of seals. */
 interface End {
   last: SealPlace | undefined
-  /** The beginning of a line that a crash cut off. */
+  /** The start of a line that a crash cut off. */
   torn: string
-  /** Where the text ends. After it, a crash of the machine may have left bytes that were never written. */
+  /** The end of the text. After it, a crash of the machine may have left bytes that were never written. */
   textBytes: number
   sizeBytes: number
 }
 
 /**
- * A file with one seal in each line, which only ever grows. It is opened for each append, so that it may lie on a disk
- * that comes and goes, and be moved away.
+ * A file with one seal per line, which only grows. It is opened for each append, so the disk may come and go, and the
+ * file may be moved away.
  */
 export const openFileSealSink = (path: string): SealSink => {
   const withFile = async <Result>(use: (file: FileHandle) => Promise<Result>): Promise<Result> => {
     let file: FileHandle | undefined
     try {
-      // For appending, so that no mistake here can overwrite a line.
+      // Append mode, so that no bug here can overwrite a line.
       file = await open(path, 'a+', OWNER_ONLY)
       return await use(file)
     } catch (error) {
@@ -80,7 +80,7 @@ const readEnd = async (file: FileHandle, path: string): Promise<End> => {
 const tornElsewhere = (path: string, [next]: SealCopy[]) =>
   new Damaged(`${path} ends with an incomplete line that does not begin seal ${next?.number}; remove that line`)
 
-/** A new file is durable only with its name. */
+/** A new file is durable only once its name is. */
 const syncFolder = async (path: string) => {
   const folder = await open(dirname(path), 'r')
   await folder.sync().finally(() => folder.close())

@@ -12,11 +12,11 @@ const OWNER_ONLY = 0o600
 interface HttpsSealSinkOptions {
   url: string
   outbound: Outbound
-  /** Remembers the last seal that the receiver has confirmed. */
+  /** Remembers the last seal that the receiver confirmed. */
   memory: string
 }
 
-/** An address that each seal is posted to. Its path may be a secret. */
+/** A URL to which each seal is posted. Its path may be a secret. */
 export const openHttpsSealSink = ({ url, outbound, memory }: HttpsSealSinkOptions): SealSink => {
   const { origin: name } = new URL(url)
 
@@ -39,7 +39,7 @@ export const openHttpsSealSink = ({ url, outbound, memory }: HttpsSealSinkOption
           confirmed = seal
         }
       } finally {
-        // Once for all, since a write to the disk takes longer than an answer.
+        // Once for all seals, since writing to the disk takes longer than a response.
         if (confirmed) await remember(memory, confirmed)
       }
     },
@@ -47,11 +47,11 @@ export const openHttpsSealSink = ({ url, outbound, memory }: HttpsSealSinkOption
   }
 }
 
-/** A memory that is missing or unreadable is as good as none: the receiver knows seals that it has by their links. */
+/** A missing or unreadable memory is harmless: the receiver recognises known seals by their links. */
 const recall = async (memory: string): Promise<SealPlace | undefined> =>
   placeIn(await readFile(memory, 'utf8').catch(() => ''))
 
-/** A crash leaves the memory before or after the change. */
+/** A crash leaves the memory either before or after the change. */
 const remember = async (memory: string, { number, link }: SealPlace) => {
   await mkdir(dirname(memory), { recursive: true })
   await writeFile(`${memory}.new`, JSON.stringify({ number, link }), { mode: OWNER_ONLY, flush: true })

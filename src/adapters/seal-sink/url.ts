@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-/** Where copies of seals go. An S3 sink is on the server of the object store. */
+/** The destination of seal copies. An S3 sink is on the server of the object store. */
 export type SealSinkAddress =
   | { kind: 'file'; path: string }
   | { kind: 's3'; bucket: string; prefix: string }
@@ -9,15 +9,15 @@ export type SealSinkAddress =
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const BUCKET = /^[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/
 
-/** Characters of object names that every S3 server and tool takes as they are, in parts that are not empty. */
+/** Characters that every S3 server and tool leaves unchanged in object names, in non-empty parts. */
 const PREFIX = /^([\w.!*'()-]+\/)*$/
 
-/** Seals to a receiver on this machine cross no network, so plain HTTP lets no third party read or drop them. */
+/** A receiver on this machine needs no network, so plain HTTP lets no third party read or drop seals. */
 const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Parses a path, `file:///…`, `s3://BUCKET/PREFIX` or `https://…`. Returns a string for an invalid address: the error
- * message, which never contains the address, as that may be a secret.
+ * message, which never contains the address, because the address may be a secret.
  */
 export const parseSinkUrl = (text: string): SealSinkAddress | string => {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]?.toLowerCase()

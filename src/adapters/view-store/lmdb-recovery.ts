@@ -7,14 +7,14 @@ import { openLmdbViewStore } from './lmdb.ts'
 interface RecoverableViewsOptions {
   folder: string
   check: LmdbOptions['check']
-  /** Called when the views were deleted because they are damaged. */
+  /** Called after damaged views were deleted. */
   onDamage: (error: Error) => void
 }
 
 /**
- * The views in an LMDB folder, which are deleted if they are damaged: a projector then rebuilds them, like any store
- * that was emptied. The file is checked when it is opened, since reading a damaged one may crash the process. If reads
- * find damage later, or another process has replaced the file, a new one is opened while the store is in use.
+ * The views in an LMDB folder. Damaged views are deleted, and a projector rebuilds them like those of any empty store.
+ * The file is checked when it is opened, since reading a damaged file may crash the process. If reads find damage
+ * later, or if another process has replaced the file, a new file is opened while the store is in use.
  */
 export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableViewsOptions): ViewStore => {
   const file = lmdbFile(folder)
@@ -33,7 +33,10 @@ export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableVie
 
   let store = open()
   let identity = identityOf(file)
-  /** They stay open, since reads of them may be in progress, and a closed environment would crash the process. */
+  /**
+   * Replaced stores stay open: reads of them may be in progress, and reading a closed environment would crash the
+   * process.
+   */
   const replaced: ViewStore[] = []
 
   const reopen = () => {
@@ -42,7 +45,7 @@ export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableVie
     identity = identityOf(file)
   }
 
-  /** The error to reject with. */
+  /** Starts the recovery. Returns the error to reject with. */
   const recover = (error: unknown, from: ViewStore): unknown => {
     if (!isDamage(error)) return error
     if (store === from) {

@@ -31,7 +31,7 @@ interface Lease {
 
 /**
  * The views in an LMDB folder, for any number of processes on one machine. A commit is visible before it is durable.
- * Values are JSON, and are parsed here, since the library's own decoding throws for other text.
+ * Values are JSON and are parsed here, because the library's own decoder throws for other text.
  */
 export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']): ViewStore => {
   const root = openLmdb(folder, { durable: false, check })
@@ -45,7 +45,7 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
 
   const leaseOf = (key: string) => parseJson<Lease>(leases.get(key))
 
-  /** A child transaction, because the library's plain transactions keep writes made before an exception. */
+  /** A child transaction, because the library's plain transactions keep writes from before an exception. */
   const atomically = (write: () => void): Promise<void> => root.childTransaction(write)
 
   /** Runs inside the write transaction, where no other process can write. */

@@ -11,9 +11,7 @@ export interface RedisOptions {
   writeMs?: number
 }
 
-/**
- * Two connections to one server, so that no read waits behind a large write. Errors are mapped to those of the port.
- */
+/** Two connections to a server, so that no read waits behind a large write. Maps errors to those of the port. */
 interface RedisConnection {
   /** Host and port, for messages. */
   server: string

@@ -22,17 +22,16 @@ local function getMany(key, fields)
 end
 `
 
-/** KEYS: cells, order. Returns the text of the checkpoint, the fields beside it, and the addresses in order. */
+/** KEYS: cells, order. Returns the text of the checkpoint, the additional fields, and the addresses in order. */
 export const READ_CHECKPOINT = script(`
 local fields = redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'checkpoint')
 return { redis.call('HGET', KEYS[1], 'checkpoint'), fields, redis.call('ZCARD', KEYS[2]) }
 `)
 
 /**
- * KEYS: cells, order, dumps. ARGV: the checkpoint that the store must be at; the new one; how many cells are
- * written; the address and value of each; the addresses of cells to delete.
- * The stored text of a checkpoint names the number of cells, too. Returns 0, and writes nothing, if the store is at
- * another checkpoint or has lost cells.
+ * KEYS: cells, order, dumps. ARGV: the expected checkpoint; the new one; the number of cells to write; the address and
+ * value of each; the addresses of cells to delete. The stored text of a checkpoint also holds the number of cells.
+ * Returns 0, and writes nothing, if the store has another checkpoint or has lost cells.
  */
 export const WRITE = script(`
 local was = redis.call('HGET', KEYS[1], 'checkpoint') or ''
@@ -86,8 +85,8 @@ return 1
 `)
 
 /**
- * KEYS: cells, order. ARGV: start and end; '1' for newest first; the limit; the address prefix of the rows that index
- * entries refer to. Returns the checkpoint of the store, the addresses, their cells, and the rows that these refer to.
+ * KEYS: cells, order. ARGV: start and end; '1' for newest first; the limit; the address prefix of the rows to which
+ * index entries refer. Returns the checkpoint of the store, the addresses, their cells, and the referenced rows.
  */
 export const LIST = script(`
 ${getMany}
@@ -193,7 +192,7 @@ return 0
 
 /**
  * KEYS: reports. ARGV: the reporter; the end up to which expired reports are deleted; the end after which reports are
- * void; the end and the text of the new report, separated by a space, or nothing to delete the reporter's last one.
+ * void; the end and the text of the new report, separated by a space, or nothing to delete the reporter's report.
  */
 export const REPORT = script(`
 local all = redis.call('HGETALL', KEYS[1])

@@ -19,7 +19,7 @@ export const parseRedisUrl = (text: string): RedisAddress | string => {
   if (username === undefined || password === undefined) return 'must have a percent-encoded user and password'
   const database = DATABASE.exec(url.pathname)
   if (!database) return 'must give the database as a number'
-  // An unencoded password can cut the URL short, so that it names another server.
+  // An unencoded password can truncate the URL, so that it names another server.
   if (url.search || url.hash) return 'must end with the database'
   return {
     host,

@@ -52,9 +52,9 @@ const HOLD_EVERY_MS = 15_000
 const DUMP_PAGE = 200
 
 /**
- * The views in Redis, for any number of processes on any machines. A hash holds all cells by address, and a sorted set
- * orders the addresses by their bytes, as LMDB does. For ASCII, and all places are ASCII, that is the order of the
- * text. The braces keep all keys in one slot of a cluster.
+ * The views in Redis, for any number of processes on any machines. A hash holds all cells by address. A sorted set
+ * orders the addresses by their bytes, as LMDB does. All places are ASCII, so this is also the order of the text. The
+ * braces keep all keys in one cluster slot.
  */
 export const openRedisViewStore = async ({
   address,
@@ -72,7 +72,7 @@ export const openRedisViewStore = async ({
   let furthest = BEFORE_FIRST
 
   /**
-   * A store that was lost lacks rows or holds older ones than were already shown, so it must not be read until it is
+   * A store that was lost lacks rows, or holds older rows than were already shown. It must not be read until it is
    * rebuilt.
    */
   const expectWhole = (reached: number, seenBefore: number) => {
@@ -81,7 +81,7 @@ export const openRedisViewStore = async ({
   }
 
   /**
-   * A write that timed out may still succeed, or may have succeeded. A retry from the same checkpoint either writes or
+   * A write that timed out may have succeeded, or may still succeed. A retry from the same checkpoint either writes or
    * rejects with CheckpointMoved.
    */
   const write = async (from: Checkpoint | undefined, to: Checkpoint, changes: CellChange[]) => {
@@ -228,7 +228,7 @@ type ListReply = [checkpoint: string | null, addresses: string[], values: (strin
 const rowAddress = (view: string, key: string) => `${ROWS}${view}/${key}`
 const indexAddress = (view: string, index: string, place: string) => `${INDEX}${view}.${index}/${place}`
 
-/** The view that a cell belongs to: `rows/<view>/…`, or `index/<view>.<index>/…`. */
+/** The view of a cell: `rows/<view>/…`, or `index/<view>.<index>/…`. */
 const viewOf = (address: string) => address.split(/[/.]/, 2)[1] as string
 
 const positionOf = (json: string | null | undefined): Position => toCheckpoint(json)?.position ?? BEFORE_FIRST

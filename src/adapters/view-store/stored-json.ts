@@ -1,13 +1,13 @@
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import { type Checkpoint, DAMAGED } from '../../ports/view-store.ts'
 
-/** The text of a checkpoint in a store that holds so many rows and entries, its cells. */
+/** The text of a checkpoint, with the number of cells (rows and entries) of its store. */
 export const checkpointText = (checkpoint: Checkpoint, cells: number): string =>
   JSON.stringify({ ...checkpoint, cells })
 
 /**
- * The checkpoint in a text; undefined without one. DAMAGED if no projector wrote it, or if the store holds another
- * number of cells than it names. Earlier versions named none.
+ * Parses a checkpoint; undefined without one. DAMAGED if a projector did not write it, or if the store has another
+ * number of cells. Earlier versions stored no number.
  */
 export const toCheckpoint = (json: string | null | undefined, cells?: number): Checkpoint | undefined => {
   const found = parseJson<Checkpoint & { cells?: number }>(json)
@@ -23,7 +23,7 @@ const isReadable = (found: Checkpoint | null): boolean =>
   found?.versions !== null &&
   [found?.eventId, found?.origin].every(id => typeof id === 'string')
 
-/** Text that no service wrote becomes null, which callers treat like any other forged value. */
+/** Text that the service did not write becomes null, which callers treat like any other forged value. */
 export const parseJson = <Value>(json: string | null | undefined): Value | undefined => {
   if (typeof json !== 'string') return undefined
   try {

@@ -1,4 +1,4 @@
-/** How to reach a server or cluster, and the prefix of our streams. */
+/** How to reach a server or cluster, and the prefix of stream names. */
 export interface EventStoreAddress {
   /** The members to contact first, or one DNS name for all of them. */
   seeds: Endpoint[]
@@ -6,9 +6,9 @@ export interface EventStoreAddress {
   discover: boolean
   /** The hosts, for messages. */
   server: string
-  /** The prefix of all our stream names, so that deployments can share a server. */
+  /** The prefix of all stream names, so that deployments can share a server. */
   streamPrefix: string
-  /** The files are in PEM. Undefined where the connection is plain text. */
+  /** The files are in PEM. Undefined for a plain-text connection. */
   tls: { caFile: string | undefined; certFile: string | undefined; keyFile: string | undefined } | undefined
   credentials: { user: string; password: string } | undefined
   /** The name of the connection in the server's logs. */
@@ -20,7 +20,7 @@ export interface EventStoreAddress {
 export interface Endpoint {
   host: string
   port: number
-  /** The name to expect in the certificate, if it is not `host`. */
+  /** The expected name in the certificate, if it is not `host`. */
   name?: string
 }
 

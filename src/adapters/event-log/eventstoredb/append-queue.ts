@@ -1,12 +1,12 @@
 import { Unavailable } from '../../../ports/faults.ts'
 
-/** Limits on queued and running appends. Beyond them, the server is not keeping up. */
+/** Limits of queued and running appends. Beyond them, the server is not keeping up. */
 const MAX_WAITING = 10_000
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
 /**
- * Runs the appends to one stream one after another, so that a failed append leaves no gap before the next one. Appends
- * to different streams do not wait for each other.
+ * Runs the appends to a stream one after another, so that a failed append leaves no gap before the next one. Appends to
+ * different streams do not wait for each other.
  */
 export class AppendQueue<Answer> {
   readonly #waiting = new Set<Promise<Answer>>()
@@ -31,7 +31,7 @@ export class AppendQueue<Answer> {
     return appended
   }
 
-  /** Resolves when the appends that are queued or running now have ended, one way or the other. */
+  /** Resolves when all currently queued and running appends have succeeded or failed. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#waiting)
   }

@@ -13,17 +13,17 @@ export interface Append {
   message: BatchAppendReq
 }
 
-/** Has no position if the server only recognised a repeated append. */
+/** Has no position if the server recognised a repeated append. */
 export interface AppendAnswer {
   revision: number
   position: Position | undefined
 }
 
 export interface AppendOptions {
-  /** After how long without an answer the server counts as slow, and what to call then. */
+  /** The time without a response after which the server counts as slow. */
   slowAfterMs: number
   onSlow(): void
-  /** After how long an append without an answer counts as in doubt. */
+  /** The time without a response after which an append is in doubt. */
   appendTimeoutMs: number
 }
 
@@ -34,12 +34,12 @@ interface Pending {
   reject(error: unknown): void
 }
 
-/** How often the time limits are checked. */
+/** How often timeouts are checked. */
 const CHECK_EVERY_MS = 50
 
 /**
- * All appends to a server over one bidirectional call. A correlation id matches each answer to its append. If the call
- * breaks, the unanswered appends are in doubt.
+ * All appends to a server over one bidirectional call. A correlation ID matches each response to its append. If the
+ * call breaks, pending appends are in doubt.
  */
 export class Appends {
   readonly #call: ClientDuplexStream<BatchAppendReq, BatchAppendResp>
@@ -138,8 +138,7 @@ export class Appends {
     const open = [...this.#pending.values()]
     this.#pending.clear()
     const fault = toEventStoreFault(cause, this.#place, 'append')
-    // A server that is not the leader ends the call at the first append it refuses, and does not say which one that
-    // was.
+    // A server that is not the leader ends the call at the first append that it refuses, without naming the append.
     const isCertain = isNotLeader(cause)
       ? open.length === 1 && !this.#hasTimedOut
       : wasNotSent(cause) || (fault instanceof Refused && !this.#hasAnswered)

@@ -13,13 +13,13 @@ import { askAll, findLeader, type Search } from './leader.ts'
 import { advance, type Reader, type Selection, type ServerEvent } from './messages.ts'
 import type { Node } from './node.ts'
 
-/** A new leader needs a moment to learn that it leads. 50 ms is short next to an election. */
+/** A new leader needs a moment to learn that it leads. 50 ms is short compared with an election. */
 const RETRY_PAUSE_MS = 50
 
 /** The minimum time between two checks of the leader. */
 const VERIFY_AGAIN_MS = 500
 
-/** Of the 100 requests that a server takes at once on a connection. The rest is for appends, live reads and gossip. */
+/** A server takes 100 requests at once on a connection. The others are appends, live reads and gossip. */
 const MAX_READS = 80
 
 /** If a DNS lookup takes longer, gRPC resolves the name. */
@@ -28,15 +28,16 @@ const LOOKUP_TIMEOUT_MS = 1000
 interface ConnectionOptions {
   /** How long to look for a leader and retry a request that was not handled. */
   leaderTimeoutMs: number
-  /** After how long without an answer the leader is checked. */
+  /** The time without a response after which the leader is checked. */
   slowAfterMs: number
-  /** After how long an append without an answer counts as in doubt. */
+  /** The time without a response after which an append is in doubt. */
   appendTimeoutMs: number
 }
 
 /**
- * The connection to the leader of a cluster, or to a single server. A slow or failed request triggers a check: a leader
- * that does not confirm within a second, or that the others have replaced, is dropped, and all its requests end.
+ * The connection to the leader of a cluster, or to a single server. A slow or failed request triggers a check of the
+ * leader. A leader that does not confirm its role within a second, or that the other members have replaced, is dropped,
+ * and its requests end.
  */
 export class Connection {
   readonly #address: EventStoreAddress
@@ -82,7 +83,7 @@ export class Connection {
 
   /**
    * Resolves at the current end; a live read continues until the signal or the server ends it. An interrupted catch-up
-   * read continues at the next leader after the last event it delivered. An interrupted live read fails.
+   * read continues at the next leader after the last delivered event. An interrupted live read fails.
    */
   async read(selection: Selection, reader: Reader, signal: AbortSignal): Promise<void> {
     const rest = { ...selection }
@@ -136,7 +137,7 @@ export class Connection {
     const gossip = await leader.gossip().catch(() => undefined)
     if (!gossip?.leads) return this.#dropLeader(leader)
     if (gossip.members.length === 0) return
-    // A leader cut off from the others does not know that they have elected another.
+    // A leader that is cut off does not know that the other members have elected another one.
     const elected = await askAll(await this.#newSearch(this.#closing.signal)).catch(() => undefined)
     const isOther = elected && showEndpoint(elected.endpoint) !== showEndpoint(leader.endpoint)
     if (!isOther || this.#leader !== leader) return elected?.close()
@@ -148,7 +149,7 @@ export class Connection {
   #onFailure(leader: Node, fault: unknown) {
     if (SAYS_NOTHING.some(known => fault instanceof known)) return
     this.#lastFailure = fault
-    // An append that is in doubt has the failure that ended its call as its cause.
+    // If an append is in doubt, its cause is the failure that ended the call.
     if (fault instanceof LeaderLost || (fault as Error).cause instanceof LeaderLost) this.#dropLeader(leader)
     else this.verifyLeader()
   }
@@ -242,5 +243,5 @@ export class Connection {
   }
 }
 
-/** Failures that say nothing about who leads. */
+/** Failures that are unrelated to the leader. */
 const SAYS_NOTHING = [RevisionConflict, Damaged, FellBehind, Refused, RangeError]

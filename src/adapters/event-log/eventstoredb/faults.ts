@@ -5,7 +5,7 @@ import { Damaged, Unavailable } from '../../../ports/faults.ts'
 /** The request had no effect and can be retried. */
 export class NotHandled extends Unavailable {}
 
-/** The same, but only over a new connection or at another server. */
+/** The request had no effect, and can be retried over a new connection or at another server. */
 export class LeaderLost extends NotHandled {}
 
 /** The server refuses until an operator changes something. The request had no effect. */
@@ -34,7 +34,7 @@ export const toEventStoreFault = (cause: unknown, place: string, kind: 'append' 
   return new Fault(`request to ${place} failed: ${message}`, { cause })
 }
 
-/** Maps the status with which the server refuses one append of a call. */
+/** Maps the status with which the server refuses a single append. */
 export const toAppendFault = (type: string, message: string, place: string): Error => {
   if (type.endsWith('.AccessDenied')) return accessDenied(place)
   if (type.endsWith('.StreamDeleted')) return streamDeleted(place)
@@ -43,7 +43,7 @@ export const toAppendFault = (type: string, message: string, place: string): Err
   return new Fault(`request to ${place} failed: ${message || type}`)
 }
 
-/** Whether a server ended a call because it does not lead. */
+/** Whether a server ended a call because it is not the leader. */
 export const isNotLeader = (cause: unknown): boolean => exceptionOf(cause) === 'not-leader'
 
 /** Whether a call failed before anything was sent. */
@@ -51,7 +51,7 @@ export const wasNotSent = (cause: unknown): boolean => NOT_SENT.test(messageOf(c
 
 const KNOWN = [RevisionConflict, Damaged, Unavailable, RangeError]
 
-/** A gRPC error; the server's reasons are in the metadata. */
+/** A gRPC error. The metadata holds the server's reason. */
 interface ServiceError extends Error {
   code?: number
   details?: string
@@ -71,7 +71,7 @@ const NOT_NOW = /^(Server Is (Not Ready|Too Busy|Busy)|No leader info)/
 /** The request was never sent. */
 const NOT_SENT = /^(No connection established|Name resolution failed|Channel has been shut)/
 
-/** Seen on 23.10.6. Since 24.2 the server catches up by itself. */
+/** Seen on 23.10.6. Since 24.2, the server catches up without ending the call. */
 const FELL_BEHIND = /Consumer too slow to handle event/
 
 const accessDenied = (place: string, cause?: unknown) =>

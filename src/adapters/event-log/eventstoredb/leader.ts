@@ -7,15 +7,15 @@ import type { Node } from './node.ts'
 /** Elections take seconds, so 200 ms is a short pause. */
 const ROUND_PAUSE_MS = 200
 
-/** Clusters have 3 or 5 members, and perhaps some read-only replicas. */
+/** Clusters have 3 or 5 members, and sometimes read-only replicas. */
 const MAX_MEMBERS = 20
 
 export interface Search {
   seeds: Endpoint[]
   dial(endpoint: Endpoint): Node
-  /** Returns a connection that is not the leader's. `isSilent` says that the member did not answer. */
+  /** Returns a connection to a member that is not the leader. `isSilent`: the member did not respond. */
   release(node: Node, isSilent: boolean): void
-  /** Called with the members that a server names. */
+  /** Called with the members that a server lists. */
   onMembers(members: Endpoint[]): void
   /** Called for each member that fails to answer. */
   onFailure(failure: unknown): void
@@ -23,7 +23,7 @@ export interface Search {
 }
 
 /**
- * Asks round after round until a server leads, and resolves to an open connection to it. Rejects with Refused, or with
+ * Searches in rounds until a server leads. Resolves to an open connection to the leader. Rejects with Refused, or with
  * the signal's reason.
  */
 export const findLeader = async (search: Search): Promise<Node> => {
@@ -36,9 +36,9 @@ export const findLeader = async (search: Search): Promise<Node> => {
 }
 
 /**
- * Asks all members at once, including those they name, and resolves to a connection to the leader, if there is one.
- * Only a member that claims to lead is considered, because the others keep naming a leader that hangs. If two claim it,
- * the one that more members name wins, because one that was cut off does not know that it was replaced.
+ * Asks all members at once, including members that they list. Resolves to a connection to the leader, if there is one.
+ * Only a member that claims to lead can be the leader, because the others keep naming a leader that hangs. Of two
+ * claimants, the one that more members name wins, because a member that was cut off does not know that it was replaced.
  */
 export const askAll = async (search: Search): Promise<Node | undefined> => {
   const { seeds, dial, release, onMembers, onFailure, signal } = search
@@ -91,7 +91,7 @@ export const askAll = async (search: Search): Promise<Node | undefined> => {
 
 type Answer = Awaited<ReturnType<Node['gossip']>>
 
-/** Counts claims and votes by instance id, because a member may have several addresses. */
+/** Counts claims and votes by instance ID, because a member may have several addresses. */
 class Ballot {
   readonly #claims = new Map<string, { node: Node; size: number }>()
   readonly #votes = new Map<string, string>()
@@ -99,11 +99,11 @@ class Ballot {
   count(node: Node, { id, leads, leader, members }: Answer) {
     if (id === undefined) return
     if (leader !== undefined) this.#votes.set(id, leader)
-    // A single server lists no members, and is a cluster of one.
+    // A single server lists no members. It is a cluster of one.
     if (leads && !this.#claims.has(id)) this.#claims.set(id, { node, size: Math.max(members.length, 1) })
   }
 
-  /** Whether the remaining answers cannot change the outcome. */
+  /** Whether further responses cannot change the outcome. */
   get hasMajority(): boolean {
     return [...this.#claims].some(([id, { size }]) => this.#votesFor(id) > size / 2)
   }

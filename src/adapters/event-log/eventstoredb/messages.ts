@@ -9,7 +9,7 @@ import type { Position } from '../../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type NewEvent, NO_STREAM } from '../../../ports/event-log.ts'
 import type { Flow } from './pages.ts'
 
-/** An event as the server sends it. */
+/** An event in the server's form. */
 export interface ServerEvent {
   id: string
   stream: string
@@ -44,7 +44,7 @@ export interface Reader {
   event(event: ServerEvent): void
   /** The server has started a live read. */
   confirmed(): void
-  /** No more events of this read lie up to this position. */
+  /** The read has no further events up to this position. */
   checkpoint(position: Position): void
 }
 
@@ -57,7 +57,7 @@ const ALL = String(Number.MAX_SAFE_INTEGER)
 /** The server sends a checkpoint after scanning this many events. */
 const SEARCH_WINDOW = 500
 
-/** An append without its correlation id, and the size of its events. */
+/** An append without its correlation ID, and the size of its events. */
 export const toAppendMessage = (stream: string, events: NewEvent[], expectedRevision: number) => {
   const options = new messages.BatchAppendReq.Options().setStreamIdentifier(toIdentifier(stream))
   if (expectedRevision === NO_STREAM) options.setNoStream(new empties.Empty())
@@ -74,7 +74,7 @@ export const toAppendMessage = (stream: string, events: NewEvent[], expectedRevi
   return { message, bytes }
 }
 
-/** The id has 128 bits; we use the lower 64. */
+/** The ID has 128 bits, of which the lower 64 are used. */
 export const toCorrelationId = (number: number) =>
   new shared.UUID().setStructured(
     new shared.UUID.Structured().setMostSignificantBits('0').setLeastSignificantBits(String(number)),
@@ -140,12 +140,12 @@ export const toText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =
 const NO_BYTES = new Uint8Array()
 const toBytes = (value: unknown) => Buffer.from(JSON.stringify(value ?? null))
 
-/** The server sends this for "no position", as in a checkpoint before it found anything. */
+/** The server's value for "no position", for example in a checkpoint before the first match. */
 export const NO_POSITION = String(2n ** 64n - 1n)
 
 /**
- * Our positions are twice the server's, which count bytes. So there is a valid position just before each event and
- * after all earlier ones. The server itself can only read from the start of an event.
+ * A position of this log is twice the server's position, which counts bytes. So there is a valid position just before
+ * each event and after all earlier events. The server can only read from the start of an event.
  */
 export const toPosition = (commit: string): Position => {
   const position = Number(commit) * 2

@@ -14,16 +14,16 @@ import { dispatch, type Reader, type Selection, toReadRequest } from './messages
 /** A healthy server answers gossip at once. */
 const GOSSIP_TIMEOUT_MS = 1000
 
-/** The oldest version that we have tested. */
+/** The oldest tested version. */
 const OLDEST_VERSION = [23, 10] as const
 
 /** A server's view of its cluster. */
 interface Gossip {
-  /** Its own instance id; undefined if it was reached by an address that it does not advertise. */
+  /** The server's own instance ID; undefined if it was reached by an address that it does not advertise. */
   id: string | undefined
   /** Whether it claims to lead. */
   leads: boolean
-  /** The instance id of the member that it names as leader. */
+  /** The instance ID of the member that it considers the leader. */
   leader: string | undefined
   members: Endpoint[]
 }
@@ -35,7 +35,7 @@ interface Transport {
   close(): void
 }
 
-/** A server, over one connection of its own. */
+/** A server, over a connection of its own. */
 export class Node {
   readonly endpoint: Endpoint
   readonly #place: string
@@ -146,7 +146,7 @@ export class Node {
     })
   }
 
-  /** Runs work that ends with this connection at the latest, and calls the cleanup that it returns. */
+  /** Runs work that ends when the connection ends, and calls the cleanup function that it returns. */
   #until<Result>(
     work: (resolve: (result: Result) => void, reject: (error: unknown) => void) => () => void,
   ): Promise<Result> {
@@ -185,12 +185,12 @@ const toGossip = (info: ClusterInfo, endpoint: Endpoint): Gossip => {
     id: self?.id,
     leads: self?.leads ?? false,
     leader: known.find(({ leads }) => leads)?.id,
-    // A single server may advertise an address that we cannot reach, so it is ignored.
+    // A single server may advertise an unreachable address, so it is ignored.
     members: isAlone ? [] : known.flatMap(({ host, port }) => (HOST.test(host) && port > 0 ? [{ host, port }] : [])),
   }
 }
 
-/** Other characters would make gRPC throw, or misread the host. */
+/** With other characters, gRPC would throw or misread the host. */
 const HOST = /^[\w.:%-]+$/
 
 const toId = (id: UUID | undefined): string => {

@@ -1,9 +1,9 @@
-/** Receives what a source pushes. */
+/** Receives pushed items. */
 interface Sink<Item> {
   push(item: Item, bytes: number): void
   /** Sets how to pause and resume the source. */
   setFlow(flow: Flow): void
-  /** The source has caught up and may now be silent. */
+  /** The source has caught up, and may be silent from now on. */
   live(): void
 }
 
@@ -15,10 +15,10 @@ export interface Flow {
 interface PageOptions {
   items: number
   bytes: number
-  /** After how long a silent source that is still catching up counts as slow, and what to call then. */
+  /** The time without items after which a source counts as slow while it catches up. */
   slowAfterMs: number
   onSlow(): void
-  /** After how long the read fails, and its error. */
+  /** The time after which the read fails, with its error. */
   timeoutMs: number
   toTimeout(): Error
 }
@@ -27,8 +27,8 @@ interface PageOptions {
 const READ_AHEAD = 2
 
 /**
- * Turns pushed items into pages to pull. Pages are full during catch-up; afterwards each holds the items that have
- * arrived. Ends with the source or when the signal aborts, and stops the source when the consumer stops.
+ * Groups pushed items into pages that a consumer pulls. Pages are full during catch-up; afterwards each has the items
+ * that have arrived. Ends with the source or when the signal aborts. Stops the source when the consumer stops.
  */
 export async function* paginate<Item>(
   read: (sink: Sink<Item>, signal: AbortSignal) => Promise<void>,

@@ -4,16 +4,16 @@ import type { VendorAccount } from '../vendor.ts'
 
 const ANTHROPIC_URL = 'https://api.anthropic.com'
 
-/** The newer version refuses parameters of sampling: https://platform.claude.com/docs/en/api/versioning */
+/** The newer version refuses sampling parameters: https://platform.claude.com/docs/en/api/versioning */
 export type ApiVersion = '2023-06-01' | '2026-10-21'
 
-/** The caller's signal aborts long before. By default, the client would refuse to ask for a long answer. */
+/** The caller's signal aborts long before. By default, the client would refuse to request a long answer. */
 const TIMEOUT_MS = 24 * 60 * 60 * 1000
 
 /** A request as `through` marks it. */
 type MarkedInit = RequestInit & { call: UpstreamCall; version: ApiVersion }
 
-/** One client for all calls. Whatever it would read from the environment is set here. */
+/** One client for all calls. Sets everything that the client would read from the environment. */
 export const openClient = async ({ key, baseUrl }: VendorAccount): Promise<Anthropic> => {
   const { Anthropic } = await import('@anthropic-ai/sdk')
   return new Anthropic({

@@ -5,15 +5,15 @@ import type { LargeFiles } from '../large-files.ts'
 import { jobFailed, type UpstreamCall } from '../upstream-call.ts'
 import { type ApiVersion, through } from './client.ts'
 
-/** Parameters that only the older version of the API takes. */
+/** Parameters that only the older version of the API accepts. */
 const SAMPLING = ['temperature', 'top_k', 'top_p']
 
-/** Far more than any id of a model has. */
+/** Far longer than any model ID. */
 const MAX_VERSION_LENGTH = 200
 
 /**
- * https://platform.claude.com/docs/en/api/messages. The parameters are those of the API; in place of `messages` there
- * may be a `prompt`, and an `image` beside it.
+ * https://platform.claude.com/docs/en/api/messages. The parameters are those of the API, except that a `prompt`, with
+ * an optional `image`, may replace `messages`.
  */
 export const createMessage = async (
   client: Anthropic,
@@ -41,7 +41,7 @@ export const toImageBlock = ({ mimeType, bytes }: InputMedia, files: LargeFiles)
   source: { type: 'base64', media_type: mimeType, data: files.toBase64(bytes) },
 })
 
-/** The client returns text, if a proxy answers in place of the API. */
+/** The client returns text if a proxy answers instead of the API. */
 const outcomeOf = (answer: unknown): ProviderOutcome => {
   const { content, stop_reason: reason, model, usage } = (answer ?? {}) as Partial<Anthropic.Message>
   const work: Work = {
@@ -60,7 +60,7 @@ const TOO_SHORT = 'The model used the whole length of the answer for thinking. A
 const textOf = (block: Anthropic.ContentBlock | null) =>
   block?.type === 'text' && typeof block.text === 'string' ? block.text : ''
 
-/** The counts of tokens, and of the uses of tools that cost extra. */
+/** The number of tokens, and of uses of tools that cost extra. */
 const unitsOf = (usage: unknown): Record<string, number> => {
   const { server_tool_use: tools, ...tokens } = (usage ?? {}) as Record<string, unknown>
   const counts = Object.entries({ ...tokens, ...(tools ?? {}) })

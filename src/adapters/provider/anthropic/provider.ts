@@ -8,7 +8,7 @@ import { openClient, through } from './client.ts'
 import { failures } from './failures.ts'
 import { createMessage, toImageBlock } from './messages.ts'
 
-/** Anthropic, whose only operation is `messages`. It needs `parameters.max_tokens`. */
+/** Anthropic. Its only operation is `messages`, which requires `parameters.max_tokens`. */
 export const createAnthropicProvider = (dependencies: VendorDependencies): Provider => {
   assertKey(dependencies.key, 'ANTHROPIC_API_KEY')
   let opened: Promise<Anthropic> | undefined

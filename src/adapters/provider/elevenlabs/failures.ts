@@ -7,19 +7,19 @@ import type { FailureForm } from '../upstream-call.ts'
 export const failures: FailureForm = {
   provider: 'ElevenLabs',
   rules: [
-    // What music answers to the names of artists, as quoted by https://github.com/receptron/mulmocast-app/issues/1410.
+    // Music's responses to names of artists, as quoted by https://github.com/receptron/mulmocast-app/issues/1410.
     { code: /bad_prompt|bad_composition_plan|policy|moderation/, means: 'content_rejected' },
     { status: 400, message: /terms of service|(content|usage) policy/i, means: 'content_rejected' },
     // A 401: https://help.elevenlabs.io/hc/en-us/articles/19572237925521
     { code: /quota_exceeded|insufficient_credits|payment_required/, means: 'out_of_quota' },
-    // The key is good for other voices, models and formats.
+    // The key works for other voices, models and formats.
     { code: /(voice|model)_(not_found|access_denied)|feature_not_available|subscription_required/, means: 'gone' },
     { code: /system_busy/, means: 'overloaded' },
   ],
   read: body => {
     const { detail } = (body ?? {}) as { detail?: unknown }
     if (typeof detail === 'string') return { message: detail }
-    // A list is what the framework says of a wrong shape, with 422.
+    // The framework returns a list, with 422, for an invalid request.
     if (Array.isArray(detail)) return { message: detail.flatMap(wordsOf).join('; ') }
     const { code, status, type, message } = (detail ?? {}) as Record<string, unknown>
     const codes = [code, status, type].filter(one => typeof one === 'string').join(' ')

@@ -6,7 +6,7 @@ import { failures } from './failures.ts'
 
 const ELEVENLABS_URL = 'https://api.elevenlabs.io'
 
-/** ElevenLabs, by its HTTP API: its client library takes a second to load, and logs the key. */
+/** ElevenLabs through its HTTP API, because its client library takes a second to load and logs the key. */
 export const createElevenLabsProvider = ({ key, baseUrl, fetch }: VendorDependencies): Provider => {
   assertKey(key, 'ELEVENLABS_API_KEY')
   const headers = { 'xi-api-key': key }
@@ -40,7 +40,7 @@ export const createElevenLabsProvider = ({ key, baseUrl, fetch }: VendorDependen
   }
 }
 
-/** The voice is part of the path, and these parameters of the query; the others are the body. */
+/** The voice is part of the path, these parameters are in the query, and the others in the body. */
 const QUERY = ['output_format', 'enable_logging', 'optimize_streaming_latency']
 
 const requestOf = ({ operation, model, parameters }: UpstreamRequest) => {

@@ -4,16 +4,15 @@ import { bodyOf, headerOf, isRecent, VendorKeys } from '../callback.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
 
-/** The service that publishes the keys, which is not the one that runs the jobs. */
+/** The service that publishes the keys. Another one runs the jobs. */
 const KEYS_ORIGIN = 'https://rest.fal.ai'
 
-/** There are two while fal changes its key. A bound on the work that a forged callback causes. */
+/** fal has two keys while it changes them. Limits the work that a forged callback causes. */
 const MAX_KEYS = 16
 
 /**
- * Reads fal's callbacks, which are signed with its own key:
- * https://fal.ai/docs/documentation/model-apis/inference/webhooks
- * They name a job by its request's id, the last part of the job's id.
+ * Reads fal's callbacks, which fal signs: https://fal.ai/docs/documentation/model-apis/inference/webhooks A callback
+ * names its job by the request ID, the last part of the job ID.
  */
 export const createFalCallback = ({ baseUrl, fetch }: Pick<VendorDependencies, 'baseUrl' | 'fetch'>): ReadCallback => {
   const keys = new VendorKeys(signal => fetchKeys(`${baseUrl ?? KEYS_ORIGIN}/.well-known/jwks.json`, fetch, signal))
@@ -45,7 +44,7 @@ const fetchKeys = async (url: string, request: typeof fetch, signal: AbortSignal
   return keys
 }
 
-/** A key of another kind is skipped. */
+/** Skips keys of another kind. */
 const toKey = (jwk: unknown): KeyObject[] => {
   if (typeof jwk !== 'object' || jwk === null) return []
   const { kty, crv, x } = jwk as JsonWebKey

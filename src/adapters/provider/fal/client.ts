@@ -3,8 +3,8 @@ import type { UpstreamCall } from '../upstream-call.ts'
 import type { VendorAccount } from '../vendor.ts'
 
 /**
- * A client for one call. The library knows fal's own hosts only, so that its address is replaced at the last moment: by
- * the configured base, and by a path, since the library cuts the paths of nested models off.
+ * A client for one call. The library knows only fal's own hosts, so the address is replaced at the last moment: the
+ * host by the configured base URL, and the path because the library truncates the paths of nested models.
  */
 export const openFal = async (
   { key, baseUrl }: VendorAccount,
@@ -26,8 +26,7 @@ const addressOf = (url: string, baseUrl: string | undefined, path: string | unde
 }
 
 /**
- * Whatever is configured, the library tries again for half a minute when it recognises a network error, also one that
- * cuts an answer off.
+ * Whatever is configured, the library retries for half a minute after network errors, even after a truncated response.
  */
 const withoutRetries =
   (request: typeof fetch): typeof fetch =>

@@ -5,7 +5,7 @@ import { type FailureForm, jobFailed, type Refusal } from '../upstream-call.ts'
 const OF_SERVICE =
   /^(internal_|downstream_|runner_|client_|generation_timeout|request_timeout|startup_timeout|no_media)/
 
-/** Statuses of a result that are about the call for it, unless its job is known to have failed. */
+/** Statuses of a result that concern the call, unless the job is known to have failed. */
 const OF_CALL = [401, 402, 403, 408, 429]
 
 export const falFailures: FailureForm = {
@@ -20,9 +20,9 @@ export const falFailures: FailureForm = {
   ],
   read: body => {
     const { detail, error_type, message } = asObject(body)
-    // A request that fails: a text and a type beside it.
+    // For an invalid request: a text, and a type beside it.
     if (!Array.isArray(detail)) return { code: text(error_type), message: text(detail) ?? text(message) }
-    // A model that refuses: a list of objects, each with its type.
+    // For a refusal of a model: a list of objects, each with a type.
     const issues = detail.map(asObject)
     const policy = issues.find(({ type }) => type === 'content_policy_violation')
     return { code: text((policy ?? issues[0])?.['type']), message: issues.map(wordsOf).join('; ') }
@@ -32,19 +32,19 @@ export const falFailures: FailureForm = {
 /** A job's state: https://fal.ai/docs/documentation/model-apis/inference/queue */
 export interface JobState {
   status: string
-  /** Stated only if the job failed. */
+  /** Set only if the job failed. */
   error: string | undefined
   errorType: string | undefined
 }
 
-/** Throws if it is none. */
+/** Throws if the response is not a state. */
 export const stateOf = (answer: unknown): JobState => {
   const { status, error, error_type } = asObject(answer)
   if (typeof status !== 'string') throw new Error('fal sent no status for the job')
   return { status, error: text(error), errorType: text(error_type) }
 }
 
-/** The outcome of a job whose result is refused; undefined if the refusal says nothing about the job. */
+/** The outcome of a job whose result is refused; undefined if the refusal does not concern the job. */
 export const failedJob = (
   { status, headers, body }: Refusal,
   state: JobState,
@@ -54,7 +54,7 @@ export const failedJob = (
   const type = code ?? headers.get('x-fal-error-type') ?? state.errorType ?? ''
   const hasFailed = state.error !== undefined || state.errorType !== undefined
   const isGone = status === 404 || status === 410
-  // A gateway that does not reach fal states no type, and a poll finds out more later.
+  // A gateway that cannot reach fal states no type. A later poll finds out more.
   const isOfJob = !OF_CALL.includes(status) && (type !== '' || status === 422 || (status === 500 && message))
   if (!hasFailed && !isGone && !isOfJob) return undefined
   if (isPolicy(type) || isPolicy(state.error ?? '')) return jobFailed('content_rejected')

@@ -1,14 +1,14 @@
-/** The longest id that is recorded. */
+/** The longest recorded ID. */
 const MAX_JOB_ID = 255
 
 const JOB_ID = /^(?:[\w-][\w.-]*\/){2,}requests\/[\w-]+$/
 
-/** Families of apps that stand before the owner in an address. */
+/** Namespaces of apps, which precede the owner in an address. */
 const NAMESPACES = ['workflows', 'comfy']
 
 /**
- * A job's id: the path of its address, such as `fal-ai/flux-pro/requests/ID`, since the path of a nested model is
- * shorter there than its id. A host is not taken from the answer: the key goes along.
+ * A job's ID: the path of its address, such as `fal-ai/flux-pro/requests/ID`. The path of a nested model is shorter
+ * there than the model's ID. The host of the response is not used, since the key is sent along.
  */
 export const jobIdOf = (answer: unknown, model: string, baseUrl?: string): string => {
   const { response_url, request_id } = (answer ?? {}) as Record<string, unknown>
@@ -18,7 +18,7 @@ export const jobIdOf = (answer: unknown, model: string, baseUrl?: string): strin
   return jobId
 }
 
-/** What the client's library wants to know of a job. */
+/** The parts of a job's ID for the client library. */
 export const namesOf = (jobId: string): { app: string; requestId: string } => {
   if (!JOB_ID.test(jobId)) throw new Error('this is not a job ID of fal')
   const at = jobId.lastIndexOf('/requests/')
@@ -30,7 +30,7 @@ const pathOf = (address: unknown, baseUrl: string | undefined): string | undefin
   const { pathname } = new URL(address)
   const prefix = `${baseUrl === undefined ? '' : new URL(baseUrl).pathname.replace(/\/$/, '')}/`
   const path = pathname.slice(pathname.startsWith(prefix) ? prefix.length : 1)
-  // Some answers name the result by a further `/response`.
+  // Some responses end the address of the result with a second `/response`.
   return /^.+\/requests\/[^/]+/.exec(path)?.[0]
 }
 

@@ -13,23 +13,23 @@ import { outcomeOf, workOf } from './result.ts'
 /** The fastest models take a second. */
 const FIRST_POLL_MS = 1_000
 
-/** Pictures take some seconds and films minutes. fal documents no limit on polls; its own client polls every 500 ms. */
+/** Pictures take seconds and films minutes. fal documents no limit of polls, and its own client polls every 500 ms. */
 const POLL_MS = 2_000
 
-/** The states in which a job has an outcome. The last three are not documented. */
+/** States of a job with an outcome. The last three are not documented. */
 const ENDED = /^(COMPLETED|FAILED|ERROR|CANCELL?ED)$/
 
-/** fal itself would run a job again up to ten times: https://docs.fal.ai/model-apis/model-endpoints/reliability */
+/** Otherwise fal would run a job up to ten times: https://docs.fal.ai/model-apis/model-endpoints/reliability */
 const HEADERS = { 'x-fal-no-retry': '1' }
 
-/** A job that does not exist. Asking for its state costs nothing, and needs the right that jobs need. */
+/** A job that does not exist. Asking for its state costs nothing, and requires the same permission as jobs. */
 const NO_JOB = 'fal-ai/flux/requests/00000000-0000-4000-8000-000000000000'
 
 /** An account at fal. Its operation is `queue`: https://fal.ai/docs/documentation/model-apis/inference/queue */
 export const createFalProvider = (dependencies: VendorDependencies): Provider => {
   const { key, baseUrl, fetch, useInputMedia } = dependencies
   assertKey(key, 'FAL_KEY')
-  // A key has two parts, each of which an answer may repeat.
+  // A key has two parts. A response may repeat either.
   const secrets = [key, ...key.split(':').filter(part => part.length > 7)]
 
   const submit = async (job: Job, input: Record<string, unknown>, call: UpstreamCall, signal: AbortSignal) => {
@@ -46,7 +46,7 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
     return { kind: 'submitted', jobId: jobIdOf(answer, model, baseUrl), pollAfterMs: FIRST_POLL_MS } as const
   }
 
-  /** Rejects if the job's state is not known. */
+  /** Rejects if the job's state is unknown. */
   const readState = async (jobId: string, signal: AbortSignal): Promise<JobState | Failed> => {
     const { app, requestId } = namesOf(jobId)
     const call = new UpstreamCall(fetch)
@@ -95,7 +95,7 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
       const state = await readState(job.jobId, signal)
       if ('kind' in state) return state
       if (ENDED.test(state.status)) return readResult(job, state, signal)
-      // The place in the queue says nothing about the time, but nothing has been done yet.
+      // The place in the queue does not predict the time. It only shows that the work has not begun.
       return { kind: 'working', pollAfterMs: POLL_MS, ...(state.status === 'IN_QUEUE' && { progress: 0 }) }
     },
 
@@ -106,7 +106,7 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
         const client = await openFal(dependencies, call, `${jobId}/cancel`)
         await client.queue.cancel(app, { requestId, abortSignal: signal })
       } catch (error) {
-        // A job that has ended, which is a 400, or that is gone.
+        // The job has ended, which is a 400, or is gone.
         if (call.refusal?.status === 400 || isGone(call)) return
         throw call.unanswered(error, falFailures)
       }

@@ -4,10 +4,10 @@ import { outputFile } from '../output-file.ts'
 import { valuesAt } from '../output-path.ts'
 import { jobFailed } from '../upstream-call.ts'
 
-/** Where most models put their files. */
+/** The places of files in the results of most models. */
 const USUAL_PATHS = ['images.*.url', 'image.url', 'video.url', 'audio.url']
 
-/** The outcome of a finished job, by the path of the addresses in its result. */
+/** The outcome of a finished job. `path` leads to the addresses in its result. */
 export const outcomeOf = (
   result: unknown,
   path: string | undefined,
@@ -20,7 +20,7 @@ export const outcomeOf = (
   return { kind: 'done', media, work }
 }
 
-/** What was billed: https://fal.ai/docs/documentation/model-apis/pricing; in units of the model. */
+/** The billed units of the model: https://fal.ai/docs/documentation/model-apis/pricing */
 export const workOf = (headers: Headers | undefined): Work => {
   const stated = headers?.get('x-fal-billable-units') ?? ''
   return /^\d+(\.\d+)?$/.test(stated) ? { units: { billable_units: Number(stated) } } : {}

@@ -4,10 +4,10 @@ import type { VendorAccount } from '../vendor.ts'
 
 const GOOGLE_URL = 'https://generativelanguage.googleapis.com'
 
-/** The version with all the models: https://ai.google.dev/gemini-api/docs/api-versions */
+/** The API version with all models: https://ai.google.dev/gemini-api/docs/api-versions */
 export const API_VERSION = 'v1beta'
 
-/** A client of the Gemini API. Whatever it would read from the environment is set here. */
+/** A client of the Gemini API. Sets everything that the client would read from the environment. */
 export const openClient = async (account: VendorAccount, request: typeof fetch = withoutCall): Promise<GoogleGenAI> => {
   const { GoogleGenAI } = await import('@google/genai')
   return new GoogleGenAI({

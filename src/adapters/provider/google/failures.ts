@@ -1,9 +1,8 @@
 import type { FailureForm, Reading } from '../upstream-call.ts'
 
 /**
- * How Google says that the content is forbidden, where no reason is stated as data: operations of Veo, and refusals of
- * prompts. https://ai.google.dev/gemini-api/docs/video#limitations; the words are quoted by
- * https://github.com/HKUDS/ViMax/issues/20.
+ * Messages of forbidden content, where Google states no reason as data: operations of Veo, and refusals of prompts.
+ * https://ai.google.dev/gemini-api/docs/video#limitations; https://github.com/HKUDS/ViMax/issues/20 quotes the texts.
  */
 export const CONTENT_WORDS = /Responsible AI|usage guidelines|safety filter|blocked (by|due to|for) .*(safety|policy)/i
 
@@ -27,14 +26,15 @@ export const failures: FailureForm = {
     { status: 400, code: /^failed_precondition/i, means: 'unauthorized' },
     { status: 400, code: CONTENT_CODES, means: 'content_rejected' },
     { status: 400, message: CONTENT_WORDS, means: 'content_rejected' },
-    // Quotas of a day end at midnight in California, those of a minute soon: the ids are quoted by
-    // https://github.com/google-gemini/gemini-cli/issues/8437. A limit of 0 is that of a plan without the model.
+    // Daily quotas end at midnight in California, quotas per minute soon.
+    // https://github.com/google-gemini/gemini-cli/issues/8437 quotes the IDs. A limit of 0 means that the plan does not
+    // include the model.
     { status: 429, code: /PerDay|^quota_exceeded/, means: 'out_of_quota' },
     { status: 429, message: /\blimit: 0\b/, means: 'out_of_quota' },
-    // https://ai.google.dev/gemini-api/docs/billing: prepaid credit, and spend caps of a project or tier.
+    // Prepaid credit, and spend caps of a project or tier: https://ai.google.dev/gemini-api/docs/billing
     { status: 429, message: /prepa(id|yment)|credits are depleted|spend(ing)? (cap|limit)/i, means: 'out_of_quota' },
     { code: /^(cancelled|deadline_exceeded)/i, means: 'unknown' },
-    // It clashed with another request and may be sent again.
+    // The request conflicted with another and may be sent again.
     { status: 409, code: /^aborted/i, means: 'overloaded' },
   ],
   read: body => {

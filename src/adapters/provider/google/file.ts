@@ -11,10 +11,10 @@ const FILE_PATH = /^\/(?:download\/)?v1\w*\/files\/([\w-]+)(?=[:/?]|$)/
 /** A download is redirected once: https://www.rubydoc.info/gems/ruby_llm/RubyLLM/Protocols/Gemini/Videos */
 const MAX_HOPS = 3
 
-/** The places of files in an answer: the fields of content, interactions and videos. */
+/** Fields of content, interactions and videos that hold a file. */
 export const FILE_PLACE = /"(data|encodedVideo)"\s*:\s*"$/
 
-/** A file of a result, in the answer itself or by its address. */
+/** A file of a result: the bytes or the address. */
 export interface ResultFile {
   data?: unknown
   uri?: unknown
@@ -24,7 +24,7 @@ export interface ResultFile {
 /** A file could not be loaded. */
 export class FileError extends Error {
   override name = 'FileError'
-  /** It is no longer there: Google deletes videos after two days. */
+  /** The file no longer exists: Google deletes videos after two days. */
   readonly isGone: boolean
 
   constructor(cause: Error, isGone: boolean) {
@@ -33,7 +33,7 @@ export class FileError extends Error {
   }
 }
 
-/** Reads a file, or names its address; undefined if there is neither. Rejects with FileError. */
+/** Reads a file or its address; undefined without either. Rejects with FileError. */
 export const readFile = async (
   dependencies: VendorDependencies,
   { data, uri, mimeType }: ResultFile,
@@ -54,7 +54,7 @@ export const readFile = async (
   throw new FileError(new Error('Google redirects a download in a circle'), false)
 }
 
-/** The path below the configured address. */
+/** The path below the configured base URL. */
 const pathOf = (dependencies: VendorDependencies, url: string): string => {
   const base = baseUrlOf(dependencies)
   if (url.startsWith(`${base}/`)) return url.slice(base.length)
@@ -63,8 +63,8 @@ const pathOf = (dependencies: VendorDependencies, url: string): string => {
 }
 
 /**
- * Files in the store of the API need the key, which must not stand in an address that is recorded. So the bytes are
- * loaded here, and the key goes to no server but the one that the operator configured. Resolves to the target of a
+ * Loads a file from the store of the API, which requires the key. A recorded address must not contain the key, so the
+ * bytes are loaded here. The key is sent only to the server that the operator configured. Resolves to the target of a
  * redirect if there is one.
  */
 const download = async (

@@ -7,7 +7,7 @@ import { through } from './client.ts'
 import { failures } from './failures.ts'
 import { contentUnitsOf, listOf, sumOf, workOf } from './work.ts'
 
-/** What an answer must have in it. */
+/** The required part of an answer. */
 type Wanted = 'text' | 'media'
 
 interface Request {
@@ -18,13 +18,13 @@ interface Request {
   signal: AbortSignal
 }
 
-/** Reasons to stop that blame the content: https://ai.google.dev/api/generate-content#FinishReason */
+/** Finish reasons that blame the content: https://ai.google.dev/api/generate-content#FinishReason */
 const FORBIDDEN =
   /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/
 
 /**
- * https://ai.google.dev/api/generate-content: `contents`, which may be a text with an `image` before it, and `config`,
- * as the client has them. A `count` is ours: it makes so many calls at once, each of which is paid.
+ * https://ai.google.dev/api/generate-content: `contents`, which may be a text preceded by an `image`, and `config`, as
+ * in the client. `count` is not part of the API: it makes this many paid calls at once.
  */
 export const generateContent = async (
   dependencies: VendorDependencies,
@@ -44,7 +44,7 @@ export const generateContent = async (
   const worst = failed.find(({ retryable }) => !retryable) ?? failed[0]
   if (!worst) return together(outcomes as Done[])
   if (paid.length === 0) return worst
-  // What was paid must not be paid again.
+  // Paid work must not be paid again.
   const { retryable: _, ...final } = worst
   return { ...final, work: sumOf(paid) }
 }
@@ -70,7 +70,7 @@ const generateOnce = async (
   }
 }
 
-/** An empty instruction is refused. */
+/** The API refuses an empty instruction. */
 const withoutEmpty = (config: unknown) => {
   const { systemInstruction, ...rest } = (config ?? {}) as Record<string, unknown>
   return systemInstruction ? { systemInstruction, ...rest } : rest
@@ -84,7 +84,7 @@ const outcomeOf = (answer: GenerateContentResponse, wanted: Wanted, files: Large
   if (isForbidden) return { ...jobFailed('content_rejected'), work }
   const parts = listOf(candidate?.content?.parts).filter(part => part !== null) as Part[]
   const media = wanted === 'media' ? parts.flatMap(part => mediaOf(part, files)) : []
-  // The thoughts about a picture are worth reading; those about an answer are not the answer.
+  // Thoughts about a picture are worth reading. Thoughts about an answer are not part of it.
   const text = parts.map(part => (wanted === 'text' && part.thought ? '' : textOf(part))).join('')
   const isEmpty = wanted === 'media' ? media.length === 0 : text === ''
   if (!isEmpty) return { kind: 'done', media, ...(text && { text }), work }

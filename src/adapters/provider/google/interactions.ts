@@ -9,7 +9,7 @@ import { listOf, unitsOf, workOf } from './work.ts'
 
 type Parameters = Record<string, unknown>
 
-/** The parts of an answer that are read: https://ai.google.dev/api/interactions-api#Resource:Interaction */
+/** The fields of an answer that are read: https://ai.google.dev/api/interactions-api#Resource:Interaction */
 interface Interaction {
   id?: unknown
   status?: unknown
@@ -19,19 +19,19 @@ interface Interaction {
   usage?: unknown
 }
 
-/** States in which nothing more happens. The last two are those of other APIs of Google. */
+/** Final states. The last two come from other Google APIs. */
 const ENDED =
   /^(completed|failed|cancelled|incomplete|budget_exceeded|requires_action|requires_continuation|aborted|expired)$/
 
-/** What a model may put out, and the type of a file without one. */
+/** The kinds of output, and the type of a file that states none. */
 const FILES: Record<string, string> = { audio: 'audio/mpeg', image: 'image/png', video: 'video/mp4' }
 
-/** The client makes five requests otherwise. */
+/** By default, the client makes up to five requests. */
 const options = (signal: AbortSignal) => ({ signal, maxRetries: 0 })
 
 /**
- * https://ai.google.dev/gemini-api/docs/interactions, which Lyria needs. The parameters are those of the API, with an
- * `image` beside the `input`. With `background`, the answer is a job.
+ * https://ai.google.dev/gemini-api/docs/interactions, which Lyria requires. The parameters are those of the API, with
+ * an `image` beside the `input`. With `background`, the response is a job.
  */
 export const createInteraction = async (
   dependencies: VendorDependencies,

@@ -3,19 +3,19 @@ import { jobFailed, type UpstreamCall } from '../upstream-call.ts'
 import { CONTENT_CODES, CONTENT_WORDS, failures } from './failures.ts'
 import { FileError } from './file.ts'
 
-/** How often a job is polled: https://ai.google.dev/gemini-api/docs/video has ten seconds. */
+/** How often a job is polled. https://ai.google.dev/gemini-api/docs/video uses ten seconds. */
 export const POLL_AFTER_MS = 10_000
 
-/** The longest id of a job that is recorded. */
+/** The longest recorded job ID. */
 const MAX_JOB_ID_LENGTH = 255
 
-/** The id of a job. Throws if the answer has none, because the job then cannot be found again. */
+/** The ID of a job. Throws if the response has none, because the job could not be found again. */
 export const jobIdIn = (id: unknown): string => {
   if (typeof id === 'string' && /^[\w.:/=~+-]+$/.test(id) && id.length <= MAX_JOB_ID_LENGTH) return id
   throw new Error('Google accepted a job without giving its ID')
 }
 
-/** Sends a request that polls a job. The outcome if the job is gone; rejects if it may be polled again. */
+/** Sends a request that polls a job. Returns the outcome if the job is gone. Rejects if the job may be polled again. */
 export const polled = async <Answer>(call: UpstreamCall, poll: () => Promise<Answer>): Promise<Answer | Failed> => {
   try {
     return await poll()

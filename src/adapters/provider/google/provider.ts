@@ -12,7 +12,7 @@ import { generateContent } from './generate-content.ts'
 import { cancelInteraction, createInteraction, pollInteraction } from './interactions.ts'
 import { pollVideo, submitVideo } from './videos.ts'
 
-/** How each operation takes a file. */
+/** The form in which each operation takes a file. */
 const fileForms: Record<string, (mimeType: string, base64: string) => unknown> = {
   'generateContent.text': inlineData,
   'generateContent.image': inlineData,
@@ -20,7 +20,7 @@ const fileForms: Record<string, (mimeType: string, base64: string) => unknown> =
   interactions: (mimeType, data) => ({ type: 'image', mime_type: mimeType, data }),
 }
 
-/** Google's Gemini API: text and pictures at once, films and music as jobs too. */
+/** Google's Gemini API: text and pictures in one request, films and music also as jobs. */
 export const createGoogleProvider = (dependencies: VendorDependencies): Provider => {
   assertKey(dependencies.key, 'GOOGLE_API_KEY')
   let opened: Promise<GoogleGenAI> | undefined

@@ -9,8 +9,8 @@ import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
 import { listOf } from './work.ts'
 
 /**
- * Veo: https://ai.google.dev/gemini-api/docs/video. The parameters are `prompt`, `image` and `config` as the client has
- * them; the job's id is the name of the operation.
+ * Veo: https://ai.google.dev/gemini-api/docs/video. The parameters are `prompt`, `image` and `config`, as in the
+ * client. The job's ID is the name of the operation.
  */
 export const submitVideo = async (
   client: GoogleGenAI,

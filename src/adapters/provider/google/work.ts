@@ -1,6 +1,6 @@
 import type { Work } from '../../../ports/provider.ts'
 
-/** Far more than any id of a model has. */
+/** Far longer than any model ID. */
 const MAX_VERSION_LENGTH = 200
 
 type Units = Record<string, number>
@@ -10,7 +10,9 @@ export const workOf = (version: unknown, units: Units): Work => ({
   units,
 })
 
-/** The counts in a report of usage: `promptTokenCount`, and `candidatesTokensDetails.IMAGE` for those by modality. */
+/**
+ * The counts in a usage report, such as `promptTokenCount`, and `candidatesTokensDetails.IMAGE` for counts by modality.
+ */
 export const unitsOf = (usage: unknown): Units => {
   const units: Units = {}
   for (const [name, value] of Object.entries(usage ?? {})) {
@@ -25,9 +27,9 @@ export const unitsOf = (usage: unknown): Units => {
 }
 
 /**
- * The counts of a request to generate content. Google leaves out those that are 0:
- * https://ai.google.dev/api/generate-content#UsageMetadata. Output tokens that no part accounts for are text; an output
- * without parts may be of any kind.
+ * The counts of a request to generate content. Google omits counts of 0:
+ * https://ai.google.dev/api/generate-content#UsageMetadata. Output tokens without a modality are text if others have
+ * one; otherwise their kind is unknown.
  */
 export const contentUnitsOf = (usage: unknown): Units => {
   const units = unitsOf(usage)

@@ -2,7 +2,7 @@ import type OpenAI from 'openai'
 import type { Done, Failed, Work } from '../../../ports/provider.ts'
 import type { Operation } from './client.ts'
 
-/** The parsed answer. The client returns text, if a proxy answers in place of the API. */
+/** The parsed answer. The client returns text if a proxy answers instead of the API. */
 export const objectIn = <Shape extends object>(answer: Shape): Partial<Shape> => {
   if (typeof answer !== 'object' || answer === null) throw new Error('the answer of OpenAI is not a JSON object')
   return answer
@@ -18,7 +18,7 @@ export const workOf = ({ model, usage }: { model?: unknown; usage?: unknown }): 
   return Object.keys(work).length > 0 ? { work } : {}
 }
 
-/** Far more than any id of a model has; some servers answer with a path. */
+/** Far longer than any model ID. Some servers answer with a path. */
 const MAX_VERSION_LENGTH = 200
 
 const quantitiesIn = (usage: unknown, prefix = ''): Record<string, number> => {
@@ -59,7 +59,7 @@ const mimeTypes: Record<NonNullable<OpenAI.Audio.SpeechCreateParams['response_fo
 
 /**
  * https://platform.openai.com/docs/api-reference/chat/create, which every compatible server has. `prompt` and
- * `instructions` stand for the messages.
+ * `instructions` replace the messages.
  */
 export const answerChat: Operation = async (client, { prompt, instructions, ...parameters }, options) => {
   const messages = [

@@ -4,7 +4,7 @@ import type { LargeFiles } from '../large-files.ts'
 import type { UpstreamCall } from '../upstream-call.ts'
 import type { VendorAccount } from '../vendor.ts'
 
-/** Makes one request of a job's parameters, the model among them. */
+/** Makes one request with a job's parameters, including the model. */
 export type Operation = (
   client: OpenAI,
   parameters: Record<string, unknown>,
@@ -15,14 +15,14 @@ export type Operation = (
 const OPENAI_URL = 'https://api.openai.com/v1'
 
 /**
- * One client for all calls, since a new one for each costs a fifth of the time that a call takes. Whatever it would
- * read from the environment is set here.
+ * One client for all calls, since creating a client takes a fifth of the time of a call. Sets everything that the
+ * client would read from the environment.
  */
 export const openClient = async ({ key, baseUrl }: VendorAccount): Promise<OpenAI> => {
   const { OpenAI } = await import('openai')
   const request = fetchOfCall(key)
   class Client extends OpenAI {
-    // The caller's signal limits the time. The client would add a timer, a signal and listeners.
+    // The caller's signal limits the time. The original method would add a timer, a signal and listeners.
     override fetchWithTimeout(url: Parameters<typeof fetch>[0], init?: RequestInit) {
       return request(url, { ...init, method: init?.method?.toUpperCase() ?? 'GET' })
     }
@@ -36,7 +36,7 @@ export const openClient = async ({ key, baseUrl }: VendorAccount): Promise<OpenA
     webhookSecret: null,
     maxRetries: 0,
     logLevel: 'off',
-    // The client looks for `Response` there; without it, it would try `fetch` out.
+    // The client looks for `Response` there. Without it, the client would call `fetch` to find it.
     fetch: Object.assign(request, { Response }),
   })
 }

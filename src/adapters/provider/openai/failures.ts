@@ -2,7 +2,7 @@ import type { FailureForm } from '../upstream-call.ts'
 
 /**
  * `moderation_blocked` is the code of gpt-image models, as quoted by https://github.com/jeffstric/ZJT/issues/480,
- * `content_policy_violation` that of older models, and `content_filter` that of Azure:
+ * `content_policy_violation` the code of older models, and `content_filter` the code of Azure:
  * https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter.
  */
 const CONTENT_CODES = /moderation_blocked|content_policy|content_filter/
@@ -14,7 +14,7 @@ const CONTENT_CODES = /moderation_blocked|content_policy|content_filter/
 const CONTENT_WORDS = /safety system|flagged as potentially violating|usage polic|content polic/i
 
 /**
- * With 429, by https://developers.openai.com/api/docs/guides/error-codes, or with 400 for images, as quoted by
+ * With 429: https://developers.openai.com/api/docs/guides/error-codes. For images with 400, as quoted by
  * https://github.com/dfinke/PowerShellAI/issues/127.
  */
 const BILLING_CODES = new RegExp(
@@ -24,20 +24,20 @@ const BILLING_CODES = new RegExp(
   ].join('|'),
 )
 
-/** How OpenAI states its errors, and how Ollama, vLLM and LocalAI do. */
+/** The error forms of OpenAI, Ollama, vLLM and LocalAI. */
 export const failures: FailureForm = {
   provider: 'OpenAI',
   rules: [
     { code: CONTENT_CODES, means: 'content_rejected' },
     { status: 400, message: CONTENT_WORDS, means: 'content_rejected' },
     { code: BILLING_CODES, means: 'out_of_quota' },
-    // The key is good for other models: https://developers.openai.com/api/docs/guides/error-codes
+    // The key works for other models: https://developers.openai.com/api/docs/guides/error-codes
     { code: /model_not_found/, means: 'gone' },
-    // Some models are for verified organisations, as quoted by https://github.com/openai-php/client/issues/565.
+    // Some models require a verified organisation, as quoted by https://github.com/openai-php/client/issues/565.
     { message: /organization must be verified/i, means: 'gone' },
   ],
   read: body => {
-    // `{ error: { message, type, code } }`; vLLM once left out the envelope, and Ollama may send only words.
+    // `{ error: { message, type, code } }`. Older vLLM omits the envelope, and Ollama may send only a text.
     if (typeof body !== 'object' || body === null) return {}
     const { error = body } = body as { error?: unknown }
     if (typeof error === 'string') return { message: error }

@@ -5,7 +5,7 @@ import { outputFile } from '../output-file.ts'
 import { failed, objectIn, workOf } from './answer.ts'
 import type { Operation } from './client.ts'
 
-/** The places of images in an answer. */
+/** The fields of images in an answer. */
 export const IMAGE_PLACE = /"(b64_json|url)"\s*:\s*"$/
 
 /** https://platform.openai.com/docs/api-reference/images/create */
@@ -27,7 +27,7 @@ const outcomeOf = (
 ): Done | Failed => {
   const { data, output_format: format, ...facts } = objectIn(answer as OpenAI.ImagesResponse)
   const images: unknown[] = Array.isArray(data) ? data : []
-  // Servers that are compatible name no format, and make PNG files.
+  // Compatible servers state no format, and make PNG files.
   const mimeType = `image/${format ?? asked ?? 'png'}`
   const media = images.map(image => toMedia(image, mimeType, files)).filter(one => one !== undefined)
   const work = workOf(facts)
@@ -35,7 +35,7 @@ const outcomeOf = (
   return { kind: 'done', media, ...work }
 }
 
-/** Models of OpenAI return Base64, some servers an address. */
+/** OpenAI's models return Base64, and some servers an address. */
 const toMedia = (image: unknown, mimeType: string, files: LargeFiles): Media | undefined => {
   const { b64_json: base64, url } = (image ?? {}) as { b64_json?: unknown; url?: unknown }
   if (typeof base64 === 'string' && base64 !== '') return { mimeType, bytes: files.fromBase64(base64) }

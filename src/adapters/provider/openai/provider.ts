@@ -19,7 +19,7 @@ const operations: Record<string, Operation> = {
   videos: createVideo,
 }
 
-/** OpenAI, and every server that speaks its API. */
+/** OpenAI, and every server with a compatible API. */
 export const createOpenAiProvider = (dependencies: VendorDependencies): Provider => {
   const { key, baseUrl, fetch, useInputMedia } = dependencies
   assertKey(key, 'OPENAI_API_KEY')

@@ -8,10 +8,10 @@ import { failures, isContentCode } from './failures.ts'
 /** A video takes minutes. */
 const POLL_AFTER_MS = 5_000
 
-/** The longest id of a job that events hold. */
+/** The longest recorded job ID. */
 const MAX_JOB_ID_LENGTH = 255
 
-/** https://platform.openai.com/docs/api-reference/videos; OpenAI has turned it off, and other servers speak it. */
+/** https://platform.openai.com/docs/api-reference/videos. OpenAI has turned it off, but other servers have it. */
 export const createVideo: Operation = async (client, parameters, options) => {
   const answer = await client.videos.create(parameters as unknown as OpenAI.VideoCreateParams, options)
   const { id } = objectIn(answer)
@@ -20,7 +20,7 @@ export const createVideo: Operation = async (client, parameters, options) => {
   return { kind: 'submitted', jobId: id, pollAfterMs: POLL_AFTER_MS }
 }
 
-/** Rejects if the video may still be there the next time. */
+/** Rejects if the video may still be available at the next poll. */
 export const pollVideo = async (
   client: OpenAI,
   fetch: typeof globalThis.fetch,
@@ -55,7 +55,7 @@ export const cancelVideo = async (
 
 type Video = Partial<OpenAI.Video>
 
-/** The states in which a job stays, except for success. The API names only `failed`. */
+/** The final states of a job, except for success. The API documents only `failed`. */
 const endings: Record<string, (video: Video) => ProviderOutcome> = {
   failed: ({ error, ...facts }) => ({
     ...jobFailed(isContentCode(error?.code) ? 'content_rejected' : 'provider_error'),
@@ -68,7 +68,7 @@ const endings: Record<string, (video: Video) => ProviderOutcome> = {
 
 const cancelled = failed('cancelled', 'The job was cancelled.')
 
-/** The address of the content needs the key, so only this service can load it. */
+/** Loads the content here, because its address requires the key. */
 const download = async (
   client: OpenAI,
   fetch: typeof globalThis.fetch,

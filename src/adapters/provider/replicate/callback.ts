@@ -6,13 +6,13 @@ import type { VendorDependencies } from '../vendor.ts'
 import { openReplicate } from './client.ts'
 import { replicateFailures } from './failures.ts'
 
-/** An account's signatures in the header; there are two while it changes its secret. A bound on the work. */
+/** Signatures in the header. An account has two while it changes its secret. Limits the work. */
 const MAX_SIGNATURES = 16
 
 /**
  * Reads Replicate's callbacks, which are signed with a secret of the account by Standard Webhooks:
- * https://replicate.com/docs/topics/webhooks/verify-webhook
- * The library for these would hold up everything else for 30 ms and more with a body of 1 MB, which anybody may send.
+ * https://replicate.com/docs/topics/webhooks/verify-webhook The usual library would block everything else for 30 ms and
+ * more with a body of 1 MB, which anybody may send.
  */
 export const createReplicateCallback = (dependencies: VendorDependencies): ReadCallback => {
   const keys = new VendorKeys(signal => fetchSecret(dependencies, signal))

@@ -3,8 +3,8 @@ import type { UpstreamCall } from '../upstream-call.ts'
 import type { VendorAccount } from '../vendor.ts'
 
 /**
- * A client for one call. The library repeats requests that fail, without an option against it; the call sends one. It
- * gets no files to encode, since as data URLs it would send itself, the key included.
+ * A client for one call. The library retries failed requests and has no option against it, but the call sends only one.
+ * The library gets no files to encode: as data URLs, it would send them itself, with the key.
  */
 export const openReplicate = async ({ key, baseUrl }: VendorAccount, call: UpstreamCall): Promise<Replicate> => {
   const { default: Client } = await import('replicate')

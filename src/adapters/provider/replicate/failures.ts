@@ -12,7 +12,7 @@ export const replicateFailures: FailureForm = {
   rules: [
     { status: 400, message: REJECTED, means: 'content_rejected' },
     { status: 422, message: REJECTED, means: 'content_rejected' },
-    // A model or version that is gone, private or not an official one.
+    // The model or version is gone, private, or not official.
     { status: 422, code: /version/i, means: 'gone' },
   ],
   // Problem details, as in {"title":"Insufficient credit","detail":"You have …","status":402}.
@@ -23,10 +23,10 @@ export const replicateFailures: FailureForm = {
   },
 }
 
-/** Whether the error of a prediction means that its content is not allowed. */
+/** Whether a prediction's error means that its content is forbidden. */
 export const isRejected = (error: unknown): boolean => REJECTED.test(text(error) ?? JSON.stringify(error ?? ''))
 
-/** Seconds, which are in the body: https://replicate.com/docs/topics/predictions/rate-limits */
+/** Seconds, which the body states: https://replicate.com/docs/topics/predictions/rate-limits */
 const waitOf = (retryAfter: unknown, detail: string | undefined): number | undefined => {
   if (typeof retryAfter === 'number') return retryAfter * 1000
   const seconds = /resets in ~?(\d+(?:\.\d+)?) ?s/.exec(detail ?? '')?.[1]

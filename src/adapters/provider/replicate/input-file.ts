@@ -7,13 +7,12 @@ import { toDataUrl, type VendorDependencies } from '../vendor.ts'
 import { openReplicate } from './client.ts'
 import { replicateFailures } from './failures.ts'
 
-/** The longest file that is to be a data URL: https://replicate.com/docs/reference/http#predictions.create */
+/** The longest file that may be a data URL: https://replicate.com/docs/reference/http#predictions.create */
 const MAX_DATA_URL_BYTES = 256 * 1024
 
 /**
- * An address by which a model can read a file. A larger one is uploaded, as the vendor's library does with every file:
- * https://replicate.com/docs/topics/predictions/input-files
- * No prediction has begun if that fails, whatever became of the upload.
+ * An address at which a model can read a file. A longer file is uploaded first, as the vendor's library does:
+ * https://replicate.com/docs/topics/predictions/input-files If the upload fails, no prediction has begun.
  */
 export const inputAddress = async (
   dependencies: VendorDependencies,

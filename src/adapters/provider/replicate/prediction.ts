@@ -22,7 +22,7 @@ export interface Prediction {
 
 const ID = /^\w[\w-]{0,254}$/
 
-/** Throws if the answer is no prediction. */
+/** Throws if the response is not a prediction. */
 export const predictionOf = (answer: unknown): Prediction => {
   const { id, status, version, output, error, metrics, created_at } = (answer ?? {}) as Record<string, unknown>
   if (typeof id !== 'string' || !ID.test(id) || typeof status !== 'string')
@@ -54,13 +54,13 @@ export const outcomeOf = (
   }
 }
 
-/** Polls become rarer while a prediction takes longer, so that an account may have hundreds at a time. */
+/** Polls become rarer as a prediction takes longer, so that an account can have hundreds of predictions at a time. */
 export const pollAfterMs = ({ createdAt }: Prediction): number => {
   const ageMs = typeof createdAt === 'string' ? Date.now() - Date.parse(createdAt) : 0
   return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, ageMs / 10 || 0))
 }
 
-/** An output is an address, a list of addresses, or text, maybe in pieces; only its form tells, unless `path` does. */
+/** An output is an address, a list of addresses, or text, possibly in pieces. Its form decides, unless `path` does. */
 const resultOf = (output: unknown, path: string | undefined, files: LargeFiles): ProviderOutcome => {
   if (path !== undefined && path !== TEXT)
     return filesOf(
@@ -73,7 +73,7 @@ const resultOf = (output: unknown, path: string | undefined, files: LargeFiles):
   return text === '' ? jobFailed('provider_error') : { kind: 'done', media: [], text }
 }
 
-/** The path that says that an output is a text, even if it reads like an address. */
+/** The path of an output that is text, even if it reads like an address. */
 export const TEXT = 'text'
 
 const textsOf = (output: unknown): string[] =>
@@ -84,7 +84,7 @@ const filesOf = (addresses: unknown[], files: LargeFiles): ProviderOutcome => {
   return media.length === 0 ? jobFailed('provider_error') : { kind: 'done', media }
 }
 
-/** An official model has no version of its own. */
+/** An official model has no version. */
 const workOf = ({ version, metrics }: Prediction): Work => ({
   ...(typeof version === 'string' && version !== 'hidden' && { version }),
   units: Object.fromEntries(

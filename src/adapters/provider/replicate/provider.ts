@@ -9,7 +9,7 @@ import { replicateFailures } from './failures.ts'
 import { inputAddress } from './input-file.ts'
 import { outcomeOf, pollAfterMs, predictionOf, TEXT } from './prediction.ts'
 
-/** Refusals of a call that say nothing of its prediction. */
+/** Statuses of a refused call that do not concern its prediction. */
 const OF_CALL = [401, 402, 403, 408, 429]
 
 /** An account at Replicate. Its operation is `predictions`: https://replicate.com/docs/reference/http */
@@ -69,7 +69,7 @@ export const createReplicateProvider = (dependencies: VendorDependencies): Provi
         const client = await openReplicate(dependencies, call)
         await client.predictions.cancel(jobId, { signal })
       } catch (error) {
-        // A prediction that has ended or is gone.
+        // The prediction has ended or is gone.
         const status = call.refusal?.status
         if (status !== undefined && status < 500 && !OF_CALL.includes(status)) return
         throw call.unanswered(error, replicateFailures)
@@ -95,7 +95,7 @@ export const createReplicateProvider = (dependencies: VendorDependencies): Provi
   }
 }
 
-/** A version of a model, or an official model by its name. */
+/** A version of a model, or an official model by name. */
 const modelOf = (model: string): { version: string } | { model: string } => {
   const version = /^(?:[^:]+:)?([0-9a-f]{64})$/.exec(model)?.[1]
   return version === undefined ? { model } : { version }

@@ -14,7 +14,7 @@ interface Running {
 }
 
 /**
- * Long jobs, one per run, held in memory only. After a restart, polling an unknown job starts it again, with the same
+ * Long jobs, one per run, in memory only. After a restart, polling an unknown job starts it again, with the same
  * result.
  */
 export class Jobs {
@@ -83,10 +83,10 @@ export class Jobs {
 
 const cancelled: ProviderOutcome = { kind: 'failed', code: 'cancelled', message: 'The job was cancelled.' }
 
-/** Far more than are still polled. */
+/** Far more jobs than are polled after their cancellation. */
 const MAX_CANCELLED = 10_000
 
-/** A crash is an outcome, because a retry would crash again. */
+/** A crash is a final outcome, because a retry would crash again. */
 const productionFailed: ProviderOutcome = {
   kind: 'failed',
   code: 'provider_error',

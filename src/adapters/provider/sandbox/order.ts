@@ -7,7 +7,7 @@ export type Order =
   | { craft: 'answer'; seed: number }
   | { craft: Craft; seed: number; works: Work[]; source: 'image' | 'video' | undefined }
 
-/** The sandbox needs no words of a vendor. */
+/** The sandbox needs no upstream parameters. */
 export type SandboxJob = Omit<Job, 'upstream'>
 
 export function orderFor({ runId, endpoint, input }: SandboxJob): Order {
@@ -21,7 +21,7 @@ export function orderFor({ runId, endpoint, input }: SandboxJob): Order {
   return { craft, seed, works, source: SOURCES[kind.slice(0, 2)] }
 }
 
-/** The source that the work needs, by the beginning of the kind. */
+/** The source that a kind of work needs, by the kind's prefix. */
 const SOURCES: Record<string, 'image' | 'video'> = { i2: 'image', v2: 'video' }
 
 function craftOf(kind: string, input: Job['input']): Craft {
@@ -35,12 +35,12 @@ function craftOf(kind: string, input: Job['input']): Craft {
     case 'v2v':
       return 'film'
     case 't2a':
-      // Speech endpoints have `text`, music endpoints have `prompt`.
+      // Speech endpoints have a `text`, music endpoints a `prompt`.
       return 'text' in input ? 'speech' : 'music'
     default:
       throw new Error(`the sandbox does not support endpoints of kind ${kind}`)
   }
 }
 
-/** Whether a job runs on after its submission. */
+/** Whether a job continues after its submission. */
 export const isLong = ({ craft }: Order) => craft === 'film' || craft === 'music'

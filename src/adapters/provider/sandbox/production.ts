@@ -24,7 +24,8 @@ export async function produce(
   try {
     const make = (work: Work) => studio.make({ ...work, ...(progress && { progress }) }, signal, accountId)
     const makeAll = () => Promise.all(order.works.map(make))
-    // All images of an order share one source. They are made one after another, because each but the last copies it.
+    // All images of an order share one source. They are made one after another, because each image except the last
+    // copies the source.
     const makeFrom = async ({ bytes: source }: InputMedia) => {
       const results: (Made | Unusable)[] = []
       for (const work of order.works)
@@ -36,7 +37,7 @@ export async function produce(
       const [first, ...further] = filesOf(job.input)
       return useInputMedia({ ...common, ...(first ?? { url: '' }), further }, signal, use)
     }
-    // A video is only checked: the studio cannot read it.
+    // A video is only checked, because the studio cannot read it.
     const results = await (order.source ? useFiles(order.source === 'image' ? makeFrom : makeAll) : makeAll())
     const media: Made[] = []
     for (const result of results) {
@@ -52,7 +53,7 @@ export async function produce(
   }
 }
 
-/** The files of an input; the film begins with the first one. */
+/** The files of an input. The film starts with the first one. */
 const filesOf = (input: SandboxJob['input']): InputFile[] =>
   fileParameters.flatMap(parameter => {
     const url = textIn(input, parameter)
@@ -61,7 +62,7 @@ const filesOf = (input: SandboxJob['input']): InputFile[] =>
 
 const invalidInput = (message: string): Failed => ({ kind: 'failed', code: 'invalid_input', message })
 
-/** Not retryable, because the same work would take as much again. */
+/** Not retryable, because the same work would take as long again. */
 function overrun({ of }: Overrun, hasSource: boolean): Failed {
   if (hasSource && of === 'memory')
     return invalidInput('The image at image_url takes too much memory; save it again with an image editor.')

@@ -14,7 +14,7 @@ interface SandboxDependencies {
   threads?: number
 }
 
-/** Stands in for the vendors: makes real media of the promised type and size locally, deterministic for a seed. */
+/** Replaces the vendors: generates real media of the requested type and size locally, deterministic for a seed. */
 export const createSandboxProvider = ({ useInputMedia, clock, threads }: SandboxDependencies): Provider => {
   const studio = createStudio(threads === undefined ? {} : { threads })
   const dependencies = { studio, useInputMedia }

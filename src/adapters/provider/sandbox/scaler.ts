@@ -5,7 +5,7 @@ import { isUnusable } from '../../../studio/work.ts'
 /** Longer than the largest picture takes on a busy machine. */
 const TIME_LIMIT_MS = 20_000
 
-/** Scales pictures in a thread of the studio, which already checks and decodes pictures from elsewhere. */
+/** Scales pictures in a thread of the studio, which already checks and decodes untrusted pictures. */
 export const createSandboxScaler = (): PictureScaler => {
   const studio = createStudio({ threads: 1, timeLimitMs: () => TIME_LIMIT_MS })
   return {

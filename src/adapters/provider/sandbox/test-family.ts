@@ -17,8 +17,8 @@ interface Started {
 }
 
 /**
- * Behaves as the test family's input says. A job is just its start and its delay, from which each poll computes the
- * rest, so thousands of concurrent jobs cost almost nothing.
+ * Behaves as the input of the test family says. A job consists of its start and its delay, from which each poll
+ * computes the rest, so thousands of concurrent jobs cost almost nothing.
  */
 export class TestFamily {
   readonly #clock: Clock
@@ -83,7 +83,7 @@ function outcomeOf(input: Job['input']): ProviderOutcome {
     return { kind: 'done', media: [], text: `Sandbox heard: ${textIn(input, 'prompt')}` }
   return {
     kind: 'failed',
-    // The schema allows nothing else.
+    // The schema allows only error codes here.
     code: outcome as RunErrorCode,
     message: `The sandbox was asked to fail with ${outcome}.`,
     retryable: outcome === 'provider_error',
@@ -92,8 +92,8 @@ function outcomeOf(input: Job['input']): ProviderOutcome {
 
 const pauseMs = (remainingMs: number) => Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, remainingMs))
 
-// A single poll at the right time would do, but clients may watch the progress.
+// A single poll at the right time would suffice, but clients may watch the progress.
 const MAX_PAUSE_MS = 10_000
 
-// Even a job that is due, or one that hangs, must not be polled without a pause.
+// Even a job that is due, or that hangs, must not be polled without a pause.
 const MIN_PAUSE_MS = 50
