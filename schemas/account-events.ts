@@ -44,8 +44,8 @@ import {
 import { WebhookSecretRotated, WebhookTested, WebhookTestRequested } from './webhook-events.ts'
 
 /**
- * `identity` replaces `email` where the account was opened with an identity of another kind. Accounts that were opened
- * without `notices` have none until they are set.
+ * `identity` replaces `email` if an identity of another kind opened the account. An account without `notices` gets none
+ * until they are set.
  */
 export const AccountOpened = Closed({
   accountId: AccountId,
@@ -57,26 +57,26 @@ export const AccountOpened = Closed({
 
 const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 
-/** From here on, the account's owner is refused everything. Runs that were accepted before go on. */
+/** From here on, the owner's requests are refused. Accepted runs continue. */
 export const AccountSuspended = Closed({ reason: Reason })
 export const AccountResumed = Closed({ reason: Reason })
 
 /** The highest limit that an operator may set for an account. */
 export const MAX_LIMIT = 1_000_000_000
 const Limit = Type.Integer({ minimum: 1, maximum: MAX_LIMIT })
-/** The limits of an account that differ from the defaults, and apply to all of its keys together. */
+/** Limits of an account that differ from the defaults. All keys of the account share them. */
 export const AccountLimits = Closed({ requestsPerMinute: Type.Optional(Limit), runsInFlight: Type.Optional(Limit) })
 export type AccountLimits = Static<typeof AccountLimits>
 
-/** Replaces all earlier ones: a limit that is missing is the default again. */
+/** Replaces all earlier limits. A missing limit has its default. */
 export const LimitsSet = AccountLimits
 
-/** Why credits are granted, or granted ones withdrawn. */
+/** The reason for a grant, or of the grants that a withdrawal takes back. */
 export const GRANT_KINDS = ['welcome', 'purchase', 'courtesy', 'correction'] as const
 export const GrantKind = OneOf(...GRANT_KINDS)
 export type GrantKind = Static<typeof GrantKind>
 
-/** Money that was paid for credits: a decimal number of a currency (ISO 4217), and the invoice. */
+/** The payment for credits: a decimal amount, its currency (ISO 4217), and the invoice. */
 export const Payment = Closed({
   amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
   currency: Type.String({ pattern: `^${CURRENCY}$` }),
@@ -84,7 +84,7 @@ export const Payment = Closed({
 })
 export type Payment = Static<typeof Payment>
 
-/** `reference` is unique among the account's grants and withdrawals, so that neither happens twice. */
+/** `reference` is unique among the account's grants and withdrawals, so that none is recorded twice. */
 const grant = {
   amountMicros: PositiveMicros,
   balanceAfterMicros: Micros,
@@ -92,7 +92,7 @@ const grant = {
   reference: Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH }),
   reason: Reason,
 }
-/** `payment` is missing from purchases of before it was recorded, and from all other kinds. */
+/** Only purchases have a `payment`. Old purchases have none. */
 export const CreditsGranted = Closed({ ...grant, payment: Type.Optional(Payment) })
 /** Reverses a mistaken grant. */
 export const CreditsWithdrawn = Closed(grant)
@@ -102,18 +102,18 @@ export const BUDGET_PERIODS = ['day', 'week', 'month'] as const
 const BudgetPeriod = OneOf(...BUDGET_PERIODS)
 export type BudgetPeriod = Static<typeof BudgetPeriod>
 
-/** The most that a key may debit in each period. */
+/** The most that a key may debit in a period. */
 export const Budget = Closed({ amountMicros: PositiveMicros, period: BudgetPeriod })
 export type Budget = Static<typeof Budget>
 
-/** The limits of a key, besides its scope. */
+/** The limits of a key, in addition to its scope. */
 const keyLimits = {
-  /** The key is refused from this time on. */
+  /** From this time on, the key is refused. */
   expiresAt: Type.Optional(Timestamp),
   budget: Type.Optional(Budget),
-  /** The ids of the families and endpoints that it may run. */
+  /** The IDs of the families and endpoints that the key may run. */
   models: Type.Optional(Type.Array(Slug, { minItems: 1, maxItems: MAX_KEY_MODELS })),
-  /** The CIDR ranges that its clients must be in. */
+  /** CIDR ranges. The key works only from addresses in them. */
   addresses: Type.Optional(
     Type.Array(Type.String({ minLength: 4, maxLength: 43 }), { minItems: 1, maxItems: MAX_KEY_ADDRESSES }),
   ),
@@ -126,30 +126,30 @@ export const ApiKeyCreated = Closed({
   name: Type.String({ minLength: 1, maxLength: MAX_RECORDED_NAME_LENGTH }),
   hash: Sha256,
   lastFour: Type.String({ minLength: 4, maxLength: 4 }),
-  /** Missing from keys older than scopes, which are `full`. */
+  /** Missing from keys older than scopes, which count as `full`. */
   scope: Type.Optional(KeyScope),
-  /** A test key has no budget, since it spends nothing. */
+  /** A test key has no budget, because it spends nothing. */
   livemode: Livemode,
   ...keyLimits,
 })
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
-/** A request with the key was answered: the first of the UTC day. */
+/** The first answered request with the key in a UTC day. */
 export const ApiKeyUsed = Closed({ keyId: KeyId, hash: Sha256 })
 
-/** A further identity belongs to the account, which brings it no credits. */
+/** A further identity of the account, which brings it no credits. */
 export const IdentityLinked = Closed({ identity: Identity })
 
-/** The owner signed in. A session is never extended: signing in again opens another one. */
+/** The owner signed in. A session is never extended: another sign-in opens another session. */
 export const SessionOpened = Closed({ sessionId: SessionId, expiresAt: Timestamp })
 
 /**
- * `signed_out`: in the browser of this session; `signed_out_everywhere`: in another one; `renewed`: the same browser
+ * `signed_out`: in the browser of the session; `signed_out_everywhere`: in another browser; `renewed`: the browser
  * signed in again; `displaced`: the account had too many sessions, and this was the oldest.
  */
 export const SESSION_ENDINGS = ['signed_out', 'signed_out_everywhere', 'renewed', 'displaced'] as const
 export const SessionClosed = Closed({ sessionId: SessionId, reason: OneOf(...SESSION_ENDINGS) })
 
-/** `label` is the client's own name for what the run was for. It stands here since it belongs to the charge. */
+/** `label` is the client's own name for the purpose of the run. It belongs to the charge, so the debit has it. */
 export const CreditsDebited = Closed({
   runId: RunId,
   amountMicros: PositiveMicros,
@@ -158,8 +158,8 @@ export const CreditsDebited = Closed({
   label: Type.Optional(Label),
 })
 /**
- * The run that a debit was for, and the key that caused the debit, if one did. If that key has a budget, `budgetPeriod`
- * is the first day of the period that the debit counts in.
+ * The run of a debit, and the key that caused it, if a key did. If the key has a budget, `budgetPeriod` is the first
+ * day of the period in which the debit counts.
  */
 export const DebitFacts = Closed({
   model: Slug,
@@ -170,7 +170,7 @@ export const DebitFacts = Closed({
 })
 export type DebitFacts = Static<typeof DebitFacts>
 
-/** Why a run failed. The list is closed and part of the API. */
+/** The reasons for which runs fail. The list is closed and part of the API. */
 export const runErrorCodes = [
   'model_not_found',
   'content_rejected',
@@ -184,8 +184,9 @@ export const RunErrorCode = OneOf(...runErrorCodes)
 export type RunErrorCode = Static<typeof RunErrorCode>
 
 /**
- * A failed run is refunded in full when it fails; an operator may refund a completed one, also in part. `debit` repeats
- * facts of the debit and `error` the code of the failure, so that a refund explains itself. Older refunds have neither.
+ * A failed run is refunded in full when it fails. An operator may refund a completed run, also in part. So that a
+ * refund explains itself, `debit` repeats facts of the debit, and `error` the code of the failure. The oldest refunds
+ * have neither.
  */
 export const CreditsRefunded = Closed({
   runId: RunId,
@@ -196,16 +197,16 @@ export const CreditsRefunded = Closed({
   error: Type.Optional(RunErrorCode),
 })
 
-/** An idempotency key within its mode, so that those of the two never meet: no client's key holds a blank. */
+/** An idempotency key within its mode. Clients' keys have no spaces, so the two modes cannot collide. */
 export const requestNameOf = (key: string, { livemode }: Moded): string => (livemode === false ? `test ${key}` : key)
 
-/** The client's key for a request, and the digest that distinguishes a repeat from a different request. */
+/** The client's key for a request, and a digest that tells a repeat from another request. */
 export const Idempotency = Closed({ key: Type.String({ pattern: '^[!-~]{1,255}$' }), requestHash: Sha256 })
 export type Idempotency = Static<typeof Idempotency>
 
 /**
- * `input` is the client's input with the defaults that were applied before pricing. A test run has no debit: it carries
- * the receipt of what it would cost, and its label, itself.
+ * `input` is the client's input with defaults. A test run has no debit, so this event carries its hypothetical receipt
+ * and its label.
  */
 export const RunQueued = Closed({
   runId: RunId,
@@ -224,7 +225,7 @@ export const RunQueued = Closed({
 })
 export type RunQueued = Static<typeof RunQueued>
 
-/** A model at a provider. `account` tells the operator's accounts there apart, and is no secret. */
+/** A model at a provider. `account` identifies one of the operator's accounts there. It is not a secret. */
 export const Upstream = Closed({
   provider: Slug,
   model: Type.String({ minLength: 1, maxLength: 200 }),
@@ -232,7 +233,7 @@ export const Upstream = Closed({
 })
 export type Upstream = Static<typeof Upstream>
 
-/** The upstream that did the work of a run, or that failed last. */
+/** The upstream that did the work of a run, or failed last. */
 const WorkedUpstream = Closed({
   ...Upstream.properties,
   /** The version of the model, if the provider reports it. */
@@ -240,9 +241,9 @@ const WorkedUpstream = Closed({
 })
 export type WorkedUpstream = Static<typeof WorkedUpstream>
 
-/** `upstream` is tried first. */
+/** `upstream` is the first to be tried. */
 export const RunStarted = Closed({ runId: RunId, upstream: Upstream })
-/** `upstream` has accepted the job. */
+/** `upstream` accepted the job. */
 export const RunSubmitted = Closed({
   runId: RunId,
   jobId: Type.String({ minLength: 1, maxLength: 255 }),
@@ -261,7 +262,7 @@ export const C2pa = OneOf('present', 'absent')
 export type C2pa = Static<typeof C2pa>
 
 /**
- * A result in the object store. Addresses are built from the key on each read, so the log stays valid if the store
+ * A result in the object store. Addresses are derived from the key on each read, so the log stays valid if the store
  * moves.
  */
 export const Artifact = Closed({
@@ -269,12 +270,12 @@ export const Artifact = Closed({
   mimeType: MimeType,
   sizeBytes: SizeBytes,
   sha256: Sha256,
-  /** Whether a C2PA manifest was found in the file, not whether it is true. Missing from older events. */
+  /** Whether the file has a C2PA manifest, which may be false. Missing from older events. */
   c2pa: Type.Optional(C2pa),
 })
 export type Artifact = Static<typeof Artifact>
 
-/** `willDeleteAt` is when the artifacts, if any, are deleted. */
+/** `willDeleteAt`: when the artifacts, if any, will be deleted. */
 export const RunOutput = Closed({
   artifacts: Type.Array(Artifact),
   text: Type.Optional(Type.String()),
@@ -285,16 +286,16 @@ export type RunOutput = Static<typeof RunOutput>
 export const RunError = Closed({ code: RunErrorCode, message: Type.String({ minLength: 1, maxLength: 1000 }) })
 export type RunError = Static<typeof RunError>
 
-/** Older events, and the failures of runs that no upstream was asked to do, name none. */
+/** Older events, and failures of runs that reached no upstream, name no upstream. */
 export const RunCompleted = Closed({ runId: RunId, output: RunOutput, upstream: Type.Optional(WorkedUpstream) })
-/** `willDeleteAt` is when files that the run may have stored are deleted; missing if it can have stored none. */
+/** `willDeleteAt`: when any files of the run will be deleted; missing if the run cannot have stored files. */
 export const RunFailed = Closed({
   runId: RunId,
   error: RunError,
   upstream: Type.Optional(WorkedUpstream),
   willDeleteAt: Type.Optional(Timestamp),
 })
-/** Quantities that a provider bills, by its names for them. */
+/** The most quantities that a provider bills. Their names are the provider's. */
 export const MAX_BILLED_UNITS = 32
 export const MAX_UNIT_LENGTH = 64
 const BilledUnits = Type.Record(
@@ -303,7 +304,7 @@ const BilledUnits = Type.Record(
   { maxProperties: MAX_BILLED_UNITS },
 )
 
-/** The amount of a cost is the provider's own, or follows from the price list of a binding; otherwise there is none. */
+/** The provider reported the amount, or the amount follows from the price list of a binding, or it is unknown. */
 const COST_SOURCES = ['reported', 'price_list', 'unknown'] as const
 
 const cost = {
@@ -312,20 +313,20 @@ const cost = {
   amountMicros: Type.Optional(Micros),
   currency: Type.Optional(Type.String({ pattern: `^${CURRENCY}$` })),
   source: OneOf(...COST_SOURCES),
-  /** 128 random bits, so that a reader of the digest cannot find the amount by trying. */
+  /** 128 random bits, so that the amount cannot be found from the digest by trying. */
   salt: Type.String({ pattern: '^[0-9a-f]{32}$' }),
 }
 const ProviderCost = Closed(cost)
 export type ProviderCost = Static<typeof ProviderCost>
 
 /**
- * What the work on a run costs the operator at a vendor. It follows the events that end the run in their append, and
- * moves no credits. Customers see only its digest.
+ * The vendor's charge for the work on a run, which the operator pays. It follows the events that end the run in the
+ * same append, and moves no credits. Customers see only its digest.
  */
 export const ProviderCostRecorded = Closed({ runId: RunId, ...WorkedUpstream.properties, ...cost })
 export type ProviderCostRecorded = Static<typeof ProviderCostRecorded>
 
-/** The artifacts, or what a failed run may have left, were deleted from the object store. */
+/** The artifacts, or files that a failed run may have left, were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })
 
 // Each webhook attempt is an event.
@@ -339,13 +340,13 @@ export const WebhookAttemptFailed = Closed({
   nextAttemptAt: Type.Optional(Timestamp),
 })
 export type WebhookAttemptFailed = Static<typeof WebhookAttemptFailed>
-/** There are no further attempts unless the account's owner or the operator asks for redelivery. */
+/** No further attempts follow, unless the owner or the operator asks for redelivery. */
 export const WebhookAbandoned = Closed({ runId: RunId, attempts: Attempt })
 export const WebhookRedeliveryRequested = Closed({ runId: RunId, url: Type.String() })
 
 /**
  * A file may be stored under this key, through the service (`inline`) or directly in the object store (`presigned`).
- * The event precedes the file, so that every file has an owner.
+ * The event precedes the file, so every file has an owner.
  */
 export const UploadGranted = Closed({
   uploadId: UploadId,
@@ -356,15 +357,15 @@ export const UploadGranted = Closed({
   mimeType: MimeType,
   maxSizeBytes: SizeBytes,
   livemode: Livemode,
-  /** No transfer can begin after this time. */
+  /** No transfer may start after this time. */
   expiresAt: Timestamp,
   willDeleteAt: Timestamp,
 })
 export type UploadGranted = Static<typeof UploadGranted>
 
 /**
- * The file has arrived and matches its grant. Until it is `sealed` the client can replace it, so it is inspected again
- * when the grant has ended.
+ * The file has arrived and matches its grant. Until it is `sealed`, the client can replace it, so it is inspected again
+ * after the grant ends.
  */
 export const UploadStored = Closed({
   uploadId: UploadId,
@@ -374,17 +375,17 @@ export const UploadStored = Closed({
 })
 export type UploadStored = Static<typeof UploadStored>
 
-/** The owner asked for the deletion. */
+/** The owner asked to delete the upload. */
 export const UploadDeletionRequested = Closed({ uploadId: UploadId })
 
-/** The file was deleted: at its owner's request, on expiry, or because it was unacceptable or never arrived. */
+/** The file was deleted: the owner asked for it, or it expired, was unacceptable, or never arrived. */
 export const UploadDeleted = Closed({
   uploadId: UploadId,
   reason: OneOf('requested', 'expired', 'never_sent', 'too_large', 'unsupported_type'),
 })
 export type UploadDeleted = Static<typeof UploadDeleted>
 
-/** Everything that can happen to an account, by event type. */
+/** All events of an account, by type. */
 export const accountEvents = {
   AccountOpened,
   AccountSuspended,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Line } from './names.ts'
 import { Closed, KeyId, OneOf, SessionId, Tagged } from './primitives.ts'
 
-/** Characters of an operator's or auditor's name. It is written into every event, so it must stay short. */
+/** The longest name of an operator or auditor. Every event contains the name, so it must be short. */
 export const MAX_ACTOR_NAME_LENGTH = 64
 
 /** Printable, so that a name cannot hide or break a line of a report. */
@@ -13,7 +13,7 @@ export const Actor = Tagged(
   'kind',
   Closed({ kind: Type.Literal('key'), keyId: KeyId }),
   Closed({ kind: Type.Literal('session'), sessionId: SessionId }),
-  // Events from before operators were named have no name.
+  // The oldest events of operators have no name.
   Closed({ kind: Type.Literal('operator'), name: Type.Optional(ActorName) }),
   Closed({ kind: Type.Literal('auditor'), name: ActorName }),
   Closed({ kind: OneOf('reactor', 'service') }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { ActorName } from './actor.ts'
 import { AccountId, AuditorId, Closed, type EventUnion, MAX_PAGE, OneOf, Sha256 } from './primitives.ts'
 
-/** `name` is the one that events give as their actor. `hash` is SHA-256 of the key. */
+/** `name` is the auditor's name as the actor of events. `hash` is SHA-256 of the key. */
 export const AuditorKeyCreated = Closed({
   auditorId: AuditorId,
   name: ActorName,
@@ -12,21 +12,21 @@ export const AuditorKeyCreated = Closed({
 
 export const AuditorKeyRevoked = Closed({ auditorId: AuditorId, hash: Sha256 })
 
-/** Everything that can happen in the stream of auditors, by event type. */
+/** All events of the stream of auditors, by type. */
 export const auditorEvents = { AuditorKeyCreated, AuditorKeyRevoked }
 export type AuditorEvent = EventUnion<typeof auditorEvents>
 
-/** What auditors can read: the last part of the path under `/v1/audit`. */
+/** The resources for auditors: the last part of the path under `/v1/audit`. */
 const AUDIT_ROUTES = ['accounts', 'ledger', 'seals', 'reads', 'verify'] as const
 
-/** Characters of a time or cursor in a request. Their patterns allow fewer. */
+/** The longest time or cursor in a request. Their patterns allow fewer characters. */
 const short = Type.String({ minLength: 1, maxLength: 64 })
 
-/** An auditor read something. The event precedes the answer, which may have been lost on its way. */
+/** An auditor read something. The event precedes the response, which may have been lost. */
 export const AuditorRead = Closed({
   auditorId: AuditorId,
   route: OneOf(...AUDIT_ROUTES),
-  /** The parameters of the request, as it gave them. */
+  /** The parameters of the request. */
   parameters: Closed({
     account: Type.Optional(AccountId),
     kind: Type.Optional(OneOf('grant', 'withdrawal', 'debit', 'refund')),
@@ -38,6 +38,6 @@ export const AuditorRead = Closed({
 })
 export type AuditorRead = Static<typeof AuditorRead>
 
-/** Everything that can happen in the stream of what auditors read, by event type. */
+/** All events of the stream of auditors' reads, by type. */
 export const readEvents = { AuditorRead }
 export type ReadEvent = EventUnion<typeof readEvents>

@@ -42,8 +42,8 @@ export const ParametersSchema = Type.Object({
 export type ParametersSchema = Static<typeof ParametersSchema>
 
 /**
- * How many times work is submitted to a provider that does not accept it, and the wait before the second attempt, which
- * then doubles.
+ * How often work is submitted to a provider that does not accept it, and the wait before the second attempt. The wait
+ * doubles after each attempt.
  */
 export const Retry = Closed({
   attempts: Type.Integer({ minimum: 1, maximum: 10 }),
@@ -51,7 +51,7 @@ export const Retry = Closed({
 })
 export type Retry = Static<typeof Retry>
 
-/** `timeoutMs` is how long a started run may take before it fails and is refunded. */
+/** `timeoutMs`: the time after which a started run fails and is refunded. */
 export const Endpoint = Closed({
   id: Slug,
   kind: Kind,
@@ -71,13 +71,13 @@ export const Family = Closed({
   name: Type.String(),
   outputType: OutputType,
   endpoints: Type.Array(Endpoint, { minItems: 1 }),
-  /** The IDs of withdrawn families that this family replaces. The error for a withdrawn family names it. */
+  /** The IDs of withdrawn families that this family replaces. Errors for these families name this one. */
   replaces: Type.Optional(Type.Array(Slug)),
 })
 export type Family = Static<typeof Family>
 export const Families = Type.Array(Family)
 
-/** One step of a price, in order of evaluation, so that an auditor can recompute the total from the receipt alone. */
+/** One step of a price, in order of evaluation. An auditor can recompute the total from the receipt alone. */
 export const ReceiptLine = Tagged(
   'kind',
   Closed({ kind: Type.Literal('base'), amountMicros: Micros }),
@@ -86,7 +86,7 @@ export const ReceiptLine = Tagged(
   Closed({
     kind: Type.Literal('surcharge'),
     parameter: Parameter,
-    /** The value that the surcharge is for; absent in receipts of format 1. */
+    /** The value that caused the surcharge; absent in receipts of format 1. */
     equals: Type.Optional(Surcharge.properties.when.properties.equals),
     usdMicros: Micros,
     amountMicros: Micros,
@@ -94,16 +94,14 @@ export const ReceiptLine = Tagged(
 )
 export type ReceiptLine = Static<typeof ReceiptLine>
 
-/**
- * The calculation behind a debit. `catalogRevision` is the revision of the `catalog` event that holds the price rule.
- */
+/** The calculation of a debit. `catalogRevision` is the revision of the `catalog` event with the price rule. */
 export const Receipt = Closed({
   catalogRevision: Type.Integer({ minimum: 0 }),
   model: Slug,
   endpoint: Slug,
   lines: Type.Array(ReceiptLine),
   totalMicros: Micros,
-  /** The rate that turned surcharges into credits; absent in receipts of format 1 without a surcharge. */
+  /** The rate for surcharges; absent in receipts of format 1 without a surcharge. */
   usdPerCreditMicros: Type.Optional(Micros),
 })
 export type Receipt = Static<typeof Receipt>

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { MIN_MASTER_SECRET_LENGTH, OneOf } from './primitives.ts'
 
-/** The work that a process can do. Any number of processes may share a role and the stores. */
+/** The work of a process. Any number of processes may share a role and the stores. */
 export const ROLES = ['api', 'projector', 'reactors', 'sealer'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -42,9 +42,8 @@ const limit = (byDefault: number, what: string) =>
   })
 
 /**
- * Every environment variable that the service reads. Values arrive as text; the check converts numbers and fills in
- * defaults. The descriptions also end error messages: they begin with a noun or, for
- * switches, with a verb, and have no period.
+ * All environment variables of the service. Values arrive as text; the check converts numbers and fills in defaults.
+ * Descriptions also end error messages: they start with a noun or, for switches, with a verb, and have no period.
  */
 export const Environment = Type.Object({
   PORT: Type.Integer({

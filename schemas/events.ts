@@ -12,7 +12,7 @@ import type { Recorded } from './recorded.ts'
 import { type RegistrationEvent, registrationEvents } from './registration-events.ts'
 import { type SealEvent, sealEvents } from './seal-events.ts'
 
-/** `hash` chains the event to the one before it in its stream; see `src/engine/log/hash-chain.ts`. */
+/** `hash` chains the event to the previous event of its stream; see `src/engine/log/hash-chain.ts`. */
 export const EventMetadata = Closed({
   format: Type.Optional(Type.Literal(2)),
   at: Timestamp,
@@ -36,7 +36,7 @@ export const events = {
   operator: operatorEvents,
 }
 
-/** Whether a category has one stream, which has its name, or one for each id, named `<category>-<id>`. */
+/** Whether a category is one stream with the category's name, or has streams named `<category>-<id>`. */
 export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> = {
   account: 'one for each id',
   catalog: 'one',
@@ -65,24 +65,24 @@ export type RecordedEvent = Recorded<DomainEvent>
 
 const ACCOUNT_PREFIX = 'account-'
 export const CATALOG_STREAM = 'catalog'
-/** How many accounts people have opened of late. */
+/** Counts the accounts that people have opened lately. */
 export const REGISTRATIONS_STREAM = 'registrations'
 export const SEALS_STREAM = 'seals'
 export const PERIODS_STREAM = 'periods'
 export const AUDITORS_STREAM = 'auditors'
-/** What auditors have read. */
+/** The reads of auditors. */
 export const READS_STREAM = 'reads'
-/** What operators have chosen among providers. */
+/** The choices of operators among providers. */
 export const PROVIDERS_STREAM = 'providers'
 /** The alerts of the operator. */
 export const OPERATOR_STREAM = 'operator'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
 export const loginStream = (identityHash: string) => `login-${identityHash}`
 
-/** The account whose stream holds an event. The codec admits account events to no other streams. */
+/** The account of an event. The codec admits account events only to streams of accounts. */
 export const accountOf = ({ stream }: Recorded<AccountEvent>): AccountId =>
   stream.slice(ACCOUNT_PREFIX.length) as AccountId
 
-/** The account that a stream belongs to; undefined for the catalog and for logins. */
+/** The account of a stream; undefined for any other stream. */
 export const accountIn = (stream: string): AccountId | undefined =>
   stream.startsWith(ACCOUNT_PREFIX) ? (stream.slice(ACCOUNT_PREFIX.length) as AccountId) : undefined

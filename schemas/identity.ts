@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Line } from './names.ts'
 import { Closed, Tagged } from './primitives.ts'
 
-/** The longest name of a messenger account that is kept. It is only for people to read, and may change. */
+/** The longest stored name of a messenger account. The name is only for people, and may change. */
 export const MAX_IDENTITY_NAME_LENGTH = 64
 
 /** An e-mail address, in lower case and NFC, with its domain in ASCII. */
@@ -18,7 +18,7 @@ export const TelegramIdentity = Closed({
   name: Type.Optional(Line(MAX_IDENTITY_NAME_LENGTH)),
 })
 
-/** An e-mail address or a messenger account. Its owner may use the account that it is linked to. */
+/** An e-mail address or a messenger account. Its owner may use the account to which it is linked. */
 export const Identity = Tagged('kind', EmailIdentity, TelegramIdentity)
 export type Identity = Static<typeof Identity>
 export type EmailIdentity = Static<typeof EmailIdentity>

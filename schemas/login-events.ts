@@ -2,13 +2,13 @@ import { type Static, Type } from 'typebox'
 import { AccountId, Closed, type EventUnion, Micros, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { WelcomeWithheld } from './registration-events.ts'
 
-/** An operator invites this identity, which may then open an account with REGISTRATION=invite. */
+/** An operator invited this identity, which may then open an account with REGISTRATION=invite. */
 export const LoginInvited = Closed({})
 
 /**
  * A one-time code was made for this identity. `hash` is keyed, so the log does not reveal the code. With `linkTo`, the
- * code links the identity to that account and signs nobody in. `known` is set if the request came from a browser that
- * had signed in to the account of the identity. `busy` is set if only identities with an account got codes at the time.
+ * code links the identity to that account instead of signing in. `known`: the browser had signed in to the identity's
+ * account before. `busy`: only identities with an account got codes at the time.
  */
 export const LoginCodeRequested = Closed({
   codeId: Uuid,
@@ -20,22 +20,19 @@ export const LoginCodeRequested = Closed({
 })
 export type LoginCodeRequested = Static<typeof LoginCodeRequested>
 
-/** Somebody entered a code for it. The first correct try uses the code up. */
+/** Somebody entered a code for this identity. The first correct try uses up the code. */
 export const LoginCodeTried = Closed({ codeId: Uuid, correct: Type.Boolean() })
 
-/**
- * This identity belongs to that account, forever. `additional` is set if the account was opened with another identity
- * before.
- */
+/** This identity belongs to the account, forever. `additional`: another identity opened the account. */
 export const LoginLinked = Closed({ accountId: AccountId, additional: Type.Optional(Type.Literal(true)) })
 export type LoginLinked = Static<typeof LoginLinked>
 
 /**
- * The welcome credits that the account of an identity opens with. `login` is the hash in the name of its stream. The
- * event is in the stream of the plain spelling, which gets them once for all spellings of a mailbox.
+ * The welcome credits for the account of an identity. `login` is the hash in the name of the identity's stream. The
+ * event belongs to the stream of the mailbox's plain spelling, so all spellings get the credits once.
  */
 export const WelcomeDecided = Closed({ login: Sha256, welcomeMicros: Micros, withheld: Type.Optional(WelcomeWithheld) })
 
-/** Everything that can happen to one identity, in its stream `login-<hash>`. */
+/** All events of an identity, in its stream `login-<hash>`, by type. */
 export const loginEvents = { LoginInvited, LoginCodeRequested, LoginCodeTried, LoginLinked, WelcomeDecided }
 export type LoginEvent = EventUnion<typeof loginEvents>

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 
-// Texts that people choose. Their characters are checked by this service alone: the regular expressions of other
-// languages know other characters, and some know no lookarounds. Published schemas hold only the lengths.
+// Texts that people choose. Only this service checks their characters: regular expressions of other languages know
+// other characters, and some have no lookarounds. Published schemas contain only the lengths.
 
-/** A name on one line, such as a label: printable characters of any script, of which the first is not blank. */
+/** A name on one line, such as a label: printable characters of any script, the first one not a space. */
 export const Line = (maxLength: number) => Type.String({ minLength: 1, maxLength, format: 'line' })
 
 /** One name in a path, in any script. */
@@ -12,12 +12,12 @@ export const FileName = (maxLength: number) => Type.String({ minLength: 1, maxLe
 /** File names with slashes between them; it may be empty. */
 export const FolderPath = (maxLength: number) => Type.String({ maxLength, format: 'folder-path' })
 
-/** Four times the longest name that a schema allows: no letter is written with more characters. */
+/** Four times the longest name in a schema: no letter needs more characters. */
 const MAX_CHARACTERS = 1024
 
 /**
- * The form in which names are compared, sorted and counted, since one letter can be written in several ways. A text too
- * long for a name is left alone: sorting its accents could take seconds.
+ * The form in which names are compared, sorted and counted, since a letter can have several spellings. A text that is
+ * too long for a name is returned unchanged: normalising its accents could take seconds.
  */
 export const normalized = (name: string): string => (name.length > MAX_CHARACTERS ? name : name.normalize('NFC'))
 
@@ -32,17 +32,20 @@ const JOINER = '[\\u200c\\u200d]'
  */
 const JOINED_LETTERS = `${JOINER}(?:(?<=${VIRAMA}${JOINER})|(?<=\\p{L}\\p{M}*${JOINER})(?=[\\p{L}\\p{M}]))`
 
-/** A person with a laptop is one emoji of two (https://www.unicode.org/reports/tr51/#Emoji_ZWJ_Sequences). */
+/**
+ * An emoji that joins two others, such as a person with a laptop
+ * (https://www.unicode.org/reports/tr51/#Emoji_ZWJ_Sequences).
+ */
 const JOINED_EMOJI = '(?<=\\p{ExtPict}[\\ufe0f\\p{EMod}]?)\\u200d(?=\\p{ExtPict})'
 
-/** The flags of regions, such as Wales, spell their names in tags, which are invisible anywhere else. */
+/** Flags of regions, such as Wales, spell their names in tags, which are invisible elsewhere. */
 const FLAG_TAGS = '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,7}\\u{e007f}'
 
 const JOINED = `${JOINED_LETTERS}|${JOINED_EMOJI}|${FLAG_TAGS}`
 
 /**
- * Characters that control a terminal, are invisible, break a line, or are private, and the places that Unicode reserves
- * for more of them. Other unassigned characters are printable: a service with an older Node.js must accept new emoji.
+ * Characters that control a terminal, break a line, or are invisible or private, and ranges that Unicode reserves for
+ * more of them. Other unassigned characters are printable: a service with an older Node.js must accept new emoji.
  */
 const NOT_PRINTABLE = [
   '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Noncharacter_Code_Point}',
@@ -56,16 +59,16 @@ const CHARACTERS = new RegExp(CHARACTER, 'gu')
 /** Whether a text can be a line, whatever its length. */
 export const isLine = (text: string): boolean => LINE.test(text)
 
-/** The printable part of a text from elsewhere, as a line. */
+/** The printable part of any text, as a line. */
 export const toLine = (text: string, maxLength: number): string => {
   const whole = printable(normalized(text)).trim()
-  // The end may cut a joined emoji.
+  // The cut may split a joined emoji.
   return printable([...whole].slice(0, maxLength).join(''))
 }
 
 const printable = (text: string) => (text.match(CHARACTERS) ?? []).join('')
 
-/** File systems allow more than lines do, such as blanks at the start. */
+/** File systems allow more than lines do, such as leading spaces. */
 const FILE_NAME = new RegExp(
   `^(?:[^/\\\\\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\u200c\\u200d]|${JOINED_LETTERS}|${JOINED_EMOJI})*$`,
   'u',

@@ -16,8 +16,9 @@ import {
 } from './primitives.ts'
 
 /**
- * What an account is told of, and where: by mail, to a URL, or both. `login` is the hash of the e-mail identity that
- * mail goes to; without it, mail goes to the first. A balance is never under 0, which therefore means no notices of it.
+ * The notices of an account, and where they go: by mail, to a URL, or both. `login` is the hash of the e-mail identity
+ * that gets mail; without it, mail goes to the first. 0 means no notices of the balance, since a balance is never
+ * negative.
  */
 export const NoticeSettings = Closed({
   email: Type.Boolean(),
@@ -39,7 +40,7 @@ const budgetUse = {
   renewsAt: Timestamp,
 }
 
-/** What a notice is about. */
+/** The subject of a notice. */
 export const Notice = Tagged(
   'kind',
   Closed({ kind: Type.Literal('balance_low'), balanceMicros: Micros, underMicros: PositiveMicros }),
@@ -48,24 +49,24 @@ export const Notice = Tagged(
   Closed({ kind: Type.Literal('key_expiring'), keyId: KeyId, expiresAt: Timestamp }),
   Closed({
     kind: Type.Literal('model_retiring'),
-    /** A family, and those of its endpoints that retire at this time. */
+    /** A family, and its endpoints that retire at this time. */
     model: Slug,
     endpoints: Type.Array(Slug, { minItems: 1 }),
     retiresAt: Timestamp,
-    /** The family that replaces it. */
+    /** The replacement of the family. */
     replacedBy: Type.Optional(Slug),
-    /** At most so many days are left. */
+    /** At most this many days are left. */
     days: Type.Integer({ minimum: 1 }),
   }),
 )
 export type Notice = Static<typeof Notice>
 
 /**
- * Something that the account's owner wants to know, in the append of its cause. Its deliveries are due at once; an
- * empty `to` means none. The e-mail address is looked up when mail is sent, so that the event does not repeat it.
+ * A notice for the account's owner, in the append of its cause. Its deliveries are due at once; with an empty `to`,
+ * there are none. The e-mail address is looked up when mail is sent, so the event does not repeat it.
  */
 export const NoticeRaised = Closed({
-  /** Counts the notices of the account from 1. */
+  /** Counts the account's notices from 1. */
   number: Type.Integer({ minimum: 1 }),
   notice: Notice,
   to: Closed({ email: Type.Optional(Type.Literal(true)), url: Type.Optional(Type.String()) }),
@@ -88,16 +89,16 @@ export const NoticeAttemptFailed = Closed({
   nextAttemptAt: Type.Optional(Timestamp),
 })
 
-/** There are no further attempts. */
+/** No further attempts follow. */
 export const NoticeAbandoned = Closed({ ...delivery, attempts: Attempt })
 
-/** How many days before a model retires its users get notices: in time to plan, to change, and as a last call. */
+/** Days before a model retires on which its users get notices: time to plan, to change, and a last call. */
 export const RETIREMENT_NOTICE_DAYS = [1, 7, 30]
 
-/** How long before its expiry a key with a longer life gets a notice. The creator of a shorter one knows its end. */
+/** How long before its expiry a key gets a notice. Keys with a shorter life get none: their creators know the end. */
 const EXPIRY_NOTICE_MS = 7 * 24 * 60 * 60 * 1000
 
-/** When an account is told that a key expires, in ISO 8601; undefined if it is not. */
+/** When the owner of an account is notified that a key expires, in ISO 8601; undefined for no notice. */
 export const expiryNoticeAt = (expiresAt: string | undefined, createdAt: string): string | undefined => {
   const atMs = Date.parse(expiresAt ?? '') - EXPIRY_NOTICE_MS
   return atMs > Date.parse(createdAt) ? new Date(atMs).toISOString() : undefined

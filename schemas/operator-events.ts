@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { Attempt, AttemptReason, Closed, type EventUnion, OneOf, Slug, Tagged, Timestamp } from './primitives.ts'
 
-/** Characters of the name of a seal sink, which may be a path. */
+/** The longest name of a seal sink, which may be a path. */
 export const MAX_SINK_LENGTH = 300
 
-/** Something that only the operator can mend. */
+/** A problem that only the operator can fix. */
 export const Alert = Tagged(
   'kind',
   // The provider refuses the key, or the account has no credit or quota left.
@@ -18,16 +18,16 @@ export const Alert = Tagged(
 )
 export type Alert = Static<typeof Alert>
 
-/** Counts the notices to the operator from 1. */
+/** Counts the alerts from 1. */
 const number = Type.Integer({ minimum: 1 })
 
 /**
- * An alert has begun. `mail` is false if OPERATOR_EMAIL was not set, or if mail about the same alert was pending.
- * Mail is due at once, or an hour after the last about the same alert.
+ * An alert started. `mail` is false if OPERATOR_EMAIL was not set, or if mail about an equal alert was pending. Mail is
+ * due at once, or an hour after the last mail about an equal alert.
  */
 export const OperatorNoticeRaised = Closed({ number, trouble: Alert, mail: Type.Boolean() })
 
-/** The alert of a notice is over. The next one is a new notice. */
+/** An alert ended. If the problem returns, it is a new alert. */
 export const OperatorTroubleEnded = Closed({ number })
 
 export const OperatorNoticeDelivered = Closed({ number, attempt: Attempt })
@@ -40,10 +40,10 @@ export const OperatorNoticeAttemptFailed = Closed({
   nextAttemptAt: Type.Optional(Timestamp),
 })
 
-/** There are no further attempts. */
+/** No further attempts follow. */
 export const OperatorNoticeAbandoned = Closed({ number, attempts: Attempt })
 
-/** Everything that can happen in the stream of notices to the operator, by event type. */
+/** All events of the stream of alerts, by type. */
 export const operatorEvents = {
   OperatorNoticeRaised,
   OperatorTroubleEnded,

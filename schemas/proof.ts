@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Sha256, Tagged } from './primitives.ts'
 
-// The documents of `docs/ledger-format.md`, "Proofs", which customers check without the log.
+// The documents of `docs/ledger-format.md`, "Proofs". Customers check them without the log.
 
-/** Trees have fewer entries than this, so that every number of a proof is exact in every language. */
+/** Trees have fewer entries than this, so that all numbers of a proof are exact in every language. */
 export const MAX_TREE_SIZE = 2 ** 31
 
 const Revision = Type.Integer({ minimum: 0, maximum: MAX_TREE_SIZE - 2 })
@@ -22,15 +22,15 @@ const texts = {
   ),
 }
 
-/** The texts that the link of an event is made of, exactly as they are hashed. */
+/** The texts of an event's link, exactly as they are hashed. */
 export const EventTexts = Closed(texts)
 export type EventTexts = Static<typeof EventTexts>
 
-/** An event, and its place in the tree over the links of its stream. */
+/** An event, and its place in the tree over its stream's links. */
 export const ProvenEvent = Closed({ revision: Revision, previous: Sha256, ...texts, path: Path })
 export type ProvenEvent = Static<typeof ProvenEvent>
 
-/** A stream as a seal covers it, and its place in the tree over all streams. */
+/** A stream under a seal, and its place in the tree over all streams. */
 export const ProvenLeaf = Closed({
   stream: Type.String({ pattern: '^[a-z]+(-[a-z0-9_]+)?$' }),
   revision: Revision,
@@ -63,9 +63,9 @@ export const ConsistencyProof = Closed({
   ...head('consistency'),
   earlier: ProvenSeal,
   later: ProvenSeal,
-  /** From the link of the earlier seal to the root over the links of all seals before the later one. */
+  /** From the link of the earlier seal to the root over the links of all seals before the later seal. */
   inclusion: Path,
-  /** From the root over what came before the earlier seal to the same root. */
+  /** From the root over the links before the earlier seal to the same root. */
   consistency: Path,
 })
 export type ConsistencyProof = Static<typeof ConsistencyProof>
@@ -74,18 +74,18 @@ const SealedAccount = Closed({ seal: ProvenSeal, leaf: ProvenLeaf })
 
 export const StatementProof = Closed({
   ...head('statement'),
-  /** Absent in a statement from the beginning. */
+  /** Absent if the statement starts when the account was opened. */
   from: Type.Optional(SealedAccount),
   to: SealedAccount,
-  /** The first event: the last one that `from` covers and that tells the balance. */
+  /** The first event: the last event under `from` that states the balance. */
   start: Closed({
     revision: Revision,
     previous: Sha256,
-    /** The complete parts of the tree over all links before it, the largest first. */
+    /** The complete subtrees over all previous links, largest first. */
     tree: Type.Array(Sha256),
   }),
   events: Type.Array(EventTexts, { minItems: 1 }),
-  /** The events of the catalog that the receipts name, as `to` covers them; absent without receipts. */
+  /** The catalog events that the receipts name, under `to`; absent without receipts. */
   catalog: Type.Optional(Closed({ leaf: ProvenLeaf, events: Type.Array(ProvenEvent) })),
 })
 export type StatementProof = Static<typeof StatementProof>

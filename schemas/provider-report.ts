@@ -3,10 +3,10 @@ import { Closed, OneOf, Slug, Timestamp } from './primitives.ts'
 
 const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-/** Reports are shown on terminals, so that nothing else may be in them. */
+/** Terminals show reports, so they must not contain other characters. */
 const Visible = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$' })
 
-/** Why an account at a provider, or one of its models, gets no jobs, and until when. */
+/** An open circuit breaker: why an account at a provider, or one of its models, gets no jobs, and until when. */
 const ReportedRest = Closed({
   provider: Slug,
   account: Visible,
@@ -16,12 +16,12 @@ const ReportedRest = Closed({
 })
 export type ReportedRest = Static<typeof ReportedRest>
 
-/** More than a sound configuration has. An operator who sees so many knows enough. */
+/** More than a healthy configuration has. An operator who sees this many knows enough. */
 export const MAX_REPORTED_RESTS = 500
 
-/** What a process that submits jobs says of its providers. */
+/** The report of a process that submits jobs. */
 export const ProviderReport = Closed({
-  /** Its calls that are in progress, by provider, and how many may be for each. */
+  /** Calls in progress by provider, and the most calls per provider. */
   calls: Type.Record(Slug, Count, { additionalProperties: false }),
   maxCalls: Count,
   rests: Type.Array(ReportedRest, { maxItems: MAX_REPORTED_RESTS }),

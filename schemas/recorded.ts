@@ -1,17 +1,17 @@
 /** The place of an event in the whole log. Positions rise, and may have gaps. */
 export type Position = number
 
-/** The fields that events of all types have. */
+/** The fields of all events. */
 export interface AnyEvent {
   type: string
   data: unknown
 }
 
-/** An event as the log holds it, not yet checked. */
+/** An event in the log, before it is checked. */
 export interface RawEvent {
   id: string
   stream: string
-  /** The place in its stream, from 0, without gaps. */
+  /** The number in its stream, from 0, without gaps. */
   revision: number
   position: Position
   type: string
@@ -19,7 +19,7 @@ export interface RawEvent {
   metadata: unknown
 }
 
-/** The metadata of every event. `actor` identifies the caller in the terms of the domain. */
+/** The metadata of every event. `actor` identifies the caller. */
 export interface Metadata {
   /** The ledger format; absent in format 1. */
   format?: number
@@ -29,7 +29,7 @@ export interface Metadata {
   clock?: string
   actor: object
   requestId?: string
-  /** Chains the event to the one before it in its stream; see `src/engine/log/hash-chain.ts`. */
+  /** Chains the event to the previous event of its stream; see `src/engine/log/hash-chain.ts`. */
   hash: string
 }
 
@@ -42,8 +42,8 @@ export type Recorded<Event extends AnyEvent = AnyEvent> = Event & {
   metadata: Metadata
 }
 
-/** Turns an event of an older shape into the next one; undefined for an event that does not have the older shape. */
+/** Converts an event of an older shape into the next shape; undefined for any other event. */
 export type Upcast = (old: RawEvent) => AnyEvent | undefined
 
-/** When an event happened by the clock of the process that recorded it, in ISO 8601. Durations count from this time. */
+/** The event's time by the clock of the process that recorded it, in ISO 8601. Durations count from this time. */
 export const clockOf = ({ metadata: { at, clock = at } }: { metadata: { at: string; clock?: string } }): string => clock

@@ -17,29 +17,29 @@ const SealKeyId = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
 /** An Ed25519 signature of the canonical JSON of the other fields, in base64url. */
 const Signature = Type.String({ pattern: '^[A-Za-z0-9_-]{86}$' })
 
-/** From here on, seals are signed with this key. The key before it has signed this; the first key signs for itself. */
+/** From here on, seals are signed with this key. The previous key signed this event; the first key signed its own. */
 export const SealKeyAdopted = Closed({
   key: SealPublicKey,
   keyId: SealKeyId,
-  /** The key was made on the machine of the service, so that it proves little. */
+  /** The key was made on the machine of the service, so it proves little. */
   development: Type.Optional(Type.Literal(true)),
   signature: Signature,
 })
 export type SealKeyAdopted = Static<typeof SealKeyAdopted>
 
-/** A commitment to the first `events` events of the log, without those of the stream of seals. */
+/** A commitment to the first `events` events of the log, without the stream of seals. */
 export const LogSealed = Closed({
   /** The revision of this event. */
   number: Count,
   events: Count,
   streams: Count,
-  /** The position of the last of the events. It differs in a copy of the log. */
+  /** The position of the last covered event. It differs in a copy of the log. */
   position: Count,
   /** The root of the tree over all streams. */
   root: Sha256,
-  /** The root of the tree over the links of all earlier events of this stream. */
+  /** The root of the tree over the links of all earlier events in this stream. */
   earlier: Sha256,
-  /** The link of the event before this one. */
+  /** The link of the previous event. */
   previous: Sha256,
   at: Timestamp,
   keyId: SealKeyId,
@@ -47,6 +47,6 @@ export const LogSealed = Closed({
 })
 export type LogSealed = Static<typeof LogSealed>
 
-/** Everything that can happen in the stream of seals, by event type. */
+/** All events of the stream of seals, by type. */
 export const sealEvents = { SealKeyAdopted, LogSealed }
 export type SealEvent = EventUnion<typeof sealEvents>

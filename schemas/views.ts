@@ -12,14 +12,14 @@ import { type AccountId, type KeyId, type Moded, OneOf, type RunId, type UploadI
 /** An account. Key: the account id. */
 export interface AccountRow {
   accountId: AccountId
-  /** The e-mail address that opened the account; else its identity. */
+  /** The e-mail address that opened the account; otherwise the identity. */
   email?: string
   identity?: TelegramIdentity
   tester: boolean
   openedAt: string
 }
 
-/** An account's balance, and the sums that must add up to it. Key: the account id. */
+/** An account's balance, and the sums that must add up to it. Key: the account ID. */
 export interface BalanceRow {
   balanceMicros: number
   grantedMicros: number
@@ -34,7 +34,7 @@ export interface KeyRow extends KeyLimits, Moded {
   keyId: KeyId
   name: string
   lastFour: string
-  /** Missing from old keys, which are `full`. */
+  /** Missing from old keys, which count as `full`. */
   scope?: KeyScope
   createdAt: string
   createdBy: string
@@ -45,27 +45,27 @@ export interface KeyRow extends KeyLimits, Moded {
 export const RunStatus = OneOf('queued', 'processing', 'completed', 'failed')
 export type RunStatus = Static<typeof RunStatus>
 
-/** A run as its owner sees it. Key: `<account id>/<run id>`. */
+/** A run for its owner. Key: `<account id>/<run id>`. */
 export interface RunRow extends Moded {
   accountId: AccountId
   runId: RunId
-  /** The revision of the event that changed it last. */
+  /** The revision of the event that last changed the run. */
   revision: number
   status: RunStatus
   model: string
   endpoint: string
-  /** Missing between a debit and the RunQueued that follows it in the same append. */
+  /** Missing after a debit, until the RunQueued in the same append. */
   mode?: Mode
-  /** The revision of that RunQueued, which holds the input. */
+  /** The revision of the RunQueued event, which holds the input. */
   queuedRevision?: number
-  /** The provider that works on it or has worked on it last; missing before it starts. */
+  /** The provider that works, or last worked, on the run; missing before the start. */
   provider?: string
   createdAt: string
   startedAt?: string
   completedAt?: string
   chargedMicros: number
   refundedMicros?: number
-  /** What a test run would cost in live mode. */
+  /** The hypothetical price of a test run. */
   liveMicros?: number
   output?: RunOutput
   outputDeletedAt?: string
@@ -80,7 +80,7 @@ export interface StatementRow {
   eventId: string
   revision: number
   at: string
-  /** The key that caused it; missing if something else did. */
+  /** The key that caused the line; missing if a key did not. */
   keyId?: KeyId
   kind: 'grant' | 'withdrawal' | 'debit' | 'refund'
   amountMicros: number
@@ -93,20 +93,20 @@ export interface StatementRow {
   model?: string
   endpoint?: string
   label?: string
-  /** The StatementPrice of a debit as JSON. Many debits have the same one, which is then read only once. */
+  /** The StatementPrice of a debit as JSON. Many debits have the same text, so it is parsed only once. */
   priceText?: string
 }
 
-/** The lines of a receipt, and the rate of the surcharges among them. */
+/** The lines of a receipt, and the rate for surcharges. */
 export type StatementPrice = Pick<Receipt, 'lines' | 'usdPerCreditMicros'>
 
 /**
- * Sums of an account's runs of one UTC day, model and key, in the view `usageByLabel` also of one label. Key: the
- * account id and these parts.
+ * Sums of an account's runs for one UTC day, model and key, and in the view `usageByLabel` also for one label. Key: the
+ * account ID and these parts.
  */
 export interface UsageRow {
   day: string
-  /** Missing from refunds that do not repeat their debits, like the key and the label. */
+  /** Missing, like the key and the label, from refunds that do not repeat their debits. */
   model?: string
   keyId?: KeyId
   label?: string
@@ -116,11 +116,11 @@ export interface UsageRow {
   refundedMicros: number
 }
 
-/** A file that a client sent, or may send. Key: `<account id>/<upload id>`. */
+/** A file that a client sent or may send. Key: `<account id>/<upload id>`. */
 export interface UploadRow extends Moded {
   accountId: AccountId
   uploadId: UploadId
-  /** `granted` until an acceptable file has arrived; `deleting` once its owner has asked for that. */
+  /** `granted` until a valid file has arrived; `deleting` once the owner has asked to delete it. */
   status: 'granted' | 'stored' | 'deleting'
   objectKey: string
   filename: string
@@ -129,7 +129,7 @@ export interface UploadRow extends Moded {
   maxSizeBytes: number
   sizeBytes?: number
   sha256?: string
-  /** True once the file can no longer be replaced. */
+  /** Whether the file can no longer be replaced. */
   sealed: boolean
   createdAt: string
   expiresAt: string
@@ -137,8 +137,8 @@ export interface UploadRow extends Moded {
 }
 
 /**
- * The fields of all due work. In each queue, accounts take turns, and the work of each is done in the order of `dueAt`.
- * A full queue delays no other.
+ * The fields of all due work. Each queue serves accounts round robin, and the work of an account in the order of
+ * `dueAt`. A full queue delays no other queue.
  */
 interface Due {
   queue: string
@@ -146,14 +146,14 @@ interface Due {
   accountId: AccountId
 }
 
-/** Everything that is needed to do a run's work, except for its input. */
+/** Everything for the work of a run, except the input. */
 interface RunWork extends Due, Moded {
   runId: RunId
   endpoint: string
   mode: Mode
   timeoutMs: number
   retry?: Retry
-  /** The revision of the event that queued it, which holds the input. */
+  /** The revision of the event that queued the run, which holds the input. */
   queuedRevision: number
   webhookUrl?: string
 }
@@ -163,11 +163,11 @@ export interface StartTask extends RunWork {
   task: 'start-run'
 }
 
-/** A started run. The process that works on it holds its lease. */
+/** A started run. The process that works on it holds a lease. */
 export interface WatchTask extends RunWork {
   task: 'watch-run'
   startedAt: string
-  /** The upstream that was tried first, or that has accepted the job. */
+  /** The first upstream, or the upstream that accepted the job. */
   upstream: Upstream
   jobId?: string
   cancelRequested?: boolean
@@ -192,7 +192,7 @@ export interface NoticeTask extends Due {
   attempt: number
 }
 
-/** A key that expires, for the notice to its owner. */
+/** An expiring key, for the notice to its owner. */
 export interface ExpiryTask extends Due {
   task: 'notice-expiry'
   keyId: KeyId
@@ -205,13 +205,13 @@ export interface DeleteOutputTask extends Due {
   objectKeys: string[]
 }
 
-/** A failed run, whose files are deleted if it has left any. */
+/** A failed run, whose files, if any, must be deleted. */
 export interface DeleteLeftTask extends Due {
   task: 'delete-left'
   runId: RunId
 }
 
-/** An expired grant, whose file is inspected for the last time. */
+/** An expired grant, whose file must be inspected for the last time. */
 export interface SealUploadTask extends Due {
   task: 'seal-upload'
   uploadId: UploadId
@@ -228,9 +228,9 @@ interface DeleteUploadTask extends Due {
 export type ObjectTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | DeleteUploadTask
 
 /**
- * Work that is due, with everything that a reactor needs to do it. Key: the id of the run or upload; for a run's
- * results, which may be due beside its webhook, `output/<run id>`; for a notice
- * `notice/<account id>/<number>/<channel>`, and for a key `expiry/<key id>`.
+ * Due work, with everything that a reactor needs. Key: the ID of the run or upload; for the results of a run, which may
+ * be due beside its webhook, `output/<run id>`; for a notice, `notice/<account id>/<number>/<channel>`; for a key,
+ * `expiry/<key id>`.
  */
 export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ObjectTask
 
@@ -240,22 +240,24 @@ export interface WebhookRow extends Moded {
   runId: RunId
   url: string
   status: WebhookStatus
-  /** How many there were since it became pending. */
+  /** Attempts since the webhook became pending. */
   attempts: number
   nextAttemptAt?: string
-  /** The latest attempts, oldest first, also of deliveries before this one. */
+  /** The latest attempts, oldest first, including earlier deliveries. */
   latest: WebhookAttempt[]
 }
 
-/** `waiting` for the run to end, then `pending` until it is delivered or abandoned. */
+/** `waiting` for the end of the run, then `pending` until the webhook is delivered or abandoned. */
 export const WEBHOOK_STATUSES = ['waiting', 'pending', 'delivered', 'abandoned'] as const
 export const WebhookStatus = OneOf(...WEBHOOK_STATUSES)
 export type WebhookStatus = Static<typeof WebhookStatus>
 
-/** Attempts that a row keeps: those of two deliveries. */
+/** Attempts in a row, enough for two deliveries. */
 export const MAX_SHOWN_ATTEMPTS = 20
 
-/** An attempt to deliver a webhook. `status` is missing without a response, and `reason` if it was accepted. */
+/**
+ * An attempt to deliver a webhook. `status` is missing without a response, and `reason` if the receiver accepted it.
+ */
 export interface WebhookAttempt {
   attempt: number
   at: string

@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { AttemptReason, Closed, HttpStatus, WebhookTestId } from './primitives.ts'
 
-/** The secret of this generation signs from now on. Generation 0 is the first one; none is recorded itself. */
+/** The secret of this generation signs from now on. Generation 0, the first, is not recorded. */
 export const WebhookSecretRotated = Closed({ generation: Type.Integer({ minimum: 1 }) })
 
-/** A test is counted before it is sent, so that a crash cannot make its attempt free. */
+/** A test counts before it is sent, so that a crash cannot make it free. */
 export const WebhookTestRequested = Closed({ testId: WebhookTestId, url: Type.String() })
 
 /**
- * The result of a test. `status` is missing if there was no response, and `reason` if the receiver accepted it. A test
+ * The result of a test. `status` is missing without a response, and `reason` if the receiver accepted the test. A test
  * without a result was interrupted.
  */
 export const WebhookTested = Closed({

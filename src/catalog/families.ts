@@ -14,13 +14,13 @@ export const speechFamily = familiesOf('audio', 'sync', SYNC_TIMEOUT_MS)
 export const musicFamily = familiesOf('audio', 'async', MUSIC_TIMEOUT_MS)
 export const textFamily = familiesOf('text', 'sync', SYNC_TIMEOUT_MS)
 
-/** A family, and the models of providers that its endpoints are bound to, in order of preference. */
+/** A family, and the bindings of its endpoints in order of preference. */
 export interface Model {
   family: Family
   bindings: Binding[]
 }
 
-/** A family as declared in its file, without what all families of its type share. */
+/** A family in its file, without the facts that all families of its type share. */
 interface FamilySheet {
   id: string
   aliases?: string[]

@@ -1,6 +1,6 @@
 import { choice, flag, integer, number, type Parameter, text } from './parameter-schemas.ts'
 
-// Parameters shared by several families. Names, values, bounds and defaults are the vendors'.
+// Parameters that several families share. Their names, values, bounds and defaults come from the vendors.
 
 /** The limit in characters if the vendor has none: a page or two, more than the models use. */
 const MAX_TEXT_LENGTH = 5_000
@@ -25,7 +25,7 @@ export const imageUrl = (role: string): Parameter => ({
   format: 'uri',
 })
 
-/** The last frame of a video, which may also be left to the model. */
+/** The last frame of a video. Without it, the model chooses. */
 export const endImageUrl = imageUrl('The last frame')
 
 export const videoUrl = (role: string): Parameter => ({
@@ -81,7 +81,7 @@ export const durationWithin = (minimum: number, maximum: number, byDefault: numb
 /** An enum, so that a price can have a table for it. */
 export const generateAudio = choice('Audio', 'Adds matching sound to the video.', [true, false], true)
 
-/** Vendors write the levels as strings; the numbers are accepted too. */
+/** Vendors use strings for the levels. Numbers are accepted too. */
 export const safetyTolerance = (loosest: number, byDefault: string): Parameter =>
   choice(
     'Safety tolerance',
@@ -112,5 +112,5 @@ export const inferenceSteps = (minimum: number, maximum: number, byDefault: numb
 export const strength = (description: string, minimum: number, byDefault: number): Parameter =>
   number('Strength', description, { minimum, maximum: 1, default: byDefault })
 
-/** The maximum characters of a spoken text. Prices do not count characters, so this is as much as the price covers. */
+/** The longest spoken text. Prices do not count characters, so they cover at most this many. */
 export const MAX_SPEECH_LENGTH = 1_000

@@ -36,7 +36,7 @@ const prompt = {
 
 const pricing = priceRule(1)
 
-/** A family for testers, whose input controls the provider's behaviour. */
+/** A family for testers. Its input controls the provider's behaviour. */
 export const sandbox: Family = {
   id: 'sandbox',
   aliases: [],

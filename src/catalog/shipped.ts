@@ -50,12 +50,12 @@ const models: Model[] = [...image, ...video, ...audio, ...text]
 /** The shipped families, in the catalog's order. */
 export const shipped = [...models.map(({ family }) => family), sandbox]
 
-/** The bindings of all shipped families. Those of an endpoint stand in order of preference. */
+/** The bindings of all shipped families, each endpoint's in order of preference. */
 export const bindings: readonly Binding[] = models.flatMap(model => model.bindings)
 
 const byEndpoint = new Map(
   bindings.map(({ endpoint }) => [endpoint, bindings.filter(each => each.endpoint === endpoint)]),
 )
 
-/** The bindings of an endpoint, the preferred one first. */
+/** The bindings of an endpoint in order of preference. */
 export const bindingsOf = (endpoint: string): readonly Binding[] => byEndpoint.get(endpoint) ?? []

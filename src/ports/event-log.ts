@@ -1,15 +1,15 @@
 import type { Position, RawEvent } from '../../schemas/recorded.ts'
 
 /**
- * The source of truth: streams of events in one global order. Append-only. Reads show every append that has succeeded
- * before, in any process, so a log with several servers must be read at its leader.
+ * The source of truth: append-only streams of events in one global order. A read shows every append that succeeded
+ * before, in any process. So a log with several servers must be read at its leader.
  */
 export interface EventLog {
   /**
-   * Appends events to a stream, all or none, and resolves when they are durable.
-   * `expectedRevision` is the revision of the last event that the writer knows, or NO_STREAM.
-   * Rejects with RevisionConflict if another writer was first, and with Unavailable if nothing was written. After any
-   * other rejection the outcome is unknown: read the stream and look for the ids.
+   * Appends events to a stream, all or none. Resolves once they are durable. `expectedRevision` is the revision of the
+   * last event that the writer knows, or NO_STREAM. Rejects with RevisionConflict if another writer was faster, and
+   * with Unavailable if nothing was written. After any other rejection, the outcome is unknown: read the stream and
+   * look for the IDs.
    */
   append(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult>
   /** The events of a stream from a revision on, in pages, up to its current end. */
@@ -18,7 +18,10 @@ export interface EventLog {
   readEvent(stream: string, revision: number): Promise<RawEvent | undefined>
   /** All events after a position, in pages, up to the current end of the log. */
   readAll(after: Position): AsyncIterable<RawEvent[]>
-  /** Like readAll, then new events until the signal aborts. Reads a page only after the consumer took the last one. */
+  /**
+   * Like readAll, then new events until the signal aborts. Reads a page only after the consumer has taken the previous
+   * one.
+   */
   follow(after: Position, signal: AbortSignal): AsyncIterable<RawEvent[]>
   /** The position of the last event, or BEFORE_FIRST. */
   head(): Promise<Position>
@@ -28,8 +31,8 @@ export interface EventLog {
 /** The part of a log that an audit needs. */
 export interface ReadableLog extends Pick<EventLog, 'readAll' | 'readStream' | 'readEvent' | 'head' | 'close'> {
   /**
-   * Like readAll, but passes over the events of streams that are not wanted, which takes a quarter of the time of
-   * reading them. Absent from logs that cannot do so.
+   * Like readAll, but skips the contents of events in unwanted streams, which takes a quarter of the time. Absent from
+   * logs that cannot skip.
    */
   skimAll?(after: Position, isWanted: (stream: string) => boolean): AsyncIterable<(RawEvent | PassedEvent)[]>
 }
@@ -37,7 +40,7 @@ export interface ReadableLog extends Pick<EventLog, 'readAll' | 'readStream' | '
 /** An event of which only the place was read. */
 export type PassedEvent = Pick<RawEvent, 'stream' | 'position'>
 
-/** An event to append. Its id is fixed before the first attempt, so a retry is recognised. */
+/** An event to append. Its ID is fixed before the first attempt, so a retry is recognised. */
 export interface NewEvent {
   id: string
   type: string
@@ -46,7 +49,7 @@ export interface NewEvent {
 }
 
 export interface AppendResult {
-  /** Revision and position of the last event of the append. */
+  /** The revision and position of the append's last event. */
   revision: number
   position: Position
 }

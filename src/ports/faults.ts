@@ -3,7 +3,7 @@ export class Unavailable extends Error {
   override name = 'Unavailable'
 }
 
-/** The log does not answer, so the outcome of a write is unknown. The same request can be retried. */
+/** The log does not respond, so the outcome of a write is unknown. The same request can be retried. */
 export class InDoubt extends Unavailable {}
 
 /** Stored data is corrupt. The message says what to do. */

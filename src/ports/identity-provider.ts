@@ -2,11 +2,11 @@ import type { TelegramIdentity } from '../../schemas/identity.ts'
 
 /** Proves identities by sending a browser to another site and back. */
 export interface IdentityProvider {
-  /** Begins an attempt of one browser, which keeps its secrets. Rejects with Unavailable. */
+  /** Begins an attempt for one browser, which keeps the attempt's secrets. Rejects with Unavailable. */
   begin(returnUrl: string): Promise<{ url: string; attempt: ProofAttempt }>
   /**
-   * The identity of the person who came back with this URL. Rejects with IdentityNotProved, or with Unavailable. Each
-   * attempt is finished at most once.
+   * The identity of the person who returned with this URL. Rejects with IdentityNotProved or Unavailable. Each attempt
+   * is finished at most once.
    */
   finish(returnedTo: URL, attempt: ProofAttempt): Promise<TelegramIdentity>
 }
@@ -18,7 +18,7 @@ export interface ProofAttempt {
   verifier: string
 }
 
-/** The answer is forged, expired, of another attempt, or says no. The message is for the operator. */
+/** The response is forged, expired, a refusal, or belongs to another attempt. The message is for the operator. */
 export class IdentityNotProved extends Error {
   override name = 'IdentityNotProved'
 }

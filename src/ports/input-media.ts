@@ -2,8 +2,8 @@ import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { FileParameter } from '../domain/catalog/file-parameters.ts'
 
 /**
- * Finds a file of an input by its URL: a Tollgate URL, a public URL or a `data:` URL. Loads nothing of it yet. Rejects
- * with InputMediaError if there is none.
+ * Finds a file of an input by its URL: a Tollgate URL, a public URL or a `data:` URL. Loads nothing yet. Rejects with
+ * InputMediaError if there is no such file.
  */
 export type FindInputMedia = (url: string, parameter?: FileParameter) => Promise<FoundMedia>
 
@@ -14,13 +14,13 @@ export interface InputFile {
 }
 
 export interface FoundMedia {
-  /** The most bytes that the file may have. */
+  /** The largest allowed size. */
   maxBytes: number
-  /** Loads the file. Reports its size once that is known. Rejects with InputMediaError if the file is unusable. */
+  /** Loads the file. Reports its size once it is known. Rejects with InputMediaError if the file is unusable. */
   load(signal: AbortSignal, onSize: (sizeBytes: number) => void): Promise<InputMedia>
 }
 
-/** A file that a run needs, and the others that it needs at the same time. */
+/** A file that a run needs, and the other files that it needs at the same time. */
 export interface InputSource extends InputFile {
   further?: InputFile[]
   runId: RunId
@@ -30,9 +30,8 @@ export interface InputSource extends InputFile {
 }
 
 /**
- * Loads the files of a source and keeps them in memory while `use` works with them, which may also give their
- * bytes away. Waits until the account may load more. Rejects with InputMediaError if one is unusable, and if the
- * signal aborts.
+ * Loads the files of a source, and keeps them in memory while `use` runs, which may also give their bytes away. Waits
+ * until the account may load more. Rejects with InputMediaError if a file is unusable, and if the signal aborts.
  */
 export type UseInputMedia = <Result>(
   source: InputSource,
@@ -45,7 +44,7 @@ export interface InputMedia {
   bytes: Uint8Array
 }
 
-/** The message is shown to the client. */
+/** The client sees the message. */
 export class InputMediaError extends Error {
   override name = 'InputMediaError'
   /** The parameter of the file. */

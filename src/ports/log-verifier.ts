@@ -1,22 +1,22 @@
 import type { Verification } from '../../schemas/api/audit.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 
-/** Verifies the log beside the process, which serves others meanwhile. */
+/** Verifies the log without blocking the process. */
 export interface LogVerifier {
   /**
-   * Checks the whole log, or one account, up to its present head. Rejects with Unavailable if that cannot be done, or
-   * takes too much time or memory. Once the signal aborts, the work ends, and then it rejects with the signal's reason.
+   * Verifies the whole log, or one account, up to the current head. Rejects with Unavailable if the verification fails,
+   * or takes too much time or memory. If the signal aborts, stops the work, and then rejects with the signal's reason.
    */
   verify(account: AccountId | undefined, signal: AbortSignal): Promise<Verification>
   /** Ends all work. */
   close(): Promise<void>
 }
 
-/** The input of the program that verifies the log: the setting of the log, and what to check. */
+/** The input of the verification program: the setting of the log, and the account to verify. */
 export interface VerifierOrder {
   eventStore: unknown
   account: string | undefined
 }
 
-/** What that program answers. */
+/** The output of the verification program. */
 export type VerifierReport = { verification: Verification } | { failure: string }

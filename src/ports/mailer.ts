@@ -1,13 +1,13 @@
 /** Sends mail to people. */
 export interface Mailer {
-  /** The folder that messages are written to, if they go no further. */
+  /** The folder that gets the messages, if they are not sent. */
   folder?: string
-  /** Resolves once the message is written, or a mail server has accepted it. Rejects if it may be tried again. */
+  /** Resolves once the message is written, or a mail server has accepted it. Rejects if the caller may try again. */
   send(message: MailMessage): Promise<void>
   close(): void
 }
 
-/** A message in plain text, which the sender of the service signs. */
+/** A message in plain text. The mailer adds the sender. */
 export interface MailMessage {
   to: string
   subject: string

@@ -3,16 +3,16 @@ import type { PutRefusal } from '../domain/refusal.ts'
 
 /**
  * Stores results and uploads by key: `<folder>/<128 bits in hex>.<extension>`, see `isObjectKey`. Methods reject with
- * Unavailable if the store cannot serve them now. For an invalid key, writes, deletes and presigning reject with
- * RangeError, and reads find no object.
+ * Unavailable if the store is unavailable. For an invalid key, writes, deletes and presigning reject with RangeError,
+ * and reads find no object.
  */
 export interface ObjectStore {
   /**
-   * Stores an object, and resolves when it is durable. Storing the same key again replaces it, unless `ifAbsent`: then
-   * it resolves to false, and the object that is there is whole and durable.
+   * Stores an object. Resolves once it is durable. Storing a key again replaces the object. With `ifAbsent`, it instead
+   * resolves to false, and the existing object is complete and durable.
    */
   put(key: string, bytes: Uint8Array, mimeType: string, options?: StoreOptions): Promise<boolean>
-  /** Begins a streamed upload. The object is invisible until stored, and leaves no trace if discarded. */
+  /** Starts a streamed upload. The object is invisible until it is stored, and leaves no trace if it is discarded. */
   receive(): Promise<IncomingObject>
   /**
    * An object's bytes, or a range of them, as a stream; undefined if there is no such object. An end past the last byte
@@ -22,27 +22,27 @@ export interface ObjectStore {
   stat(key: string): Promise<ObjectFacts | undefined>
   /** Deletes an object. Succeeds if there is none. */
   delete(key: string): Promise<void>
-  /** Deletes objects, most of which need not exist: at most MAX_DELETED at a time. */
+  /** Deletes up to MAX_DELETED objects, which need not exist. */
   deleteAll(keys: readonly string[]): Promise<void>
   /** A URL to which its holder may PUT one object until it expires. Readers must check the content. */
   presignPut(grant: PutGrant): Promise<string>
   /**
-   * Handles a PUT to a presigned URL, for stores that are not servers themselves. `admit` is called before the body is
-   * read, and again before the object is stored; it may reject. Resolves to the grant. Rejects with PutRefused.
+   * Handles a PUT to a presigned URL, for stores that are not servers. Calls `admit` before the body is read, and again
+   * before the object is stored; it may reject. Resolves to the grant. Rejects with PutRefused.
    */
   acceptPut?(put: IncomingPut, admit: (grant: PutGrant) => Promise<void>): Promise<PutGrant>
-  /** Throws Unavailable while there is no room for new files. Work that ends with a file should not begin then. */
+  /** Throws Unavailable while there is no space for new files. Then work that ends with a file should not begin. */
   ensureRoom(): void
-  /** Rejects if the store does not answer. */
+  /** Rejects if the store does not respond. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
-/** S3 servers delete as many objects with one request. */
+/** The most objects that one request to an S3 server can delete. */
 export const MAX_DELETED = 1000
 
 export interface StoreOptions {
-  /** Keeps an object that already has the key. */
+  /** Keeps an existing object with the key. */
   ifAbsent?: boolean
 }
 
@@ -50,9 +50,9 @@ export interface ObjectFacts {
   sizeBytes: number
   /** An HTTP entity tag with its quotes: differs when the bytes differ. */
   etag: string
-  /** The type it was sent with, if the store serves the object with that type by itself. */
+  /** The declared type, if the store itself serves the object with this type. */
   contentType?: string | undefined
-  /** When it was stored, in ms since 1970 and rounded down to a second, if clients store objects by themselves. */
+  /** In ms since 1970, rounded down to a second, if clients store objects directly. */
   storedAtMs?: number | undefined
 }
 
@@ -67,10 +67,10 @@ export interface ByteRange {
   end: number
 }
 
-/** A streamed upload. After the body ended or was destroyed, call exactly one of `store` and `discard`, once. */
+/** A streamed upload. After the body has ended or was destroyed, call either `store` or `discard`, once. */
 export interface IncomingObject {
   readonly body: Writable
-  /** Resolves when the object is durable under its key, and to false if another was there; see `put`. */
+  /** Resolves once the object is durable under its key, or to false if the key had an object; see `put`. */
   store(key: string, mimeType: string, options?: StoreOptions): Promise<boolean>
   /** Removes the received bytes. Never rejects. */
   discard(): Promise<void>
@@ -82,7 +82,7 @@ export interface PutGrant {
   maxSizeBytes: number
   /** Milliseconds since 1970. */
   expiresAtMs: number
-  /** Names the purpose of the grant to `admit`. */
+  /** The purpose of the grant, for `admit`. */
   purpose: string
 }
 

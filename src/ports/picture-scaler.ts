@@ -1,8 +1,8 @@
-/** Scales pictures down, for readers who cannot take large ones. */
+/** Scales pictures down for readers with a size limit. */
 export interface PictureScaler {
   /**
-   * A JPEG whose longer side is at most `maxSide` pixels; undefined if the bytes are no picture or a too large one.
-   * Rejects if the signal aborts first. Customers take turns.
+   * A JPEG whose longer side is at most `maxSide` pixels; undefined if the bytes are not a picture, or too large.
+   * Rejects if the signal aborts first. Serves customers round robin.
    */
   scale(bytes: Uint8Array, maxSide: number, signal: AbortSignal, customer: string): Promise<Uint8Array | undefined>
   /** Ends the work in progress. */

@@ -2,11 +2,11 @@ import type { RunErrorCode } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 
 /**
- * An account at a provider, which runs models. A failed job is an outcome. A rejection means that nobody knows whether
+ * An account at a provider, which runs models. A failed job is an outcome. A rejection means that it is unknown whether
  * the provider accepted the call. The signal aborts when the caller stops waiting.
  */
 export interface Provider {
-  /** Whether it runs a job once even if it is submitted again, by its run id. No vendor does. */
+  /** Whether a job runs only once even if it is submitted again with its run ID. No vendor guarantees this. */
   readonly deduplicates?: boolean
   /** Submits a job, and resolves to the outcome or to a job to poll. */
   submit(job: Job, signal: AbortSignal): Promise<ProviderOutcome | Submitted>
@@ -14,9 +14,9 @@ export interface Provider {
   poll?(job: SubmittedJob, signal: AbortSignal): Promise<ProviderOutcome | Working>
   /** Cancels a job if the provider can. Its outcome may still arrive. */
   cancel?(job: SubmittedJob, signal: AbortSignal): Promise<void>
-  /** Makes the cheapest call that shows whether the account can be used. Rejects with words for the operator. */
+  /** Makes the cheapest call that shows whether the account works. Rejects with a message for the operator. */
   check?(signal: AbortSignal): Promise<void>
-  /** Reads what the provider reports of a job that has ended. Only providers that report anything implement it. */
+  /** Reads the provider's reports of ended jobs. Only providers that send reports implement it. */
   readonly readCallback?: ReadCallback
   close(): Promise<void>
 }
@@ -25,37 +25,37 @@ export interface Job {
   runId: RunId
   accountId: AccountId
   endpoint: string
-  /** Valid for the endpoint's schema, defaults applied. */
+  /** Valid for the endpoint's schema, with defaults. */
   input: Record<string, unknown>
   upstream: UpstreamRequest
 }
 
-/** What the provider is asked for, in its own words. */
+/** The request, in the provider's terms. */
 export interface UpstreamRequest extends UpstreamModel {
-  /** By the provider's names and in its units. A file is a FileReference. */
+  /** With the provider's names and units. A file is a FileReference. */
   parameters: Record<string, unknown>
 }
 
 export interface UpstreamModel {
-  /** The provider's id of the model. */
+  /** The provider's ID of the model. */
   model: string
   /** One of the adapter's operations, such as `images.generate`. */
   operation: string
-  /** Where the addresses of files are in the result, such as `images.*.url`, if that depends on the model. */
+  /** The path of file addresses in the result, such as `images.*.url`, if it depends on the model. */
   output?: string | undefined
 }
 
-/** A file that is loaded when the job is submitted; `url` is the client's. */
+/** A file that is loaded when the job is submitted. `url` is the client's URL. */
 export interface FileReference {
   fileUrl: string
 }
 
 /** A job that the provider accepted. */
 export interface SubmittedJob extends Omit<Job, 'input' | 'upstream'> {
-  /** The provider's id for it. */
+  /** The provider's ID of the job. */
   jobId: string
   upstream: UpstreamModel
-  /** Reads the input, which few providers need again. */
+  /** Reads the input again, which few providers need. */
   input(): Promise<Job['input']>
 }
 
@@ -86,47 +86,47 @@ export interface Failed {
   kind: 'failed'
   code: RunErrorCode
   message: string
-  /** Whether the same request may succeed soon, here or at another provider, which has not accepted it. */
+  /** Whether the same request may succeed soon, here or at another provider. The provider has not accepted it. */
   retryable?: boolean
-  /** Why the provider takes no job now, whatever the job is. */
+  /** The reason why the provider currently takes no jobs, if the fault is not the job's. */
   fault?: ProviderFault
   work?: Work
 }
 
 /**
- * The first two concern the account at the provider and last until the operator acts; `rate_limited` concerns the
- * account and passes; the others concern the provider or the model. With `gone`, the account does not have the model.
+ * The first two concern the account at the provider and last until the operator acts. `rate_limited` concerns the
+ * account, and is temporary. The others concern the provider or the model. `gone`: the account does not have the model.
  */
 export interface ProviderFault {
   kind: 'unauthorized' | 'out_of_quota' | 'rate_limited' | 'overloaded' | 'unreachable' | 'gone'
-  /** How long to wait, if the provider says so. */
+  /** The wait that the provider asks for. */
   retryAfterMs?: number
 }
 
-/** What the provider reports of its work. */
+/** The provider's report of its work. */
 export interface Work {
-  /** The version of the model that did it. */
+  /** The version of the model. */
   version?: string
   /** Billed quantities by the provider's names, such as `output_tokens`. */
   units?: Record<string, number>
-  /** Only if the provider states the amount itself. */
+  /** Set only if the provider states the amount. */
   cost?: { amountMicros: number; currency: string }
 }
 
 /** An image, video or audio file: its bytes, or a URL to copy it from. */
 export type Media = { mimeType: string; bytes: Uint8Array } | { mimeType: string; url: string }
 
-/** By names in lower case, as Node.js gives them. */
+/** The names are in lower case, as in Node.js. */
 export type CallbackHeaders = Readonly<Record<string, string | string[] | undefined>>
 
-/** A job that its provider reports to have ended, by the last part of its id. */
+/** An ended job that its provider reports, by the last part of its ID. */
 export interface ReportedJob {
   jobId: string
 }
 
 /**
- * Reads a provider's report of a job; undefined if the provider has not signed it just now. Rejects if that cannot be
- * told at the moment, so that the provider should report again. Logs nothing, since bodies can hold secrets.
+ * Reads a provider's report of a job; undefined unless the provider signed it recently. Rejects if the signature cannot
+ * be checked at the moment, so that the provider reports again. Logs nothing, since bodies can hold secrets.
  */
 export type ReadCallback = (
   headers: CallbackHeaders,

@@ -1,11 +1,11 @@
-/** Randomness and unique ids. Simulations derive them from a seed. */
+/** Randomness and unique IDs. Simulations derive them from a seed. */
 export interface Random {
-  /** A number from 0 up to, but not including, 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   fraction(): number
   /** Random bytes in lowercase hex, fit for secrets. */
   hex(bytes: number): string
   /** A random UUID (version 4). */
   uuid(): string
-  /** A UUID that is greater than those before it (version 7). */
+  /** A UUID that is greater than all previous ones (version 7). */
   risingUuid(): string
 }

@@ -1,19 +1,19 @@
 /** The requests of a window are counted together. */
 export const WINDOW_SECONDS = 60
 
-/** Counts in windows of a minute. A window begins with the first request that is counted in it. */
+/** Counts in windows of a minute. A window starts with its first request. */
 export interface RateCounter {
   /**
-   * Counts one more of a name. Never rejects, and takes a few milliseconds at most: what processes cannot count
-   * together, each counts on its own.
+   * Counts a request for a name. Never rejects, and takes at most a few milliseconds: if processes cannot count
+   * together, each counts separately.
    */
   count(name: string): Promise<RateCount>
   close(): void
 }
 
 export interface RateCount {
-  /** In the present window, with this one. */
+  /** The requests in the current window, including this one. */
   count: number
-  /** Until the next window. */
+  /** The time until the next window. */
   leftMs: number
 }

@@ -1,27 +1,27 @@
 /**
- * A place apart from the log that keeps a copy of each seal, in order. Methods reject with Unavailable if it cannot be
- * reached now, and with Damaged if it holds something else than seals.
+ * A place outside the log that keeps a copy of each seal, in order. Methods reject with Unavailable if the sink cannot
+ * be reached, and with Damaged if it holds anything but seals.
  */
 export interface SealSink {
-  /** Names the sink in messages, without secrets. */
+  /** The name of the sink for messages, without secrets. */
   readonly name: string
-  /** The last seal that it is known to have; undefined for none. */
+  /** The last seal in the sink; undefined for none. */
   last(): Promise<SealPlace | undefined>
   /**
-   * Adds seals that follow the last one, and resolves when they are durable. After a rejection some of them may be
-   * there, so ask for the last one again.
+   * Adds seals that follow the last one. Resolves once they are durable. After a rejection, the sink may have some of
+   * them, so ask for the last one again.
    */
   append(seals: SealCopy[], last: SealPlace | undefined): Promise<void>
   close(): Promise<void>
 }
 
-/** A seal as sinks know it: its number and its link. */
+/** A seal in a sink: its number and its link. */
 export interface SealPlace {
   number: number
   link: string
 }
 
-/** A seal with all that is recorded of it, as one line of JSON that is always the same. */
+/** A complete seal as a line of JSON, which is always the same. */
 export interface SealCopy extends SealPlace {
   name: string
   text: string

@@ -2,25 +2,25 @@ import type { Position } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST } from './event-log.ts'
 
 /**
- * Stores the views: documents by key, and indexes that order them. All of it is disposable: rows are rebuilt from the
- * log, and leases and snapshots are optional. Methods reject with Unavailable if the store does not answer; a write may
- * then have succeeded, and retrying it from the same checkpoint reveals that.
+ * Stores the views: documents by key, and indexes that order them. Everything is disposable: rows are rebuilt from the
+ * log, and leases and snapshots are optional. Methods reject with Unavailable if the store does not respond. A write
+ * may then have succeeded, and a retry from the same checkpoint finds out.
  */
 export interface ViewStore {
   /**
-   * The last event that the rows include; undefined for an empty store. DAMAGED if it cannot be read, or if the store
-   * has lost rows or entries since the last write. A damaged store refuses writes until it is cleared.
+   * The last event in the rows; undefined for an empty store. DAMAGED if it cannot be read, or if the store has lost
+   * rows or entries since the last write. A damaged store refuses writes until it is cleared.
    */
   checkpoint(): Promise<Checkpoint | undefined>
   get<Row>(view: string, key: string): Promise<Row | undefined>
   /**
-   * A consistent read of rows from any views, with the position of the store at that moment. A row that no service
-   * wrote is null.
+   * A consistent read of rows from any views, with the store's position at that moment. A row that the service did not
+   * write is null.
    */
   getMany<Row>(rows: RowAddress[]): Promise<{ position: Position; rows: (Row | undefined | null)[] }>
   /**
-   * The rows in an index, with their places in its order. The index BY_KEY of every view orders it by key. The row of
-   * an entry whose row is missing is null.
+   * The rows in an index, with their places in its order. The index BY_KEY of every view orders rows by key. An entry
+   * without its row has a null row.
    */
   list<Row>(view: string, index: string, range: Range): Promise<Entry<Row>[]>
   /**
@@ -30,20 +30,21 @@ export interface ViewStore {
   commit(batch: Batch): Promise<void>
 
   /**
-   * Leases the keys that no other holder leases at `nowMs`, until `untilMs`, and returns them. A holder renews its own
-   * leases this way. A lease that ends more than MAX_CLOCK_SKEW_MS after `untilMs` is void: it was taken while a clock
-   * was ahead.
+   * Leases the keys that no other holder leases at `nowMs`, until `untilMs`, and returns them. A holder also renews its
+   * leases this way. A lease that ends more than MAX_CLOCK_SKEW_MS after `untilMs` is void, because it was taken while
+   * a clock was ahead.
    */
   lease(keys: string[], holder: string, nowMs: number, untilMs: number): Promise<string[]>
   /** Ends the leases that the holder still has. */
   release(keys: string[], holder: string): Promise<void>
 
   /**
-   * Keeps a text of a process until `untilMs`, instead of its last one; `undefined` deletes it. At `nowMs`, texts are
-   * deleted that ended MAX_CLOCK_SKEW_MS ago, and those that end so long after `untilMs`: a clock was ahead.
+   * Stores a text of a process until `untilMs`, instead of its previous text; `undefined` deletes it. Also deletes
+   * texts that ended MAX_CLOCK_SKEW_MS before `nowMs`, and texts that end as long after `untilMs`, because a clock was
+   * ahead.
    */
   report(reporter: string, text: string | undefined, nowMs: number, untilMs: number): Promise<void>
-  /** All texts that are kept. Some may have ended. */
+  /** All stored texts, some of which may have ended. */
   reports(): Promise<Report[]>
 
   loadSnapshot(stream: string): Promise<Snapshot | undefined>
@@ -51,15 +52,18 @@ export interface ViewStore {
   deleteSnapshots(): Promise<void>
 
   /**
-   * Texts about the tree over all streams, by key; undefined for those that are not stored. Keys that begin alike are
-   * stored close together.
+   * Texts of the tree over all streams, by key; undefined for missing ones. Keys with equal beginnings are stored close
+   * together.
    */
   loadNodes(keys: string[]): Promise<(string | undefined)[]>
   /** Writes texts with different keys; `undefined` deletes one. If it rejects, some may have been written. */
   saveNodes(nodes: [key: string, text: string | undefined][]): Promise<void>
   clearNodes(): Promise<void>
 
-  /** A consistent snapshot of all rows and index entries as text, by ascending address, to compare two stores. */
+  /**
+   * A consistent snapshot of all rows and index entries as text, in ascending order of address, for comparing two
+   * stores.
+   */
   dump(): Promise<Dump>
   /** Writes cells and a checkpoint of the same position in one step. Rejects like `commit`. */
   replaceCells(changes: CellChange[], from: Checkpoint, to: Checkpoint): Promise<void>
@@ -68,21 +72,21 @@ export interface ViewStore {
   close(): Promise<void>
 }
 
-/** The clocks of lease holders differ by less. */
+/** Clocks of lease holders differ by less than this. */
 export const MAX_CLOCK_SKEW_MS = 60_000
 
-/** An index that every view has: a row's place is its key. */
+/** An index of every view: a row's place is its key. */
 export const BY_KEY = 'key'
 
 export interface Checkpoint {
   position: Position
-  /** The event at the position. A log restored from a backup may hold a different one there. */
+  /** The event at the position. A log restored from a backup may have another event there. */
   eventId: string
   /** The first event of the log, which identifies it. */
   origin: string
   /** For each view, the versions of the projections that made its rows. */
   versions: Readonly<Record<string, string>>
-  /** How often cells were replaced. It makes commits fail that are based on earlier cells. */
+  /** The number of replacements of all cells. A commit based on earlier cells fails. */
   replacements?: number
 }
 
@@ -153,13 +157,13 @@ interface Dump {
   close(): void
 }
 
-/** What a process says of itself. Nothing is decided on it. */
+/** A process's report about itself. No decision depends on it. */
 export interface Report {
   text: string
   untilMs: number
 }
 
-/** A stream's folded state as JSON text, which spares reading the events before it, and its authentication code. */
+/** A stream's folded state as JSON text, which saves reading earlier events, and its authentication code. */
 export interface Snapshot {
   body: string
   mac: string

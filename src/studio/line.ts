@@ -5,13 +5,13 @@ import type { Turn } from './picture/source.ts'
 
 type Message = 'begun' | 'waits' | 'decoded'
 
-/** The studio's end of a line to the thread that does a piece of work. */
+/** The studio's end of a channel to the worker thread. */
 export interface Line {
   /** The thread's end. */
   port: MessagePort
-  /** Aborts when the work has taken too long. The time in the queue does not count. */
+  /** Aborts when the work has taken too long. Time in the queue does not count. */
   signal: AbortSignal
-  /** Must be called once the work has ended, however it ended. */
+  /** Must be called once the work has ended or failed. */
   close(): void
 }
 
@@ -39,10 +39,10 @@ export function openLine(timeLimitMs: number, decoding: Semaphore): Line {
   }
 }
 
-/** Reports that the work has begun. For a thread. */
+/** Reports that the work has begun. Called in the worker thread. */
 export const begin = (port: MessagePort) => tell(port, 'begun')
 
-/** Decodes when the studio allows it. For a thread. */
+/** Decodes when the studio allows it. Called in the worker thread. */
 export const turnVia =
   (port: MessagePort | undefined): Turn =>
   async decode => {

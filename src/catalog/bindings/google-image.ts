@@ -5,7 +5,7 @@ const CATEGORIES = ['HARASSMENT', 'HATE_SPEECH', 'SEXUALLY_EXPLICIT', 'DANGEROUS
 
 const safety = (threshold: string) => CATEGORIES.map(category => ({ category: `HARM_CATEGORY_${category}`, threshold }))
 
-/** Google has four thresholds, so that neighbouring levels of ours share one. */
+/** Google has four thresholds, so neighbouring levels share one. */
 const safetySettings = {
   1: safety('BLOCK_LOW_AND_ABOVE'),
   2: safety('BLOCK_MEDIUM_AND_ABOVE'),
@@ -15,13 +15,13 @@ const safetySettings = {
   6: safety('BLOCK_NONE'),
 }
 
-/** The rules of all image models of the Gemini API. */
+/** The rules for all image models of the Gemini API. */
 export const googleImage: ParameterRule[] = [
   { from: 'prompt', to: 'contents' },
   { from: 'num_images', to: 'count' },
   { from: 'image_url', to: 'image', as: 'file' },
   { from: 'aspect_ratio', to: 'config.imageConfig.aspectRatio', omit: ['auto'] },
-  // The model chooses between PNG and JPEG itself, and the result says which it is.
+  // The model chooses between PNG and JPEG, and the result states the type.
   implied('output_format', 'png'),
   { from: 'safety_tolerance', to: 'config.safetySettings', values: safetySettings },
   { from: 'seed', to: 'config.seed' },

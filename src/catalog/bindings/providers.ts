@@ -3,13 +3,13 @@ import type { Binding } from '../../../schemas/binding.ts'
 /** The day on which all of them were looked up. */
 const LOOKED_UP = '2026-11-24'
 
-/** Nothing is guessed: a cost is unknown without a published price of this very provider. */
+/** Costs are never guessed: without a price published by the provider itself, a cost is unknown. */
 const NOT_FOUND = 'its own price for the model could not be looked up'
 
-/** What a family's file says of a binding. */
+/** The binding in a family's file. */
 type Sheet = Pick<Binding, 'parameters'> &
   Partial<Pick<Binding, 'constants' | 'refuses' | 'output' | 'price' | 'unpriced' | 'retiresAt' | 'replacedBy'>> & {
-    /** Where it was looked up, if not at the usual place. */
+    /** Where the binding was looked up, if not at the usual place. */
     at?: string
     unconfirmed?: true
   }

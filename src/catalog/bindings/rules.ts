@@ -2,16 +2,16 @@ import type { ParameterRule } from '../../../schemas/binding.ts'
 
 type Scalar = string | number | boolean
 
-/** Parameters that the provider has by the same name and with the same values. */
+/** Parameters with the same names and values at the provider. */
 export const same = (...names: string[]): ParameterRule[] => names.map(name => ({ from: name, to: name }))
 
-/** Values of which nothing is sent, since the provider does the same without being told. Others are refused. */
+/** Values that are the provider's defaults, so nothing is sent. The binding refuses other values. */
 export const implied = (from: string, ...only: Scalar[]): ParameterRule => ({ from, only })
 
-/** A parameter that the vendor has no word for, and whose every value leaves the result within what was asked for. */
+/** A parameter that the vendor does not have, and that only allows less than the request. */
 export const unsaid = (from: string): ParameterRule => ({ from })
 
-/** A text of which nothing is sent if it is empty. */
+/** A text that is not sent if it is empty. */
 export const unlessEmpty = (from: string, to = from): ParameterRule => ({ from, to, omit: [''] })
 
 /** A switch that has the opposite meaning at the provider. */
@@ -32,7 +32,7 @@ export const withUnit = (from: string, unit: string, values: number[], to = from
 export const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
-/** Width and height for each of our values, written as `1024x768`. */
+/** Width and height for each of the family's values, written as `1024x768`. */
 export const sizes = (table: Record<string, string>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(table).map(([value, size]) => [value, sizeOf(size)]))
 
@@ -41,7 +41,7 @@ const sizeOf = (size: string) => {
   return { width, height }
 }
 
-/** Values of two parameters that decide a size together: a table for each value of the first one. */
+/** Values of two parameters that together decide a size: a table for each value of the first parameter. */
 export const pairs = (tables: Record<string, Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(tables).flatMap(([first, table]) =>

@@ -19,7 +19,7 @@ export const each = (unit: string, dollars: number, when?: UnitPrice['when']): U
 export const eachBy = (unit: string, parameter: string, dollars: Record<string, number>): UnitPrice[] =>
   Object.entries(dollars).map(([value, price]) => each(unit, price, { [parameter]: value }))
 
-/** What a run costs more in US dollars with a switch on. */
+/** The additional price of a run in US dollars if a switch is on. */
 export const extra = (parameter: string, dollars: number): UnitPrice[] => [
   each('runs', dollars, { [parameter]: true }),
   each('runs', 0, { [parameter]: false }),
@@ -36,9 +36,9 @@ export const million = (
 export const usdPerMillion = (prices: Record<string, number>): Price =>
   usd(...Object.entries(prices).map(([unit, dollars]) => million(unit, dollars)))
 
-// Why a binding has no price list.
+// Reasons for missing price lists.
 
-/** fal counts them itself, and reports units that it does not name. */
+/** fal counts the pixels itself, and reports units without a name. */
 export const BY_PIXEL = 'it charges by pixels, and does not report how many it counted'
 
 export const BY_PLAN = 'it charges the credits of a plan, whose price depends on the plan'

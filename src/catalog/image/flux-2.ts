@@ -36,7 +36,7 @@ export const flux2ImageToImage = {
   ...common,
 }
 
-/** Replicate says sizes as we do. It comes first, since it alone makes WebP files and takes a quality. */
+/** Replicate names sizes like the family. It comes first, since only Replicate makes WebP files and takes a quality. */
 export const replicateFlux2: ParameterRule[] = [
   ...same('prompt', 'resolution', 'output_quality', 'seed'),
   { from: 'output_format', to: 'output_format', values: { jpeg: 'jpg', png: 'png', webp: 'webp' } },
@@ -78,12 +78,12 @@ const sizeTable = sizes(
 export const falFlux2: ParameterRule[] = [
   ...same('prompt', 'safety_tolerance', 'seed'),
   { from: 'output_format', to: 'output_format', only: ['jpeg', 'png'] },
-  // The default stands for the vendor's own quality.
+  // The vendor's own quality.
   implied('output_quality', 80),
   {
     from: ['resolution', 'aspect_ratio'],
     to: 'image_size',
-    // The size of the input image is kept then, so that no other resolution can be asked for.
+    // Keeps the size of the input image, so no other resolution is possible.
     values: { ...sizeTable, '1 MP match_input_image': 'auto' },
   },
   { from: 'image_url', to: 'image_urls', as: 'files' },

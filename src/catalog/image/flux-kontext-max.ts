@@ -99,7 +99,9 @@ const replicate = (tolerances: Record<string, number>): ParameterRule[] => [
   implied('guidance_scale', 3.5),
 ]
 
-/** Both charge it: https://fal.ai/models/fal-ai/flux-pro/kontext/max/api and Replicate's page of the model. */
+/**
+ * The price at both providers: https://fal.ai/models/fal-ai/flux-pro/kontext/max/api and Replicate's page of the model.
+ */
 const price = usd(each('outputs', 0.08))
 
 const onReplicateToo = (endpoint: string, tolerances: Record<string, number>) =>
@@ -109,7 +111,7 @@ const bindings: Binding[] = [
   onFal('flux-kontext-max-t2i', 'fal-ai/flux-pro/kontext/max/text-to-image', { parameters: fal, price }),
   onReplicateToo('flux-kontext-max-t2i', { 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6 }),
   onFal('flux-kontext-max-i2i', 'fal-ai/flux-pro/kontext/max', { parameters: fal, price }),
-  // With an input image, more tolerance than this is refused.
+  // With an input image, higher tolerances are refused.
   onReplicateToo('flux-kontext-max-i2i', { 1: 1, 2: 2 }),
 ]
 

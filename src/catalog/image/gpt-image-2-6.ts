@@ -23,7 +23,7 @@ const parameters = {
   }),
 }
 
-// The vendor chooses the size for auto, so it costs as much as the dearest.
+// With auto, the vendor chooses the size, so it costs as much as the most expensive size.
 const sizes = { '1024x1024': 1, '1536x1024': 0.8, '1024x1536': 0.8, auto: 1 }
 
 /**
@@ -89,7 +89,8 @@ const family = imageFamily({
 
 const rules: ParameterRule[] = [
   ...same('prompt', 'size', 'quality', 'background', 'output_format'),
-  // The client's types lack it for edits, unlike https://developers.openai.com/api/reference/resources/images.
+  // The client's types lack the parameter for edits, unlike
+  // https://developers.openai.com/api/reference/resources/images.
   { from: 'moderation', to: 'moderation', omit: ['auto'] },
   { from: 'num_images', to: 'n' },
   { from: 'output_compression', to: 'output_compression', omit: [100] },
@@ -109,8 +110,8 @@ const priced = {
 }
 
 /**
- * OpenAI recommends this one of the two models of GPT Image 2.6. The other one, flare, is no stand-in: it makes other
- * pictures.
+ * Of the two models of GPT Image 2.6, OpenAI recommends this one. The other, flare, makes different pictures and cannot
+ * replace it.
  */
 const SUNBURST = 'gpt-image-2.6-sunburst'
 

@@ -140,8 +140,8 @@ const gemini = {
 }
 
 /**
- * fal honours every parameter. Google says of its model only that it will go, not when; its successor comes last, so
- * that it takes over on the day when the others refuse.
+ * fal supports every parameter. Google has announced the end of its model without a date, so the successor comes last
+ * and takes over when the other bindings refuse.
  */
 const bindingsOf = (endpoint: string, falModel: string, image: ParameterRule[]): Binding[] => [
   onFal(endpoint, falModel, { parameters: [...fal, ...image], price: falPrice }),

@@ -132,7 +132,7 @@ const bindingsOf = (endpoint: string, falModel: string, image: ParameterRule[]):
       thoughtsTokenCount: 12,
     }),
   }),
-  // Otherwise, Replicate answers with another model while this one is busy.
+  // Otherwise, Replicate uses another model while this one is busy.
   onReplicate(endpoint, 'google/nano-banana-pro', {
     parameters: replicate,
     constants: { allow_fallback_model: false },

@@ -102,7 +102,7 @@ const family = imageFamily({
   },
 })
 
-/** The sizes of the model's card, which Replicate uses too. */
+/** The sizes on the model's card, which Replicate also uses. */
 const sizeTable = sizes({
   ...{ '1:1': '1328x1328', '16:9': '1664x928', '9:16': '928x1664', '4:3': '1472x1104' },
   ...{ '3:4': '1104x1472', '3:2': '1584x1056', '2:3': '1056x1584' },
@@ -121,7 +121,7 @@ const replicate: ParameterRule[] = [
   ...same('prompt', 'num_inference_steps', 'seed', 'strength'),
   unlessEmpty('negative_prompt'),
   { from: 'guidance_scale', to: 'guidance', maximum: 10 },
-  // Replicate has one degree of acceleration.
+  // Replicate has one level of acceleration.
   { from: 'acceleration', to: 'go_fast', values: { none: false, regular: true } },
   { from: 'output_format', to: 'output_format', values: { png: 'png', jpeg: 'jpg', webp: 'webp' } },
   { from: 'aspect_ratio', to: 'aspect_ratio', only: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] },
@@ -141,7 +141,7 @@ const bindings: Binding[] = [
   onFal('qwen-image-t2i', 'fal-ai/qwen-image', { parameters: fal, unpriced: BY_PIXEL }),
   onReplicateToo('qwen-image-t2i'),
   onFal('qwen-image-i2i', 'fal-ai/qwen-image/image-to-image', { parameters: fal, unpriced: BY_PIXEL }),
-  // It cannot keep the ratio of the image, which is the default, so that it serves requests that name one.
+  // Replicate cannot keep the ratio of the image, the default, so it serves only requests with a ratio.
   onReplicateToo('qwen-image-i2i'),
 ]
 

@@ -95,7 +95,7 @@ const replicate: ParameterRule[] = [
   { from: 'resolution', to: 'size' },
   ...same('aspect_ratio'),
   { from: 'image_url', to: 'image_input', as: 'files' },
-  // For more, the model itself would choose the number.
+  // For several images, the model itself would choose the number.
   implied('num_images', 1),
   negated('enable_safety_checker', 'disable_safety_checker'),
 ]

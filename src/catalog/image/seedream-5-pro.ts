@@ -17,7 +17,7 @@ const parameters = {
 
 const pricing = priceRule(6.75, { quantities: ['num_images'], multipliers: { resolution: { '1K': 1, '2K': 2 } } })
 
-/** A picture takes about two minutes, longer than those of other models. */
+/** A picture takes about two minutes, longer than with other models. */
 const TIMEOUT_MS = 300_000
 
 /**

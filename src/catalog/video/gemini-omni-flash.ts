@@ -82,10 +82,10 @@ const constants = {
   'response_format.delivery': 'uri',
 }
 
-/** The newer version costs less and, unlike the other one, takes up to 15 seconds. The family offers what both have. */
+/** The newer version costs less and also takes up to 15 seconds. The family offers what both versions have. */
 const versions = ['gemini-omni-1.2-flash', 'gemini-omni-1.1-flash']
 
-/** The client's types do not say what belongs into `response_format`. fal serves a version that Google has ended. */
+/** The client's types do not describe `response_format`. fal serves a version that Google has ended. */
 const bindings: Binding[] = ['gemini-omni-flash-t2v', 'gemini-omni-flash-i2v'].flatMap(endpoint =>
   versions.map(model => onGoogleJobs(endpoint, model, { parameters, constants, unconfirmed: true })),
 )

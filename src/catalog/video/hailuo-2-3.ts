@@ -67,7 +67,7 @@ const family = videoFamily({
   },
 })
 
-/** fal has a model for each resolution. That of 1080p makes six seconds, as everywhere. */
+/** fal has a model for each resolution. The 1080p model makes only six seconds, as everywhere. */
 const fal: ParameterRule[] = [...same('prompt', 'prompt_optimizer'), { from: 'image_url', to: 'image_url', as: 'file' }]
 const standard = [...fal, implied('resolution', '768p'), withUnit('duration', '', [6, 10])]
 const pro = [...fal, implied('resolution', '1080p'), implied('duration', 6)]

@@ -2,7 +2,7 @@ import type { ParameterRule } from '../../../schemas/binding.ts'
 import { implied, same, unlessEmpty, withUnit } from '../bindings/rules.ts'
 import { each, usd } from '../bindings/usd.ts'
 
-/** The rules of fal for all Kling models, which take the seconds as text. */
+/** fal's rules for all Kling models, which take the seconds as text. */
 export const falKling = (durations: number[]): ParameterRule[] => [
   // An empty negative prompt is sent too, since fal has a default.
   ...same('prompt', 'negative_prompt', 'generate_audio', 'aspect_ratio', 'cfg_scale'),
@@ -11,11 +11,11 @@ export const falKling = (durations: number[]): ParameterRule[] => [
   { from: 'end_image_url', to: 'end_image_url', as: 'file' },
 ]
 
-/** fal charges by the second, and more with sound. */
+/** fal charges per second, and more with sound. */
 export const falKlingPrice = (silent: number, sound: number) =>
   usd(each('duration', silent, { generate_audio: false }), each('duration', sound, { generate_audio: true }))
 
-/** Whether Replicate takes a last frame is not known. */
+/** It is unknown whether Replicate accepts a last frame. */
 export const replicateKling: ParameterRule[] = [
   ...same('prompt', 'duration', 'generate_audio', 'aspect_ratio'),
   unlessEmpty('negative_prompt'),

@@ -94,7 +94,7 @@ const fal: ParameterRule[] = [
   { from: 'end_image_url', to: 'end_image_url', as: 'file' },
 ]
 
-/** The parameters of version 2.5, whose description could be read. */
+/** The parameters of version 2.5, whose description is public. */
 const replicate: ParameterRule[] = [
   ...commonRules,
   { from: 'resolution', to: 'resolution', values: { '1080p': '1080p', '1440p': '2k', '2160p': '4k' } },

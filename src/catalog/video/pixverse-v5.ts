@@ -104,7 +104,7 @@ const bindingsOf = (endpoint: string, kind: string): Binding[] => [
   onFal(endpoint, `fal-ai/pixverse/v5/${kind}`, {
     parameters: fal,
     price: falPrice,
-    // Replicate takes it.
+    // Replicate serves this combination.
     refuses: [{ resolution: '1080p', duration: 8 }],
   }),
   onReplicate(endpoint, 'pixverse/pixverse-v5', { parameters: replicate }),

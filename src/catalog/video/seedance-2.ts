@@ -78,7 +78,7 @@ const fal: ParameterRule[] = [
   { from: 'image_url', to: 'image_url', as: 'file' },
 ]
 
-/** The parameters of the model's faster sister, whose description could be read. */
+/** The parameters of the model's faster variant, whose description is public. */
 const replicate: ParameterRule[] = [
   ...same('prompt', 'duration', 'generate_audio'),
   {

@@ -76,12 +76,14 @@ const replicate: ParameterRule[] = [
   { from: 'aspect_ratio', to: 'aspect_ratio', only: ['16:9', '9:16'] },
   unlessEmpty('negative_prompt'),
   { from: 'image_url', to: 'image', as: 'file' },
-  // Replicate never rewrites a prompt: one that moderation refuses fails, and is refunded.
+  // Replicate never rewrites a prompt. If moderation refuses the prompt, the run fails and is refunded.
   unsaid('auto_fix'),
   implied('safety_tolerance', '4'),
 ]
 
-/** A second in US dollars: https://fal.ai/models/fal-ai/veo3.1 and https://fal.ai/models/fal-ai/veo3.1/fast */
+/**
+ * The price of a second in US dollars: https://fal.ai/models/fal-ai/veo3.1 and https://fal.ai/models/fal-ai/veo3.1/fast
+ */
 export const veo31FalPrice = (prices: { silent: number; sound: number; silent4K: number; sound4K: number }) =>
   usd(
     ...['720p', '1080p'].flatMap(resolution => [
