@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import { AnswerRoom, type HeldAnswer } from './answer-room.ts'
 import { openProxyAgent, type ProxySettings } from './proxy.ts'
+import { type HeldResponse, ResponseMemory } from './response-memory.ts'
 
 /** Runs skip a provider that cannot be reached. DNS, TCP and TLS take several round trips. */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -15,7 +15,7 @@ const KEEP_ALIVE_MS = 4_000
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 
 /** The memory for concurrent responses of one server: a few with films, or hundreds of common size. */
-const ROOM_BYTES = MAX_ANSWER_BYTES
+const MEMORY_BYTES = MAX_ANSWER_BYTES
 
 /** Shorter responses are not limited. Even one per call takes little memory. */
 const SMALL_BYTES = 256 * 1024
@@ -38,12 +38,12 @@ interface VendorFetch {
 export const openVendorFetch = (proxy?: ProxySettings): VendorFetch => {
   let undici: Promise<Undici> | undefined
   /** Per server, so that a slow server delays no other. */
-  const rooms = new Map<string, AnswerRoom>()
-  const roomOf = (url: string): AnswerRoom => {
+  const memories = new Map<string, ResponseMemory>()
+  const memoryOf = (url: string): ResponseMemory => {
     const { origin } = new URL(url)
-    const room = rooms.get(origin) ?? new AnswerRoom(ROOM_BYTES)
-    rooms.set(origin, room)
-    return room
+    const memory = memories.get(origin) ?? new ResponseMemory(MEMORY_BYTES)
+    memories.set(origin, memory)
+    return memory
   }
   return {
     fetch: async (input, init = {}) => {
@@ -53,7 +53,7 @@ export const openVendorFetch = (proxy?: ProxySettings): VendorFetch => {
       const redirect = init.redirect === 'manual' ? 'manual' : 'error'
       const { url, headers: own } = input instanceof Request ? input : { url: String(input) }
       const sent = { 'accept-encoding': 'identity', ...toObject(headers ?? own) }
-      const reading: Reading = { redirect, signal, hold: () => roomOf(url).open() }
+      const reading: Reading = { redirect, signal, hold: () => memoryOf(url).open() }
       if (typeof input === 'string' && (typeof body === 'string' || !body)) {
         const options = { method: method as Dispatcher.HttpMethod, headers: sent, body: body ?? null, signal }
         return read(await request(input, { ...options, dispatcher: agent }), reading)
@@ -100,7 +100,7 @@ interface Reading {
   redirect: 'manual' | 'error'
   signal: AbortSignal | null
   /** Starts to count the memory of a response. */
-  hold(): HeldAnswer
+  hold(): HeldResponse
 }
 
 const read = async (
@@ -117,7 +117,7 @@ const read = async (
   const isError = status >= 400
   const pieces: Buffer<ArrayBuffer>[] = []
   let sizeBytes = 0
-  let held: HeldAnswer | undefined
+  let held: HeldResponse | undefined
   try {
     for await (const piece of body as AsyncIterable<Buffer<ArrayBuffer>>) {
       pieces.push(piece)

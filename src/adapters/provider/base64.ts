@@ -1,4 +1,4 @@
-import { ownTurn } from './form.ts'
+import { yieldToEventLoop } from './form.ts'
 
 /** Encoding or decoding it takes less than a millisecond. A multiple of 12, so that slices end where groups end. */
 const SLICE_BYTES = 192 * 1024
@@ -18,9 +18,9 @@ export const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string
 export const base64Length = ({ byteLength }: Uint8Array): number => Math.ceil(byteLength / 3) * 4
 
 /** Encodes bytes, and lets other work run between slices. */
-export async function* encodeInTurns(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+export async function* encodeInSlices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) {
-    await ownTurn()
+    await yieldToEventLoop()
     yield Buffer.from(toBase64(bytes.subarray(at, at + SLICE_BYTES)), 'latin1')
   }
 }
@@ -29,12 +29,12 @@ export async function* encodeInTurns(bytes: Uint8Array): AsyncGenerator<Uint8Arr
  * Decodes the contents of a string in a JSON document, including escapes, and lets other work run between slices.
  * Resolves to the result of `Buffer.from(string, 'base64')`, or to undefined if the string has any other character.
  */
-export const decodeInTurns = async (source: Buffer): Promise<Uint8Array | undefined> => {
+export const decodeInSlices = async (source: Buffer): Promise<Uint8Array | undefined> => {
   const bytes = Buffer.allocUnsafe(Math.ceil(source.length / 4) * 3)
   let sizeBytes = 0
   let rest = ''
   for (let at = 0; at < source.length; ) {
-    await ownTurn()
+    await yieldToEventLoop()
     const end = sliceEnd(source, at)
     const text = unescaped(source.toString('latin1', at, end))
     if (text === undefined) return undefined

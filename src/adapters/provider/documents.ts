@@ -1,4 +1,4 @@
-import { ownTurn } from './form.ts'
+import { yieldToEventLoop } from './form.ts'
 
 /** Several times the longest answer of a model, without its files. Parsing more would block all other requests. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
@@ -25,7 +25,7 @@ export const assertParseable = async (document: Buffer): Promise<void> => {
     if (byte === QUOTE) at = endOfText(document, at)
     else if (MARKS.has(byte) && ++marks > MAX_MARKS) throw new Error(`the answer has more than ${MAX_MARKS} values`)
     if (at < sliceEnd) continue
-    await ownTurn()
+    await yieldToEventLoop()
     sliceEnd = at + SLICE_BYTES
   }
 }

@@ -43,7 +43,7 @@ async function* inTurns(pieces: (Buffer | File)[]): AsyncGenerator<Uint8Array> {
     if (!('size' in piece)) yield piece
     else
       for (let at = 0; at < piece.size; at += SLICE_BYTES) {
-        await ownTurn()
+        await yieldToEventLoop()
         yield new Uint8Array(await piece.slice(at, at + SLICE_BYTES).arrayBuffer())
       }
   }
@@ -54,7 +54,7 @@ let turns = Promise.resolve()
 /**
  * Resolves in a new turn of the event loop. Calls get separate turns, so many files block the loop no longer than one.
  */
-export const ownTurn = (): Promise<void> => {
+export const yieldToEventLoop = (): Promise<void> => {
   turns = turns.then(() => nextTurn())
   return turns
 }
@@ -66,7 +66,7 @@ const PART_BYTES = 1024 * 1024
 export const toUpload = async ({ mimeType, bytes }: InputMedia): Promise<File> => {
   const parts: Blob[] = []
   for (let at = 0; at < bytes.byteLength; at += PART_BYTES) {
-    await ownTurn()
+    await yieldToEventLoop()
     parts.push(new Blob([bytes.subarray(at, at + PART_BYTES) as Uint8Array<ArrayBuffer>]))
   }
   return new File(parts, `file.${extensionFor(mimeType)}`, { type: mimeType })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { base64Length, DATA_URL, decodeInTurns, encodeInTurns, toBase64 } from './base64.ts'
+import { base64Length, DATA_URL, decodeInSlices, encodeInSlices, toBase64 } from './base64.ts'
 import { assertParseable } from './documents.ts'
 
 /** Smaller files are encoded, decoded, written and parsed within a millisecond as part of their documents. */
@@ -70,7 +70,7 @@ export class LargeFiles {
       const end = near > quote ? near : document.indexOf(QUOTE, quote + 1)
       if (end === -1) break
       const start = near > quote ? undefined : fileStart(document, quote, place)
-      const file = start && (await decodeInTurns(document.subarray(start, end)))
+      const file = start && (await decodeInSlices(document.subarray(start, end)))
       if (start && file) {
         pieces.push(document.subarray(copied, start), Buffer.from(this.#add(file)))
         copied = end
@@ -107,6 +107,6 @@ const fileStart = (document: Buffer, quote: number, place: RegExp): number | und
 async function* inTurns(pieces: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     if (typeof piece === 'string') yield Buffer.from(piece)
-    else yield* encodeInTurns(piece)
+    else yield* encodeInSlices(piece)
   }
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type ProviderName, providerNames } from '../../../schemas/binding.ts'
-import type { ReportedRest } from '../../../schemas/provider-report.ts'
+import type { OpenCircuit } from '../../../schemas/provider-report.ts'
 import type { Config } from '../../boot/config.ts'
 import { keyVariables } from '../../boot/read-config.ts'
 import { shipped } from '../../catalog/shipped.ts'
@@ -59,14 +59,14 @@ const accountsOf = (provider: ProviderName, { config, masterSecret }: { config: 
     .filter(each => each.provider === provider)
     .flatMap(({ keys }) => keys.map(key => accountDigest(masterSecret, key)))
 
-const processesOf = ({ processes, calls, maxCalls, rests }: ReportedProvider = NOBODY) => ({
+const processesOf = ({ processes, calls, maxCalls, rests }: ReportedProvider = NO_REPORTS) => ({
   processes,
   calls,
   max_calls: maxCalls,
   rests: rests.map(({ account, model = null, kind, until }) => ({ account, model, kind, until })),
 })
 
-const NOBODY: ReportedProvider = { processes: 0, calls: 0, maxCalls: 0, rests: [] }
+const NO_REPORTS: ReportedProvider = { processes: 0, calls: 0, maxCalls: 0, rests: [] }
 
 const bindingsOf = (provider: ProviderName, all: ChosenBinding[], nowMs: number) => {
   const own = all.filter(({ binding, isDisabled }) => binding.provider === provider && !isDisabled)
@@ -88,12 +88,12 @@ const toText = (providers: Shown[], nowMs: number): string => {
       [`${provider}: disabled since ${disabled_at}`, ...(reason === null ? [] : [printable(reason)])].join(': '),
     )
   const on = providers.filter(({ is_configured }) => is_configured)
-  const alerts = on.flatMap(({ provider, processes, rests, retiring }) => [
-    ...rests.map(rest => restText(provider, rest, keyVariables[provider][0])),
+  const warnings = on.flatMap(({ provider, processes, rests, retiring }) => [
+    ...rests.map(circuit => openCircuitText(provider, circuit, keyVariables[provider][0])),
     ...retiring.map((each: Retiring) => retiringText(each, nowMs)),
     ...(processes === 0 ? [`${provider}: no process with the role reactors reports calls.`] : []),
   ])
-  const notes = [...disabled, ...alerts]
+  const notes = [...disabled, ...warnings]
   return [table, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
 }
 
@@ -108,12 +108,16 @@ const rowOf = ({ provider, state, accounts, processes, calls, max_calls, familie
   wrapped(families.join(', '), FAMILIES_WIDTH),
 ]
 
-interface ShownRest extends Pick<ReportedRest, 'kind' | 'until' | 'account'> {
+interface ShownCircuit extends Pick<OpenCircuit, 'kind' | 'until' | 'account'> {
   model: string | null
 }
 
 /** The reason why a circuit breaker is open, and what the operator can do. */
-const restText = (provider: string, { account, model, kind, until }: ShownRest, keyVariable: string): string => {
+const openCircuitText = (
+  provider: string,
+  { account, model, kind, until }: ShownCircuit,
+  keyVariable: string,
+): string => {
   const what = model === null ? `account ${account}` : `${model} with account ${account}`
   return `${provider}: the circuit breaker for ${what} is open until ${until}: ${REASONS[kind]}`.replace(
     'KEY',
@@ -121,7 +125,7 @@ const restText = (provider: string, { account, model, kind, until }: ShownRest, 
   )
 }
 
-const REASONS: Record<ReportedRest['kind'], string> = {
+const REASONS: Record<OpenCircuit['kind'], string> = {
   unauthorized: 'the provider refuses the key; check KEY.',
   out_of_quota: 'the account has no credit or quota left; see its billing page.',
   rate_limited: 'the provider limits the rate of requests.',

@@ -1,4 +1,4 @@
-import { MAX_REPORTED_RESTS, type ProviderReport } from '../../../schemas/provider-report.ts'
+import { MAX_REPORTED_CIRCUITS, type ProviderReport } from '../../../schemas/provider-report.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
@@ -65,7 +65,7 @@ export class ProviderReports {
   #tick() {
     const { clock, health, logger } = this.#dependencies
     if (this.#writing) return
-    const rests = health.rests().slice(0, MAX_REPORTED_RESTS)
+    const rests = health.rests().slice(0, MAX_REPORTED_CIRCUITS)
     const calls = this.#calls()
     const state = JSON.stringify([calls, rests])
     const nowMs = clock.monotonicMs()

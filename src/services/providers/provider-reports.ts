@@ -1,11 +1,11 @@
-import { ProviderReport, type ReportedRest } from '../../../schemas/provider-report.ts'
+import { type OpenCircuit, ProviderReport } from '../../../schemas/provider-report.ts'
 import { compileGuard } from '../../engine/log/guard.ts'
 import { MAX_CLOCK_SKEW_MS, type ViewStore } from '../../ports/view-store.ts'
 
 /** How long a report is believed. A process renews its own earlier, unless it has died. */
 export const REPORT_MS = 30_000
 
-/** Far more than a report of MAX_REPORTED_RESTS needs. */
+/** Far more than a report of MAX_REPORTED_CIRCUITS needs. */
 const MAX_REPORT_LENGTH = 1024 * 1024
 
 /** How one provider is in all processes that submit jobs. */
@@ -20,7 +20,7 @@ export interface ReportedProvider {
 }
 
 /** A breaker that is open in some of the processes that report the provider. */
-export interface SharedRest extends ReportedRest {
+export interface SharedRest extends OpenCircuit {
   processes: number
 }
 

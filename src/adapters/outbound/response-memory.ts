@@ -1,5 +1,5 @@
 /** The memory of a response that is being read. */
-export interface HeldAnswer {
+export interface HeldResponse {
   /** Resolves once there is memory for this many more bytes. Rejects if the signal aborts first. */
   grow(sizeBytes: number, signal: AbortSignal | null): Promise<void>
   /** The response was read or abandoned. */
@@ -10,10 +10,10 @@ export interface HeldAnswer {
  * Limits the memory of concurrent responses of unknown size. When the memory is used up, only the oldest response grows
  * and the others wait. So all of them end, and at most one exceeds the limit.
  */
-export class AnswerRoom {
+export class ResponseMemory {
   readonly #totalBytes: number
   /** The bytes of each response, oldest first. */
-  readonly #held = new Map<HeldAnswer, number>()
+  readonly #held = new Map<HeldResponse, number>()
   readonly #waiting = new Set<() => void>()
   #sumBytes = 0
 
@@ -21,28 +21,28 @@ export class AnswerRoom {
     this.#totalBytes = totalBytes
   }
 
-  open(): HeldAnswer {
-    const answer: HeldAnswer = {
+  open(): HeldResponse {
+    const response: HeldResponse = {
       grow: async (sizeBytes, signal) => {
-        while (this.#sumBytes + sizeBytes > this.#totalBytes && !this.#isOldest(answer)) await this.#closing(signal)
-        this.#add(answer, sizeBytes)
+        while (this.#sumBytes + sizeBytes > this.#totalBytes && !this.#isOldest(response)) await this.#closing(signal)
+        this.#add(response, sizeBytes)
       },
       close: () => {
-        this.#add(answer, -(this.#held.get(answer) ?? 0))
-        this.#held.delete(answer)
+        this.#add(response, -(this.#held.get(response) ?? 0))
+        this.#held.delete(response)
         for (const look of this.#waiting) look()
       },
     }
-    this.#held.set(answer, 0)
-    return answer
+    this.#held.set(response, 0)
+    return response
   }
 
-  #isOldest(answer: HeldAnswer): boolean {
-    return this.#held.keys().next().value === answer
+  #isOldest(response: HeldResponse): boolean {
+    return this.#held.keys().next().value === response
   }
 
-  #add(answer: HeldAnswer, sizeBytes: number) {
-    this.#held.set(answer, (this.#held.get(answer) ?? 0) + sizeBytes)
+  #add(response: HeldResponse, sizeBytes: number) {
+    this.#held.set(response, (this.#held.get(response) ?? 0) + sizeBytes)
     this.#sumBytes += sizeBytes
   }
 

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { AnswerRoom } from '../../../src/adapters/outbound/answer-room.ts'
+import { ResponseMemory } from '../../../src/adapters/outbound/response-memory.ts'
 
 const isDone = async (promise: Promise<void>): Promise<boolean> =>
   Promise.race([promise.then(() => true), new Promise<boolean>(resolve => setImmediate(() => resolve(false)))])
 
-t.test('while there is no room, only the oldest answer grows, and the others wait', async t => {
-  const room = new AnswerRoom(100)
-  const [first, second, third] = [room.open(), room.open(), room.open()]
+t.test('while there is no memory, only the oldest answer grows, and the others wait', async t => {
+  const memory = new ResponseMemory(100)
+  const [first, second, third] = [memory.open(), memory.open(), memory.open()]
   await first.grow(50, null)
   await second.grow(50, null)
   const [secondGrows, thirdGrows] = [second.grow(10, null), third.grow(10, null)]
@@ -23,9 +23,9 @@ t.test('while there is no room, only the oldest answer grows, and the others wai
   t.ok(await isDone(waits))
 })
 
-t.test('an answer that nobody waits for any more makes room', async t => {
-  const room = new AnswerRoom(100)
-  const [first, second, third] = [room.open(), room.open(), room.open()]
+t.test('an answer that nobody waits for any more makes memory', async t => {
+  const memory = new ResponseMemory(100)
+  const [first, second, third] = [memory.open(), memory.open(), memory.open()]
   await first.grow(90, null)
   const stop = new AbortController()
   const given = second.grow(20, stop.signal)
