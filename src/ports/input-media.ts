@@ -1,5 +1,5 @@
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
-import type { FileParameter } from '../domain/catalog/file-parameters.ts'
+import type { FileParameter } from '../domain/catalog/inputs.ts'
 
 /**
  * Finds a file of an input by its URL: a Tollgate URL, a public URL or a `data:` URL. Loads nothing yet. Rejects with

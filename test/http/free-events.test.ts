@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ErrorBody } from '../../schemas/api/error.ts'
-import { FREE_EVENTS } from '../../src/domain/account/free-events.ts'
+import { FREE_EVENTS } from '../../src/domain/account/limits.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { connect, refusal } from '../mcp/support.ts'
 import { grantUpload, uploadId } from '../support/account-samples.ts'

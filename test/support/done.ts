@@ -1,4 +1,4 @@
-import { outputTypeOf } from '../../src/domain/catalog/output-type.ts'
+import { outputTypeOf } from '../../src/domain/catalog/family.ts'
 import type { Done, Job, Media } from '../../src/ports/provider.ts'
 import { tinyFilm, tinySound } from './sample-files.ts'
 import { MEDIA } from './vendor.ts'

@@ -1,4 +1,4 @@
-import { fileParameters } from '../../domain/catalog/file-parameters.ts'
+import { fileParameters } from '../../domain/catalog/inputs.ts'
 import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
 import type { Failed, FileReference, Job } from '../../ports/provider.ts'
 

@@ -1,10 +1,149 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
-import type { Decider } from '../decider.ts'
-import type { Refusal } from '../refusal.ts'
-import type { AccountCommand } from './commands.ts'
-import { decide } from './decide.ts'
+import type { Identity } from '../../../schemas/identity.ts'
+import { accept, type Decider, unreachable } from '../decider.ts'
+import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import {
+  closeAllSessions,
+  closeSession,
+  linkIdentity,
+  openSession,
+  resumeAccount,
+  sessionRefusal,
+  suspendAccount,
+  suspensionRefusal,
+} from './access.ts'
+import type { AccountCommand, OpenAccount } from './commands.ts'
+import { creditsGranted, grantCredits, refundRun, withdrawCredits } from './credits.ts'
 import { evolve } from './evolve.ts'
+import { createKey, revokeKey, useKey } from './keys.ts'
+import { setLimits, withinLimits } from './limits.ts'
+import { raiseKeyExpiry, raiseRetirement, recordNotice, setNotices } from './notices.ts'
+import { cancelRun, completeRun, failRun, queueRun, recordOutputDeletion, startRun, submitRun } from './runs.ts'
 import { type AccountState, initialAccount } from './state.ts'
+import { grantUpload, recordUploadDeletion, requestUploadDeletion, storeUpload } from './uploads.ts'
+import {
+  recordDelivery,
+  recordWebhookTest,
+  redeliverWebhook,
+  requestWebhookTest,
+  rotateWebhookSecret,
+} from './webhooks.ts'
+
+/**
+ * Decides a command. The existence of the account is checked first, then the caller's session, and then the account's
+ * suspension; the other checks are in each noun's file.
+ */
+const decide = (command: AccountCommand, state: AccountState, atMs: number): Decided<AccountEvent> => {
+  if (command.type === 'OpenAccount') return open(command, state)
+  if (state.accountId === undefined) return refuse('account_not_found')
+  const ended = sessionRefusal(command.session, state, atMs)
+  if (ended) return ended
+  // People may end their sessions at any time, so that a stolen one can be closed while the account is suspended.
+  const endsSession = command.type === 'CloseSession' || command.type === 'CloseAllSessions'
+  const isForOwner = (command.isByOwner && !endsSession) || command.type === 'OpenSession'
+  const suspended = isForOwner ? suspensionRefusal(state) : undefined
+  if (suspended) return { refuse: suspended }
+  const decided = decideByNoun(command, state, atMs)
+  // A key can be revoked at any time.
+  return command.isByOwner && command.type !== 'RevokeApiKey' ? withinLimits(decided, state, atMs) : decided
+}
+
+const decideByNoun = (
+  command: Exclude<AccountCommand, { type: 'OpenAccount' }>,
+  state: AccountState,
+  atMs: number,
+): Decided<AccountEvent> => {
+  switch (command.type) {
+    case 'SuspendAccount':
+      return suspendAccount(command, state)
+    case 'ResumeAccount':
+      return resumeAccount(command, state)
+    case 'SetLimits':
+      return setLimits(command, state)
+    case 'GrantCredits':
+      return grantCredits(command, state)
+    case 'WithdrawCredits':
+      return withdrawCredits(command, state)
+    case 'RefundRun':
+      return refundRun(command, state)
+    case 'CreateApiKey':
+      return createKey(command, state)
+    case 'RevokeApiKey':
+      return revokeKey(command, state)
+    case 'UseApiKey':
+      return useKey(command, state, atMs)
+    case 'QueueRun':
+      return queueRun(command, state, atMs)
+    case 'StartRun':
+      return startRun(command, state)
+    case 'SubmitRun':
+      return submitRun(command, state)
+    case 'CancelRun':
+      return cancelRun(command, state)
+    case 'CompleteRun':
+      return completeRun(command, state)
+    case 'FailRun':
+      return failRun(command, state)
+    case 'RecordOutputDeletion':
+      return recordOutputDeletion(command, state)
+    case 'RecordDelivery':
+      return recordDelivery(command, state)
+    case 'RedeliverWebhook':
+      return redeliverWebhook(command, state, atMs)
+    case 'SetNotices':
+      return setNotices(command, state, atMs)
+    case 'RaiseKeyExpiry':
+      return raiseKeyExpiry(command, state, atMs)
+    case 'RaiseRetirement':
+      return raiseRetirement(command, state, atMs)
+    case 'RecordNotice':
+      return recordNotice(command, state)
+    case 'RotateWebhookSecret':
+      return rotateWebhookSecret(command, state, atMs)
+    case 'RequestWebhookTest':
+      return requestWebhookTest(command, state, atMs)
+    case 'RecordWebhookTest':
+      return recordWebhookTest(command, state)
+    case 'GrantUpload':
+      return grantUpload(command, state)
+    case 'StoreUpload':
+      return storeUpload(command, state)
+    case 'RequestUploadDeletion':
+      return requestUploadDeletion(command, state)
+    case 'RecordUploadDeletion':
+      return recordUploadDeletion(command, state)
+    case 'OpenSession':
+      return openSession(command, state)
+    case 'CloseSession':
+      return closeSession(command, state)
+    case 'CloseAllSessions':
+      return closeAllSessions(command, state)
+    case 'LinkIdentity':
+      return linkIdentity(command, state)
+    default:
+      return unreachable(command)
+  }
+}
+
+const open = (
+  { accountId, identity, tester, welcomeMicros, firstGrant, notices: settings, firstKey }: OpenAccount,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  if (state.accountId !== undefined) return refuse('account_exists')
+  return accept([
+    {
+      type: 'AccountOpened',
+      data: { accountId, ...openedWith(identity), tester, ...(settings && { notices: settings }) },
+    },
+    ...(welcomeMicros > 0 ? [creditsGranted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
+    ...(firstGrant ? [creditsGranted({ ...state, balanceMicros: welcomeMicros }, firstGrant)] : []),
+    ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
+  ])
+}
+
+const openedWith = (identity: Identity) => (identity.kind === 'email' ? { email: identity.address } : { identity })
+
+const WELCOME = { kind: 'welcome', reference: 'welcome', reason: 'welcome' } as const
 
 export const account: Decider<AccountCommand, AccountState, AccountEvent, Refusal> = {
   initial: initialAccount,

@@ -22,7 +22,7 @@ import type { Identity } from '../../../schemas/identity.ts'
 import type { Notice, NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
-import type { LimitPair } from './limits.ts'
+import type { LimitPair } from './state.ts'
 
 /** The commands that an account accepts. They carry ids, since the domain has no randomness. */
 export type AccountCommand = (

@@ -6,7 +6,7 @@ import { digest128 } from '../digest.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { Grant, RefundRun } from './commands.ts'
 import { debitNotices } from './notices.ts'
-import type { AccountState } from './state.ts'
+import { type AccountState, type Caused, keyOf } from './state.ts'
 
 export const creditsGranted = (
   { balanceMicros }: AccountState,
@@ -33,6 +33,20 @@ export const creditsRefunded = (
   const balanceAfterMicros = balanceMicros + amountMicros
   const data = { runId, amountMicros, balanceAfterMicros, reason, debit, ...(error && { error }) }
   return { type: 'CreditsRefunded', data }
+}
+
+/** The facts of a debit that its refunds repeat. */
+export const debitFacts = (
+  debit: Pick<Extract<AccountEvent, { type: 'CreditsDebited' }>, 'data'> & Caused,
+): DebitFacts => {
+  const { receipt, label } = debit.data
+  const keyId = keyOf(debit)
+  return {
+    model: receipt.model,
+    endpoint: receipt.endpoint,
+    ...(keyId && { keyId }),
+    ...(label !== undefined && { label }),
+  }
 }
 
 interface Refund {

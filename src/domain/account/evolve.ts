@@ -6,22 +6,20 @@ import { dayOf } from '../days.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
-import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from './budgets.ts'
-import { debitFacts, keyOf } from './debit-facts.ts'
-import { countFree } from './free-events.ts'
-import { deliveryOf } from './notices.ts'
-import { markRetirementNotice } from './retirement-notices.ts'
-import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
+import { debitFacts } from './credits.ts'
+import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from './keys.ts'
+import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from './limits.ts'
+import { deliveryOf, markRetirementNotice } from './notices.ts'
 import {
   type AccountState,
   type ActiveKey,
   isForgetful,
+  keyOf,
   type LiveUpload,
   MAX_REMEMBERED,
   type OpenRun,
   REMEMBER_MS,
 } from './state.ts'
-import { countTestRun } from './test-runs.ts'
 import { addTest, closeTest, countResend } from './webhooks.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>

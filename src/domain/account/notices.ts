@@ -1,13 +1,18 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
-import type { Notice, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
+import {
+  type Notice,
+  type NoticeChannel,
+  type NoticeSettings,
+  RETIREMENT_NOTICE_DAYS,
+} from '../../../schemas/notice-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
+import { DAY_MS } from '../days.ts'
 import { accept } from '../decider.ts'
 import { loginOf } from '../login/identity.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import { reachedShare } from './budgets.ts'
-import type { Asked, RecordNotice } from './commands.ts'
-import { areSame } from './free-events.ts'
-import { writeRefusal } from './keys.ts'
+import type { Asked, RecordNotice, Retirement } from './commands.ts'
+import { reachedShare, writeRefusal } from './keys.ts'
+import { areSame } from './limits.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
 
 /** The settings of a new account: mail to the address that opened it, once a tenth of the welcome credits is left. */
@@ -105,7 +110,7 @@ const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): bo
 }
 
 /** `index` is the number of other notices in the append before it. */
-export const noticeRaised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
+const noticeRaised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
   const { notices, noticesRaised, noticeDeliveries } = state
   const { email, url } = notices
   const to = {
@@ -120,3 +125,35 @@ const abandoned = (delivery: { number: number; channel: NoticeChannel }, attempt
   type: 'NoticeAbandoned',
   data: { ...delivery, attempts },
 })
+
+/** Raises the notice that a model retires: once at each step, and only for an account with notices. */
+export const raiseRetirement = (
+  { retirement }: { retirement: Retirement },
+  state: AccountState,
+  atMs: number,
+): Decided<AccountEvent> => {
+  const { email, url } = state.notices
+  const days = stepOf(retirement, atMs)
+  const told = state.retirementsTold.get(nameOf(retirement))
+  if ((!email && url === undefined) || days === undefined || (told !== undefined && told <= days))
+    return refuse('notice_not_due')
+  return accept([noticeRaised(state, { kind: 'model_retiring', ...retirement, days })])
+}
+
+/** The last step of each retirement that had a notice, without models that have retired by then. */
+export const markRetirementNotice = (
+  { retirementsTold }: AccountState,
+  { days, ...retirement }: Retirement & { days: number },
+  atMs: number,
+): AccountState['retirementsTold'] =>
+  retirementsTold.filter((_, name) => timeIn(name) > atMs).set(nameOf(retirement), days)
+
+/** The step that a retirement has reached, in days before it; undefined before the first and after the end. */
+export const stepOf = ({ retiresAt }: Pick<Retirement, 'retiresAt'>, atMs: number): number | undefined => {
+  const leftMs = Date.parse(retiresAt) - atMs
+  return leftMs > 0 ? RETIREMENT_NOTICE_DAYS.find(days => leftMs <= days * DAY_MS) : undefined
+}
+
+const nameOf = ({ model, retiresAt }: Pick<Retirement, 'model' | 'retiresAt'>) => `${model} ${retiresAt}`
+
+const timeIn = (name: string) => Date.parse(name.slice(name.indexOf(' ') + 1))

@@ -8,14 +8,12 @@ import {
 import type { KeyId, Moded, RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import { budgetRefusal } from './budgets.ts'
 import type { Failure, QueueRun, Worked } from './commands.ts'
 import { creditsDebited, creditsRefunded } from './credits.ts'
-import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
+import { budgetRefusal, isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
+import { assertProvider, asTestRun, limitRefusal, testRunRefusal } from './limits.ts'
 import { debitNotices } from './notices.ts'
-import { limitRefusal } from './run-limits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
-import { assertProvider, asTestRun, testRunRefusal } from './test-runs.ts'
 
 export const queueRun = (command: QueueRun, state: AccountState, atMs: number): Decided<AccountEvent> => {
   const { keyId, receipt, label, startAt } = command

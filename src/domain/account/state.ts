@@ -41,11 +41,11 @@ export interface AccountState {
   openRunsOf: ImmutableMap<KeyId, number>
   /** The bytes of the events that queued these runs. */
   openRunBytes: number
-  /** The failures that the account caused; see `run-limits.ts`. */
+  /** The failures that the account caused; see `countFailure`. */
   ownFailures: Decaying
-  /** The bytes of events that cost the owner nothing; see `free-events.ts`. */
+  /** The bytes of events that cost the owner nothing; see `FREE_EVENTS`. */
   freeBytes: Record<FreeEvents, Decaying>
-  /** How many test runs the account has asked for on the last UTC day that had some; see `test-runs.ts`. */
+  /** How many test runs the account has asked for on the last UTC day that had some. */
   testRuns: { day: string; count: number }
   /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
@@ -56,9 +56,9 @@ export interface AccountState {
   noticeDeliveries: ImmutableMap<string, number>
   /** When the owner was told last that the balance is low, in ms since 1970; undefined since the last grant. */
   balanceLowAtMs: number | undefined
-  /** The last step that had a notice, by model and time of its retirement; see `retirement-notices.ts`. */
+  /** The last step that had a notice, by model and time of its retirement. */
   retirementsTold: ImmutableMap<string, number>
-  /** How often the webhook secret was rotated, and when last, in ms since 1970; see `webhook-secrets.ts`. */
+  /** How often the webhook secret was rotated, and when last, in ms since 1970. */
   webhookSecret: { generation: number; rotatedAtMs: number }
   /** When the owner last had webhooks sent again, in ms since 1970: as many times as are allowed in an hour. */
   webhookResends: readonly number[]
@@ -74,7 +74,13 @@ export interface AccountState {
   hasDroppedEarly: boolean
 }
 
-/** A count that time reduces, as it was at `atMs`, in ms since 1970; see `decaying.ts`. */
+/** A limit for each key of an account, and one for all of its requests. Infinity means none. */
+export interface LimitPair {
+  perKey: number
+  perAccount: number
+}
+
+/** A count that time reduces, as it was at `atMs`, in ms since 1970; see `decayed`. */
 export interface Decaying {
   count: number
   atMs: number
@@ -96,7 +102,7 @@ export interface ActiveKey extends KeyLimits, Moded {
   hash: string
   /** Missing means `full`. */
   scope?: KeyScope
-  /** Its debits less refunds in the periods of its budget; see `budgets.ts`. */
+  /** Its debits less refunds in the periods of its budget. */
   spent?: SpentInPeriod[]
   /** The last day that it was used on. */
   usedOn?: string
@@ -224,3 +230,16 @@ export const decayed = ({ count, atMs }: Decaying, nowMs: number, eachMs: number
   const passedMs = Math.max(0, nowMs - atMs)
   return { count: Math.max(0, count - passedMs / eachMs), atMs: atMs + passedMs }
 }
+
+/** An event with the caller that caused it. */
+export interface Caused {
+  metadata: { actor?: object }
+}
+
+/** Whether the owner of the account caused an event, with a key or signed in. */
+export const isByOwner = ({ metadata: { actor } }: Caused): boolean =>
+  actor !== undefined && 'kind' in actor && (actor.kind === 'key' || actor.kind === 'session')
+
+/** The key that caused an event, if one did. */
+export const keyOf = ({ metadata: { actor } }: Caused): KeyId | undefined =>
+  actor && 'keyId' in actor ? (actor.keyId as KeyId) : undefined

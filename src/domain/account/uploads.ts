@@ -2,10 +2,10 @@ import type { AccountEvent, UploadDeleted, UploadStored } from '../../../schemas
 import { type KeyId, MAX_LIVE_UPLOADS, type UploadId } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type RefusalOf, refuse } from '../refusal.ts'
+import { suspensionRefusal } from './access.ts'
 import type { GrantUpload, RequestUploadDeletion } from './commands.ts'
 import { isWithinMode, modeOf, writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
-import { suspensionRefusal } from './suspension.ts'
 
 export const grantUpload = ({ keyId, upload, quotaBytes }: GrantUpload, state: AccountState): Decided<AccountEvent> => {
   const refusal = writeRefusal(keyId, state)

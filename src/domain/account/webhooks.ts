@@ -5,9 +5,8 @@ import { DAY_MS } from '../days.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import type { Asked, RecordDelivery, RedeliverWebhook, RequestWebhookTest } from './commands.ts'
-import { isByOwner } from './debit-facts.ts'
 import { writeRefusal } from './keys.ts'
-import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
+import { type AccountState, CLOCK_TOLERANCE_MS, isByOwner } from './state.ts'
 
 /** Counts each attempt once, even if two processes made it at the same time. */
 export const recordDelivery = (

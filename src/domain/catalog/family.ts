@@ -1,4 +1,4 @@
-import type { Family, FamilyStatus } from '../../../schemas/catalog.ts'
+import type { Family, FamilyStatus, OutputType } from '../../../schemas/catalog.ts'
 
 /** The names of a family in requests: its id, its aliases, and the ids of its endpoints. */
 export const namesOf = ({ id, aliases, endpoints }: Family): string[] => [
@@ -27,4 +27,22 @@ export const visibleTo = (family: Family, tester: boolean): Family | undefined =
 export const statusOf = ({ endpoints }: Family): FamilyStatus => {
   const [status = 'mixed', ...others] = new Set(endpoints.map(endpoint => endpoint.status))
   return others.length === 0 ? status : 'mixed'
+}
+
+/** What a file of a result can be. */
+export type FileType = Exclude<OutputType, 'text'>
+
+/** The endpoints of the test family. All return text, whatever their kind. */
+const TEST_ENDPOINT = 'sandbox-'
+
+/** By the last letter of a kind, such as `t2i`. */
+const types: Readonly<Record<string, OutputType>> = { i: 'image', v: 'video', a: 'audio', t: 'text' }
+
+export const isTestEndpoint = (endpoint: string): boolean => endpoint.startsWith(TEST_ENDPOINT)
+
+/** What an endpoint makes. Its id ends with its kind, even after its family was withdrawn. */
+export const outputTypeOf = (endpoint: string): OutputType => {
+  const type = isTestEndpoint(endpoint) ? 'text' : types[endpoint.slice(-1)]
+  if (!type) throw new Error(`the id of the endpoint ${endpoint} does not end with a kind`)
+  return type
 }

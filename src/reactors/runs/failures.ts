@@ -1,4 +1,4 @@
-import type { FileParameter } from '../../domain/catalog/file-parameters.ts'
+import type { FileParameter } from '../../domain/catalog/inputs.ts'
 import type { Failed } from '../../ports/provider.ts'
 
 // Failures that the provider did not report itself.

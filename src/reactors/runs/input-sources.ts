@@ -1,5 +1,5 @@
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../../schemas/primitives.ts'
-import type { FileParameter } from '../../domain/catalog/file-parameters.ts'
+import type { FileParameter } from '../../domain/catalog/inputs.ts'
 import { Semaphore } from '../../flow/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import {

@@ -1,5 +1,5 @@
 import type { OutputType } from '../../../schemas/catalog.ts'
-import { outputTypeOf } from '../../domain/catalog/output-type.ts'
+import { outputTypeOf } from '../../domain/catalog/family.ts'
 import type { Done } from '../../ports/provider.ts'
 import { UnfitResult } from './result-file.ts'
 

@@ -1,5 +1,5 @@
 import { type Artifact, MAX_MIME_TYPE_LENGTH } from '../../../schemas/account-events.ts'
-import type { FileType } from '../../domain/catalog/output-type.ts'
+import type { FileType } from '../../domain/catalog/family.ts'
 import { essenceOf, hasExtension } from '../../domain/media-types.ts'
 import { FileHead } from '../../services/uploads/file-head.ts'
 import { Inspection } from '../../services/uploads/inspection.ts'

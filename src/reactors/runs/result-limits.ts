@@ -1,5 +1,5 @@
 import type { WatchTask } from '../../../schemas/views.ts'
-import type { FileType } from '../../domain/catalog/output-type.ts'
+import type { FileType } from '../../domain/catalog/family.ts'
 
 export const MEGABYTE = 1024 * 1024
 

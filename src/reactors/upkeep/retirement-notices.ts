@@ -1,6 +1,6 @@
 import { type AccountId, DEFAULT_USAGE_DAYS } from '../../../schemas/primitives.ts'
 import type { Retirement } from '../../domain/account/commands.ts'
-import { stepOf } from '../../domain/account/retirement-notices.ts'
+import { stepOf } from '../../domain/account/notices.ts'
 import { DAY_MS, dayOf } from '../../domain/days.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'

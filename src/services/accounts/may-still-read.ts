@@ -1,5 +1,5 @@
+import { sessionRefusal } from '../../domain/account/access.ts'
 import { isExpired } from '../../domain/account/keys.ts'
-import { sessionRefusal } from '../../domain/account/sessions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AccountCaller } from '../caller.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'

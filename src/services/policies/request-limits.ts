@@ -1,4 +1,5 @@
-import { type LimitPair, limitOf } from '../../domain/account/limits.ts'
+import { limitOf } from '../../domain/account/limits.ts'
+import type { LimitPair } from '../../domain/account/state.ts'
 import type { RefusalOf } from '../../domain/refusal.ts'
 import type { RateCounter } from '../../ports/rate-counter.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'

@@ -1,7 +1,7 @@
 import type { Upstream } from '../../../schemas/account-events.ts'
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
 import { type Moded, SANDBOX } from '../../../schemas/primitives.ts'
-import { isTestEndpoint } from '../../domain/catalog/output-type.ts'
+import { isTestEndpoint } from '../../domain/catalog/family.ts'
 import { type Choices, chosenOf } from '../../domain/routing/choices.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
 import type { Clock } from '../../ports/clock.ts'

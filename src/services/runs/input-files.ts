@@ -1,10 +1,5 @@
 import { Readable } from 'node:stream'
-import {
-  FILE_PARAMETERS,
-  type FileKind,
-  type FileParameter,
-  fileParameters,
-} from '../../domain/catalog/file-parameters.ts'
+import { FILE_PARAMETERS, type FileKind, type FileParameter, fileParameters } from '../../domain/catalog/inputs.ts'
 import { httpUrlFault, isHttp } from '../../domain/http-url.ts'
 import { mimeTypeOf, specificType } from '../../domain/media-types.ts'
 import { type FileRefusal, refuse } from '../../domain/refusal.ts'

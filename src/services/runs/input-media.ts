@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
-import { FILE_PARAMETERS, type FileParameter } from '../../domain/catalog/file-parameters.ts'
+import { FILE_PARAMETERS, type FileParameter } from '../../domain/catalog/inputs.ts'
 import { essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
 import type { FileRefusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,6 +1,6 @@
 import type { Identity } from '../../../schemas/identity.ts'
 import { type AccountId, MAX_IDENTITIES } from '../../../schemas/primitives.ts'
-import { sessionRefusal } from '../../domain/account/sessions.ts'
+import { sessionRefusal } from '../../domain/account/access.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OneAtATime } from '../../flow/one-at-a-time.ts'

@@ -1,7 +1,6 @@
 import type { AccountId } from '../../../schemas/primitives.ts'
-import { sessionRefusal } from '../../domain/account/sessions.ts'
+import { sessionRefusal, suspensionRefusal } from '../../domain/account/access.ts'
 import type { AccountState } from '../../domain/account/state.ts'
-import { suspensionRefusal } from '../../domain/account/suspension.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'

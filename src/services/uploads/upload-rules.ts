@@ -1,4 +1,4 @@
-import type { FileKind } from '../../domain/catalog/file-parameters.ts'
+import type { FileKind } from '../../domain/catalog/inputs.ts'
 import { specificType } from '../../domain/media-types.ts'
 import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { InspectionResult } from './inspection.ts'

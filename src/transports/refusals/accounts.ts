@@ -1,4 +1,4 @@
-import { SMALL_RUN_BYTES } from '../../domain/account/run-limits.ts'
+import { SMALL_RUN_BYTES } from '../../domain/account/limits.ts'
 import type { FreeEvents } from '../../domain/account/state.ts'
 import type { AccountRefusals } from '../../domain/refusal.ts'
 import { duration, limited } from './phrases.ts'

@@ -1,4 +1,4 @@
-import { FILE_PARAMETERS, type FileParameter } from '../../domain/catalog/file-parameters.ts'
+import { FILE_PARAMETERS, type FileParameter } from '../../domain/catalog/inputs.ts'
 import type { FileRefusal, FileRefusals } from '../../domain/refusal.ts'
 import { acceptedOf, acceptedTypes } from '../../services/uploads/upload-rules.ts'
 import type { RefusalTable } from './refusal-table.ts'

@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_HOURS } from '../../../schemas/primitives.ts'
-import { FILE_PARAMETERS } from '../../domain/catalog/file-parameters.ts'
+import { FILE_PARAMETERS } from '../../domain/catalog/inputs.ts'
 import { plural } from '../../domain/plural.ts'
 import type { RunRefusals } from '../../domain/refusal.ts'
 import { fileFault } from './files.ts'

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { FREE_EVENTS } from '../../../src/domain/account/free-events.ts'
+import { FREE_EVENTS } from '../../../src/domain/account/limits.ts'
 import type { FreeEvents } from '../../../src/domain/account/state.ts'
 import {
   accepted,

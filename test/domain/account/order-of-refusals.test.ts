@@ -9,7 +9,7 @@ import {
 } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { MAX_OWN_FAILURES } from '../../../src/domain/account/run-limits.ts'
+import { MAX_OWN_FAILURES } from '../../../src/domain/account/limits.ts'
 import { MAX_RESENDS, MAX_TESTS } from '../../../src/domain/account/webhooks.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'

@@ -2,8 +2,13 @@ import t from 'tap'
 import { type AccountEvent, type RunErrorCode, runErrorCodes } from '../../../schemas/account-events.ts'
 import { MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
-import { FREE_EVENTS } from '../../../src/domain/account/free-events.ts'
-import { bytesOf, FAILURE_MS, MAX_OWN_FAILURES, SMALL_RUN_BYTES } from '../../../src/domain/account/run-limits.ts'
+import {
+  bytesOf,
+  FAILURE_MS,
+  FREE_EVENTS,
+  MAX_OWN_FAILURES,
+  SMALL_RUN_BYTES,
+} from '../../../src/domain/account/limits.ts'
 import type { AccountState } from '../../../src/domain/account/state.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
 import {

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { suspensionRefusal } from '../../../src/domain/account/access.ts'
 import { account } from '../../../src/domain/account/account.ts'
-import { suspensionRefusal } from '../../../src/domain/account/suspension.ts'
 import { sendRefusal } from '../../../src/domain/account/uploads.ts'
 import {
   accepted,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chooseEndpoint } from '../../../src/domain/catalog/choose-endpoint.ts'
+import { chooseEndpoint } from '../../../src/domain/catalog/inputs.ts'
 import { endpoint, family } from '../../support/catalog-samples.ts'
 
 const open = family('lumen', { aliases: ['glow'] }, [endpoint('t2i'), endpoint('i2i')])

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { drawSeed } from '../../../src/domain/catalog/interpret-input.ts'
+import { drawSeed } from '../../../src/domain/catalog/inputs.ts'
 import { runId } from '../../support/account-samples.ts'
 import { parameters } from '../../support/catalog-samples.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ParametersSchema } from '../../../schemas/catalog.ts'
-import { interpretInput, placeIn } from '../../../src/domain/catalog/interpret-input.ts'
+import { interpretInput, placeIn } from '../../../src/domain/catalog/inputs.ts'
 
 const schemaOf = (properties: ParametersSchema['properties'], required: string[] = []): ParametersSchema => ({
   type: 'object',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { FREE_EVENTS } from '../../../src/domain/account/free-events.ts'
+import { FREE_EVENTS } from '../../../src/domain/account/limits.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { AccountMailboxes } from '../../../src/services/accounts/account-mailboxes.ts'
 import {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { MAX_OWN_FAILURES } from '../../../src/domain/account/run-limits.ts'
+import { MAX_OWN_FAILURES } from '../../../src/domain/account/limits.ts'
 import { accountId, failRun, openAccount, queueRun } from '../../support/account-samples.ts'
 import { accountsOn, openLog } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'

@@ -6,7 +6,7 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { debitFacts } from '../../../src/domain/account/debit-facts.ts'
+import { debitFacts } from '../../../src/domain/account/credits.ts'
 import type { AccountState } from '../../../src/domain/account/state.ts'
 import type { UsageCounts } from '../../../src/services/usage/first-groups.ts'
 import {

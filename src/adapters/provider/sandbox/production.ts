@@ -1,4 +1,4 @@
-import { fileParameters } from '../../../domain/catalog/file-parameters.ts'
+import { fileParameters } from '../../../domain/catalog/inputs.ts'
 import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../../ports/input-media.ts'
 import type { Failed, ProviderOutcome } from '../../../ports/provider.ts'
 import { answer, thoughts } from '../../../studio/answer.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RunErrorCode } from '../../../../schemas/account-events.ts'
 import type { RunId } from '../../../../schemas/primitives.ts'
-import { isTestEndpoint } from '../../../domain/catalog/output-type.ts'
+import { isTestEndpoint } from '../../../domain/catalog/family.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Job, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
 import { numberIn, textIn } from '../../../studio/work.ts'

@@ -3,7 +3,7 @@ import type { Identity } from '../../../schemas/identity.ts'
 import { MAX_SESSIONS, type SessionId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { isSameIdentity } from '../login/identity.ts'
-import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import { type Decided, type Refusal, type RefusalOf, refuse } from '../refusal.ts'
 import type { NewSession } from './commands.ts'
 import type { AccountState } from './state.ts'
 
@@ -60,3 +60,15 @@ const closed = (sessionId: SessionId, reason: (typeof SESSION_ENDINGS)[number]):
   type: 'SessionClosed',
   data: { sessionId, reason },
 })
+
+export const suspendAccount = ({ reason }: { reason: string }, state: AccountState): Decided<AccountEvent> =>
+  state.suspension
+    ? refuse('account_already_suspended', { reason: state.suspension.reason })
+    : accept([{ type: 'AccountSuspended', data: { reason } }])
+
+export const resumeAccount = ({ reason }: { reason: string }, state: AccountState): Decided<AccountEvent> =>
+  state.suspension ? accept([{ type: 'AccountResumed', data: { reason } }]) : refuse('account_not_suspended')
+
+/** Why the account's owner may do and see nothing now; undefined unless the account is suspended. */
+export const suspensionRefusal = ({ suspension }: AccountState): RefusalOf<'account_suspended'> | undefined =>
+  suspension && { code: 'account_suspended', reason: suspension.reason }

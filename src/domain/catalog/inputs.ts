@@ -1,5 +1,26 @@
-import type { ParametersSchema } from '../../../schemas/catalog.ts'
+import type { Endpoint, Family, Kind, ParametersSchema } from '../../../schemas/catalog.ts'
 import { sha256 } from '../digest.ts'
+
+/**
+ * The endpoint that `model` names, else the one for the input's shape: video-to-* with `video_url`, image-to-* with
+ * `image_url`, or text-to-*.
+ */
+export const chooseEndpoint = (
+  { endpoints }: Family,
+  model: string,
+  input: Record<string, unknown>,
+): Endpoint | undefined => {
+  const wanted = sourceIn(input)
+  return endpoints.find(({ id }) => id === model) ?? endpoints.find(({ kind }) => sourceOf(kind) === wanted)
+}
+
+/** The first letter of a kind. */
+const sourceOf = (kind: Kind) => kind[0]
+
+const sourceIn = (input: Record<string, unknown>) => {
+  if (Object.hasOwn(input, 'video_url')) return 'v'
+  return Object.hasOwn(input, 'image_url') ? 'i' : 't'
+}
 
 type Input = Record<string, unknown>
 
@@ -46,3 +67,10 @@ const isOffByDefault = (choices: unknown[], declared: Input = {}) =>
 /** Vendors write some levels as text, such as "4", and clients write numbers. */
 const isLevel = (value: unknown, choices: unknown[]) =>
   typeof value === 'number' && !choices.includes(value) && choices.includes(String(value))
+
+/** The parameters that hold the address of a file, and what the file must be. */
+export const FILE_PARAMETERS = { image_url: 'image', end_image_url: 'image', video_url: 'video' } as const
+export type FileParameter = keyof typeof FILE_PARAMETERS
+export type FileKind = (typeof FILE_PARAMETERS)[FileParameter]
+
+export const fileParameters = Object.keys(FILE_PARAMETERS) as FileParameter[]
