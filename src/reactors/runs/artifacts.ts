@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Artifact, RunOutput } from '../../../schemas/account-events.ts'
+import type { OutputType } from '../../../schemas/catalog.ts'
 import { MAX_TEXT_BYTES } from '../../../schemas/primitives.ts'
 import type { WatchTask } from '../../../schemas/views.ts'
-import type { FileType } from '../../domain/catalog/family.ts'
+import { type FileType, outputTypeOf } from '../../domain/catalog/family.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { Semaphore } from '../../flow/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -12,10 +13,7 @@ import type { Done, Media } from '../../ports/provider.ts'
 import { MAX_OUTPUT_FILES, type OutputKeys } from '../../services/files/output-keys.ts'
 import { callWithin } from '../../time/call-within.ts'
 import { delay } from '../../time/delay.ts'
-import { C2paMark } from './c2pa-mark.ts'
-import { type PromisedResult, promisedPart } from './promised-result.ts'
-import { ResultFile, UnfitResult } from './result-file.ts'
-import { MEGABYTE, maxBytesOf, STORING_MS, storedUntilMs } from './result-limits.ts'
+import { C2paMark, ResultFile, UnfitResult } from './result-file.ts'
 
 /** The longest text in a file. No model writes a tenth of it. */
 const MAX_TEXT_FILE_BYTES = 16 * 1024 * 1024
@@ -28,7 +26,7 @@ const MAX_COPIES = 32
 /** How long the copy of one file may take: 256 MB at 20 Mbit/s. */
 const COPY_TIMEOUT_MS = 120_000
 
-export interface ArtifactsDependencies {
+interface ArtifactsDependencies {
   objects: ObjectStore
   outbound: Outbound
   keys: OutputKeys
@@ -178,3 +176,55 @@ const isLong = (text: string): boolean => Buffer.byteLength(JSON.stringify(text)
 const tooLate = (): never => {
   throw new UnfitResult('The result took too long to store.')
 }
+
+/** What an endpoint promises for an input: so many files, or a text. */
+export interface PromisedResult {
+  type: OutputType
+  files: number
+}
+
+/** Only images can be more than one. The price counts them. */
+export const promisedResult = async (
+  endpoint: string,
+  readInput: () => Promise<Record<string, unknown>>,
+): Promise<PromisedResult> => {
+  const type = outputTypeOf(endpoint)
+  if (type !== 'image') return { type, files: type === 'text' ? 0 : 1 }
+  const { num_images: files = 1 } = await readInput()
+  return { type, files: Number(files) }
+}
+
+/**
+ * The part of a result that was promised. The whole is charged, so less is no success. Throws UnfitResult if a file is
+ * missing or there is no text. A text beside files is optional.
+ */
+const promisedPart = ({ media, text }: Pick<Done, 'media' | 'text'>, { type, files }: PromisedResult) => {
+  if (media.length < files) throw new UnfitResult(`The provider returned ${media.length} of ${files} files.`)
+  if (type === 'text' && !text?.trim()) throw new UnfitResult('The provider returned no text.')
+  return { media: media.slice(0, files), text }
+}
+
+const MEGABYTE = 1024 * 1024
+
+/** The largest file of a result: an image of 100 megapixels, an hour of sound, two minutes of film in 4K. */
+const MAX_MEGABYTES: Readonly<Record<FileType, number>> = { image: 64, audio: 128, video: 256 }
+
+const maxBytesOf = (type: FileType): number => MAX_MEGABYTES[type] * MEGABYTE
+
+/** How long a result may take to be stored, with the wait for other copies. Providers offer files for an hour. */
+export const STORING_MS = 5 * 60_000
+
+/** A file gets its key this long after the deadline of its run at the latest: a result may come at the last moment. */
+const STORED_WITHIN_MS = 2 * STORING_MS
+
+/** Clocks differ, and the object store may be slow to store what was sent in time. */
+const MARGIN_MS = 2 * STORING_MS
+
+type Limits = Pick<WatchTask, 'startedAt' | 'timeoutMs'>
+
+/** When no process may store a file of a run any more. */
+export const storedUntilMs = ({ startedAt, timeoutMs }: Limits): number =>
+  Date.parse(startedAt) + timeoutMs + STORED_WITHIN_MS
+
+/** When no file of a run can appear any more. */
+export const settledAtMs = (run: Limits): number => storedUntilMs(run) + MARGIN_MS

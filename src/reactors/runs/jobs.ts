@@ -5,8 +5,15 @@ import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
 import { every } from '../../time/every.ts'
-import { FollowedJob, type JobRun, type RunEvents, type RunJob } from './followed-job.ts'
-import { BACK_OFF_MS, JobOutcomes, type JobOutcomesDependencies } from './job-outcomes.ts'
+import {
+  BACK_OFF_MS,
+  FollowedJob,
+  JobOutcomes,
+  type JobOutcomesDependencies,
+  type JobRun,
+  type RunEvents,
+  type RunJob,
+} from './job.ts'
 
 /** How often to look for jobs whose poll is due. */
 const TICK_MS = 100

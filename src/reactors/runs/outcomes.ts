@@ -1,19 +1,25 @@
-import type { AccountEvent, Upstream, WorkedUpstream } from '../../../schemas/account-events.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
+import { WATCH_AFTER_MS } from '../../../projections/due.ts'
+import type { AccountEvent, ProviderCost, Upstream, WorkedUpstream } from '../../../schemas/account-events.ts'
+import { type AccountId, SANDBOX } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
+import type { WatchTask } from '../../../schemas/views.ts'
 import type { AccountCommand, Worked } from '../../domain/account/commands.ts'
 import { visible } from '../../domain/visible.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
+import type { Logger } from '../../ports/logger.ts'
 import { OutboundError } from '../../ports/outbound.ts'
 import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
+import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
+import { mayBeBilled, providerCost } from '../../services/providers/provider-cost.ts'
+import type { Routes } from '../../services/providers/routes.ts'
+import { readRunInput } from '../../services/runs/run-input.ts'
 import { onceAvailable } from '../once-available.ts'
-import type { Artifacts } from './artifacts.ts'
-import { stopped } from './failures.ts'
-import { type EndedRun, leftFilesUntil } from './left-files.ts'
-import { promisedResult } from './promised-result.ts'
+import { type Artifacts, promisedResult, settledAtMs } from './artifacts.ts'
+import { broken, stopped } from './provider-calls.ts'
 import { UnfitResult } from './result-file.ts'
-import { type BilledRun, inputOf, type RunCostsDependencies, runCost } from './run-costs.ts'
 
 /** The longest error message of a provider that an event holds. */
 const MAX_MESSAGE_LENGTH = 1000
@@ -21,7 +27,7 @@ const MAX_MESSAGE_LENGTH = 1000
 /** The longest version of a model that an event holds. */
 const MAX_VERSION_LENGTH = 200
 
-export interface OutcomesDependencies extends RunCostsDependencies {
+interface OutcomesDependencies extends RunCostsDependencies {
   accounts: AccountMailboxes
   artifacts: Artifacts
   clock: Clock
@@ -119,3 +125,67 @@ const toRunError = ({ code, message }: Failed) => ({
   code,
   message: visible(message).slice(0, MAX_MESSAGE_LENGTH).toWellFormed() || 'The provider gave no reason.',
 })
+
+interface RunCostsDependencies {
+  routes: Pick<Routes, 'priceListOf'>
+  random: Pick<Random, 'hex'>
+  log: Pick<EventLog, 'readEvent'>
+  logger: Logger
+}
+
+const SALT_BYTES = 16
+
+/** A run with its input, or with the place of the event that holds the input. */
+export type BilledRun = Pick<WatchTask, 'accountId' | 'runId' | 'endpoint'> &
+  ({ input: Record<string, unknown> } | Pick<WatchTask, 'queuedRevision'>)
+
+/** Rejects like `readRunInput`. */
+const inputOf = async (log: RunCostsDependencies['log'], run: BilledRun): Promise<Record<string, unknown>> =>
+  'input' in run ? run.input : readRunInput(log, run)
+
+/**
+ * What an upstream that was asked to do a run may bill for it; undefined if it bills nothing. Rejects with Unavailable.
+ */
+const runCost = async (
+  { routes, random, log, logger }: RunCostsDependencies,
+  run: BilledRun,
+  outcome: ProviderOutcome,
+  upstream: Upstream,
+): Promise<ProviderCost | undefined> => {
+  if (upstream.provider === SANDBOX || !(mayBeBilled(outcome) || outcome === broken)) return undefined
+  const salt = random.hex(SALT_BYTES)
+  const price = routes.priceListOf(run.endpoint, upstream)
+  if (!price) return { ...providerCost(outcome, undefined, {}), salt }
+  try {
+    const input = await inputOf(log, run)
+    return { ...providerCost(outcome, price, input), salt }
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error
+    logger.error({ err: error, runId: run.runId }, 'the cost of a run could not be determined')
+    return { ...providerCost(outcome, undefined, {}), salt }
+  }
+}
+
+/** A run that ends. One that waits in the queue has not started. */
+export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint' | 'timeoutMs'> &
+  Partial<Pick<WatchTask, 'startedAt'>>
+
+/** Other processes take over runs that started WATCH_AFTER_MS ago, by their own clocks. */
+const OWN_FOR_MS = WATCH_AFTER_MS - 3_000
+
+/** Whether another process may take over a run, or may have done so. */
+export const mayBeTakenOver = ({ startedAt }: Pick<WatchTask, 'startedAt'>, clock: Clock): boolean =>
+  Math.abs(clock.nowMs() - Date.parse(startedAt)) >= OWN_FOR_MS
+
+/**
+ * When the files of a run that fails with this outcome of its provider are deleted; undefined if it can have stored
+ * none. That is so if it never started, and if its provider reports a failure of a run on which nobody else has worked.
+ * A process that dies or is slow may leave files of a result that another one never sees.
+ */
+export const leftFilesUntil = (run: EndedRun, outcome: ProviderOutcome, clock: Clock): string | undefined => {
+  const { mode, timeoutMs, startedAt } = run
+  if (startedAt === undefined) return undefined
+  const isOwn = mode === 'sync' || !mayBeTakenOver({ startedAt }, clock)
+  if (outcome.kind === 'failed' && outcome.code !== 'interrupted' && isOwn) return undefined
+  return new Date(settledAtMs({ startedAt, timeoutMs })).toISOString()
+}

@@ -1,11 +1,9 @@
-import { type Artifact, MAX_MIME_TYPE_LENGTH } from '../../../schemas/account-events.ts'
+import { type Artifact, type C2pa, MAX_MIME_TYPE_LENGTH } from '../../../schemas/account-events.ts'
 import type { FileType } from '../../domain/catalog/family.ts'
 import { essenceOf, hasExtension } from '../../domain/media-types.ts'
 import { FileHead } from '../../services/uploads/file-head.ts'
 import { Inspection } from '../../services/uploads/inspection.ts'
 import { acceptedOf } from '../../services/uploads/upload-rules.ts'
-import { C2paMark } from './c2pa-mark.ts'
-import { FilmBoxes } from './film-boxes.ts'
 
 /** A result that cannot be kept. The message is shown to the client. */
 export class UnfitResult extends Error {
@@ -101,3 +99,82 @@ const isShortWav = (head: Buffer, sizeBytes: number): boolean => {
   const length = head.readUInt32LE(4)
   return length <= MAX_RIFF_BYTES && length + 8 > sizeBytes
 }
+
+/**
+ * Looks for a C2PA manifest in a file as it streams past. In every format, a manifest store is a box that begins with
+ * this name and type: C2PA specification 2.1, section 11.1.4. The manifest is not verified.
+ */
+export class C2paMark {
+  #isFound = false
+  /** The last bytes, in which the mark may have begun. */
+  #end: Uint8Array = Buffer.alloc(0)
+
+  get presence(): C2pa {
+    return this.#isFound ? 'present' : 'absent'
+  }
+
+  update(chunk: Uint8Array): void {
+    if (this.#isFound) return
+    const { buffer, byteOffset, byteLength } = chunk
+    const seam = Buffer.concat([this.#end, chunk.subarray(0, MARK.length - 1)])
+    this.#isFound = seam.includes(MARK) || Buffer.from(buffer, byteOffset, byteLength).includes(MARK)
+    this.#end = (byteLength < MARK.length ? seam : Buffer.from(chunk.subarray(1 - MARK.length))).subarray(
+      1 - MARK.length,
+    )
+  }
+}
+
+const MARK = Buffer.from('6a756d64' + '63327061' + '00110010800000aa00389b71', 'hex')
+
+/** Follows the boxes of an MP4 or QuickTime file as it streams past: ISO/IEC 14496-12, section 4.2. */
+class FilmBoxes {
+  readonly #header = Buffer.alloc(LONG_HEADER_BYTES)
+  #headerBytes = 0
+  /** The bytes of the current box that have not arrived. */
+  #leftBytes = 0
+  readonly #found = new Set<string>()
+
+  update(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#leftBytes > 0) {
+        const passed = Math.min(this.#leftBytes, chunk.length - at)
+        this.#leftBytes -= passed
+        at += passed
+      } else {
+        this.#header[this.#headerBytes++] = chunk[at++] as number
+        this.#open()
+      }
+    }
+  }
+
+  /**
+   * Whether the index and the frames are there and no box is cut off. The last box may state no size, and then extends
+   * to the end of the file.
+   */
+  get isWhole(): boolean {
+    const hasEnded = this.#leftBytes === 0 || this.#leftBytes === Number.POSITIVE_INFINITY
+    return hasEnded && this.#found.size === NAMES.size
+  }
+
+  /** Begins the box whose header has arrived. */
+  #open(): void {
+    if (this.#headerBytes < SHORT_HEADER_BYTES) return
+    const size = this.#header.readUInt32BE(0)
+    if (size === IS_LONG && this.#headerBytes < LONG_HEADER_BYTES) return
+    const name = this.#header.toString('latin1', 4, 8)
+    if (NAMES.has(name)) this.#found.add(name)
+    const sizeBytes = size === IS_LONG ? Number(this.#header.readBigUInt64BE(8)) : size
+    this.#leftBytes = size === IS_OPEN ? Number.POSITIVE_INFINITY : Math.max(0, sizeBytes - this.#headerBytes)
+    this.#headerBytes = 0
+  }
+}
+
+const SHORT_HEADER_BYTES = 8
+const LONG_HEADER_BYTES = 16
+
+// Sizes with a meaning of their own.
+const IS_OPEN = 0
+const IS_LONG = 1
+
+/** The index and the frames. */
+const NAMES = new Set(['moov', 'mdat'])

@@ -15,7 +15,7 @@ import { type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import { readQueuedRun, readRunInput } from '../../services/runs/run-input.ts'
 import { chooseFrom, DueLoop } from '../due-loop.ts'
 import type { ActiveRuns } from './active-runs.ts'
-import { cancelled, lost, unavailable } from './failures.ts'
+import { cancelled, lost, unavailable } from './provider-calls.ts'
 import type { RunSlots } from './run-slots.ts'
 
 /** How often to look for queued runs without being woken, and for lost ones. */

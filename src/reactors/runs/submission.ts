@@ -5,8 +5,7 @@ import type { Health, HealthChange } from '../../services/providers/health.ts'
 import type { Route, Routes } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/runs.ts'
 import { delay } from '../../time/delay.ts'
-import { broken, cancelled, inDoubt, stopped, unavailable } from './failures.ts'
-import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
+import { broken, CALL_TIMEOUT_MS, callProvider, cancelled, inDoubt, stopped, unavailable } from './provider-calls.ts'
 import type { RunSlots } from './run-slots.ts'
 
 /** The default of endpoints: a second and a third attempt, after one and two seconds. */

@@ -10,7 +10,7 @@ import type { Alerts } from '../../services/operator/alerts.ts'
 import { every } from '../../time/every.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { Leases } from '../leases.ts'
-import { nextAttempt } from '../webhooks/attempt-outcome.ts'
+import { nextAttempt } from '../webhooks/attempts.ts'
 
 /** How often to look for mail that is due. */
 const POLL_MS = 5_000

@@ -17,9 +17,8 @@ import { chooseFrom, DueLoop } from '../due-loop.ts'
 import { laneOf } from '../due-rows.ts'
 import { Leases } from '../leases.ts'
 import { onceAvailable } from '../once-available.ts'
-import { type NoticeDependencies, noticeDelivery } from './notice-attempt.ts'
+import { type Delivery, type NoticeDependencies, noticeDelivery, webhookDelivery } from './attempts.ts'
 import { adaptToHost } from './slow-hosts.ts'
-import { type Delivery, webhookDelivery } from './webhook-attempt.ts'
 
 /** Attempts at a time, to one host and in total. The first limit keeps a slow receiver from delaying the others. */
 const SLOTS_PER_HOST = 128

@@ -7,10 +7,13 @@ import type { OutputType } from '../../../schemas/catalog.ts'
 import { sha256 } from '../../../src/domain/digest.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { Media } from '../../../src/ports/provider.ts'
-import { Artifacts, type RunWithResult } from '../../../src/reactors/runs/artifacts.ts'
-import type { PromisedResult } from '../../../src/reactors/runs/promised-result.ts'
+import {
+  Artifacts,
+  type PromisedResult,
+  type RunWithResult,
+  storedUntilMs,
+} from '../../../src/reactors/runs/artifacts.ts'
 import { UnfitResult } from '../../../src/reactors/runs/result-file.ts'
-import { storedUntilMs } from '../../../src/reactors/runs/result-limits.ts'
 import { MAX_OUTPUT_FILES, OutputKeys } from '../../../src/services/files/output-keys.ts'
 import { openFolder } from '../../adapters/object-store/disk.ts'
 import { fullDisk, needsFullDisk } from '../../adapters/object-store/full-disk.ts'

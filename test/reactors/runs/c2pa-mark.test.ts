@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { C2paMark } from '../../../src/reactors/runs/c2pa-mark.ts'
+import { C2paMark } from '../../../src/reactors/runs/result-file.ts'
 
 const signed = await readFile('test/fixtures/signed.png')
 

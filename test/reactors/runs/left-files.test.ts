@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { Mode } from '../../../schemas/catalog.ts'
 import type { Failed, ProviderOutcome } from '../../../src/ports/provider.ts'
-import { cancelled, lost, stopped, timedOut } from '../../../src/reactors/runs/failures.ts'
-import { leftFilesUntil } from '../../../src/reactors/runs/left-files.ts'
-import { STORING_MS } from '../../../src/reactors/runs/result-limits.ts'
+import { STORING_MS } from '../../../src/reactors/runs/artifacts.ts'
+import { leftFilesUntil } from '../../../src/reactors/runs/outcomes.ts'
+import { cancelled, lost, stopped, timedOut } from '../../../src/reactors/runs/provider-calls.ts'
 import { accountId, runId } from '../../support/account-samples.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
