@@ -50,8 +50,8 @@ const importedByOneFile = [
 /** Vendors that only some folders import. Their types may be imported anywhere. */
 const importedByFolder: Record<string, string[]> = {
   typebox: ['schemas/'],
-  immutable: ['src/domain/', 'src/services/accounts/snapshot-form.ts'],
-  ajv: ['src/engine/log/guard.ts', 'src/services/schema-check.ts'],
+  immutable: ['src/domain/', 'src/services/accounts/account-mailboxes.ts'],
+  ajv: ['src/engine/log/codec.ts', 'src/services/schema-check.ts'],
   rxjs: ['src/time/', 'src/engine/', 'src/services/', 'src/reactors/'],
   'ipaddr.js': ['src/adapters/outbound/', 'src/services/accounts/key-addresses.ts'],
   'p-limit': ['src/adapters/event-log/eventstoredb/', 'src/services/seals/'],

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { type Command, InvalidArgumentError } from 'commander'
 import { ActorName, MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import { normalized } from '../../schemas/names.ts'
-import { compileGuard } from '../engine/log/guard.ts'
+import { compileGuard } from '../engine/log/codec.ts'
 import type { Caller } from '../services/caller.ts'
 import { OperatorError } from './operator-error.ts'
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { Period } from '../../schemas/period-events.ts'
-import { compileGuard } from '../engine/log/guard.ts'
+import { compileGuard } from '../engine/log/codec.ts'
 import type { ClosedPeriods } from '../services/ledger/periods.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'

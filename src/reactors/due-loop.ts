@@ -4,7 +4,7 @@ import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import { every } from '../time/every.ts'
+import { every } from '../time/timers.ts'
 import { byLane, byQueue, type DueWork, duePages, isDue, type Lane, laneOf, lanesByQueue } from './due-rows.ts'
 
 /** More rows than this that were written during one round are read from the views instead of kept in memory. */

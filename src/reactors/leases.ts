@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import { every } from '../time/every.ts'
+import { every } from '../time/timers.ts'
 
 /** The default of `leaseMs`. The work of a dead process is found after this time. */
 const LEASE_MS = 15_000

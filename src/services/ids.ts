@@ -9,7 +9,7 @@ import {
   Uuid,
   type WebhookTestId,
 } from '../../schemas/primitives.ts'
-import { compileGuard } from '../engine/log/guard.ts'
+import { compileGuard } from '../engine/log/codec.ts'
 import type { Random } from '../ports/random.ts'
 
 const newId = (prefix: string, random: Random) => TypeID.fromUUID(prefix, random.risingUuid()).toString()

@@ -3,7 +3,7 @@ import { nameFormats } from '../../schemas/names.ts'
 import { plural } from '../domain/plural.ts'
 
 /** One fault of a value: a JSON Pointer to it, and a description. */
-export interface Fault {
+interface Fault {
   path: string
   message: string
 }

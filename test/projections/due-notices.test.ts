@@ -2,7 +2,7 @@ import t from 'tap'
 import { dueKeyExpiries, dueMails, dueNotices } from '../../projections/due-notices.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { DueRow } from '../../schemas/views.ts'
-import { ProjectionSet } from '../../src/engine/views/projection-set.ts'
+import { ProjectionSet } from '../../src/engine/views/project.ts'
 import { accountId, keyCreated, keyId, keyRevoked, RECORDED_AT, recorded } from '../support/account-samples.ts'
 import {
   balanceLow,

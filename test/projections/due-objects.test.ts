@@ -4,7 +4,7 @@ import { dueObjects } from '../../projections/due-objects.ts'
 import type { Projection } from '../../projections/projection.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { DueRow } from '../../schemas/views.ts'
-import { ProjectionSet } from '../../src/engine/views/projection-set.ts'
+import { ProjectionSet } from '../../src/engine/views/project.ts'
 import {
   accepted,
   accountId,

@@ -1,6 +1,6 @@
 import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import { canonicalJson } from '../../engine/log/canonical.ts'
+import { canonicalJson } from '../../engine/log/hash-chain.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { concerns, type OnProgress, readLog } from '../read-log.ts'

@@ -1,5 +1,5 @@
 import { AccountId } from '../../../schemas/primitives.ts'
-import { compileGuard } from '../../engine/log/guard.ts'
+import { compileGuard } from '../../engine/log/codec.ts'
 import { Damaged } from '../../ports/faults.ts'
 
 /** Account names for the books. Both hledger and beancount accept them. */

@@ -12,7 +12,7 @@ import {
   providerStatement,
 } from '../../audit/costs.ts'
 import { toCredits } from '../../audit/decimal.ts'
-import { compileGuard } from '../../engine/log/guard.ts'
+import { compileGuard } from '../../engine/log/codec.ts'
 import { printable } from '../audit/text.ts'
 import { fileOption, UNABLE, withLog } from '../audit/with-log.ts'
 import { toColumns } from '../columns.ts'

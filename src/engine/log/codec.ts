@@ -1,10 +1,10 @@
-import type { ValidateFunction } from 'ajv/dist/2020.js'
-import type { TSchema } from 'typebox'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Static, TSchema } from 'typebox'
+import { nameFormats } from '../../../schemas/names.ts'
 import type { AnyEvent, RawEvent, Recorded, Upcast } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
-import { compileGuard } from './guard.ts'
 
-export interface CodecDependencies {
+interface CodecDependencies {
   /** The event types that streams of each category may hold. A stream's category is its name up to the first hyphen. */
   events: Record<string, Record<string, TSchema>>
   metadata: TSchema
@@ -80,3 +80,10 @@ const describe = ({ errors }: ValidateFunction): string => {
   const error = errors?.[0]
   return `${error?.instancePath ?? ''} ${error?.message ?? ''}`
 }
+
+const known = { discriminator: true, validateSchema: false, formats: nameFormats }
+const shapes = new Ajv2020({ strict: true, allowUnionTypes: true, ...known })
+
+/** Whether a value has a shape, where the faults do not matter. */
+export const compileGuard = <Shape extends TSchema>(shape: Shape): ValidateFunction<Static<Shape>> =>
+  shapes.compile<Static<Shape>>(shape)

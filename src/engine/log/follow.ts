@@ -13,8 +13,8 @@ import {
 import type { AnyEvent, Position, Recorded } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { schedulerOf } from '../../time/scheduler.ts'
-import { checkOrder } from './check-order.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import { schedulerOf } from '../../time/observables.ts'
 import type { Codec } from './codec.ts'
 
 /** The waits between attempts after a drop, which double from the first to the longest. */
@@ -27,7 +27,7 @@ const WATCHDOG_MS = 5000
 /** How often a follower confirms that what it stored is still there. */
 const CONFIRM_MS = 1000
 
-export interface Follower<Event extends AnyEvent> {
+interface Follower<Event extends AnyEvent> {
   /** The position to continue from; called again after each drop. */
   from(): Promise<Position>
   /** Handles a page of events, in order and never twice. The next page is read only when this one is done. */
@@ -117,3 +117,27 @@ const confirmations = (scheduler: SchedulerLike, follower: Pick<Follower<never>,
     concatMap(async () => follower.confirm?.()),
     ignoreElements(),
   )
+
+interface Placed {
+  stream: string
+  revision: number
+  position: Position
+}
+
+/**
+ * Throws Unavailable if the events are out of order in the log or in a stream, or do not follow `after`. A read that
+ * resumes may repeat or swap events, and folding one twice would corrupt a state.
+ */
+export const checkOrder = (events: readonly Placed[], after: Position): void => {
+  let reached = after
+  const revisions = new Map<string, number>()
+  for (const { stream, revision, position } of events) {
+    if (position <= reached)
+      throw new Unavailable(`the event log returned position ${position} after position ${reached}`)
+    const before = revisions.get(stream)
+    if (before !== undefined && revision !== before + 1)
+      throw new Unavailable(`the event log returned revision ${revision} of ${stream} after revision ${before}`)
+    reached = position
+    revisions.set(stream, revision)
+  }
+}

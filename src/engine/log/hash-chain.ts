@@ -1,5 +1,5 @@
+import { configure } from 'safe-stable-stringify'
 import { sha256 } from '../../domain/digest.ts'
-import { canonicalJson } from './canonical.ts'
 
 /** The ledger format of new events. Events without a format are of format 1. See `docs/ledger-format.md`. */
 export const FORMAT = 2
@@ -15,7 +15,7 @@ export interface Linkable {
 }
 
 /** The texts that a link is made of, exactly as they are hashed. */
-export interface LinkTexts {
+interface LinkTexts {
   linkText: string
   /** Absent in format 1, like the next one. */
   dataText?: string
@@ -66,3 +66,19 @@ const textsOfFormat2 = ({ stream, revision, id, type, data, metadata }: Linkable
 }
 
 const withoutHash = ({ hash: _, ...rest }: Linkable['metadata']): object => rest
+
+/** Sorts keys by UTF-16 code units, and writes strings and numbers as JSON.stringify does, as RFC 8785 requires. */
+const stringify = configure({ strict: true })
+
+/**
+ * How JSON.stringify writes half of a surrogate pair, which RFC 8785 refuses. The lookbehind skips escaped backslashes.
+ */
+const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/
+
+/** The canonical form of a JSON value (RFC 8785), so that equal values have equal text. */
+export const canonicalJson = (value: unknown): string => {
+  const text = stringify(value)
+  if (text === undefined || (text.includes('\\ud') && LONE_SURROGATE.test(text)))
+    throw new TypeError('only a JSON value has a canonical form')
+  return text
+}

@@ -3,8 +3,8 @@ import type { Acceptance } from '../../domain/decider.ts'
 import type { Clock, Timer } from '../../ports/clock.ts'
 import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import type { Folded } from './folded.ts'
 import { SharedRead } from './shared-read.ts'
+import type { Folded } from './snapshots.ts'
 import type { Cause, Streams } from './stream.ts'
 
 /** Commands that may wait for one stream: less than a second of work at a few thousand a second. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { withinTime } from '../../time/timers.ts'
 
 /** How long readers wait for the log before they get the last known state. A read usually takes milliseconds. */
 const MAX_WAIT_MS = 500

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Position } from '../../../schemas/recorded.ts'
+import { BEFORE_FIRST, NO_STREAM } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Snapshot, ViewStore } from '../../ports/view-store.ts'
-import type { Folded } from './folded.ts'
 
 /** A fold as a snapshot holds it. The log supplies the position of its last event. */
 export type SnapshotContent<State> = Omit<Folded<State>, 'position'>
@@ -23,7 +24,7 @@ export interface SnapshotForm<State> {
   worthAfter(state: State): number
 }
 
-export interface SnapshotDependencies<State> {
+interface SnapshotDependencies<State> {
   store: ViewStore
   form: SnapshotForm<State>
   /** Authenticates snapshots, so that write access to the views cannot change a state. */
@@ -80,3 +81,20 @@ const unlessUnavailable = (error: unknown) => {
   if (!(error instanceof Unavailable)) throw error
   return undefined
 }
+
+/** A stream folded up to a revision. */
+export interface Folded<State> {
+  revision: number
+  /** The hash, time and ledger format of the last event; undefined for an empty stream. */
+  last: { hash: string; at: string; format: number } | undefined
+  state: State
+  /** The position of the last event, or BEFORE_FIRST. */
+  position: Position
+}
+
+export const unfolded = <State>(initial: State): Folded<State> => ({
+  revision: NO_STREAM,
+  last: undefined,
+  state: initial,
+  position: BEFORE_FIRST,
+})

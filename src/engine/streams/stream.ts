@@ -12,12 +12,10 @@ import {
 import { Damaged, InDoubt, Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
-import { delay } from '../../time/delay.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { delay, withinTime } from '../../time/timers.ts'
 import type { Codec } from '../log/codec.ts'
 import { FORMAT, type Linkable, link, linkWithSize } from '../log/hash-chain.ts'
-import { type Folded, unfolded } from './folded.ts'
-import type { SnapshotContent, Snapshots } from './snapshots.ts'
+import { type Folded, type SnapshotContent, type Snapshots, unfolded } from './snapshots.ts'
 
 /** The caller and the request that cause an event. */
 export interface Cause {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Entry, Range, RowAddress, RowChange, ViewStore } from '../../ports/view-store.ts'
-import type { ProjectionSet } from './projection-set.ts'
+import type { ProjectionSet } from './project.ts'
 
 /**
  * Characters of a MAC: 132 bits, which cannot be guessed and take little room in a row. Cutting the hash also prevents

@@ -3,8 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { delay } from '../../time/delay.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { delay, withinTime } from '../../time/timers.ts'
 import type { ViewProgress } from './view-progress.ts'
 
 /** How often a process without a projector reads the checkpoint, and how often while a reader waits for the views. */

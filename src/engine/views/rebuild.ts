@@ -9,8 +9,7 @@ import {
   type ViewStore,
 } from '../../ports/view-store.ts'
 import type { Codec } from '../log/codec.ts'
-import { project } from './project.ts'
-import type { ProjectionSet } from './projection-set.ts'
+import { type ProjectionSet, project } from './project.ts'
 
 /** How often a rebuild starts over because the views advanced meanwhile. Each time only the new events are read. */
 const MAX_ATTEMPTS = 10

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { RowAddress } from '../../ports/view-store.ts'
-import { delay } from '../../time/delay.ts'
+import { delay } from '../../time/timers.ts'
 import { type OpenScratch, type Rebuild, rebuildViews } from './rebuild.ts'
 
 /** How long the next repair waits, so that persistent forgery costs one replay in this time. */

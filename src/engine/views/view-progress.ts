@@ -4,9 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { type Checkpoint, isDamaged, type RowChange, type ViewStore } from '../../ports/view-store.ts'
-import { delay } from '../../time/delay.ts'
-import { withinTime } from '../../time/within-time.ts'
-import type { ProjectionSet } from './projection-set.ts'
+import { delay, withinTime } from '../../time/timers.ts'
+import type { ProjectionSet } from './project.ts'
 
 /** How often waiting readers check that the views still respond. */
 const CHECK_EVERY_MS = 100

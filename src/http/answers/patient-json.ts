@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Clock } from '../../ports/clock.ts'
-import { delay } from '../../time/delay.ts'
+import { delay } from '../../time/timers.ts'
 import type { Context } from '../context.ts'
 
 /** How often a waiting client gets a sign. Some proxies drop connections that are silent for half a minute. */

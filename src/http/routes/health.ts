@@ -1,7 +1,7 @@
 import { health, readiness } from '../../../schemas/api/examples.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { withinTime } from '../../time/timers.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { route } from '../route.ts'
 

@@ -11,8 +11,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { Done, Media } from '../../ports/provider.ts'
 import { MAX_OUTPUT_FILES, type OutputKeys } from '../../services/files/output-keys.ts'
-import { callWithin } from '../../time/call-within.ts'
-import { delay } from '../../time/delay.ts'
+import { callWithin, delay } from '../../time/timers.ts'
 import { C2paMark, ResultFile, UnfitResult } from './result-file.ts'
 
 /** The longest text in a file. No model writes a tenth of it. */

@@ -1,6 +1,6 @@
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../../schemas/primitives.ts'
 import type { FileParameter } from '../../domain/catalog/inputs.ts'
-import { Semaphore } from '../../flow/semaphore.ts'
+import { adaptToHost, Semaphore } from '../../flow/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import {
   type FindInputMedia,
@@ -9,7 +9,6 @@ import {
   InputMediaError,
   type UseInputMedia,
 } from '../../ports/input-media.ts'
-import { adaptToHost } from '../webhooks/slow-hosts.ts'
 import type { RunSlots } from './run-slots.ts'
 
 /** Files that are loaded or in use at a time, of quick runs and of those that take minutes. */

@@ -3,8 +3,7 @@ import type { DueRow, WatchTask } from '../../../schemas/views.ts'
 import { Semaphore } from '../../flow/semaphore.ts'
 import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
-import { delay } from '../../time/delay.ts'
-import { every } from '../../time/every.ts'
+import { delay, every } from '../../time/timers.ts'
 import {
   BACK_OFF_MS,
   FollowedJob,

@@ -15,8 +15,8 @@ import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import { mayBeBilled, providerCost } from '../../services/providers/provider-cost.ts'
 import type { Routes } from '../../services/providers/routes.ts'
-import { readRunInput } from '../../services/runs/run-input.ts'
-import { onceAvailable } from '../once-available.ts'
+import { readRunInput } from '../../services/runs/shown-inputs.ts'
+import { retryUntilAvailable } from '../../time/timers.ts'
 import { type Artifacts, promisedResult, settledAtMs } from './artifacts.ts'
 import { broken, stopped } from './provider-calls.ts'
 import { UnfitResult } from './result-file.ts'
@@ -63,7 +63,7 @@ export class Outcomes {
   /** Records a command, however long the log accepts no writes. A refusal means that another process was first. */
   async record(accountId: AccountId, command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
     const { accounts, clock, logger, mayRetry } = this.#dependencies
-    const outcome = await onceAvailable(
+    const outcome = await retryUntilAvailable(
       clock,
       () => accounts.execute({ kind: 'reactor' }, accountId, command),
       mayRetry,

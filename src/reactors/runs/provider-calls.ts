@@ -1,7 +1,7 @@
 import type { FileParameter } from '../../domain/catalog/inputs.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Failed } from '../../ports/provider.ts'
-import { callWithin } from '../../time/call-within.ts'
+import { callWithin } from '../../time/timers.ts'
 
 /**
  * The time limit for submitting, polling or cancelling a job: several times what working providers take, yet a hanging

@@ -5,8 +5,7 @@ import type { Random } from '../../ports/random.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import type { Health } from '../../services/providers/health.ts'
 import { REPORT_MS } from '../../services/providers/provider-reports.ts'
-import { every } from '../../time/every.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { every, withinTime } from '../../time/timers.ts'
 import type { RunSlots } from './run-slots.ts'
 
 /** How often the report may change. */

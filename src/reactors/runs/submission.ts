@@ -4,7 +4,7 @@ import type { Failed, ProviderOutcome, Submitted } from '../../ports/provider.ts
 import type { Health, HealthChange } from '../../services/providers/health.ts'
 import type { Route, Routes } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/runs.ts'
-import { delay } from '../../time/delay.ts'
+import { delay } from '../../time/timers.ts'
 import { broken, CALL_TIMEOUT_MS, callProvider, cancelled, inDoubt, stopped, unavailable } from './provider-calls.ts'
 import type { RunSlots } from './run-slots.ts'
 

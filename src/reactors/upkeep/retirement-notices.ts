@@ -9,7 +9,7 @@ import { BY_KEY } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { Retirements } from '../../services/catalog/retirements.ts'
 import type { Reads } from '../../services/views/reads.ts'
-import { every } from '../../time/every.ts'
+import { every } from '../../time/timers.ts'
 
 /** How often to look. Notices are due days ahead. */
 const LOOK_MS = 60 * 60 * 1000

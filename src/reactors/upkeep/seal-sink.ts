@@ -8,8 +8,7 @@ import type { SealPlace, SealSink } from '../../ports/seal-sink.ts'
 import { batchesOf } from '../../services/seals/batches.ts'
 import { nextEvents } from '../../services/seals/seal-history.ts'
 import { copyOf } from '../../services/seals/seals.ts'
-import { delay } from '../../time/delay.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { delay, withinTime } from '../../time/timers.ts'
 
 /** How often the log is asked for new seals, which it gets every few minutes. */
 const POLL_MS = 2000

@@ -13,8 +13,12 @@ import { webhookIdOf } from '../../services/ids.ts'
 import { noticeEvent, noticeMail } from '../../services/notices/notice-messages.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Reads } from '../../services/views/reads.ts'
-import { type SendDependencies, type SentWebhook, sendWebhook } from '../../services/webhooks/send-webhook.ts'
-import type { WebhookSecrets } from '../../services/webhooks/webhook-secrets.ts'
+import {
+  type SendDependencies,
+  type SentWebhook,
+  sendWebhook,
+  type WebhookSecrets,
+} from '../../services/webhooks/send-webhook.ts'
 
 interface AttemptDependencies extends SendDependencies {
   present: Presenter

@@ -8,17 +8,15 @@ import type { RecordDelivery, RecordNotice } from '../../domain/account/commands
 import { MAX_WAIT_MS } from '../../domain/webhook-schedule.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import { Pace } from '../../flow/pace.ts'
-import { Semaphore } from '../../flow/semaphore.ts'
+import { adaptToHost, Semaphore } from '../../flow/semaphore.ts'
 import { upTo } from '../../flow/up-to.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { retryUntilAvailable, withinTime } from '../../time/timers.ts'
 import { chooseFrom, DueLoop } from '../due-loop.ts'
 import { laneOf } from '../due-rows.ts'
 import { Leases } from '../leases.ts'
-import { onceAvailable } from '../once-available.ts'
 import { type Delivery, type NoticeDependencies, noticeDelivery, webhookDelivery } from './attempts.ts'
-import { adaptToHost } from './slow-hosts.ts'
 
 /** Attempts at a time, to one host and in total. The first limit keeps a slow receiver from delaying the others. */
 const SLOTS_PER_HOST = 128
@@ -169,7 +167,7 @@ export class WebhooksReactor {
   async #record(accountId: AccountId, command: RecordDelivery | RecordNotice): Promise<void> {
     const { accounts, clock } = this.#dependencies
     const untilMs = clock.monotonicMs() + RECORD_MS
-    await onceAvailable(
+    await retryUntilAvailable(
       clock,
       () => accounts.execute({ kind: 'reactor' }, accountId, command),
       () => clock.monotonicMs() <= untilMs,

@@ -1,3 +1,4 @@
+import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import { LRUCache } from 'lru-cache'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { accountStream } from '../../../schemas/events.ts'
@@ -8,7 +9,7 @@ import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { AccountState } from '../../domain/account/state.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { type CommandOutcome, Mailbox } from '../../engine/streams/mailbox.ts'
-import type { Snapshots } from '../../engine/streams/snapshots.ts'
+import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import { upTo } from '../../flow/up-to.ts'
@@ -151,4 +152,51 @@ export class AccountMailboxes {
     }
     return mailbox
   }
+}
+
+/** A tail of this many events is read in a few milliseconds, so an earlier snapshot would not be worth its cost. */
+const MIN_TAIL = 1000
+
+/** Converts the state of an account to a snapshot and back. */
+export const accountSnapshots: SnapshotForm<AccountState> = {
+  version: 19,
+  // A snapshot is as large as its contents, so large ones are written less often and the cost per event stays the same.
+  worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
+  freeze: state => ({
+    ...state,
+    sessions: [...state.sessions],
+    activeKeys: [...state.activeKeys],
+    openRuns: [...state.openRuns],
+    openRunsOf: [...state.openRunsOf],
+    deliveries: [...state.deliveries],
+    noticeDeliveries: [...state.noticeDeliveries],
+    retirementsTold: [...state.retirementsTold],
+    uploads: [...state.uploads],
+    requests: [...state.requests],
+    references: [...state.references],
+  }),
+  thaw: frozen => {
+    const state = frozen as FrozenAccount
+    return {
+      ...state,
+      // JSON has no undefined.
+      suspension: state.suspension,
+      sessions: OrderedMap(state.sessions),
+      activeKeys: ImmutableMap(state.activeKeys),
+      openRuns: ImmutableMap(state.openRuns),
+      openRunsOf: ImmutableMap(state.openRunsOf),
+      deliveries: ImmutableMap(state.deliveries),
+      noticeDeliveries: ImmutableMap(state.noticeDeliveries),
+      retirementsTold: ImmutableMap(state.retirementsTold),
+      uploads: ImmutableMap(state.uploads),
+      requests: OrderedMap(state.requests),
+      references: ImmutableMap(state.references),
+    }
+  },
+}
+
+type FrozenAccount = {
+  [Field in keyof AccountState]: AccountState[Field] extends Iterable<infer Entry extends [unknown, unknown]>
+    ? Entry[]
+    : AccountState[Field]
 }

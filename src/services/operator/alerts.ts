@@ -10,8 +10,7 @@ import {
 } from '../../domain/operator/notices.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Mailbox } from '../../engine/streams/mailbox.ts'
-import { every } from '../../time/every.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { every, withinTime } from '../../time/timers.ts'
 import { causeOf } from '../caller.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 

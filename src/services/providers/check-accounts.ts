@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import { callWithin } from '../../time/call-within.ts'
+import { callWithin } from '../../time/timers.ts'
 import type { ProviderAccount } from './provider-account.ts'
 
 /** Longer than any provider that works takes to list its models. */

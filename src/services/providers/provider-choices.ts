@@ -6,7 +6,7 @@ import { type ChoiceCommand, type Choices, choices, type EndedWait, NO_CHOICES }
 import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { every } from '../../time/every.ts'
+import { every } from '../../time/timers.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
 

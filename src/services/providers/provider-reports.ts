@@ -1,5 +1,5 @@
 import { type OpenCircuit, ProviderReport } from '../../../schemas/provider-report.ts'
-import { compileGuard } from '../../engine/log/guard.ts'
+import { compileGuard } from '../../engine/log/codec.ts'
 import { MAX_CLOCK_SKEW_MS, type ViewStore } from '../../ports/view-store.ts'
 
 /** How long a report is believed. A process renews its own earlier, unless it has died. */

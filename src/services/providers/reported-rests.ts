@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
-import { every } from '../../time/every.ts'
+import { every } from '../../time/timers.ts'
 import type { Rest } from './health.ts'
 import type { ProviderAccount } from './provider-account.ts'
 import { readReports, type SharedRest } from './provider-reports.ts'

@@ -1,6 +1,6 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
-import type { Moded, RunId } from '../../../schemas/primitives.ts'
+import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
 import { chooseEndpoint, drawSeed, hasTextTwice, interpretInput, placeIn } from '../../domain/catalog/inputs.ts'
 import { priceOf } from '../../domain/catalog/pricing.ts'
@@ -8,7 +8,7 @@ import { webhookUrlFault } from '../../domain/http-url.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
-import { type Answer, answer } from '../answer.ts'
+import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Routes } from '../providers/routes.ts'
@@ -102,3 +102,10 @@ export class Quotes {
     return routes.honoursFurther(endpoint.id, input, { seed }) ? { ...input, seed } : input
   }
 }
+
+/** Refuses a request with a part that is too large. Comes before anything that is slow for large values. */
+export const sizeRefusal = ({ input, metadata = {} }: RunRequest): Refused | undefined =>
+  partRefusal('/metadata', metadata, MAX_METADATA_BYTES) ?? partRefusal('/input', input, MAX_INPUT_BYTES)
+
+const partRefusal = (path: string, part: object, limitBytes: number): Refused | undefined =>
+  Buffer.byteLength(JSON.stringify(part)) > limitBytes ? refuse('part_too_large', { path, limitBytes }) : undefined

@@ -3,13 +3,17 @@ import {
   defer,
   distinctUntilChanged,
   filter,
+  finalize,
+  from,
   fromEvent,
   lastValueFrom,
   map,
   merge,
-  type Observable,
+  Observable,
   of,
+  ReplaySubject,
   scan,
+  share,
   takeUntil,
   takeWhile,
   timer,
@@ -21,13 +25,12 @@ import type { RunRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Watch } from '../../engine/views/watch.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { schedulerOf } from '../../time/scheduler.ts'
+import { schedulerOf } from '../../time/observables.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
-import { RunChanges } from './run-changes.ts'
 
 /** The progress of a run from 0 to 1, as reported by its provider. */
 export interface RunProgress {
@@ -132,3 +135,62 @@ export class RunReads {
 }
 
 const aborted = (signal: AbortSignal) => defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')))
+
+/** How often a followed run is read again in case a change went unreported. */
+const RECHECK_MS = 60_000
+
+interface ChangesDependencies {
+  watch: Watch
+  /** Reads a run that is known to exist. Rejects with Unavailable. */
+  read(accountId: AccountId, runId: RunId): Promise<RunRow>
+}
+
+/** The changes of runs. All followers of a run share one read per change. */
+class RunChanges {
+  readonly #dependencies: ChangesDependencies
+  readonly #shared = new Map<string, Observable<RunRow>>()
+
+  constructor(dependencies: ChangesDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /**
+   * Emits a run as last read, and after each change, until it has ended or the service stops. Errors with Unavailable.
+   * Subscribe at once. The first row may be older than one that the caller has.
+   */
+  of(accountId: AccountId, runId: RunId): Observable<RunRow> {
+    const key = runKey(accountId, runId)
+    const shared =
+      this.#shared.get(key) ??
+      this.#changes(accountId, runId).pipe(
+        finalize(() => this.#shared.delete(key)),
+        share({ connector: () => new ReplaySubject(1) }),
+      )
+    this.#shared.set(key, shared)
+    return shared
+  }
+
+  #changes(accountId: AccountId, runId: RunId): Observable<RunRow> {
+    return new Observable(followers => {
+      const unfollowed = new AbortController()
+      followers.add(() => unfollowed.abort())
+      from(this.#rows(accountId, runId, unfollowed.signal)).subscribe(followers)
+    })
+  }
+
+  async *#rows(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
+    const { watch, read } = this.#dependencies
+    do {
+      // The wait starts before the read, so that no change is missed between them.
+      const waiting = watch.begin('runs', runKey(accountId, runId), RECHECK_MS, signal)
+      try {
+        const row = await read(accountId, runId)
+        yield row
+        if (hasEnded(row)) return
+        await waiting.changed
+      } finally {
+        waiting.end()
+      }
+    } while (!signal.aborted && !watch.isClosed)
+  }
+}

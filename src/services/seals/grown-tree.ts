@@ -2,7 +2,7 @@ import { emptyLogTree, withLink } from '../../domain/seals/log-tree.ts'
 import { keyOf, type Pages, type StreamLeaf, type TreeChange, withLeaves } from '../../domain/seals/stream-tree.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Damaged } from '../../ports/faults.ts'
-import { delay } from '../../time/delay.ts'
+import { delay } from '../../time/timers.ts'
 import { batchesOf } from './batches.ts'
 
 /** Inserting one leaf takes a few milliseconds. */

@@ -1,7 +1,7 @@
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { every } from '../../time/every.ts'
+import { every } from '../../time/timers.ts'
 import type { SealStream } from './seal-stream.ts'
 import { sealName } from './seals.ts'
 

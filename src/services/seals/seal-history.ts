@@ -4,7 +4,7 @@ import { LinkLevels } from '../../domain/seals/link-levels.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import { delay } from '../../time/delay.ts'
+import { delay } from '../../time/timers.ts'
 import { linkOf } from './proof-parts.ts'
 
 interface Dependencies {

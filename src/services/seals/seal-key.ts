@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto'
 import type { SealPublicKey } from '../../../schemas/seal-events.ts'
-import { canonicalJson } from '../../engine/log/canonical.ts'
+import { canonicalJson } from '../../engine/log/hash-chain.ts'
 
 /** An Ed25519 key that signs seals. */
 export interface SealKey {

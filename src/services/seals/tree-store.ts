@@ -3,7 +3,7 @@ import { EMPTY_TREE, keyOf, type Pages, type TreeChange } from '../../domain/sea
 import { addressOf, type Below, below, branchesOver, type TreePage, topsOf } from '../../domain/seals/tree-page.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
-import { delay } from '../../time/delay.ts'
+import { delay } from '../../time/timers.ts'
 import { batchesOf } from './batches.ts'
 
 /** A store reads this many pages within a few milliseconds. Hashing them takes as long. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Mailer, MailMessage } from '../../ports/mailer.ts'
-import { withinTime } from '../../time/within-time.ts'
+import { withinTime } from '../../time/timers.ts'
 
 /**
  * Messages in memory: minutes of work for a mail server. Further messages are dropped, and people can request them

@@ -2,7 +2,7 @@ import type { Views } from '../../../schemas/views.ts'
 import { OneAtATime } from '../../flow/one-at-a-time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
-import { delay } from '../../time/delay.ts'
+import { delay } from '../../time/timers.ts'
 import { type Caller, modeOf } from '../caller.ts'
 import type { Reads } from './reads.ts'
 

@@ -1,4 +1,4 @@
-import type { ProjectionSet } from '../../engine/views/projection-set.ts'
+import type { ProjectionSet } from '../../engine/views/project.ts'
 import { compareViews, type OpenScratch, type Rebuild, rebuildViews } from '../../engine/views/rebuild.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { CellChange, ViewStore } from '../../ports/view-store.ts'

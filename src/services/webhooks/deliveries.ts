@@ -1,18 +1,19 @@
 import { fold } from '../../../projections/define.ts'
 import { runKey } from '../../../projections/runs.ts'
 import { webhooks as webhookView } from '../../../projections/webhooks.ts'
-import type { DeliveriesQuery } from '../../../schemas/api/delivery.ts'
+import type { DeliveriesQuery, WebhookDelivery, WebhookTest } from '../../../schemas/api/delivery.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
-import type { WebhookRow } from '../../../schemas/views.ts'
+import type { WebhookAttempt, WebhookRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
-import { parseRunId } from '../ids.ts'
+import { parseRunId, webhookIdOf } from '../ids.ts'
 import { seenBy } from '../policies/seen-by.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
+import type { WebhookTestResult } from './webhook-tests.ts'
 
 interface Dependencies {
   accounts: AccountMailboxes
@@ -67,3 +68,34 @@ export class Deliveries {
     return 'refuse' in outcome ? outcome : answer(fold(webhookView, outcome.accept, row) as WebhookRow)
   }
 }
+
+/** The delivery of a webhook as the API shows it. */
+export const deliveryItem = ({ runId, livemode, url, status, nextAttemptAt, latest }: WebhookRow): WebhookDelivery => ({
+  object: 'webhook_delivery',
+  webhook_id: webhookIdOf(runId),
+  run_id: runId,
+  livemode: livemode !== false,
+  url,
+  status,
+  ...(nextAttemptAt !== undefined && { next_attempt_at: nextAttemptAt }),
+  attempts: latest.map(attemptItem),
+})
+
+/** The result of a test as the API shows it. */
+export const testItem = ({ testId, url, status, reason, latencyMs }: WebhookTestResult): WebhookTest => ({
+  object: 'webhook_test',
+  webhook_id: webhookIdOf(testId),
+  url,
+  delivered: reason === undefined,
+  ...(status !== undefined && { status_code: status }),
+  latency_ms: latencyMs,
+  message: reason ?? `The receiver accepted the test with ${status}.`,
+})
+
+const attemptItem = ({ attempt, at, status, reason, nextAttemptAt }: WebhookAttempt) => ({
+  attempt,
+  at,
+  ...(status !== undefined && { status_code: status }),
+  ...(reason !== undefined && { error: reason }),
+  ...(nextAttemptAt !== undefined && { next_attempt_at: nextAttemptAt }),
+})

@@ -9,8 +9,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import { newWebhookTestId, webhookIdOf } from '../ids.ts'
-import { type SendDependencies, sendWebhook } from './send-webhook.ts'
-import type { WebhookSecrets } from './webhook-secrets.ts'
+import { type SendDependencies, sendWebhook, type WebhookSecrets } from './send-webhook.ts'
 
 /** Tests that a process makes at a time. Each may wait 15 seconds for a receiver that does not answer. */
 const MAX_AT_ONCE = 64

@@ -13,7 +13,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, type Caller, keyIdOf, modeOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import type { Reads } from '../views/reads.ts'
-import type { WebhookSecrets } from './webhook-secrets.ts'
+import type { WebhookSecrets } from './send-webhook.ts'
 
 interface Dependencies {
   accounts: AccountMailboxes

@@ -3,8 +3,7 @@ import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import t from 'tap'
 import { sha256 } from '../../../src/domain/digest.ts'
-import { canonicalJson } from '../../../src/engine/log/canonical.ts'
-import { type Linkable, link } from '../../../src/engine/log/hash-chain.ts'
+import { canonicalJson, type Linkable, link } from '../../../src/engine/log/hash-chain.ts'
 import { digest } from '../../support/account-samples.ts'
 
 t.test('the canonical form is that of RFC 8785', async t => {

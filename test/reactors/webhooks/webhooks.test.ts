@@ -9,7 +9,7 @@ import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { WebhooksReactor } from '../../../src/reactors/webhooks/webhooks.ts'
 import { Addresses } from '../../../src/services/files/addresses.ts'
 import { Presenter } from '../../../src/services/presenter.ts'
-import { webhookSecret } from '../../../src/services/webhooks/webhook-secrets.ts'
+import { webhookSecret } from '../../../src/services/webhooks/send-webhook.ts'
 import {
   accountId,
   completeRun,

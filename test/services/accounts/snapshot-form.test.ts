@@ -10,8 +10,7 @@ import { toMicros } from '../../../src/domain/money.ts'
 import { createSnapshots, type Snapshots } from '../../../src/engine/streams/snapshots.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { Snapshot, ViewStore } from '../../../src/ports/view-store.ts'
-import { AccountMailboxes } from '../../../src/services/accounts/account-mailboxes.ts'
-import { accountSnapshots } from '../../../src/services/accounts/snapshot-form.ts'
+import { AccountMailboxes, accountSnapshots } from '../../../src/services/accounts/account-mailboxes.ts'
 import {
   accepted,
   accountId,

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import t from 'tap'
-import { webhookSecret } from '../../../src/services/webhooks/webhook-secrets.ts'
-import { signWebhook } from '../../../src/services/webhooks/webhook-signature.ts'
+import { signWebhook, webhookSecret } from '../../../src/services/webhooks/send-webhook.ts'
 
 const secret = webhookSecret('a master secret of the service', 'acct_01h455vb4pex5vsknk084sn02q')
 const message = {

@@ -1,4 +1,12 @@
-import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs'
+import {
+  concatMap,
+  type MonoTypeOperatorFunction,
+  map,
+  type SchedulerAction,
+  type SchedulerLike,
+  Subscription,
+  takeWhile,
+} from 'rxjs'
 import type { Clock, Timer } from '../ports/clock.ts'
 
 /** Runs the timers of RxJS on a clock. */
@@ -33,3 +41,13 @@ class ClockAction<State> extends Subscription implements SchedulerAction<State> 
     return this
   }
 }
+
+/** Like takeWhile of RxJS, with a condition that is asked for each value in turn. */
+export const takeWhileAsync =
+  <Value>(holds: () => Promise<boolean>): MonoTypeOperatorFunction<Value> =>
+  source =>
+    source.pipe(
+      concatMap(async value => ({ value, isTaken: await holds() })),
+      takeWhile(({ isTaken }) => isTaken),
+      map(({ value }) => value),
+    )
