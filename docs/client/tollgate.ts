@@ -19,7 +19,7 @@ export class TollgateError extends Error {
   }
 }
 
-/** How often a request is sent if the service is unavailable. */
+/** The number of attempts while the service is unavailable. */
 const ATTEMPTS = 5
 
 export class Tollgate {
@@ -38,8 +38,8 @@ export class Tollgate {
   }
 
   /**
-   * Starts a run. It is charged once, however often the request is sent, because all attempts have the same key. If
-   * your program may end before the response arrives, store a key first and pass it.
+   * Starts a run. All attempts have the same idempotency key, so the run is charged once. If your program may end
+   * before the response arrives, store a key first and pass it.
    */
   async run(body: RunRequest, idempotencyKey: string = crypto.randomUUID()): Promise<Run> {
     const response = await this.#api.POST('/v1/run', {
@@ -72,7 +72,7 @@ export class Tollgate {
   }
 }
 
-/** Often enough for videos, which take a minute or more. */
+/** Videos take a minute or more. */
 const POLL_MS = 2000
 
 /** Returns the body of a response, or throws its error. */
@@ -83,7 +83,7 @@ const unwrap = <Body>({ data, error }: { data?: Body; error?: { error: ApiFault 
 
 /**
  * Retries a request after a lost connection or a 503, and respects Retry-After. Runs have an idempotency key. A
- * repeated upload creates a second one, which costs nothing.
+ * repeated upload creates a second upload, which costs nothing.
  */
 const fetchWithRetry = async (request: Request): Promise<Response> => {
   for (let attempt = 1; ; attempt++) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Checks a proof of Tollgate without the service and its log. It needs Node.js 20 or newer, and nothing else.
+ * Checks a proof of Tollgate without the service or its log. The program needs only Node.js 20 or newer.
  *
  *     node verify.mjs PROOF --key KEYS [--seal SEAL]
  *
- * KEYS are the public keys of the seals: PEM, a JSON Web Key, or a set of them. SEAL is the name of one that you kept.
- * The exit code is 0 if the proof is right, 1 if it is wrong, and 2 if it could not be checked. The format is described
- * in docs/ledger-format.md, "Proofs". Types stand in comments, because Node.js 20 cannot run TypeScript.
+ * KEYS are the public keys of the seals: PEM, a JSON Web Key, or a set of them. SEAL is the name of a kept seal. The
+ * exit code is 0 if the proof is right, 1 if it is wrong, and 2 if the check failed. The section "Proofs" of
+ * docs/ledger-format.md describes the format. Types are in comments, because Node.js 20 cannot run TypeScript.
  */
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
@@ -42,7 +42,7 @@ const bytesOf = (/** @type {string} */ hex) => Buffer.from(hex, 'hex')
 // ---- Shapes ----
 
 const HASH = '[0-9a-f]{64}'
-/** Half of a character is no text: no bytes in UTF-8 stand for it. @type {(value: any) => boolean} */
+/** A surrogate without its pair is no text, because UTF-8 cannot encode it. @type {(value: any) => boolean} */
 const isText = value => typeof value === 'string' && !/\p{Cs}/u.test(value)
 const isNumber = (/** @type {any} */ value) => typeof value === 'number'
 const isObject = (/** @type {any} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -56,7 +56,7 @@ const isHash = isLike(HASH)
 const isAmount = isBelow(2 ** 53)
 
 /**
- * Whether a value has a shape: a check, a list of a shape, or the members of an object. One with a `_` may lack.
+ * Whether a value has a shape: a check, a list of a shape, or the members of an object, optional with a `_`.
  * @type {(value: any, shape: any) => boolean}
  */
 const fits = (value, shape) => {
@@ -71,7 +71,7 @@ const fits = (value, shape) => {
   )
 }
 
-/** What a function returns; undefined if it fails. @type {(run: () => any) => any} */
+/** The result of a function; undefined if it throws. @type {(run: () => any) => any} */
 const attempt = run => {
   try {
     return run()
@@ -97,7 +97,7 @@ export const parseKeys = text => {
   return new Map(found.filter(x => isBase64url(x, 32)).map(x => [thumbprint(x), x]))
 }
 
-/** Whether a text is the one way to write so many bytes. @type {(text: string, size: number) => boolean} */
+/** Whether a text is the canonical form of so many bytes. @type {(text: string, size: number) => boolean} */
 const isBase64url = (text, size) => {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.length === size && bytes.toString('base64url') === text
@@ -108,7 +108,7 @@ const P = 2n ** 255n - 19n
 const Y8 = 2707385501144840649318225287225658788936804267575313519463743609750303021036n
 const SMALL_ORDER = [0n, 1n, P - 1n, Y8, P - Y8]
 
-/** Keys of small order are refused, because anybody can sign for them. @type {(x: string) => boolean} */
+/** Keys of small order are refused, because anyone can forge their signatures. @type {(x: string) => boolean} */
 const isSafe = x => {
   const y = BigInt(`0x${Buffer.from(x, 'base64url').reverse().toString('hex')}`) % 2n ** 255n
   return y < P && !SMALL_ORDER.includes(y)
@@ -121,7 +121,7 @@ export const isSigned = (text, signature, x) => {
   return isWritten && attempt(() => verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'))) === true
 }
 
-// ---- Trees. An entry and a branch are hashed as RFC 9162 says. ----
+// ---- Trees. Entries and branches are hashed as in RFC 9162. ----
 
 const LEAF = Buffer.from([0])
 const NODE = Buffer.from([1])
@@ -162,7 +162,7 @@ const isExtension = (size, root, laterSize, laterRoot, path) => {
   return earlier === root && later === laterRoot
 }
 
-/** The tree over links, of which only the complete parts are kept, each with its size. */
+/** The tree over links, as the roots of its complete subtrees with their sizes. */
 class Links {
   /** @param {number} size @param {string[]} roots */
   constructor(size, roots) {
@@ -230,7 +230,7 @@ const SEAL_TEXT = new RegExp(`^\\{${SEAL_MEMBERS}\\}$`)
 const MAX_DEPTH = 100
 
 /**
- * A value of JSON in its one canonical form (RFC 8785). No half of a character has one, and nothing that is nested deeper.
+ * The canonical form of a JSON value (RFC 8785). Values that are nested too deeply or hold half of a pair have none.
  * @type {(value: any, levels?: number) => string}
  */
 const canonical = (value, levels = MAX_DEPTH) => {
@@ -243,7 +243,7 @@ const canonical = (value, levels = MAX_DEPTH) => {
 }
 
 /**
- * The object in a text. Any other text than the canonical one could be read in two ways.
+ * Parses the object in a text, which must be canonical, because other texts can be ambiguous.
  * @type {(text: string, revision: number) => any}
  */
 const readData = (text, revision) => {
@@ -256,13 +256,13 @@ const readData = (text, revision) => {
 /** @type {(previous: string, texts: { linkText: string }) => string} */
 const linkOf = (previous, { linkText }) => hashOf(previous + linkText)
 
-/** The only type of events of which a proof may hold the digest alone: what a provider charges. It moves no credits. */
+/** The only event type whose data a proof may omit: a cost at a provider, which moves no credits. */
 const WITHHELD = 'ProviderCostRecorded'
 
 const FORMAT_1 = { type: isLike('[A-Za-z]+'), data: isObject, metadata: isObject }
 
 /**
- * An event whose link was proved, from the texts that the link is made of.
+ * An event whose link was proved, from the texts of the link.
  * @type {(texts: Texts, stream: string, revision: number) => Event}
  */
 export const readEvent = ({ linkText, dataText, metadataText }, stream, revision) => {
@@ -308,7 +308,7 @@ const checkSeal = (proven, keys) => {
 
 // ---- Prices: docs/ledger-format.md, "Recomputing a price" ----
 
-/** What the price list says of each kind of line. @type {Record<string, string[]>} */
+/** The fields of each kind of line that follow from the price list. @type {Record<string, string[]>} */
 const LINES = {
   base: ['amountMicros'],
   quantity: ['parameter', 'value'],
@@ -333,7 +333,7 @@ const millionths = value => {
 const dividedUp = (/** @type {bigint} */ dividend, /** @type {bigint} */ divisor) => (dividend + divisor - 1n) / divisor
 
 /**
- * What is wrong with the total of a receipt, which follows from its lines. The first and no other is the base price.
+ * The fault in the total of a receipt, which must follow from its lines. Only the first line is the base price.
  * @type {(receipt: any) => string | undefined}
  */
 const sumFault = ({ lines: [base, ...others], totalMicros, usdPerCreditMicros }) => {
@@ -342,7 +342,7 @@ const sumFault = ({ lines: [base, ...others], totalMicros, usdPerCreditMicros })
   let [product, divisor, added] = [whole(base.amountMicros), 1n, 0n]
   for (const line of others) {
     if (line.kind === 'surcharge') {
-      // In format 1 the rate stands in the lines.
+      // In format 1, the rate is in the lines.
       const rate = usdPerCreditMicros ?? line.usdPerCreditMicros
       if (!rate) return 'its receipt has a surcharge and no exchange rate'
       const amount = dividedUp(whole(line.usdMicros) * MILLION, whole(rate))
@@ -363,7 +363,7 @@ const asText = (/** @type {any} */ value) => (isText(value) ? value : canonical(
 const memberOf = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined)
 
 /**
- * The lines that the price list gives for the input of a run.
+ * The lines of the price list for the input of a run.
  * @type {(rule: any, input: any) => Generator<unknown[]>}
  */
 function* listedLines({ baseMicros, quantities, multipliers, surcharges }, input) {
@@ -381,7 +381,7 @@ function* listedLines({ baseMicros, quantities, multipliers, surcharges }, input
 }
 
 /**
- * A receipt against the run after it, and the price list that it names.
+ * Checks a receipt against the run after it, and against the price list that the receipt names.
  * @type {(revision: number, receipt: any, queued: any, catalog: Map<number, any>) => void}
  */
 const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queued, catalog) => {
@@ -394,7 +394,7 @@ const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queue
   const found = family.endpoints.find((/** @type {any} */ { id }) => id === endpoint)
   hold(found, `event ${revision - 1}: ${named} has no endpoint ${endpoint}`)
   const billed = lines.map((/** @type {any} */ line) => {
-    // In format 1, a surcharge does not say which value it is for: it is that of the input.
+    // In format 1, a surcharge has no "equals": the value is that of the input.
     const { equals = memberOf(queued.input, line.parameter) ?? null } = line
     const told = (/** @type {string} */ name) => (name === 'equals' ? canonical(equals) : (line[name] ?? null))
     return canonical([line.kind, ...(LINES[line.kind] ?? []).map(told)])
@@ -429,7 +429,7 @@ const credits = (/** @type {number} */ micros) => {
 }
 
 /**
- * How an event changed the balance, the balance after it, and both in words. Undefined if it moved no credits.
+ * The change of the balance, the balance after the event, and both as text. Undefined if the event moved no credits.
  * @type {(revision: number, event: Event) => { change: number, after: number, words: string } | undefined}
  */
 const moveOf = (revision, { type, data }) => {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks a proof of Tollgate without the service and its log. It needs Python 3.9 or newer, and nothing else.
+"""Checks a proof of Tollgate without the service or its log. The program needs only Python 3.9 or newer.
 
     python3 verify.py PROOF --key KEYS [--seal SEAL]
 
-KEYS are the public keys of the seals: PEM, a JSON Web Key, or a set of them. SEAL is the name of one that you kept. The
-exit code is 0 if the proof is right, 1 if it is wrong, and 2 if it could not be checked. The format is described in
-docs/ledger-format.md, "Proofs".
+KEYS are the public keys of the seals: PEM, a JSON Web Key, or a set of them. SEAL is the name of a seal that you kept.
+The exit code is 0 if the proof is right, 1 if it is wrong, and 2 if the check failed. The section "Proofs" of
+docs/ledger-format.md describes the format.
 """
 import argparse
 import base64
@@ -35,7 +35,7 @@ HASH = "[0-9a-f]{64}"
 
 
 def is_text(value):
-    """Half of a character is no text: no bytes in UTF-8 stand for it."""
+    """A surrogate without its pair is no text, because UTF-8 cannot encode it."""
     return isinstance(value, str) and not re.search("[\ud800-\udfff]", value)
 
 
@@ -63,7 +63,7 @@ is_hash, is_amount = is_like(HASH), is_below(2**53)
 
 
 def fits(value, shape):
-    """Whether a value has a shape: a check, a list of a shape, or the members of an object. One with a `_` may lack."""
+    """Whether a value has a shape: a check, a list of a shape, or the members of an object, optional with a `_`."""
     if callable(shape):
         return shape(value)
     if isinstance(shape, list):
@@ -74,7 +74,7 @@ def fits(value, shape):
             and all(fits(each, shapes[name]) for name, each in value.items()))
 
 
-# ---- Ed25519, after RFC 8032, section 5.1. Clear, and not fast. ----
+# ---- Ed25519, after RFC 8032, section 5.1. The code is clear rather than fast. ----
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -98,7 +98,7 @@ def point_mul(scalar, point):
 
 
 def point_decode(encoded):
-    """The point of 32 bytes, or None if there is none."""
+    """Decodes 32 bytes to a point; None if they encode no point."""
     y, sign = int.from_bytes(encoded, "little") % 2**255, encoded[31] >> 7
     x2 = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
     x = pow(x2, (P + 3) // 8, P)
@@ -120,7 +120,7 @@ NOTHING = point_encode((0, 1, 1, 0))
 
 
 def ed25519_verify(key, message, signature):
-    """Whether a signature is right. Keys of small order are refused, because anybody can sign for them."""
+    """Whether a signature is right. Keys of small order are refused, because anyone can forge their signatures."""
     if len(key) != 32 or len(signature) != 64:
         return False
     point, s = point_decode(key), int.from_bytes(signature[32:], "little")
@@ -138,7 +138,7 @@ def to_base64url(octets):
 
 
 def from_base64url(text):
-    """The bytes of a text; none if no bytes are written so."""
+    """Decodes a text; empty if the text is not the canonical form of its bytes."""
     try:
         found = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:
@@ -161,7 +161,7 @@ def parse_keys(text):
     return {to_base64url(sha256((jwk % to_base64url(key)).encode())): key for key in found if len(key) == 32}
 
 
-# ---- Trees. An entry and a branch are hashed as RFC 9162 says. ----
+# ---- Trees. Entries and branches are hashed as in RFC 9162. ----
 
 def climb(at, last, path, later, earlier=None):
     """Follows a path up a tree whose last entry is `last` (RFC 9162, sections 2.1.3.2 and 2.1.4.2): both roots."""
@@ -194,7 +194,7 @@ def is_extension(size, root, later_size, later_root, path):
 
 
 class Links:
-    """The tree over links, of which only the complete parts are kept, each with its size."""
+    """The tree over links, as the roots of its complete subtrees with their sizes."""
 
     def __init__(self, size, roots):
         sizes = [2**bit for bit in reversed(range(size.bit_length())) if size >> bit & 1]
@@ -216,7 +216,7 @@ class Links:
 
 
 def check_leaf(leaf, seal):
-    """The path of a stream in the prefix tree over all streams. A branch covers its bit and all bits above it."""
+    """Checks the path of a stream in the tree over all streams. A branch covers its bit and all bits above it."""
     members = {name: leaf[name] for name in ("head", "links", "revision", "stream")}
     found = sha256(b"\0", canonical(members).encode())
     key, above, fits = int.from_bytes(sha256(leaf["stream"].encode()), "big"), 256, True
@@ -244,7 +244,7 @@ SEAL_TEXT = re.compile(r"\{%s\}" % ",".join(
 
 
 def number_text(number):
-    """A number as JavaScript writes it."""
+    """Formats a number like JavaScript."""
     text = repr(float(number))
     if "e" in text and 1e-6 <= abs(number) < 1e21:
         text = format(Decimal(text), "f")
@@ -255,7 +255,7 @@ MAX_DEPTH = 100
 
 
 def canonical(value, levels=MAX_DEPTH):
-    """A value of JSON in its one canonical form (RFC 8785). One that is nested deeper has none."""
+    """The canonical form of a JSON value (RFC 8785). Raises ValueError if the value is nested too deeply."""
     if isinstance(value, (dict, list)) and levels == 0:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
@@ -269,7 +269,7 @@ def canonical(value, levels=MAX_DEPTH):
 
 
 def read_data(text, revision):
-    """The object in a text. Any other text than the canonical one could be read in two ways."""
+    """Parses the object in a text, which must be canonical, because other texts can be ambiguous."""
     try:
         data = json.loads(text, parse_float=Decimal)
         is_canonical = isinstance(data, dict) and canonical(data) == text
@@ -283,14 +283,14 @@ def link_of(previous, texts):
     return sha256(previous.encode(), texts["linkText"].encode())
 
 
-# The only type of events of which a proof may hold the digest alone: what a provider charges. It moves no credits.
+# The only event type whose data a proof may omit: a cost at a provider, which moves no credits.
 WITHHELD = "ProviderCostRecorded"
 
 FORMAT_1 = {"type": is_like("[A-Za-z]+"), "data": is_dict, "metadata": is_dict}
 
 
 def read_event(texts, stream, revision):
-    """The format, type and data of an event whose link was proved, from the texts that the link is made of."""
+    """The format, type and data of an event whose link was proved, from the texts of the link."""
     if "dataText" not in texts and "metadataText" not in texts:
         parts = read_data(texts["linkText"], revision)
         what = "event %d is not in the documented form" % revision
@@ -332,7 +332,7 @@ def check_seal(proven, keys):
 
 # ---- Prices: docs/ledger-format.md, "Recomputing a price" ----
 
-# What the price list says of each kind of line.
+# The fields of each kind of line that follow from the price list.
 LINES = {"base": ["amountMicros"], "quantity": ["parameter", "value"],
          "multiplier": ["parameter", "value", "factorMicros"], "surcharge": ["parameter", "equals", "usdMicros"]}
 
@@ -354,12 +354,12 @@ def divided_up(dividend, divisor):
 
 
 def adds_up(receipt):
-    """Whether the total of a receipt follows from its lines, of which the first and no other is the base price."""
+    """Whether the total of a receipt follows from its lines. Only the first line is the base price."""
     base, *others = receipt["lines"]
     product, divisor, added = whole(base["amountMicros"]), 1, 0
     for line in others:
         if line["kind"] == "surcharge":
-            # In format 1 the rate stands in the lines.
+            # In format 1, the rate is in the lines.
             rate = whole(receipt.get("usdPerCreditMicros", line.get("usdPerCreditMicros")))
             amount = divided_up(whole(line["usdMicros"]) * 1000000, rate)
             if amount != whole(line["amountMicros"]):
@@ -377,7 +377,7 @@ def as_text(value):
 
 
 def listed_lines(rule, given):
-    """The lines that the price list gives for the input of a run."""
+    """The lines of the price list for the input of a run."""
     yield ["base", rule["baseMicros"]]
     for name in rule["quantities"]:
         if is_number(given.get(name)):
@@ -392,14 +392,14 @@ def listed_lines(rule, given):
 
 
 def check_price(revision, receipt, queued, catalog):
-    """A receipt against the run after it, and the price list that it names."""
+    """Checks a receipt against the run after it, and against the price list that the receipt names."""
     model, endpoint, given = receipt["model"], receipt["endpoint"], queued["input"]
     same = is_text(endpoint) and (model, endpoint) == (queued["model"], queued["endpoint"])
     hold(same, "event %d runs another model than the receipt before it" % revision)
     family = catalog.get(whole(receipt["catalogRevision"]), {"id": None})
     rules = [each["pricing"] for each in family["endpoints"] if each["id"] == endpoint] if family["id"] == model else []
     hold(rules, "event %d: its receipt names no price of the catalog" % (revision - 1))
-    # In format 1, a surcharge does not say which value it is for: it is that of the input.
+    # In format 1, a surcharge has no "equals": the value is that of the input.
     lines = [{"equals": given.get(line.get("parameter")), **line} for line in receipt["lines"]]
     found = [canonical([line["kind"]] + [line[name] for name in LINES[line["kind"]]]) for line in lines]
     listed = list(map(canonical, listed_lines(rules[0], given)))
@@ -417,7 +417,7 @@ def as_credits(micros):
 
 
 def move_of(revision, kind, data):
-    """How an event changed the balance, the balance after it, and both in words. None if it moved no credits."""
+    """The change of the balance, the balance after the event, and both as text. None if the event moved no credits."""
     if kind not in MOVES:
         return None
     (sign, verb), amount, after = MOVES[kind], data.get("amountMicros"), data.get("balanceAfterMicros")
@@ -471,7 +471,7 @@ def check_statement(proof, keys):
 
 
 def check_links(proof, before):
-    """Follows the links and the tree over them, so that the events are known to be all there."""
+    """Follows the links and the tree over them, which proves that no event is missing."""
     first, link = proof["start"]["revision"], proof["start"]["previous"]
     hold(first == 0 or first <= before, "the statement begins at the wrong event")
     links = Links(first, proof["start"]["tree"])
@@ -552,14 +552,14 @@ CONSISTENCY = "; a proof of consistency from the earlier to the later one shows 
 
 
 def unique(members):
-    """A name that comes twice could be read in two ways."""
+    """Refuses a repeated name, which would be ambiguous."""
     if len(dict(members)) < len(members):
         raise ValueError("a name comes twice")
     return dict(members)
 
 
 def check(text, keys, kept=None):
-    """Returns what a proof shows, as lines. Raises Wrong if it shows nothing."""
+    """Returns the facts that a proof shows, as lines. Raises Wrong if the proof is not valid."""
     what = "it is no tollgate-proof of version 1 in the documented form"
     try:
         proof = json.loads(text, object_pairs_hook=unique, parse_float=lambda text: int(number_text(text)))
