@@ -4,30 +4,30 @@ import { bindingsOf, shipped } from '../../../src/catalog/shipped.ts'
 import { visibleTo } from '../../../src/domain/catalog/family.ts'
 
 const sections: [Family['outputType'], string][] = [
-  ['image', 'Pictures'],
-  ['video', 'Films'],
+  ['image', 'Images'],
+  ['video', 'Videos'],
   ['audio', 'Speech and music'],
   ['text', 'Text'],
 ]
 
 const introduction = `# Models
 
-The models that ship, and the providers that run them. \`npm run docs:pages\` writes this page from
+This page lists the shipped models with their providers. \`npm run docs:pages\` writes the page from
 [src/catalog](../src/catalog).
 
-A run goes to the first provider in its list that is configured, healthy and able to honour the whole input; see
-[providers.md](providers.md). Each entry links to the page where the model and its parameters were looked up, on the day
-beside it.
+[A run goes to](providers.md#which-provider-gets-a-run) the first provider in the list of its endpoint that is on, works,
+and supports the whole input. Each provider's model links to the documentation that the binding follows, with the day on
+which the two were last compared.
 
-- **unconfirmed**: the provider's own description could not be read. The parameters are those that others send. Such a
-  provider may refuse a request; the run then fails and is refunded.
-- **price list**: what a run costs at the provider is computed from its units and published prices.
-- **no price**: the reason why there is no price list. The cost is recorded as unknown then, with the units that the
-  provider reports.
-- **retires**: the day on which the provider turns the model off, and the model that it recommends instead.
+- **unconfirmed**: the provider's own documentation was not available, so the parameters follow other clients. The
+  provider may refuse a request; the run then fails with a refund.
+- **price list**: Tollgate computes the cost of a run from the provider's units and published prices.
+- **no price**: the reason why there is no price list. Tollgate then records the cost as unknown, with the units that
+  the provider reports.
+- **retires**: the day on which the provider turns the model off, and the model that the provider recommends instead.
 `
 
-/** The page about all models that ship, in Markdown. */
+/** The page about the shipped models, in Markdown. */
 export const modelsPage = (): string => {
   const families = shipped.flatMap(family => visibleTo(family, false) ?? [])
   const tables = sections.map(([type, title]) => {
