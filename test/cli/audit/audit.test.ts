@@ -59,7 +59,7 @@ t.test('audit verify: the log of a running service has no fault', async t => {
 t.test('audit verify and trial-balance: the documentation has the names of their JSON, and no others', async t => {
   const changed = await exported(lines => lines.map(line => line.replace('"reason":"welcome"', '"reason":"another"')))
   const verify = ['audit', 'verify', '--file', changed, '--json']
-  const page = await readFile('docs/auditing.md', 'utf8')
+  const page = await readFile('docs/audit-commands.md', 'utf8')
   const log = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
   const whole = join(await temporaryFolder(t), 'log.jsonl')
   await writeFile(whole, log.map(event => `${JSON.stringify(event)}\n`).join(''))

@@ -67,7 +67,7 @@ t.test('the JSON has every value, with the names that the documentation promises
     ],
     ...{ credits_change: -10, credits_change_free: -4, credits_balance: 94, is_sealed: false },
   })
-  const page = await readFile('docs/auditing.md', 'utf8')
+  const page = await readFile('docs/audit-commands.md', 'utf8')
   const section = page.slice(page.indexOf('## `audit statement ACCOUNT --format json`'))
   for (const name of [...Object.keys(head), ...Object.keys(lines[2])])
     t.match(section, `\`${name.replace(/(credits_\w+?)_(free|paid)$/, '$1')}\``, name)
