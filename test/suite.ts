@@ -13,11 +13,14 @@ t.jobs = 4
 /** Folders whose files have a process each: their tests are the longest, and start processes themselves. They begin. */
 const alone = ['browser', 'processes']
 
+/** These files share logs that take seconds to make. */
+const ofLogs = /^(cli\/)?audit\//
+
 /**
  * The others share processes: to load the test runner and the service takes longer than the tests of ten files. Each
  * process has files of all folders, since some folders keep the processor busy, and others wait for timers and disks.
  */
-const PROCESSES = 12
+const PROCESSES = 11
 
 const isAlone = (name: string) => alone.includes(name.split('/')[0] ?? '')
 
@@ -32,9 +35,10 @@ const long =
 const names = (await readdir(import.meta.dirname, { recursive: true }))
   .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)))
   .sort()
-const shared = names.filter(name => !isAlone(name))
+const shared = names.filter(name => !isAlone(name) && !ofLogs.test(name))
 const groups = [
   ...names.filter(isAlone).map(name => [name]),
+  names.filter(name => ofLogs.test(name)),
   ...Array.from({ length: PROCESSES }, (_, group) => shared.filter((_, index) => index % PROCESSES === group)),
 ]
 

@@ -1,20 +1,17 @@
-import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import { examine, parseKeys } from '#verify'
 import { accountIn } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { proveConsistency, proveInclusion } from '../../../src/audit/proofs/inclusion.ts'
 import { proveStatement } from '../../../src/audit/proofs/statement.ts'
-import { busyLog } from '../../support/busy-log.ts'
+import { busyLog, busySealKey, sealedWithKey } from '../../support/busy-log.ts'
 import { checkers, needsPython } from '../../support/checkers.ts'
 import { logOf } from '../../support/log-of.ts'
 
-const pair = generateKeyPairSync('ed25519')
-const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-const publicPem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+const publicPem = busySealKey.publicKey.export({ type: 'spki', format: 'pem' }).toString()
 const keys = parseKeys(publicPem)
 
-const events = await busyLog(t, { environment: { SEAL_EVENTS: '40', SEAL_KEY: pem } })
+const events = await busyLog(t, sealedWithKey)
 const log = logOf(events)
 const seals = events.filter(({ type }) => type === 'LogSealed')
 const numbers = seals.map(({ revision }) => revision)

@@ -10,7 +10,7 @@ import { linked } from '../../support/linked.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { statementOf, statementOrFault, year } from '../../support/statements.ts'
 
-const events = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+const events = await busyLog(t, { SEAL_EVENTS: '40' })
 const accounts = [...new Set(events.map(({ stream }) => stream))]
   .filter(stream => stream.startsWith('account-'))
   .map(stream => stream.slice('account-'.length))

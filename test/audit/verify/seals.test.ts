@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import { accountIn, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
@@ -7,15 +6,13 @@ import type { KeptSeal } from '../../../src/audit/kept-seals.ts'
 import { Seals } from '../../../src/audit/verify/seals.ts'
 import { parseSealKey } from '../../../src/services/seals/seal-key.ts'
 import { sealName } from '../../../src/services/seals/seals.ts'
-import { busyLog } from '../../support/busy-log.ts'
+import { busyLog, sealedWithKey } from '../../support/busy-log.ts'
 import { makeLink } from '../../support/links.ts'
 import { linksRoot } from '../../support/merkle.ts'
+import { newSealKeyPem } from '../../support/seal-key-pem.ts'
 import { verified } from '../../support/verified.ts'
 
-const newPem = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-const pem = newPem()
-
-const events = await busyLog(t, { environment: { SEAL_EVENTS: '40', SEAL_KEY: pem } })
+const events = await busyLog(t, sealedWithKey)
 
 const verify = (log: RawEvent[], ...kept: KeptSeal[]) => verified(log, { isDense: true, kept })
 
@@ -93,7 +90,7 @@ t.test('a log that was cut after a seal is noticed only by a later seal that was
 })
 
 t.test('a log that was sealed anew with its own key is noticed only by a seal that was kept', async t => {
-  const key = parseSealKey(newPem(), { isDevelopment: false })
+  const key = parseSealKey(newSealKeyPem(), { isDevelopment: false })
   const links: string[] = []
   const resealed = events.map(event => {
     if (event.stream !== SEALS_STREAM) return event
@@ -151,7 +148,7 @@ t.test('a forged, removed, swapped or foreign seal is named', async t => {
   const [first, second] = [seals[0] as RawEvent, seals[1] as RawEvent]
   const changed = (event: RawEvent, change: object) =>
     events.map(each => (each === event ? { ...each, data: { ...(each.data as object), ...change } } : each))
-  const key = parseSealKey(newPem(), { isDevelopment: false })
+  const key = parseSealKey(newSealKeyPem(), { isDevelopment: false })
   const foreign = { key: key.publicKey, keyId: key.keyId }
   const adoption = events.find(({ type }) => type === 'SealKeyAdopted') as RawEvent
   const intruder = { ...adoption, id: crypto.randomUUID(), data: { ...foreign, signature: key.sign(foreign) } }
@@ -178,7 +175,7 @@ t.test('a log may have more seals than a call can have arguments', async t => {
 })
 
 t.test('a key that the service made itself is noted', async t => {
-  const developed = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const developed = await busyLog(t, { SEAL_EVENTS: '40' })
   const { faults, notes } = await verify(developed)
   t.same(faults, [])
   t.match(notes, [{ stream: SEALS_STREAM, revision: 0, what: /^the key of the seals was made by the service itself/ }])

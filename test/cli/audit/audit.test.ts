@@ -9,7 +9,7 @@ import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import type { SealCopy } from '../../../src/ports/seal-sink.ts'
 import { parseSealKey, type SealKey } from '../../../src/services/seals/seal-key.ts'
 import { copyOf } from '../../../src/services/seals/seals.ts'
-import { busyLog } from '../../support/busy-log.ts'
+import { busyLog, sealedWithKey } from '../../support/busy-log.ts'
 import { picture } from '../../support/client.ts'
 import { collect } from '../../support/collect.ts'
 import { makeLink } from '../../support/links.ts'
@@ -60,7 +60,7 @@ t.test('audit verify and trial-balance: the documentation has the names of their
   const changed = await exported(lines => lines.map(line => line.replace('"reason":"welcome"', '"reason":"another"')))
   const verify = ['audit', 'verify', '--file', changed, '--json']
   const page = await readFile('docs/audit-commands.md', 'utf8')
-  const log = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const log = await busyLog(t, { SEAL_EVENTS: '40' })
   const whole = join(await temporaryFolder(t), 'log.jsonl')
   await writeFile(whole, log.map(event => `${JSON.stringify(event)}\n`).join(''))
   const sealed = await operator.json(t, 'audit', 'verify', '--file', whole)
@@ -111,7 +111,7 @@ t.test('audit verify: an exported log has no fault, and a changed one names the 
 })
 
 t.test('audit verify: the newest seal is named, and a kept one is found again', async t => {
-  const events = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const events = await busyLog(t, { SEAL_EVENTS: '40' })
   const path = join(await temporaryFolder(t), 'log.jsonl')
   const write = (kept: RawEvent[]) => writeFile(path, kept.map(event => `${JSON.stringify(event)}\n`).join(''))
   await write(events)
@@ -142,7 +142,7 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
 })
 
 t.test('audit verify: an old name that may be forged accuses nobody, and is told from one that is right', async t => {
-  const log = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const log = await busyLog(t, { SEAL_EVENTS: '40' })
   const path = join(await temporaryFolder(t), 'log.jsonl')
   await writeFile(path, log.map(event => `${JSON.stringify(event)}\n`).join(''))
   const verify = ['audit', 'verify', '--file', path, '--since']
@@ -205,8 +205,7 @@ t.test('audit verify: workers that cannot look, or cannot be had, are no fault',
 })
 
 t.test('audit verify: a file of kept seals is compared, and the first that the log does not hold is named', async t => {
-  const pem = newSealKeyPem()
-  const events = await busyLog(t, { environment: { SEAL_EVENTS: '40', SEAL_KEY: pem } })
+  const events = await busyLog(t, sealedWithKey)
   const [path, sink] = [join(await temporaryFolder(t), 'log.jsonl'), join(await temporaryFolder(t), 'seals.jsonl')]
   const write = (kept: RawEvent[]) => writeFile(path, kept.map(event => `${JSON.stringify(event)}\n`).join(''))
   await write(events)
@@ -222,7 +221,7 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
   const changed = (change: object, key?: SealKey) =>
     lines.map((line, at) => (at === 0 ? line : withData(line, change, key))).join('\n')
   const root = '0'.repeat(64)
-  await writeFile(sink, changed({ root }, parseSealKey(pem, { isDevelopment: false })))
+  await writeFile(sink, changed({ root }, parseSealKey(sealedWithKey.SEAL_KEY, { isDevelopment: false })))
   const rewritten = await operator.run(...verify)
   t.equal(rewritten.code, 1)
   t.match(
