@@ -8,17 +8,14 @@ import { needsOutside, outsideProgram } from '../support/outside.ts'
 import * as files from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { isLong } from '../support/test-length.ts'
 
 const run = promisify(execFile)
 
-/** Generators of TypeScript clients, each with a program that uses the client as a customer does. */
+/**
+ * Generators of TypeScript clients, each with a program that uses the client as a customer does. The client of docs/ is of
+ * another one.
+ */
 const generators = {
-  'openapi-typescript': {
-    args: ['openapi.json', '--output', 'api.d.ts'],
-    program: 'openapi-fetch.ts',
-    options: {},
-  },
   'hey-api': {
     args: ['-i', 'openapi.json', '-o', 'client', '-c', '@hey-api/client-fetch', '--no-log-file'],
     program: 'hey-api.ts',
@@ -47,8 +44,7 @@ const folderWithDocument = async (t: Test): Promise<string> => {
   return folder
 }
 
-// The short form takes one of them, since they take seconds each.
-for (const [name, { args, program, options }] of Object.entries(generators).slice(0, isLong ? undefined : 1))
+for (const [name, { args, program, options }] of Object.entries(generators))
   t.test(`a client by ${name} compiles and works`, needsOutside(name as keyof typeof generators), async t => {
     const folder = await folderWithDocument(t)
     const output = { target: 'client.ts', schemas: 'model', client: 'fetch', baseUrl: service.client().url }
