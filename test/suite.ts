@@ -29,8 +29,7 @@ const isAlone = (name: string) => alone.includes(name.split('/')[0] ?? '')
  * do the same in a second. And programs from outside that take long, where others do the same for less: the inspector
  * besides the official suite of MCP, and more clients from the OpenAPI document than that of the docs.
  */
-const long =
-  /^(processes\/(cluster|.*-(crash|restart|outage|flush|change|memory))|mcp\/inspector|http\/generated-clients)\.test/
+const long = /^(processes\/(cluster|.*-(crash|outage|memory))|mcp\/inspector|http\/generated-clients)\.test/
 
 const names = (await readdir(import.meta.dirname, { recursive: true }))
   .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)))

@@ -10,7 +10,7 @@ import { webhookSecret } from '../../src/services/webhooks/send-webhook.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { type Client, picture, sandbox, withoutInput } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
-import { type Delivery, startReceiver, untilRecorded, webhookEvents } from '../support/receiver.ts'
+import { type Delivery, hold, startReceiver, status, untilRecorded, webhookEvents } from '../support/receiver.ts'
 import { type Customer, openAccount, openFolder, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { traceLog } from '../support/trace-log.ts'
@@ -144,6 +144,22 @@ t.test('secrets survive a restart and are in no event and no log line', async t 
     t.notOk(lines.includes(hidden))
     t.notOk(events.includes(hidden))
   }
+})
+
+t.test('a service that stops records no unfinished attempt, and the next one makes it again', async t => {
+  const folder = await temporaryFolder(t)
+  const start = () => startService(t, { folder, environment, providers: { sandbox: provider } })
+  const first = await start()
+  const customer = await openAccount(first, { tester: true })
+  const receiver = await startReceiver(t, hold)
+  const { body } = await customer.run({ ...sandbox({ outcome: 'success' }), webhook_url: receiver.url })
+  await receiver.until(1)
+  await first.stop()
+  const second = await start()
+  t.same(await webhookEvents(second.core.log, customer.accountId), [])
+  receiver.answer = status(200)
+  const recorded = await untilRecorded(second.core.log, 1, customer.accountId, body.run_id)
+  t.match(recorded, [{ type: 'WebhookDelivered', data: { attempt: 1 } }])
 })
 
 t.test('an invalid webhook_url is refused before any charge', async t => {

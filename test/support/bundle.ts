@@ -28,8 +28,6 @@ const programs = [
   'test/support/holding-service-process.ts',
   'test/support/open-log.ts',
   'test/support/run-files.ts',
-  'test/support/vendor-process.ts',
-  'test/support/vendor-service-process.ts',
 ]
 
 /** Packages with many modules. Others stay outside: some find files beside their own, or load in a certain order. */

@@ -102,7 +102,6 @@ export class Vendor {
 
   async #answer(request: IncomingMessage, response: ServerResponse) {
     const [, room, id = ''] = (request.url ?? '').split('/')
-    if (room === 'tallies') return reply(response, 200, Object.fromEntries(this.#tallies))
     if (request.method === 'POST') return this.#take(request, response)
     const job = this.#jobs.get(id)
     if (!job) return reply(response, 404, { message: 'There is no such job.' })
