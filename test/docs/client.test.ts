@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { tsImport } from 'tsx/esm/api'
-import { errorExamples } from '../../schemas/api/error-examples.ts'
+import examples from '../../schemas/api/examples.json' with { type: 'json' }
 import type { Run, RunList, RunRequest } from '../../schemas/api/run.ts'
 import { picture } from '../support/client.ts'
 import { makeClientTypes } from '../support/make-client-types.ts'
@@ -107,7 +107,7 @@ t.test('the client gives up after five attempts', async t => {
   const Tollgate = await importClient()
   const proxy = await startProxy(t, ...Array.from({ length: 10 }, () => busy))
   const tollgate = new Tollgate({ baseUrl: proxy.url, apiKey: customer.apiKey })
-  await t.rejects(tollgate.run(picture), { name: 'TollgateError', fault: errorExamples.unavailable.error })
+  await t.rejects(tollgate.run(picture), { name: 'TollgateError', fault: examples.errors.unavailable.error })
   t.equal(proxy.requestCount(), 5)
 })
 
@@ -133,7 +133,7 @@ const startProxy = async (t: Test, ...replacements: ((answer: ServerResponse) =>
 const busy = (answer: ServerResponse) =>
   answer
     .writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '0' })
-    .end(JSON.stringify(errorExamples.unavailable))
+    .end(JSON.stringify(examples.errors.unavailable))
 
 type ExampleClient = new (of: { baseUrl: string; apiKey: string }) => { run(body: RunRequest): Promise<Run> }
 

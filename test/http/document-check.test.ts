@@ -1,6 +1,5 @@
 import t from 'tap'
-import { errorExamples } from '../../schemas/api/error-examples.ts'
-import { balance, imageRun, processingRun } from '../../schemas/api/examples.ts'
+import examples from '../../schemas/api/examples.json' with { type: 'json' }
 import { checkAnswer } from '../support/document.ts'
 
 // The clients of all other tests rely on this check to reject answers that the document does not describe.
@@ -29,7 +28,9 @@ const ofFile = {
 }
 const unfinished = { ...json, 'Tollgate-Position': '7', Location: '/v1/runs/run_1', 'Retry-After': '10' }
 const { insufficient_credits, invalid_api_key, method_not_allowed, not_found, run_not_found, unavailable } =
-  errorExamples
+  examples.errors
+const { balance } = examples
+const { image: imageRun, processing: processingRun } = examples.runs
 
 t.test('documented answers pass', async t => {
   check('GET /v1/balance', 200, { body: balance })
@@ -38,7 +39,7 @@ t.test('documented answers pass', async t => {
   check('POST /v1/run', 202, { headers: unfinished, body: processingRun })
   check(`GET ${cdn}`, 200, { headers: ofFile, body: 'any bytes' })
   check(`GET ${cdn}`, 304, { headers: ofFile })
-  check('GET /v1/uploads/presigned', 404, { body: errorExamples.upload_not_found })
+  check('GET /v1/uploads/presigned', 404, { body: examples.errors.upload_not_found })
   check('GET /v2/runs', 404, { body: not_found })
   check('PATCH /v1/run', 405, { body: method_not_allowed })
   check('OPTIONS /v1/run', 204, { headers: {} })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { runErrorCodes } from '../../schemas/account-events.ts'
-import { quote as quoteExample } from '../../schemas/api/examples.ts'
+import examples from '../../schemas/api/examples.json' with { type: 'json' }
 import { Quote, Run } from '../../schemas/api/run.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { Clock } from '../../src/ports/clock.ts'
@@ -110,7 +110,7 @@ t.test('a quote itemises its price', async t => {
   const input = { ...picture.input, num_images: 2, resolution: '2K', enable_web_search: true }
   const { body } = await customer.post<Quote>('/v1/run?dry_run=true', { ...picture, input })
   t.same(compileCheck(Quote)(body), [])
-  t.same(body, quoteExample, 'equals the documented example')
+  t.same(body, examples.quote, 'equals the documented example')
 })
 
 t.test('a run costs what its dry run quoted', async t => {

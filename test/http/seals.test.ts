@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import * as examples from '../../schemas/api/examples.ts'
+import examples from '../../schemas/api/examples.json' with { type: 'json' }
 import type { Seal, SealKeySet } from '../../schemas/api/seal.ts'
 import { SEALS_STREAM } from '../../schemas/events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
@@ -132,5 +132,5 @@ t.test('on EventStoreDB, a process that does not seal names the seals of another
 })
 
 t.test('the example is a seal with its key', async t => {
-  t.ok(isSigned(examples.seal, examples.sealKeys.keys))
+  t.ok(isSigned(examples.seal as Seal, examples.sealKeys.keys as SealKeySet['keys']))
 })

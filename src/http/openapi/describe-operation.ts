@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { isOptional } from '../../../schemas/api/about.ts'
 import { ErrorBody, type ErrorCode, errorMeanings, errorStatus } from '../../../schemas/api/error.ts'
-import { errorExamples } from '../../../schemas/api/error-examples.ts'
+import recorded from '../../../schemas/api/examples.json' with { type: 'json' }
 import {
   RateLimit,
   RateLimitPolicy,
@@ -134,7 +134,7 @@ const refuse = (status: number, codes: ErrorCode[], components: Components): Res
     content: {
       'application/json': {
         schema: { allOf: [components.show(ErrorBody), ofThese] },
-        examples: Object.fromEntries(codes.map(code => [code, { value: errorExamples[code] }])),
+        examples: Object.fromEntries(codes.map(code => [code, { value: recorded.errors[code] }])),
       },
     },
   }

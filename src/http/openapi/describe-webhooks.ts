@@ -1,4 +1,4 @@
-import { completedEvent, failedEvent, noticeEvents, testEvent } from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { NoticeEvent } from '../../../schemas/api/notice.ts'
 import { WebhookEvent, WebhookTestEvent, webhookHeaders } from '../../../schemas/api/webhook.ts'
 import { ATTEMPT_TIMEOUT_MS, ATTEMPTS_SPAN_MS, MAX_ATTEMPTS } from '../../domain/webhook-schedule.ts'
@@ -9,8 +9,8 @@ const SPAN_DAYS = Math.round(ATTEMPTS_SPAN_MS / (24 * 60 * 60 * 1000))
 
 /** The webhooks that receivers get. */
 export const describeWebhooks = (components: Components) => ({
-  'run.completed': describeRun('runCompleted', 'a run completes', completedEvent, components),
-  'run.failed': describeRun('runFailed', 'a run fails or is cancelled', failedEvent, components),
+  'run.completed': describeRun('runCompleted', 'a run completes', examples.webhooks['run.completed'], components),
+  'run.failed': describeRun('runFailed', 'a run fails or is cancelled', examples.webhooks['run.failed'], components),
   'balance.low': describeNotice('balanceLow', 'the balance falls under the limit', 'balance.low', components),
   'budget.warning': describeNotice('budgetWarning', 'a key has spent 80 % of its budget', 'budget.warning', components),
   'budget.exhausted': describeNotice('budgetExhausted', 'a key has spent its budget', 'budget.exhausted', components),
@@ -22,30 +22,25 @@ export const describeWebhooks = (components: Components) => ({
       summary: 'Sent when you test a webhook',
       description: 'Sent once to the URL of `POST /v1/webhooks/test`. Signed as Standard Webhooks specifies.',
       schema: components.show(WebhookTestEvent),
-      example: testEvent,
+      example: examples.webhooks['webhook.test'],
     },
     components,
   ),
 })
 
-const describeRun = (operationId: string, happened: string, example: WebhookEvent, components: Components) =>
+const describeRun = (operationId: string, happened: string, example: { type: string }, components: Components) =>
   describeRetried(
     { operationId, summary: `Sent to webhook_url when ${happened}`, schema: components.show(WebhookEvent), example },
     components,
   )
 
-const describeNotice = (
-  operationId: string,
-  happened: string,
-  type: keyof typeof noticeEvents,
-  components: Components,
-) =>
+const describeNotice = (operationId: string, happened: string, type: NoticeEvent['type'], components: Components) =>
   describeRetried(
     {
       operationId,
       summary: `Sent to the url of the notice settings when ${happened}`,
       schema: components.show(NoticeEvent),
-      example: noticeEvents[type],
+      example: examples.webhooks[type],
     },
     components,
   )

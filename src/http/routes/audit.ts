@@ -8,8 +8,7 @@ import {
   Verification,
   VerificationQuery,
 } from '../../../schemas/api/audit.ts'
-import * as examples from '../../../schemas/api/audit-examples.ts'
-import { ledgerList } from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { LedgerList } from '../../../schemas/api/ledger.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { periodOf } from '../../transports/moment.ts'
@@ -57,7 +56,7 @@ const auditLedger = route({
   auth: 'auditor key',
   query: AuditedLedgerQuery,
   responses: {
-    200: { description: 'A page of lines.', shape: LedgerList, examples: { 'First page': ledgerList } },
+    200: { description: 'A page of lines.', shape: LedgerList, examples: { 'First page': examples.ledgerList } },
   },
   errors: ['not_found'],
   serve: async (ctx, { audit, present }, { query }) => {

@@ -1,5 +1,5 @@
 import { Balance } from '../../../schemas/api/balance.ts'
-import * as examples from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { TollgateSeal } from '../../../schemas/api/headers.ts'
 import { BalanceQuery } from '../../../schemas/api/ledger.ts'
 import { momentOf } from '../../transports/moment.ts'

@@ -1,5 +1,5 @@
 import { DeliveriesQuery, WebhookDelivery, WebhookDeliveryList } from '../../../schemas/api/delivery.ts'
-import * as examples from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { RunAddress } from '../../../schemas/api/run.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
 import type { WebhookRow } from '../../../schemas/views.ts'
@@ -66,7 +66,11 @@ const resendWebhook = route({
   auth: 'key or session',
   params: { id: RunAddress },
   responses: {
-    202: { description: 'The first attempt is due.', shape: WebhookDelivery, examples: { Pending: examples.resent } },
+    202: {
+      description: 'The first attempt is due.',
+      shape: WebhookDelivery,
+      examples: { Pending: examples.resentDelivery },
+    },
   },
   errors: ['run_not_found', 'not_found', 'webhook_pending'],
   serve: async (ctx, { deliveries }, { params: { id } }) => {

@@ -1,4 +1,4 @@
-import { health, readiness } from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { Health, Readiness } from '../../../schemas/api/health.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { withinTime } from '../../time/timers.ts'
@@ -32,7 +32,7 @@ const getHealth = route({
   summary: 'Check that the process is alive',
   description: 'Answers as long as the process runs, even if it cannot reach its stores.',
   auth: 'none',
-  responses: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: health } } },
+  responses: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: examples.health } } },
   serve: (ctx, _: HealthDependencies) => {
     ctx.body = { status: 'ok' } satisfies Health
   },
@@ -47,7 +47,7 @@ const getReadiness = route({
   description: 'Returns 503 if one of them fails, and names it.',
   auth: 'none',
   responses: {
-    200: { description: 'All of them do.', shape: Readiness, examples: { Ready: readiness } },
+    200: { description: 'All of them do.', shape: Readiness, examples: { Ready: examples.readiness } },
   },
   serve: async (ctx, { checks, clock }: HealthDependencies) => {
     const [log, views, objects, disk] = await Promise.all([

@@ -1,4 +1,4 @@
-import * as examples from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { CacheControl } from '../../../schemas/api/headers.ts'
 import * as api from '../../../schemas/api/key.ts'
 import type { NewKey } from '../../services/accounts/api-keys.ts'
@@ -44,7 +44,7 @@ const createKey = route({
   ].join(' '),
   auth: 'key or session',
   json: api.NewKey,
-  examples: { 'Key with a budget': examples.newKey, 'Test key': examples.newTestKey },
+  examples: { 'Key with a budget': examples.requests.newKey, 'Test key': examples.requests.newTestKey },
   responses: {
     200: {
       description: 'The key. `api_key` is shown only here.',

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import * as examples from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { TollgateSeal } from '../../../schemas/api/headers.ts'
 import { ExportQuery, LedgerExport, LedgerList, LedgerQuery } from '../../../schemas/api/ledger.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'

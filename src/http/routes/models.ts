@@ -1,4 +1,4 @@
-import { modelList } from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { Deprecation, Sunset } from '../../../schemas/api/headers.ts'
 import { ModelFamily, ModelList, ModelName, ModelsQuery } from '../../../schemas/api/model.ts'
 import type { Offer } from '../../services/catalog/offers.ts'
@@ -22,7 +22,7 @@ const listModels = route({
   query: ModelsQuery,
   headers: staticHeaders,
   responses: staticResponses('The families that the account can use.', ModelList, {
-    examples: { 'Model family': modelList },
+    examples: { 'Model family': examples.modelList },
   }),
   serve: async (ctx, dependencies, { query }) => {
     const offers = unwrap(await dependencies.catalog.list(ctx.state.caller, query))
@@ -41,7 +41,7 @@ const getModel = route({
   params: { id: ModelName },
   headers: staticHeaders,
   responses: staticResponses('The family.', ModelFamily, {
-    examples: { 'Model family': modelList.data[0] },
+    examples: { 'Model family': examples.modelList.data[0] },
     headers: { Deprecation, Sunset },
   }),
   errors: ['model_not_found'],

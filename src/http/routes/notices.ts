@@ -1,4 +1,4 @@
-import { noticeSettings, noticesRequest } from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import * as api from '../../../schemas/api/notice.ts'
 import { DEFAULT_NOTICES } from '../../domain/account/notices.ts'
 import { fromMicros } from '../../domain/money.ts'
@@ -19,7 +19,7 @@ const getNotices = route({
   ].join(' '),
   auth: 'key or session',
   responses: {
-    200: { description: 'The settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
+    200: { description: 'The settings.', shape: api.NoticeSettings, examples: { Settings: examples.noticeSettings } },
   },
   serve: async (ctx, { notices }) => {
     const { caller } = ctx.state
@@ -42,9 +42,13 @@ const setNotices = route({
   auth: 'key or session',
   json: api.NewNoticeSettings,
   errors: ['invalid_input'],
-  examples: { 'Mail and webhooks': noticesRequest },
+  examples: { 'Mail and webhooks': examples.requests.notices },
   responses: {
-    200: { description: 'The new settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
+    200: {
+      description: 'The new settings.',
+      shape: api.NoticeSettings,
+      examples: { Settings: examples.noticeSettings },
+    },
   },
   serve: async (ctx, { notices }, { json }) => {
     const { caller } = ctx.state

@@ -1,5 +1,5 @@
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { ConsistencyQuery, ProofQuery } from '../../../schemas/api/proof.ts'
-import { consistencyProof, inclusionProof } from '../../../schemas/api/proof-examples.ts'
 import { ConsistencyProof, InclusionProof } from '../../../schemas/proof.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
@@ -21,7 +21,11 @@ const proveEvent = route({
   auth: 'key or session',
   query: ProofQuery,
   responses: {
-    200: { description: 'The proof.', shape: InclusionProof, examples: { 'The debit of a run': inclusionProof } },
+    200: {
+      description: 'The proof.',
+      shape: InclusionProof,
+      examples: { 'The debit of a run': examples.inclusionProof },
+    },
   },
   errors: ['not_found', 'run_not_found', 'not_sealed', 'rate_limited'],
   serve: async (ctx, { proofs }, { query: { event, run } }) => {
@@ -45,7 +49,7 @@ const proveConsistency = route({
   auth: 'key or session',
   query: ConsistencyQuery,
   responses: {
-    200: { description: 'The proof.', shape: ConsistencyProof, examples: { 'Two seals': consistencyProof } },
+    200: { description: 'The proof.', shape: ConsistencyProof, examples: { 'Two seals': examples.consistencyProof } },
   },
   errors: ['not_found'],
   serve: async (ctx, { proofs }, { query: { from, to } }) => {

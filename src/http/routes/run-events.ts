@@ -1,6 +1,6 @@
 import { createSession } from 'better-sse'
 import { hasEnded } from '../../../projections/runs.ts'
-import { runEvents } from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { LastEventId } from '../../../schemas/api/headers.ts'
 import { RunAddress, RunEvents } from '../../../schemas/api/run.ts'
 import { MAX_STREAMS } from '../../../schemas/primitives.ts'
@@ -29,7 +29,7 @@ const followRun = route({
       description: 'The stream of events.',
       shape: RunEvents,
       type: 'text/event-stream',
-      examples: { 'A processing run that fails': runEvents },
+      examples: { 'A processing run that fails': examples.runEvents },
     },
     204: { description: 'The run has ended, and the client has received its last event.' },
   },

@@ -1,4 +1,4 @@
-import * as examples from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import {
   IdempotencyKey,
   IdempotentReplayed,
@@ -23,7 +23,7 @@ const POLL_SECONDS = '10'
 const unfinishedRun = {
   description: 'The run continues. Poll `Location` every `Retry-After` seconds, or send a `webhook_url` with the run.',
   shape: Run,
-  examples: { 'Processing video': examples.runsWithInput.processing },
+  examples: { 'Processing video': examples.runs.processing },
   headers: { Location, 'Retry-After': RetryAfter },
 }
 
@@ -51,19 +51,19 @@ const runModel = route({
   headers: { 'Idempotency-Key': IdempotencyKey, Prefer },
   json: RunRequest,
   examples: {
-    Image: examples.imageRequest,
-    'Edit of your own image': examples.editRequest,
-    'Video with a webhook': examples.videoRequest,
+    Image: examples.requests.image,
+    'Edit of your own image': examples.requests.edit,
+    'Video with a webhook': examples.requests.video,
   },
   responses: {
     200: {
       description: 'The ended run, or the quote of a dry run.',
       shape: RunOrQuote,
       examples: {
-        'Completed image': examples.runsWithInput.image,
-        'Completed text': examples.runsWithInput.text,
-        'Test run': examples.runsWithInput.test,
-        'Failed run': examples.runsWithInput.failed,
+        'Completed image': examples.runs.image,
+        'Completed text': examples.runs.text,
+        'Test run': examples.runs.test,
+        'Failed run': examples.runs.failed,
         Quote: examples.quote,
       },
       headers: runHeaders,
@@ -101,9 +101,9 @@ const getRun = route({
       description: 'The run.',
       shape: Run,
       examples: {
-        'Processing video': examples.runsWithInput.processing,
-        'Completed image': examples.runsWithInput.image,
-        'Failed run': examples.runsWithInput.failed,
+        'Processing video': examples.runs.processing,
+        'Completed image': examples.runs.image,
+        'Failed run': examples.runs.failed,
       },
     },
   },
@@ -128,7 +128,7 @@ const cancelRun = route({
     200: {
       description: 'The run has ended.',
       shape: Run,
-      examples: { 'Cancelled run': examples.runsWithInput.cancelled },
+      examples: { 'Cancelled run': examples.runs.cancelled },
       headers: { 'Preference-Applied': PreferenceApplied },
     },
     202: {

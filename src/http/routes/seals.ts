@@ -1,4 +1,4 @@
-import { seal, sealKeys } from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { Seal, SealKeySet, SealQuery } from '../../../schemas/api/seal.ts'
 import type { SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import { unwrap } from '../../transports/refusals.ts'
@@ -21,7 +21,7 @@ const getSealKeys = route({
   ].join(' '),
   auth: 'none',
   headers: staticHeaders,
-  responses: staticResponses('The keys.', SealKeySet, { examples: { Keys: sealKeys } }),
+  responses: staticResponses('The keys.', SealKeySet, { examples: { Keys: examples.sealKeys } }),
   serve: async (ctx, { seals, bodies }) => {
     const keys = unwrap(await seals.keys(anonymousCaller(ctx)))
     // Verifiers may run on pages of any site.
@@ -45,7 +45,7 @@ const getSeal = route({
   ].join(' '),
   auth: 'key or session',
   query: SealQuery,
-  responses: { 200: { description: 'The seal.', shape: Seal, examples: { Seal: seal } } },
+  responses: { 200: { description: 'The seal.', shape: Seal, examples: { Seal: examples.seal } } },
   errors: ['not_found'],
   serve: async (ctx, { seals }, { query }) => {
     ctx.body = unwrap(await seals.find(ctx.state.caller, query.number)) satisfies Seal

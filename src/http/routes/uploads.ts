@@ -1,4 +1,4 @@
-import * as examples from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import {
   DeletedUpload,
   PresignedUpload,
@@ -56,12 +56,12 @@ const presignUpload = route({
   ].join(' '),
   auth: 'key or session',
   json: PresignRequest,
-  examples: { Image: examples.presignRequest },
+  examples: { Image: examples.requests.presign },
   responses: {
     200: {
       description: 'The presigned URL.',
       shape: PresignedUpload,
-      examples: { 'Presigned URL': examples.presigned },
+      examples: { 'Presigned URL': examples.presignedUpload },
     },
   },
   errors: ['unsupported_media_type'],

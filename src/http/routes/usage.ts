@@ -1,4 +1,4 @@
-import * as examples from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { UsageList, UsageQuery } from '../../../schemas/api/usage.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { usageAskedBy } from '../../transports/usage-query.ts'

@@ -1,5 +1,5 @@
 import { WebhookTest, WebhookTestRequest } from '../../../schemas/api/delivery.ts'
-import * as examples from '../../../schemas/api/examples.ts'
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { CacheControl } from '../../../schemas/api/headers.ts'
 import { WebhookSecret } from '../../../schemas/api/webhook.ts'
 import { MAX_TESTS } from '../../domain/account/webhooks.ts'
@@ -67,7 +67,7 @@ const testWebhook = route({
   ].join(' '),
   auth: 'key or session',
   json: WebhookTestRequest,
-  examples: { Receiver: examples.webhookTestRequest },
+  examples: { Receiver: examples.requests.webhookTest },
   responses: {
     200: {
       description: 'The result, whether or not the receiver accepted the test.',
