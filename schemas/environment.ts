@@ -188,7 +188,8 @@ export const Environment = Type.Object({
     exclusiveMinimum: 0,
     maximum: 1440,
     default: 10,
-    description: 'The number of minutes after which new events are sealed, however few they are',
+    description:
+      'The number of minutes after which the service seals new events, even if they are fewer than SEAL_EVENTS',
   }),
   SEAL_SINK: Type.Optional(
     Type.String({
@@ -214,8 +215,8 @@ export const Environment = Type.Object({
     ...OneOf('alone', 'fallback'),
     default: 'alone',
     description: [
-      'The use of the sandbox, which makes samples: alone while no provider has a key, or as the fallback of models',
-      'that no configured provider serves, whose runs are charged too',
+      'When the sandbox makes samples, which cost credits too: alone while no provider has a key, or as the fallback',
+      'for models without a configured provider',
     ].join(' '),
   },
   PROVIDER_CONCURRENCY: Type.Integer({
@@ -232,22 +233,23 @@ export const Environment = Type.Object({
   MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 2_000,
-    description: 'The number of connections from one IPv4 address or IPv6 /64 network that is no trusted proxy',
+    description:
+      'The number of open connections from one IPv4 address or IPv6 /64 network, except from TRUSTED_PROXIES',
   }),
   KEEP_ALIVE_SECONDS: Type.Integer({
     minimum: 1,
     maximum: 3600,
     default: 75,
     description: [
-      'The number of seconds for which the service keeps a connection without a request; more than your load balancer',
-      'or proxy keeps it',
+      'The number of seconds for which the service keeps an idle connection; set more than the idle timeout of your',
+      'load balancer or proxy',
     ].join(' '),
   }),
   TRUSTED_PROXIES: Type.Optional(
     Type.String({
       description: [
-        'The addresses of your proxies, such as 10.0.0.0/8,192.0.2.7: their connections are not limited,',
-        'and their X-Forwarded-For tells the address of the client',
+        'The addresses of your proxies, such as 10.0.0.0/8,192.0.2.7: the service does not limit their connections,',
+        'and reads the address of the client from their X-Forwarded-For',
       ].join(' '),
     }),
   ),
@@ -255,8 +257,8 @@ export const Environment = Type.Object({
     ...OneOf('x-forwarded-for', 'forwarded'),
     default: 'x-forwarded-for',
     description: [
-      'The header in which your proxies name the client: x-forwarded-for, or forwarded for that of RFC 7239;',
-      'the other one is not read',
+      'The header in which your proxies name the client: x-forwarded-for, or forwarded (RFC 7239);',
+      'the service ignores the other header',
     ].join(' '),
   },
   REQUESTS_PER_MINUTE_PER_KEY: limit(6_000, 'requests that an API key may send in a minute'),
@@ -267,7 +269,7 @@ export const Environment = Type.Object({
     minimum: 0,
     maximum: 1_000_000,
     default: 1_000,
-    description: 'The number of runs that the test keys of an account may ask for in a day in UTC',
+    description: 'The number of runs that the test keys of an account may start in a UTC day',
   }),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
     default: false,
@@ -316,7 +318,7 @@ export const Environment = Type.Object({
       pattern: `^(${FACTOR}|${FAMILY_FACTOR})(,${FAMILY_FACTOR})*$`,
       description: [
         'The factor from the list prices of the providers to the prices of the service, such as 1.3, or',
-        '1.3,veo-3-1=1.1 with another one for a family; the shipped prices if unset',
+        '1.3,veo-3-1=1.1 with another factor for one family; the shipped prices if unset',
       ].join(' '),
     }),
   ),
@@ -348,20 +350,20 @@ export const Environment = Type.Object({
     maximum: 100_000,
     default: 1_000,
     description:
-      'The number of accounts that people may open in a day in UTC, a tenth of what is left from one network',
+      'The number of accounts that people may open in a UTC day; one network may open a tenth of the remaining number',
   }),
   WELCOME_CREDITS_PER_DAY: Type.Number({
     minimum: 0,
     maximum: 1_000_000_000,
     default: 100_000,
     description:
-      'The welcome credits of all accounts that people open in a day in UTC; further accounts open without credits',
+      'The welcome credits of all accounts that people open in a UTC day; further accounts open without credits',
   }),
   WELCOME_GRANTS_PER_NETWORK_PER_DAY: Type.Integer({
     minimum: 0,
     maximum: 100_000,
     default: 3,
-    description: 'The accounts from one network (IPv4 /24, IPv6 /48) that get welcome credits in a day in UTC',
+    description: 'The number of accounts from one network (IPv4 /24, IPv6 /48) that get welcome credits in a UTC day',
   }),
   WELCOME_DISPOSABLE_ADDRESSES: Type.Boolean({
     default: false,
@@ -373,8 +375,8 @@ export const Environment = Type.Object({
     maximum: 100_000,
     default: 60,
     description: [
-      'The number of sign-in codes that a process makes in a minute for strangers, for people with an account, and for',
-      "browsers that have signed in: so many for each, and ten minutes' codes at once",
+      'The number of sign-in codes that a process makes in a minute for each of three groups: strangers, people with',
+      'an account, and browsers that have signed in; a group may use the codes of ten minutes at once',
     ].join(' '),
   }),
   SMTP_URL: Type.Optional(

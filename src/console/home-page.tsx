@@ -82,7 +82,7 @@ const WITHHELD: Record<WelcomeWithheld, string> = {
   alias: 'another address of your mailbox has opened an account before.',
   network: 'your network has had all that it gets in a day.',
   day: 'the service has granted all that it grants in a day.',
-  disposable: 'anybody can have an address of this domain for some minutes.',
+  disposable: 'anyone can use an address of this domain for a few minutes.',
 }
 
 const creditsText = (credits: number) =>

@@ -78,7 +78,7 @@ export class Seals {
     if (thumbprintOf(adopted.key) !== adopted.keyId) report('the id of the key is not its thumbprint')
     if (!isSigned(signed, signature, signer.key)) report(`the key is not signed with the key ${signer.keyId}`)
     if (adopted.development)
-      report('the key of the seals was made by the service itself, beside the log, so that they prove little', true)
+      report('the service generated the seal key beside the log, so the seals prove little', true)
     this.#key = adopted
   }
 

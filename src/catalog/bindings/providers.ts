@@ -4,7 +4,7 @@ import type { Binding } from '../../../schemas/binding.ts'
 const LOOKED_UP = '2026-11-24'
 
 /** Costs are never guessed: without a price published by the provider itself, a cost is unknown. */
-const NOT_FOUND = 'its own price for the model could not be looked up'
+const NOT_FOUND = 'the price of the provider for this model is unknown'
 
 /** The binding in a family's file. */
 type Sheet = Pick<Binding, 'parameters'> &

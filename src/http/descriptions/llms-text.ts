@@ -52,7 +52,7 @@ const guide = [
     '`GET /v1/balance` returns the remaining credits, and `GET /v1/usage` adds up runs and credits by day or model.',
     'Credits are debited when a run is accepted and refunded in full if it fails.',
     'If the balance is too low, the response is 402 with `required_credits` and `credits_balance`.',
-    'A key may have a budget as well: then a 402 tells when it `renews_at`, and `GET /v1/key` what is left of it.',
+    'A key may also have a budget: a 402 then shows when it renews (`renews_at`), and `GET /v1/key` shows the rest.',
   ],
   [
     '**Repeating**: send a new `Idempotency-Key` header with each run.',

@@ -20,7 +20,7 @@ export const signInMessage = ({ to, code, publicUrl }: CodeMail): MailMessage =>
 It works once, within ${MINUTES} minutes, in the browser that requested it.
 
 If you did not request it, ignore this message. Do not give the code
-to anybody: people who ask you for it want to use your account.
+to anyone: people who ask you for it want to use your account.
 `,
 })
 
@@ -37,7 +37,7 @@ If this is you, enter the code there:
 It works once, within ${MINUTES} minutes, in the browser that requested it.
 The address then belongs to that account for good.
 
-If it is not you, ignore this message. Do not give the code to anybody.
+If it is not you, ignore this message. Do not give the code to anyone.
 `,
 })
 

@@ -178,7 +178,7 @@ t.test('a key that the service made itself is noted', async t => {
   const developed = await busyLog(t, { SEAL_EVENTS: '40' })
   const { faults, notes } = await verify(developed)
   t.same(faults, [])
-  t.match(notes, [{ stream: SEALS_STREAM, revision: 0, what: /^the key of the seals was made by the service itself/ }])
+  t.match(notes, [{ stream: SEALS_STREAM, revision: 0, what: /^the service generated the seal key beside the log/ }])
 })
 
 /** The log with an event and the next one of its stream swapped. */

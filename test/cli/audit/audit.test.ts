@@ -118,7 +118,7 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
   const verify = ['audit', 'verify', '--file', path]
   const shown = await operator.text(t, ...verify)
   const [, seal = ''] = /^Seal (\d+:sha256-[0-9a-f]{64}) of \S+ covers the first \d+ events/m.exec(shown) ?? []
-  t.match(shown, /note: the key of the seals was made by the service itself/)
+  t.match(shown, /note: the service generated the seal key beside the log/)
   t.match(shown, /Keep this seal elsewhere, and pass it as --since/)
   t.match(await operator.json(t, ...verify), { valid: true, seal: { seal } })
   t.notMatch(await operator.text(t, ...verify, '--since', seal), /Keep this seal/)

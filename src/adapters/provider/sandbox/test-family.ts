@@ -85,7 +85,7 @@ function outcomeOf(input: Job['input']): ProviderOutcome {
     kind: 'failed',
     // The schema allows only error codes here.
     code: outcome as RunErrorCode,
-    message: `The sandbox was asked to fail with ${outcome}.`,
+    message: `The request asked the sandbox to fail with ${outcome}.`,
     retryable: outcome === 'provider_error',
   }
 }

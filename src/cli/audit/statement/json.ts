@@ -9,7 +9,7 @@ import { stepToJson } from '../explanation-json.ts'
 import { creditsToJson } from '../json.ts'
 import { whatOf } from './sheet.ts'
 
-/** A statement as JSON, in pieces. `docs/auditing.md` documents the fields. */
+/** A statement as JSON, in pieces. `docs/audit-commands.md` documents the fields. */
 export function* statementToJson(statement: Statement): Generator<string> {
   const { lines } = statement
   yield `${JSON.stringify(headOf(statement)).slice(0, -1)},"lines":[`
