@@ -27,9 +27,11 @@ const isAlone = (name: string) => alone.includes(name.split('/')[0] ?? '')
 /**
  * Tests that kill processes or stores and wait until others take over. Only the long form runs them: simulated worlds
  * do the same in a second. And programs from outside that take long, where others do the same for less: the inspector
- * besides the official suite of MCP, and more clients from the OpenAPI document than that of the docs.
+ * besides the official suite of MCP, and more clients from the OpenAPI document than that of the docs. And commands that
+ * wait ten seconds for views.
  */
-const long = /^(processes\/(cluster|.*-(crash|outage|memory))|mcp\/inspector|http\/generated-clients)\.test/
+const long =
+  /^(processes\/(cluster|.*-(crash|outage|memory))|cli\/late-views|mcp\/inspector|http\/generated-clients)\.test/
 
 const names = (await readdir(import.meta.dirname, { recursive: true }))
   .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)))

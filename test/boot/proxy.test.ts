@@ -6,7 +6,7 @@ import { startMailServer } from '../support/mail-server.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { operatorOf } from '../support/operator.ts'
 import { openAccounts } from '../support/service.ts'
-import { ScriptProcess, startServiceProcess } from '../support/service-process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { deadAddress } from '../support/vendors/vendor-parts.ts'
 
@@ -28,38 +28,25 @@ t.test('the proxy of the environment is read in either case', async t => {
   }
 })
 
-t.test(
-  'a service reaches receivers and providers through the proxy, and commands check providers',
-  needsPrograms('openssl'),
-  async t => {
-    const server = await startTlsServer(t, ['IP:93.184.216.34', 'DNS:vendor.example'])
-    const proxy = await startConnectProxy(t, server.port)
-    const environment = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: server.certificate }
-    const folder = await temporaryFolder(t)
-    const [customer] = await openAccounts(folder, {})
-    const vendor = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'https://vendor.example/v1' }
-    const { url } = await startServiceProcess(t, folder, { ...environment, ...vendor })
-    const post = async (path: string, body: object) => {
-      const headers = { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json' }
-      return (await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()
-    }
-    const sent = await post('/v1/webhooks/test', { url: 'https://93.184.216.34:8443/hook' })
-    t.match(sent, { delivered: true })
-    t.same(proxy.seen, [{ authority: '93.184.216.34:8443', authorization: undefined }])
-    await post('/v1/run', { model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
-    t.equal(proxy.seen.at(-1)?.authority, 'vendor.example:443')
-
-    proxy.seen.length = 0
-    const command = new ScriptProcess('src/cli.ts', ['providers', 'check'], {
-      DATA_DIR: folder,
-      ...environment,
-      ...vendor,
-    })
-    await command.ended
-    t.equal(proxy.seen.at(-1)?.authority, 'vendor.example:443')
-    t.match(server.seen.at(-1), { sni: 'vendor.example', host: 'vendor.example' })
-  },
-)
+t.test('a service reaches receivers and providers through the proxy', needsPrograms('openssl'), async t => {
+  const server = await startTlsServer(t, ['IP:93.184.216.34', 'DNS:vendor.example'])
+  const proxy = await startConnectProxy(t, server.port)
+  const environment = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: server.certificate }
+  const folder = await temporaryFolder(t)
+  const [customer] = await openAccounts(folder, {})
+  const vendor = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'https://vendor.example/v1' }
+  const { url } = await startServiceProcess(t, folder, { ...environment, ...vendor })
+  const post = async (path: string, body: object) => {
+    const headers = { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json' }
+    return (await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+  }
+  const sent = await post('/v1/webhooks/test', { url: 'https://93.184.216.34:8443/hook' })
+  t.match(sent, { delivered: true })
+  t.same(proxy.seen, [{ authority: '93.184.216.34:8443', authorization: undefined }])
+  await post('/v1/run', { model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
+  t.equal(proxy.seen.at(-1)?.authority, 'vendor.example:443')
+  t.match(server.seen.at(-1), { sni: 'vendor.example', host: 'vendor.example' })
+})
 
 t.test('a check of providers names the proxy that refuses or is down', async t => {
   const proxy = await startConnectProxy(t, 9)

@@ -157,18 +157,6 @@ t.test('only the first start prints a key and an example request', async t => {
   t.notMatch(quiet, /Welcome|sk_live|curl/)
 })
 
-t.test(
-  'of two services that start at once on a new folder, and are stopped at once, one has shown the key',
-  async t => {
-    const folder = await temporaryFolder(t)
-    const both = await Promise.all([startServiceProcess(t, folder), startServiceProcess(t, folder)])
-    const ended = await Promise.all(both.map(service => service.end('SIGTERM')))
-    for (const { code, stderr } of ended) t.same({ code, stderr }, { code: 0, stderr: '' })
-    t.equal(ended.filter(({ stdout }) => /Welcome.*tg_sk_live_/s.test(stdout)).length, 1)
-    t.equal(ended.filter(({ stdout }) => /Welcome|tg_sk_live_/.test(stdout)).length, 1)
-  },
-)
-
 t.test('a request during the start is answered once the service is ready', async t => {
   const PORT = String(await freePort())
   const core = await openCore(readConfig({ DATA_DIR: await temporaryFolder(t), PORT, LOG_LEVEL: 'silent' }))

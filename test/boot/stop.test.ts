@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
 import { type Client, type Reply, sandbox } from '../support/client.ts'
-import { allRuns, auditFolder } from '../support/ledger.ts'
+import { auditFolder } from '../support/ledger.ts'
 import { type AccountOptions, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -73,28 +73,4 @@ t.test('SIGINT stops the service gracefully', async t => {
     ['completed'],
   )
   await t.rejects(client.run(sandbox()), 'a stopped service accepts no requests')
-})
-
-t.test('queued runs return 202 and complete in the next process', async t => {
-  const { folder, process, client } = await startWithCustomer(t)
-  // An account has 64 slots, so six of these runs wait.
-  const replies = await begin(
-    client,
-    Array.from({ length: 70 }, () => 2500),
-  )
-  const ending = process.end('SIGTERM')
-  const answered = await Promise.allSettled(replies)
-  t.equal((await ending).code, 0)
-  const statuses = answered.map(reply => (reply.status === 'fulfilled' ? reply.value.status : reply.reason.cause?.code))
-  t.same([...new Set(statuses)].sort(), [200, 202])
-  t.equal(statuses.filter(status => status === 202).length, 6)
-
-  const next = await startServiceProcess(t, folder)
-  const again = client.at(next.url)
-  const list = async () => (await again.send<{ data: Run[] }>('/v1/runs?status=completed&limit=100')).body.data
-  await until('70 runs are completed', async () => (await list()).length >= 70)
-  await next.end('SIGTERM')
-  const audit = await auditFolder(folder)
-  t.same(audit.faults, [])
-  t.equal([...allRuns(audit).values()].filter(run => run.end === 'completed').length, 70)
 })

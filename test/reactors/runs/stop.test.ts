@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Run } from '../../../schemas/api/run.ts'
+import type { Run, RunList } from '../../../schemas/api/run.ts'
 import { boundTo } from '../../support/bound-to.ts'
 import type { Client } from '../../support/client.ts'
 import { allRuns, auditFolder } from '../../support/ledger.ts'
@@ -136,8 +136,12 @@ t.test('queued runs wait for the next service', async t => {
   const faults = [{ step: 'asked', act: 'hold' } as const]
   await Promise.all(Array.from({ length: 64 }, () => customer.run(order({ faults }))))
   await vendor.holds(64)
-  const { body } = await customer.run(order())
+  const reply = customer.run(order(), { Prefer: 'wait=60' })
+  const isQueued = async () => (await customer.send<RunList>('/v1/runs?status=queued')).body.data.length === 1
+  await until('the run is queued', isQueued)
   await service.stop()
+  const { status, body } = await reply
+  t.match({ status, body }, { status: 202, body: { status: 'queued' } })
   t.equal(vendor.tally(body.run_id), undefined)
   vendor.release()
 
