@@ -21,7 +21,7 @@ const keys = (provider: string) =>
   Type.Optional(
     Type.String({
       pattern: '^[!-+\\--~]+(,[!-+\\--~]+)*$',
-      description: `The API keys of ${provider}, separated by commas and used in turns; the provider is off if unset`,
+      description: `The API keys of ${provider}, separated by commas, used in rotation; the provider is off if unset`,
     }),
   )
 
@@ -166,12 +166,12 @@ export const Environment = Type.Object({
     }),
   ),
   SEAL_KEY: Type.Optional(
-    Type.String({ description: 'The Ed25519 private key in PEM that seals are signed with, instead of SEAL_KEY_FILE' }),
+    Type.String({ description: 'The Ed25519 private key in PEM that signs seals, instead of SEAL_KEY_FILE' }),
   ),
   SEAL_KEY_FILE: Type.Optional(
     Type.String({
       description: [
-        'The file with the Ed25519 private key in PEM that seals are signed with, apart from the log;',
+        'The file with the Ed25519 private key in PEM that signs seals, to keep apart from the log;',
         'a key for development is generated and kept in DATA_DIR/seal-key.pem if unset; required with EventStoreDB',
       ].join(' '),
     }),

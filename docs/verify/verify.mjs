@@ -338,7 +338,7 @@ const dividedUp = (/** @type {bigint} */ dividend, /** @type {bigint} */ divisor
  */
 const sumFault = ({ lines: [base, ...others], totalMicros, usdPerCreditMicros }) => {
   const isOnlyBase = base?.kind === 'base' && others.every(({ kind }) => kind !== 'base')
-  if (!isOnlyBase) return 'its receipt has not one base price'
+  if (!isOnlyBase) return 'its receipt does not have exactly one base price'
   let [product, divisor, added] = [whole(base.amountMicros), 1n, 0n]
   for (const line of others) {
     if (line.kind === 'surcharge') {

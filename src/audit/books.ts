@@ -41,9 +41,7 @@ export class AccountBook {
     const { balanceAfterMicros } = event.data as { balanceAfterMicros: number }
     const balance = this.balance
     if (totalOf(balance) !== balanceAfterMicros)
-      throw new Damaged(
-        `${stream}: the balance at revision ${revision} does not add up; see what tollgate audit verify finds`,
-      )
+      throw new Damaged(`${stream}: the balance at revision ${revision} does not add up; run tollgate audit verify`)
     const { at, hash } = metadata
     return { account: accountIn(stream) ?? stream, revision, position, eventId: id, at, hash, ...movement, balance }
   }

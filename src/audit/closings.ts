@@ -41,7 +41,7 @@ const take = (raw: RawEvent, chain: Chain, closings: Closing[]) => {
   const { period, seal } = data
   const last = closings.at(-1)
   if (last && (period <= last.month || seal.events < last.seal.events))
-    throw new Damaged(`${period} does not follow ${last.month}, which was closed before`)
+    throw new Damaged(`${period} does not follow ${last.month}, which is already closed`)
   const { name = '' } = metadata.actor as { name?: string }
   closings.push({ month: period, seal, closedAt: metadata.at, closedBy: name })
 }

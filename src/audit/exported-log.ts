@@ -66,7 +66,7 @@ const parse = (line: string, place: string): RawEvent => {
     typeof type === 'string' &&
     isCount(revision) &&
     isCount(position)
-  if (!isEvent) throw new Damaged(`${place} is no event: it needs stream, revision, position, id and type`)
+  if (!isEvent) throw new Damaged(`${place} is not an event: it needs stream, revision, position, id and type`)
   return event as RawEvent
 }
 

@@ -29,7 +29,7 @@ export const faultOf = (event: RawEvent, take: () => void): string | undefined =
 }
 
 const placed = (fault: string, { stream, revision }: RawEvent): string => {
-  const what = fault.replace(/; see what tollgate audit verify finds$/, '')
+  const what = fault.replace(/; run tollgate audit verify$/, '')
   return what.includes(stream) ? what : `${stream}, revision ${revision}: ${what}`
 }
 

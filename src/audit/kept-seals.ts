@@ -76,7 +76,7 @@ export const readSealFile = async (path: string, keys: SealKeys): Promise<KeptSe
     if (data) seals.push(keptSeal(data, keys, `${path}, line ${number}`))
     else odd = number
   }
-  if (odd !== undefined && (odd < number || seals.length === 0)) throw new Damaged(`${path}, line ${odd} is no seal`)
+  if (odd !== undefined && (odd < number || seals.length === 0)) throw new Damaged(`${path}, line ${odd} is not a seal`)
   if (seals.length === 0) throw new Damaged(`${path} has no seals`)
   return seals
 }

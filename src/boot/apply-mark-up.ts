@@ -41,4 +41,4 @@ export const applyMarkUp = ({
 }
 
 const FIXED_PRICE = 'whose price is fixed'
-const NO_LIST = 'of which no list price follows from a request alone; publish its price with "tollgate catalog publish"'
+const NO_LIST = 'whose list prices depend on more than the request; publish its price with "tollgate catalog publish"'

@@ -51,8 +51,8 @@ export const readConfig = (
 
 const SEAL_KEY_MISSING = [
   'SEAL_KEY_FILE must name a file with the same key for every process with the role sealer.',
-  'Make it once with "openssl genpkey -algorithm ed25519 -out seal-key.pem"; a log that is sealed already needs the',
-  'key that it is sealed with, which may be DATA_DIR/seal-key.pem of one of its processes.',
+  'Create it once with "openssl genpkey -algorithm ed25519 -out seal-key.pem". A log that is already sealed needs',
+  'its existing key, which may be DATA_DIR/seal-key.pem of one of its processes.',
 ].join(' ')
 
 /** Variables that are often set in lowercase. */

@@ -179,7 +179,7 @@ export const expectLog = ({ eventStore, viewStore, objectStore }: Config): void 
     [
       `${eventStore.folder} holds no event log, but the data in ${found.join(' and ')} comes from an event log.`,
       'Restore the log from a backup, or correct DATA_DIR or EVENT_STORE_URL.',
-      'To begin an empty log, which knows none of the accounts before, start the service once with --new-log.',
+      'To start an empty log without the earlier accounts, start the service once with --new-log.',
     ].join(' '),
   )
 }

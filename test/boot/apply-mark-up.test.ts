@@ -65,7 +65,7 @@ t.test('the prices of the specification are fixed, and a factor that cannot appl
   for (const [value, told] of [
     ['nano-banana-2=2', /nano-banana-2, whose price is fixed/],
     ['nope=2', /nope, which is not a family/],
-    ['claude-haiku-4-5=2', /no list price follows from a request alone/],
+    ['claude-haiku-4-5=2', /list prices depend on more than the request/],
     ['0', /MARK_UP/],
     ['0.00', /MARK_UP/],
     ['1,5', /MARK_UP/],

@@ -46,7 +46,7 @@ export const openTelegram = ({
     const options = { timeout: TIMEOUT_SECONDS, execute, ...proxied }
     const config = client.discovery(new URL(issuer), clientId, undefined, authenticate, options).catch(error => {
       known = undefined
-      throw new Unavailable('the identity provider does not say where it is', { cause: error })
+      throw new Unavailable('the discovery document of the identity provider cannot be loaded', { cause: error })
     })
     known = { config, atMs: performance.now() }
     return config

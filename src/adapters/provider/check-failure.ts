@@ -19,11 +19,11 @@ export const checkFailure = (
   const advice = {
     unauthorized: `${provider} refuses the key; check ${variable}_API_KEY`,
     out_of_quota: `the account at ${provider} has no credit or quota left; look at its billing page`,
-    rate_limited: `${provider} takes no more requests now; try again later`,
+    rate_limited: `${provider} accepts no more requests at the moment; try again later`,
     overloaded: `${provider} is overloaded or down; try again later`,
     unreachable: `${provider} cannot be reached; check the network and ${variable}_BASE_URL`,
     gone: `${provider} finds nothing at this address; check ${variable}_BASE_URL`,
-    unknown: `${provider} does not answer as it should; try again, and check ${variable}_BASE_URL`,
+    unknown: `${provider} gives unexpected responses; try again, and check ${variable}_BASE_URL`,
   }[faultOf(call, error, form, key)]
   return new Error(words ? `${advice} (${words})` : advice)
 }

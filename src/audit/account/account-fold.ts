@@ -46,7 +46,7 @@ export class AccountFold {
    */
   take(event: AccountRecord): LedgerLine | undefined {
     if (!this.#opening && event.type !== 'AccountOpened')
-      throw new Damaged(`${event.stream} does not begin with its opening; see what tollgate audit verify finds`)
+      throw new Damaged(`${event.stream} does not begin with its opening; run tollgate audit verify`)
     const line = this.#book.take(event)
     this.#last = event
     this.keys.take(event)

@@ -19,6 +19,6 @@ export const takeLine = (books: Books, event: RawEvent): LedgerLine | undefined 
   } catch (error) {
     if (!(error instanceof Damaged) || error.message.includes(event.stream)) throw error
     const place = `${event.stream}, revision ${event.revision}`
-    throw new Damaged(`${place}: ${error.message}; see what tollgate audit verify finds`, { cause: error })
+    throw new Damaged(`${place}: ${error.message}; run tollgate audit verify`, { cause: error })
   }
 }

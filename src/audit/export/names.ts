@@ -35,7 +35,7 @@ export class Names {
 
 /** The liability account of a customer: `Liabilities:Customers:Acct-01m…`. */
 export const liabilityTo = (account: string): string => {
-  if (!isAccountId(account)) throw new Damaged(`${JSON.stringify(account)} is no id of an account`)
+  if (!isAccountId(account)) throw new Damaged(`${JSON.stringify(account)} is not an account ID`)
   return `Liabilities:Customers:Acct-${account.slice('acct_'.length)}`
 }
 

@@ -46,13 +46,13 @@ export const readSealed = async (
       if (sealed.leaves.length === seals.length) return sealed
     }
   const missing = seals[sealed.leaves.length]
-  throw new Damaged(`seal ${missing?.seal.number} covers ${missing?.seal.events} events, and the log holds ${count}`)
+  throw new Damaged(`seal ${missing?.seal.number} covers ${missing?.seal.events} events, but the log has ${count}`)
 }
 
 const leavesUnder = ({ seal }: FoundSeal, all: StreamLeaf[], streams: string[]): Map<string, ProvenLeaf> => {
   const { root, added } = withLeaves(EMPTY_TREE, all, new Map())
   if (root !== seal.root)
-    throw new Damaged(`the log does not hold what seal ${seal.number} covers; see what tollgate audit verify finds`)
+    throw new Damaged(`the log lacks events that seal ${seal.number} covers; run tollgate audit verify`)
   const found = streams.map(stream => [stream, provenLeaf(root, stream, added)] as const)
   return new Map(found.filter((entry): entry is [string, ProvenLeaf] => entry[1] !== undefined))
 }
@@ -76,7 +76,7 @@ export const findSeal = async (log: ReadableLog, named: NamedSeal | undefined): 
   const seal = eventCodec.decode(raw).data as LogSealed
   const found = { number: raw.revision, name: sealName(seal), link: linkOf(raw) }
   if (named?.name !== undefined && !hasName(found, named.name))
-    throw new NoProof(`Seal ${named.number} of the log is ${found.name}, and not the one you named.`)
+    throw new NoProof(`Seal ${named.number} of the log is ${found.name}, not the seal that you named.`)
   return { raw, seal }
 }
 

@@ -61,7 +61,7 @@ export class ClosingSeals {
       const { seal, month } = closing
       if (seal.number !== number) continue
       if (seal.link !== link || seal.events !== events)
-        throw new Damaged(`seal ${number} is not the one with which ${month} was closed`)
+        throw new Damaged(`seal ${number} is not the seal with which ${month} was closed`)
       this.#missing.delete(closing)
     }
   }

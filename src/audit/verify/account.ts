@@ -46,7 +46,7 @@ export class Limits implements Rule {
   take({ type, metadata }: AuditedEvent, report: Report) {
     if (type !== 'LimitsSet') return
     const { kind } = metadata.actor as { kind: string }
-    if (kind !== 'operator') report(`it was caused by a ${kind}, and only operators set limits`)
+    if (kind !== 'operator') report(`it was caused by a ${kind}, but only operators set limits`)
   }
 }
 

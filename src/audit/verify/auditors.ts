@@ -45,7 +45,7 @@ export class Auditors {
     checkOperator(metadata.actor, report)
     const auditor = this.#auditors.get(auditorId)
     if (auditor?.hash !== hash || auditor?.revokedAt !== undefined)
-      report(`${auditorId} is no active auditor whose key has this hash`)
+      report(`${auditorId} is not an active auditor with a key of this hash`)
     if (auditor) auditor.revokedAt ??= metadata.at
   }
 
@@ -64,5 +64,5 @@ export class Auditors {
 /** Reports an operators' event that another actor caused. */
 export const checkOperator = (actor: object, report: Report) => {
   const { kind } = actor as { kind?: string }
-  if (kind !== 'operator') report(`it was caused by the actor ${kind}, and not by an operator`)
+  if (kind !== 'operator') report(`it was caused by the actor ${kind}, not by an operator`)
 }

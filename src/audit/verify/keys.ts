@@ -9,14 +9,14 @@ export class Keys implements Rule {
   take({ type, data, metadata }: AuditedEvent, report: Report) {
     const { keyId: actorKeyId } = metadata.actor as { keyId?: string }
     if (actorKeyId !== undefined && this.#hashes.get(actorKeyId) === undefined)
-      report(`${actorKeyId} is no active key of this account`)
+      report(`${actorKeyId} is not an active key of this account`)
     const { keyId, hash } = data
     if (type === 'ApiKeyCreated') {
       if (this.#hashes.has(keyId)) report(`${keyId} was created before`)
       this.#hashes.set(keyId, hash)
     }
     if (type !== 'ApiKeyUsed' && type !== 'ApiKeyRevoked') return
-    if (this.#hashes.get(keyId) !== hash) report(`${keyId} is no active key with this hash`)
+    if (this.#hashes.get(keyId) !== hash) report(`${keyId} is not an active key with this hash`)
     if (type === 'ApiKeyRevoked') this.#hashes.set(keyId, undefined)
   }
 }
@@ -102,7 +102,7 @@ export class Modes implements Rule {
     if (id === undefined) return
     if ((type === 'RunQueued' || type === 'UploadGranted') && modeOf(data) === 'test') {
       this.#tests.add(id)
-      if (actorMode === undefined) report('no key asks for it, and it is in test mode')
+      if (actorMode === undefined) report('it is in test mode, but no key requested it')
     }
     const mode = this.#tests.has(id) ? 'test' : 'live'
     if (actorMode !== undefined && actorMode !== mode)
@@ -120,7 +120,7 @@ const modeOf = ({ livemode }: AuditedEvent['data']): Mode => (livemode === false
 const checkCost = (type: string, { upstream }: AuditedEvent['data'], report: Report) => {
   if (type === 'ProviderCostRecorded') report('a test run has a cost')
   const { provider = SANDBOX } = (upstream ?? {}) as { provider?: string }
-  if (provider !== SANDBOX) report(`a test run is at ${provider}, and not in the sandbox`)
+  if (provider !== SANDBOX) report(`a test run went to ${provider}, not to the sandbox`)
 }
 
 /** The budgets of an account's keys. A refund goes back to the period of its debit. */

@@ -73,9 +73,9 @@ export class Notices implements Rule {
     else if (notice.kind === 'model_retiring') this.#retiring.takeNotice(notice, clockOf(event), report)
     else {
       const expected = this.#expected.shift()
-      if (!expected) report('nothing before it calls for a notice')
+      if (!expected) report('no event before it requires a notice')
       else if (!isDeepStrictEqual({ ...notice }, expected))
-        report(`its notice is not that of ${JSON.stringify(expected)}, which the debit calls for`)
+        report(`its notice is not that of ${JSON.stringify(expected)}, which the debit requires`)
     }
     if (to.email && !this.#settings.email) report('the account wants no mail')
     if (to.url !== undefined && to.url !== this.#settings.url) report('the account wants no notices at this URL')
@@ -83,7 +83,7 @@ export class Notices implements Rule {
   }
 
   #expectNone(report: Report) {
-    for (const { kind } of this.#expected) report(`it is not the notice of ${kind}, which a debit before it calls for`)
+    for (const { kind } of this.#expected) report(`it is not the notice of ${kind}, which an earlier debit requires`)
     this.#expected = []
   }
 }
@@ -160,7 +160,7 @@ class RetiringModels {
     if (usedMs > USED_WITHIN_MS) report(`the account has not used ${model} lately`)
     if (leftMs <= 0 || leftMs > days * DAY_MS) report(`${model} retires at ${retiresAt}, not within ${days} days`)
     const name = `${model} ${retiresAt}`
-    if (days >= (this.#told.get(name) ?? Number.POSITIVE_INFINITY)) report(`the owner was told of ${name} before`)
+    if (days >= (this.#told.get(name) ?? Number.POSITIVE_INFINITY)) report(`the owner was already notified of ${name}`)
     this.#told.set(name, days)
   }
 }
@@ -194,7 +194,7 @@ export class Alerts implements Rule {
     this.#number = Number(number)
     const { kind, provider, account, sink } = alert as Record<string, unknown>
     const subject = JSON.stringify([kind, provider, account, sink])
-    if (this.#open.has(subject)) report(`the alert of notice ${this.#open.get(subject)} is not over`)
+    if (this.#open.has(subject)) report(`alert ${this.#open.get(subject)} has not ended`)
     this.#open.set(subject, number)
     if (mail) this.#attempts.begin(String(number))
   }
@@ -202,6 +202,6 @@ export class Alerts implements Rule {
   #end(number: unknown, report: Report) {
     const ended = [...this.#open].find(([, each]) => each === number)
     if (ended) this.#open.delete(ended[0])
-    else report(`there is no alert of notice ${number}`)
+    else report(`alert ${number} is not open`)
   }
 }

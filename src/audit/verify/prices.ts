@@ -54,7 +54,8 @@ interface ReceiptLine {
  */
 export const receiptFault = ({ lines, totalMicros, usdPerCreditMicros }: Receipt): string | undefined => {
   const [base, ...others] = lines
-  if (base?.kind !== 'base' || others.some(({ kind }) => kind === 'base')) return 'its receipt has not one base price'
+  if (base?.kind !== 'base' || others.some(({ kind }) => kind === 'base'))
+    return 'its receipt does not have exactly one base price'
   const factors = others.filter(({ kind }) => kind !== 'surcharge').map(factorOf)
   const product = factors.reduce((price, factor) => price * factor, BigInt(base.amountMicros ?? 0))
   const surcharges = others.filter(({ kind }) => kind === 'surcharge')
@@ -96,7 +97,7 @@ export const ruleFault = (
   ]
   const found = lines.map(line => describe(line, input))
   const strange = found.find(line => !expected.includes(line))
-  if (strange !== undefined) return `its receipt has the line "${strange}", which the price list does not give`
+  if (strange !== undefined) return `its receipt has the line "${strange}", which the price list lacks`
   const missing = expected.find(line => !found.includes(line))
   if (missing !== undefined) return `its receipt lacks the line "${missing}" of the price list`
   return found.length === expected.length ? undefined : 'its receipt has a line twice'

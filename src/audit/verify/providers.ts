@@ -47,7 +47,7 @@ const checkCost = ({ data }: AuditedEvent, ended: Ended | undefined, report: Rep
   if (!ended?.isRefunded || ended.runId !== runId) return report(`it does not follow the end of ${runId} directly`)
   if (ended.upstream === undefined) report(`no provider has worked on ${runId}`)
   else if (textOf(data) !== textOf(ended.upstream))
-    report(`it is a cost of ${textOf(data)}, and the run was done by ${textOf(ended.upstream)}`)
+    report(`it is a cost of ${textOf(data)}, but ${textOf(ended.upstream)} did the run`)
   if (data['provider'] === SANDBOX) report('the sandbox costs nothing')
   const hasAmount = amountMicros !== undefined && currency !== undefined
   const hasNone = amountMicros === undefined && currency === undefined

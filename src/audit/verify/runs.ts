@@ -25,7 +25,7 @@ export class Runs implements Rule {
     const run = this.#runs.get(runId)
     const due = this.#due
     const isDue = due?.type === type && due.runId === runId
-    if (due && !isDue) report(`it is not the ${due.type} of ${due.runId}, which the event before it calls for`)
+    if (due && !isDue) report(`it is not the ${due.type} of ${due.runId}, which the previous event requires`)
     this.#due = undefined
     if (type === 'RunQueued' && event.data['livemode'] === false) return this.#takeTest(event, run, report)
     const follower = run?.isTest ? undefined : FOLLOWERS[type]

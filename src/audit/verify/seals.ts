@@ -100,8 +100,8 @@ export class Seals {
     const extent = this.#extents.get(events)
     if (!extent) return report(`it covers ${events} events, and the log holds ${this.#events} before it`)
     if (extent.streams !== streams)
-      report(`it covers ${streams} streams, and these ${events} events are in ${extent.streams}`)
-    if (extent.root !== root) report(`the first ${events} events of the log are not those that it covers`)
+      report(`it covers ${streams} streams, but these ${events} events are in ${extent.streams}`)
+    if (extent.root !== root) report(`the first ${events} events of the log differ from the events that it covers`)
     if (extent.position !== position) report(`its position is ${position}, and ${extent.position} in this copy`, true)
   }
 }

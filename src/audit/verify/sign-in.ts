@@ -91,12 +91,12 @@ export class Sessions implements Rule {
       this.#ends.set(sessionId, String(expiresAt))
       if (this.#ends.size > MAX_SESSIONS) report(`it is one of ${this.#ends.size} open sessions`)
     }
-    if (type === 'SessionClosed' && !this.#ends.delete(sessionId)) report(`${sessionId} is no open session`)
+    if (type === 'SessionClosed' && !this.#ends.delete(sessionId)) report(`${sessionId} is not an open session`)
   }
 
   #use(sessionId: string, at: string, report: Report) {
     const end = this.#ends.get(sessionId)
-    if (end === undefined) report(`${sessionId} is no open session of this account`)
+    if (end === undefined) report(`${sessionId} is not an open session of this account`)
     else if (Date.parse(at) >= Date.parse(end) + ON_ITS_WAY_MS) report(`${sessionId} had expired at ${end}`)
   }
 }

@@ -23,7 +23,7 @@ export class Webhooks implements Rule {
       this.#attempts.begin(runId)
     }
     if (type !== 'WebhookRedeliveryRequested') return
-    if (!this.#ended.has(runId)) report('no run with a webhook has ended that it could be of')
+    if (!this.#ended.has(runId)) report('no ended run has a webhook for it')
     if (this.#attempts.isPending(runId)) report('a delivery of this webhook is still pending')
     this.#attempts.begin(runId)
   }
@@ -90,7 +90,7 @@ export class Attempts {
     const abandoned = this.#abandoned
     this.#abandoned = undefined
     if (abandoned && !(type === abandonedType && delivery === abandoned))
-      report(`it is not the ${abandonedType} of ${abandoned}, which the event before it calls for`)
+      report(`it is not the ${abandonedType} of ${abandoned}, which the previous event requires`)
     if (type === delivered || type === failed) {
       const before = this.#attempts.get(delivery)
       if (before === undefined) report(`no delivery of this ${noun} is pending`)

@@ -28,7 +28,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
           `Your account has ${fromMicros(notice.balanceMicros)} credits left.`,
           'Runs that cost more than that are refused.',
           '',
-          'To go on, ask the operator of the service for more credits.',
+          'To continue, ask the operator of the service for more credits.',
         ],
       }
     case 'budget_warning':
@@ -47,7 +47,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
           ...budgetLines(notice, keyName),
           'Until then, runs with this key are refused.',
           '',
-          'To go on now, create a key with a larger budget.',
+          'To continue now, create a key with a larger budget.',
         ],
       }
     case 'key_expiring':
@@ -57,7 +57,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
           `The key ${keyName}`,
           `expires at ${minuteText(notice.expiresAt)}. After that, requests with it are refused.`,
           '',
-          'To go on, create another key before then, and replace this one where',
+          'To continue, create another key before then, and replace this one where',
           'it is used.',
         ],
       }
@@ -70,8 +70,8 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
           ...notice.endpoints,
           '',
           notice.replacedBy === undefined
-            ? 'To go on, choose another model.'
-            : `To go on, use ${notice.replacedBy} instead.`,
+            ? 'To continue, choose another model.'
+            : `To continue, use ${notice.replacedBy} instead.`,
         ],
       }
   }

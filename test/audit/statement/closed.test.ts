@@ -174,7 +174,7 @@ t.test('a closing that was changed, or whose seal is another one, gives no state
     [
       'another seal',
       changed('LogSealed', event => ofSeal(event, { events: 3 })),
-      /seal 1 is not the one with which 2026-11/,
+      /seal 1 is not the seal with which 2026-11/,
     ],
     [
       'no seal',

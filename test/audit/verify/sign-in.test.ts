@@ -49,13 +49,13 @@ const linked = eventOf('IdentityLinked')
 const untrue: Record<string, { log: RawEvent[]; what: RegExp; isNote?: true }> = {
   'a session that was not opened': {
     log: without(eventOf('SessionOpened')),
-    what: /^sess_\w+ is no open session of this account$/,
+    what: /^sess_\w+ is not an open session of this account$/,
   },
   'a session that is opened twice': {
     log: withAfter(eventOf('SessionOpened'), eventOf('SessionOpened')),
     what: /^sess_\w+ was opened before$/,
   },
-  'a session that is closed twice': { log: withAfter(closed, closed), what: /is no open session/ },
+  'a session that is closed twice': { log: withAfter(closed, closed), what: /is not an open session/ },
   'a session that had expired': {
     log: withData(eventOf('SessionOpened'), { expiresAt: '2020-01-01T00:00:00.000Z' }),
     what: /had expired at 2020-01-01/,

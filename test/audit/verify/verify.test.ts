@@ -267,7 +267,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a key that the account does not have': {
     log: without(eventOf('ApiKeyCreated')),
-    what: /is no active key of this account/,
+    what: /is not an active key of this account/,
   },
   'a change by the owner of a suspended account': {
     log: withAfter(grant, happened('AccountSuspended')),
@@ -279,7 +279,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
       data: {},
       metadata: { ...(grant.metadata as object), actor: { kind: 'service' } },
     }),
-    what: /caused by a service, and only operators set limits/,
+    what: /caused by a service, but only operators set limits/,
   },
   'an account that is suspended twice': {
     log: withAfter(grant, happened('AccountSuspended'), happened('AccountSuspended')),
@@ -291,7 +291,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a key that is revoked twice': {
     log: withAfter(eventOf('ApiKeyRevoked'), eventOf('ApiKeyRevoked')),
-    what: /is no active key with this hash/,
+    what: /is not an active key with this hash/,
   },
   'a debit that passes a budget': {
     log: withData(limitedKey, { budget: { amountMicros: spentMicros - 1, period: 'week' } }),
@@ -368,7 +368,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a test run that nobody asks for': {
     log: withMetadata(testQueued, { actor: { kind: 'operator', name: 'mallory' } }),
-    what: /no key asks for it, and it is in test mode/,
+    what: /it is in test mode, but no key requested it/,
   },
   'an upload of another mode than its key': {
     log: withData(testUpload, { livemode: undefined }),
@@ -410,7 +410,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a use of another key': {
     log: withData(eventOf('ApiKeyUsed'), { hash: '0'.repeat(64) }),
-    what: /is no active key with this hash/,
+    what: /is not an active key with this hash/,
   },
   'a webhook that was not due': {
     log: withAfter(eventOf('WebhookDelivered'), eventOf('WebhookDelivered')),
@@ -420,7 +420,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   'a notice that is missing': { log: without(lowBalance), what: /its number is 2|its notice is not that of/ },
   'notices that are missing': {
     log: without(lowBalance, exhaustedBudget),
-    what: /it is not the notice of (balance_low|budget_exhausted), which a debit before it calls for/,
+    what: /it is not the notice of (balance_low|budget_exhausted), which an earlier debit requires/,
   },
   'a crossing without a notice at the end': {
     log: events.slice(0, events.indexOf(lowBalance)),
@@ -428,11 +428,11 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a notice that nothing calls for': {
     log: withAfter(exhaustedBudget, notice(3, noticeIn(lowBalance))),
-    what: /nothing before it calls for a notice/,
+    what: /no event before it requires a notice/,
   },
   'a notice of another balance': {
     log: withData(lowBalance, { notice: { ...noticeIn(lowBalance), balanceMicros: 1 } }),
-    what: /its notice is not that of .*, which the debit calls for/,
+    what: /its notice is not that of .*, which the debit requires/,
   },
   'a notice of another budget': {
     log: withData(exhaustedBudget, { notice: { ...noticeIn(exhaustedBudget), kind: 'budget_warning' } }),
@@ -471,7 +471,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a second notice of a model that retires': {
     log: withAfter(exhaustedBudget, retiring(3, 20), retiring(4, 20)),
-    what: /the owner was told of .* before/,
+    what: /the owner was already notified of /,
   },
   'a key that has expired without a notice': {
     log: withMetadata(events.at(-1) as RawEvent, { at: '2100-01-02T00:00:00.000Z' }),

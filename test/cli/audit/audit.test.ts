@@ -262,8 +262,8 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
 
   for (const [content, told] of [
     ['', /has no seals/],
-    [`${lines[0]}\nhello\n${lines[1]}\n`, /line 2 is no seal/],
-    ['hello', /line 1 is no seal/],
+    [`${lines[0]}\nhello\n${lines[1]}\n`, /line 2 is not a seal/],
+    ['hello', /line 1 is not a seal/],
   ] as const) {
     await writeFile(sink, content)
     const { code, stderr } = await operator.run(...verify)
@@ -315,7 +315,7 @@ t.test('audit verify: what cannot be read is no fault', async t => {
     [missing, /^The exported log cannot be read: ENOENT: no such file/],
     [folder, /^The exported log cannot be read: EISDIR/],
     [await exported(lines => ['not JSON', ...lines]), /line 1 is not JSON: the export was cut or changed/],
-    [await exported(lines => [...lines, '{"stream":"x"}']), /line \d+ is no event/],
+    [await exported(lines => [...lines, '{"stream":"x"}']), /line \d+ is not an event/],
   ] as const) {
     const { code, stderr } = await operator.run('audit', 'verify', '--file', path)
     t.equal(code, 2)
@@ -379,7 +379,7 @@ t.test('audit replay: what cannot be shown ends with 2 and says why', async t =>
     [[accountId, '--at', 'position:9999'], /The newest position of the log is \d+\./],
     [[accountId, '--at', '2020-01-01'], /was opened later, at 20/],
     [[accountId, '--file', await exported(hide)], /unreadable CreditsGranted at revision 1/],
-    [[accountId, '--file', await exported(forge)], /does not add up; see what tollgate audit verify finds/],
+    [[accountId, '--file', await exported(forge)], /does not add up; run tollgate audit verify/],
   ] as const) {
     const { code, stderr } = await operator.run('audit', 'replay', ...args)
     t.equal(code, 2)

@@ -128,7 +128,7 @@ t.test('audit export: books have no account without an id and no day that the ca
   const at = '2026-13-41T00:00:00.000Z'
   for (const format of ['hledger', 'beancount'])
     for (const [change, told] of [
-      [{ stream: 'account-me' }, /"me" is no id of an account/],
+      [{ stream: 'account-me' }, /"me" is not an account ID/],
       [{ metadata: { ...(events[0]?.metadata as object), at } }, /revision 1: the calendar has no such time/],
     ] as const) {
       const path = await fileOf(t, linesOf([{ ...events[0], ...change }]))

@@ -116,7 +116,7 @@ t.test('what cannot be proved is said', async t => {
     [['--run', run.run_id, '--at', '0'], /^The log has no seal 0; its newest is seal \d+\./],
     [
       ['--run', run.run_id, '--at', `1:${'a'.repeat(64)}`],
-      /^Seal 1 of the log is 1:sha256-\w+, and not the one you named/,
+      /^Seal 1 of the log is 1:sha256-\w+, not the seal that you named/,
     ],
     [['--run', run.run_id, '--at', 'x'], /^--at must be the number of a seal/],
     [['--run', run.run_id, '--from', '1'], /^--from and --to need --account/],

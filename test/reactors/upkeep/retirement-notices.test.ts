@@ -107,7 +107,7 @@ t.test('those who use a model are told 30, 7 and 1 days before it retires', asyn
     mail.received[0]?.text,
     /It retires at 2027-03-01 00:00 UTC\. After that, runs of these endpoints are=?\s+refused:/,
   )
-  t.match(mail.received[0]?.text, /To go on, use beacon instead\./)
+  t.match(mail.received[0]?.text, /To continue, use beacon instead\./)
   t.same((await verified(await collect(core.log.readAll(-1)), { isDense: true })).faults, [])
 })
 

@@ -84,4 +84,4 @@ const tooLarge = (place: string, cause?: unknown) =>
   new Unavailable(`${place} rejects an append of this size; raise MaxAppendSize`, { cause })
 
 const streamDeleted = (place: string) =>
-  new Damaged(`${place} reports that one of our streams was deleted; restore it from a backup`)
+  new Damaged(`${place} reports that a stream of this log was deleted; restore it from a backup`)

@@ -80,7 +80,7 @@ t.test('a refused append does not affect the others', async t => {
     [maximumAppendSizeExceeded(1024), /raise MaxAppendSize/, 'certain'],
     [noLeaderInfo(), /No leader info/, 'certain'],
     [serverBusy(), /Server Is Busy/, 'certain'],
-    [streamDeleted('account-1'), /one of our streams was deleted/, 'damaged'],
+    [streamDeleted('account-1'), /a stream of this log was deleted/, 'damaged'],
     [timedOut(), /failed: /, 'open'],
     [badRequest('no such option'), /no such option/, 'open'],
     [unknown(new Error('out of luck')), /failed: /, 'open'],

@@ -230,10 +230,10 @@ t.test('a check says what to do', async t => {
       always(exhausted([], undefined, 'Your prepayment credits are depleted.'), 429),
       /^the account at Google has no credit or quota left; look at its billing page/,
     ],
-    ['a rate', always(exhausted([]), 429), /^Google takes no more requests now; try again later/],
+    ['a rate', always(exhausted([]), 429), /^Google accepts no more requests at the moment; try again later/],
     ['503', always('', 503), 'Google is overloaded or down; try again later (Google answered with 503)'],
-    ['no JSON', always('<html>'), 'Google does not answer as it should; try again, and check GOOGLE_BASE_URL'],
-    ['no models', always({}), 'Google does not answer as it should; try again, and check GOOGLE_BASE_URL'],
+    ['no JSON', always('<html>'), 'Google gives unexpected responses; try again, and check GOOGLE_BASE_URL'],
+    ['no models', always({}), 'Google gives unexpected responses; try again, and check GOOGLE_BASE_URL'],
   ]
   for (const [name, handler, message] of cases)
     await t.test(name, async t => {
