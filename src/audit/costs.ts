@@ -5,7 +5,7 @@ import type { ReadableLog } from '../ports/event-log.ts'
 import { eventCodec } from '../services/event-codec.ts'
 import { type OnProgress, readLog } from './read-log.ts'
 
-/** What the runs of a family at a provider earned and cost in a month in UTC. */
+/** The revenue and cost of a family's runs at a provider in a month in UTC. */
 export interface Margin {
   month: string
   family: string
@@ -16,7 +16,7 @@ export interface Margin {
   /** Microcredits. Together, runs may move more than a double counts exactly. */
   chargedMicros: bigint
   refundedMicros: bigint
-  /** What was charged and not refunded, by the rates of the receipts, exact in trillionths of a US dollar. */
+  /** The charges without refunds, at the rates of the receipts, exact in trillionths of a US dollar. */
   earnedUsdPicos: bigint
   /** Runs whose receipt has no rate, so their revenue in dollars is unknown. */
   withoutRate: number

@@ -3,8 +3,8 @@ import { join } from './join.ts'
 import type { Made } from './work.ts'
 
 /**
- * Marks a file as made by a program without a trained model, with IPTC's digital source type in XMP. Ogg files have no
- * place for XMP, so they stay as they are. https://cv.iptc.org/newscodes/digitalsourcetype/
+ * Marks a file as made by a program without a trained model, with IPTC's digital source type in XMP. Ogg files cannot
+ * hold XMP, so they are not changed. https://cv.iptc.org/newscodes/digitalsourcetype/
  */
 export const withOrigin = ({ mimeType, bytes }: Made): Made => {
   const mark = marks[mimeType]

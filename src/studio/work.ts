@@ -8,7 +8,7 @@ export interface Work {
   seed: number
   /** The file at the input's `image_url`. */
   source?: Uint8Array
-  /** Whether nobody else needs the source. It moves into the thread, and leaves nothing where it was. */
+  /** Whether the work may take the source: its memory then moves into the thread and is gone for the caller. */
   givesSource?: boolean
   /** A single value from 0 to 1 in shared memory: written by the worker, read at any time. */
   progress?: Float32Array

@@ -1,6 +1,6 @@
 import { parseTime } from '../audit/as-of.ts'
 import { isWholeMicros, toMicros } from '../domain/money.ts'
-import type { AccountMoment } from '../services/ledger/line-at.ts'
+import type { AccountMoment } from '../services/ledger/past-line.ts'
 import { ApiError } from './api-error.ts'
 
 /** The days of a query, or of a tool's arguments. Throws invalid_request for a time at which no UTC day begins. */

@@ -76,7 +76,12 @@ const events: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short
     'event 2: its surcharge for enable_web_search is 1500000, not 3000000',
     SUMS,
   ],
-  ['no receipt', inReceipt(() => ({ lines: [] })), 'event 2: its receipt does not have exactly one base price', NOT_READABLE],
+  [
+    'no receipt',
+    inReceipt(() => ({ lines: [] })),
+    'event 2: its receipt does not have exactly one base price',
+    NOT_READABLE,
+  ],
   [
     'a quantity that was not asked for',
     ofType('RunQueued', ({ input }) => ({ input: { ...(input as object), num_images: 2 } })),

@@ -17,8 +17,8 @@ import {
   PutRefused,
 } from '../../ports/object-store.ts'
 import { FILE_RESERVE_BYTES } from '../free-space.ts'
+import { expectKey, expectKeys, expectRange } from './checks.ts'
 import { durableFiles } from './durable-files.ts'
-import { expectKey, expectKeys, expectRange } from './expect.ts'
 import { absent, openStaging } from './staging.ts'
 
 interface DiskOptions {

@@ -1,7 +1,7 @@
 import { link, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { StoreOptions } from '../../ports/object-store.ts'
-import { expectKey } from './expect.ts'
+import { expectKey } from './checks.ts'
 import { absent, type StagedFile, toDiskFault } from './staging.ts'
 
 /** Files under keys in a folder. Storing and removing survive a power failure. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { base64Length, DATA_URL, decodeInSlices, encodeInSlices, toBase64 } from './base64.ts'
-import { assertParseable } from './documents.ts'
+import { assertParseable } from './json-limits.ts'
 
 /** Smaller files are encoded, decoded, written and parsed within a millisecond as part of their documents. */
 export const MIN_LARGE_BYTES = 64 * 1024

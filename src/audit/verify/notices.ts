@@ -16,7 +16,7 @@ export class Notices implements Rule {
   /** The notices that must follow the last debit. */
   #expected: Notice[] = []
   /** By key and period, the largest share of which the owner was notified. */
-  readonly #told = new Map<string, number>()
+  readonly #notified = new Map<string, number>()
   readonly #budgets = new BudgetUses()
   readonly #expiring = new ExpiringKeys()
   readonly #retiring = new RetiringModels()
@@ -53,8 +53,8 @@ export class Notices implements Rule {
     if (this.#balanceMicros >= underMicros && balanceMicros < underMicros)
       this.#expected.push({ kind: 'balance_low', balanceMicros, underMicros })
     const share = use ? shareOf(use) : 0
-    if (!use || share <= (this.#told.get(periodOf(use)) ?? 0)) return
-    this.#told.set(periodOf(use), share)
+    if (!use || share <= (this.#notified.get(periodOf(use)) ?? 0)) return
+    this.#notified.set(periodOf(use), share)
     const { keyId, firstDay: budgetPeriod, spentMicros, budget } = use
     const kind = share === 100 ? 'budget_exhausted' : 'budget_warning'
     const budgetMicros = budget.amountMicros
@@ -146,7 +146,7 @@ class RetiringModels {
   /** For each model, the time of the last debit. */
   readonly #usedAtMs = new Map<unknown, number>()
   /** For each model and time of retirement, the days of the last notice. */
-  readonly #told = new Map<string, number>()
+  readonly #notified = new Map<string, number>()
 
   take(event: AuditedEvent) {
     const { receipt } = event.data as { receipt?: { model: string } }
@@ -160,8 +160,9 @@ class RetiringModels {
     if (usedMs > USED_WITHIN_MS) report(`the account has not used ${model} lately`)
     if (leftMs <= 0 || leftMs > days * DAY_MS) report(`${model} retires at ${retiresAt}, not within ${days} days`)
     const name = `${model} ${retiresAt}`
-    if (days >= (this.#told.get(name) ?? Number.POSITIVE_INFINITY)) report(`the owner was already notified of ${name}`)
-    this.#told.set(name, days)
+    if (days >= (this.#notified.get(name) ?? Number.POSITIVE_INFINITY))
+      report(`the owner was already notified of ${name}`)
+    this.#notified.set(name, days)
   }
 }
 

@@ -17,8 +17,8 @@ const pricing = priceRule(10, {
 })
 
 /**
- * Google's Gemini Omni Flash. Parameters follow https://ai.google.dev/gemini-api/docs/interactions. The price is that
- * of version 1.1 by third parties, since version 1.2 costs less and 1.1 stands in for it.
+ * Google's Gemini Omni Flash. Parameters follow https://ai.google.dev/gemini-api/docs/interactions. The price is the
+ * price of third parties for version 1.1, the fallback, since version 1.2 costs less.
  */
 const family = videoFamily({
   id: 'gemini-omni-flash',

@@ -14,7 +14,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, modeOf } from '../caller.ts'
 import { NewestFirst, type Page, SCAN_ROWS, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
-import { type AccountMoment, lineAt } from './line-at.ts'
+import { type AccountMoment, lineAt } from './past-line.ts'
 
 /** Times of the log. `from` is included, `to` is not. */
 export interface Period {

@@ -29,7 +29,7 @@ interface Dependencies extends StreamDependencies {
 
 /**
  * Records the start and the end of alerts: problems that only the operator can fix. Callers do not wait, and report
- * every observation: the stream decides what is new.
+ * every observation: the stream ignores repeats.
  */
 export class Alerts {
   readonly #dependencies: Dependencies

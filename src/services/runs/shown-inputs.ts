@@ -8,7 +8,7 @@ import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { withinTime } from '../../time/timers.ts'
 import type { AccountCaller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
-import { seenBy } from '../policies/seen-by.ts'
+import { seenBy } from '../policies/redaction.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 
 type Input = Record<string, unknown>

@@ -28,7 +28,7 @@ interface Dependencies {
 
 /**
  * Sends mail after the response to the request that causes it, so the response does not depend on the mail. Messages
- * stay in memory only, because they may hold secrets. People request again what a crash loses.
+ * stay in memory only, because they may hold secrets. After a crash, people can request lost messages again.
  */
 export class MailQueue {
   readonly #dependencies: Dependencies

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { expectKey, expectKeys, expectRange } from '../../../src/adapters/object-store/checks.ts'
 import { readGrant, signPut } from '../../../src/adapters/object-store/disk.ts'
-import { expectKey, expectKeys, expectRange } from '../../../src/adapters/object-store/expect.ts'
 import type { ByteRange, IncomingObject, ObjectStore, PutGrant, StoreOptions } from '../../../src/ports/object-store.ts'
 
 interface Stored {

@@ -5,7 +5,7 @@ import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
 import { through } from './client.ts'
 import { failures } from './failures.ts'
-import { contentUnitsOf, listOf, sumOf, workOf } from './work.ts'
+import { contentUnitsOf, listOf, sumOf, workOf } from './usage.ts'
 
 /** The required part of an answer. */
 type Wanted = 'text' | 'media'

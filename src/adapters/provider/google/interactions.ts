@@ -5,7 +5,7 @@ import type { VendorDependencies } from '../vendor.ts'
 import { openClient } from './client.ts'
 import { FILE_PLACE, readFile } from './file.ts'
 import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
-import { listOf, unitsOf, workOf } from './work.ts'
+import { listOf, unitsOf, workOf } from './usage.ts'
 
 type Parameters = Record<string, unknown>
 

@@ -6,7 +6,7 @@ import type { VendorDependencies } from '../vendor.ts'
 import { through } from './client.ts'
 import { FILE_PLACE, readFile } from './file.ts'
 import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
-import { listOf } from './work.ts'
+import { listOf } from './usage.ts'
 
 /**
  * Veo: https://ai.google.dev/gemini-api/docs/video. The parameters are `prompt`, `image` and `config`, as in the

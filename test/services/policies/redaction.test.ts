@@ -2,7 +2,7 @@ import t from 'tap'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { isSeenWhole } from '../../../src/services/policies/seen-by.ts'
+import { isSeenWhole } from '../../../src/services/policies/redaction.ts'
 
 const accountId = 'acct_01m820b9ztfvgrrk74p12fwn4g'
 const key = (scope: KeyScope): Caller => ({ kind: 'key', accountId, keyId: 'key_01m820ba07fvgrrk7w4esdp1qc', scope })
