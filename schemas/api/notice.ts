@@ -39,7 +39,7 @@ export const NoticeSettings = Closed({
 })
 export type NoticeSettings = Static<typeof NoticeSettings>
 
-/** The body of the webhook that tells of a low balance. */
+/** The body of the webhook about a low balance. */
 export const BalanceLowEvent = Closed({
   type: Type.Literal('balance.low'),
   timestamp: about(Timestamp, 'When it happened.'),
@@ -79,7 +79,7 @@ export const ModelRetiringEvent = Closed({
   }),
 })
 
-/** The body of a webhook that tells of a notice. */
+/** The body of a webhook about a notice. */
 export const NoticeEvent = Tagged(
   'type',
   BalanceLowEvent,

@@ -1,7 +1,7 @@
 // The types of what `#jsx` in package.json leads to, which is Preact. Its own types declare those of browsers, and then
 // names such as `status` or `open` would be known everywhere.
 
-/** Anything that may stand between tags. */
+/** The content of an element. */
 export type Children = Markup | string | number | boolean | null | undefined | readonly Children[]
 
 /** A page or a part of one. */

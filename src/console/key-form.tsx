@@ -9,7 +9,7 @@ export interface KeyFormProps {
   fault?: string | undefined
 }
 
-/** Asks for a new key: its name, what it may do, and whether it costs credits. */
+/** The form for a new key: its name, its scope and its mode. */
 export const KeyForm = ({ name = '', scope = 'full', isTest = false, fault }: KeyFormProps) => (
   <form method="post" action="/console/keys">
     <div>

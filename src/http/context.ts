@@ -4,13 +4,13 @@ import type { AccountCaller, AuditorCaller, Caller } from '../services/caller.ts
 /** The data that middleware collects about a request before a route sees it. */
 export interface RequestState {
   requestId: string
-  /** Resolves when it is the turn of the client to have more work done. */
+  /** Resolves when it is the client's turn for more work. */
   nextTurn(): Promise<void>
   /** Set by `authenticate`, and so available on every keyed route that is not for auditors. */
   caller: AccountCaller
   /** Set by `authenticateAuditor`, and so available on every route for auditors. */
   auditor: AuditorCaller
-  /** Ends the count of a body that is no longer held as text. */
+  /** Stops counting the request body once its text is no longer in memory. */
   bodyIsRead?: () => void
   /** Counts a JSON answer until the client has taken it. Throws rate_limited if the account has too many of them. */
   countAnswer(bytes: number): void

@@ -16,7 +16,7 @@ export interface Operation {
   summary: string
   description: string
   auth: Auth
-  /** Set if it needs query parameters, so that its address alone is no page. */
+  /** Set if query parameters are required, so that llms.txt does not link to the path. */
   asks?: true
   /** Set if the response may start before its writes are known. */
   streams?: true

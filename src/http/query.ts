@@ -5,7 +5,7 @@ import { readerOf } from '../transports/validate.ts'
 import { isUtf8Encoded } from './bodies/utf8.ts'
 import type { Context } from './context.ts'
 
-/** No route has nearly as many. A thousand that are invalid would hold the service for 50 ms. */
+/** No route takes nearly as many. To check a thousand invalid ones would block the service for 50 ms. */
 const MAX_PARAMETERS = 32
 
 /** Returns a function that reads the query of a request, or throws invalid_request with the faults. */
@@ -31,7 +31,7 @@ const parametersOf = (ctx: Context): [name: string, text: string][] => {
   })
 }
 
-/** Numbers and truth values arrive as text. Any other text stays as it is, and the check refuses it. */
+/** Numbers and truth values arrive as text. Other text is passed on, and the check refuses it. */
 const toType = (text: string, type?: string): unknown => {
   if (type === 'integer' && /^(0|[1-9]\d*)$/.test(text)) return Number(text)
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'

@@ -44,6 +44,6 @@ const invalidParams = (path: PropertyKey[], fault: string) => {
   }
 }
 
-/** Characters of a place and of the SDK's words, which may repeat names that the client sent. */
+/** Limits in characters. A place and a message of the SDK can repeat names that the client sent. */
 const MAX_PLACE = 200
 const MAX_FAULT = 200

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from '../http/context.ts'
-import { jsonRpcError } from './json-rpc-error.ts'
+import { jsonRpcError } from './read-message.ts'
 
 /** The JSON-RPC code for server-defined errors: the HTTP status is more precise. */
 const REFUSED = -32000

@@ -1,9 +1,9 @@
+import type { JsonRpcError } from '../../schemas/api/mcp.ts'
 import { MAX_MCP_BYTES } from '../../schemas/primitives.ts'
 import { NotJson } from '../http/bodies/bounded-json.ts'
 import type { Context } from '../http/context.ts'
 import { jsonBody } from '../http/middleware/json-body.ts'
 import { ApiError } from '../transports/api-error.ts'
-import { INVALID_REQUEST, jsonRpcError, PARSE_ERROR } from './json-rpc-error.ts'
 
 const readBody = jsonBody(MAX_MCP_BYTES)
 
@@ -21,4 +21,14 @@ export const readMessage = async (ctx: Context): Promise<unknown> => {
   // One request must not make a hundred calls, and the protocol has dropped batches.
   jsonRpcError(ctx, 400, INVALID_REQUEST, 'Send one message per request: batches are not supported.')
   return undefined
+}
+
+/** The codes for unreadable messages (https://www.jsonrpc.org/specification, section 5.1). */
+export const PARSE_ERROR = -32700
+export const INVALID_REQUEST = -32600
+
+/** Responds to a request whose message was not read, so there is no id. */
+export const jsonRpcError = (ctx: Context, status: number, code: number, message: string, data?: object) => {
+  ctx.status = status
+  ctx.body = { jsonrpc: '2.0', error: { code, message, ...(data && { data }) }, id: null } satisfies JsonRpcError
 }

@@ -43,7 +43,7 @@ export interface ToolAnswer<Body> {
 interface Definition<Input extends TObject, Output extends TObject> {
   name: string
   title: string
-  /** Tells an agent when to call it, and what that costs. */
+  /** When an agent should call the tool, and the cost of a call. */
   description: string
   input: Input
   output: Output

@@ -15,8 +15,8 @@ import { uploads } from './refusals/uploads.ts'
 import { webhooks } from './refusals/webhooks.ts'
 
 /**
- * What clients are told of every refusal. Some messages name a route or a header of HTTP: another transport overrides
- * these. Today no client can cause some of the refusals.
+ * The answer of the API to every refusal. Some messages name a route or a header of HTTP: other transports override
+ * these. Some of the refusals cannot be caused by a client today.
  */
 const refusals: RefusalTable<Refusals> = {
   ...{ ...accounts, ...signIn, ...keys, ...ledger, ...audit, ...catalog, ...providers },

@@ -31,7 +31,7 @@ export const idempotencyKey = (ctx: Context): string | undefined => {
 /** The response header with the log position of a write. */
 export const TOLLGATE_POSITION = 'Tollgate-Position'
 
-/** The response headers with the limits of requests, and with how they stand. */
+/** The response headers with the limits of requests, and with their current state. */
 export const RATE_LIMIT_POLICY = 'RateLimit-Policy'
 export const RATE_LIMIT = 'RateLimit'
 

@@ -3,17 +3,17 @@ import type { Clock } from '../../ports/clock.ts'
 import { delay } from '../../time/timers.ts'
 import type { Context } from '../context.ts'
 
-/** How often a waiting client gets a sign. Some proxies drop connections that are silent for half a minute. */
+/** How often a waiting client gets white space. Some proxies drop connections that are silent for half a minute. */
 const SIGN_MS = 5_000
 
 /**
- * Answers with JSON that takes long to make. White space precedes it meanwhile, as any reader of JSON accepts. What
- * fails before the first sign is an error, and what fails later breaks the connection.
+ * Answers with JSON that takes long to make. Until then, the body is white space, which every JSON parser
+ * accepts. A failure before the first white space is an error response, and a later one breaks the connection.
  */
 export const patientJson = async (ctx: Context, clock: Clock, made: Promise<object>): Promise<void> => {
   const soon = await within(clock, made).catch(error => {
     if (!ctx.res.destroyed) throw error
-    // Its making ends when the client leaves, which is no error.
+    // The work ends when the client disconnects, which is no error.
     return {}
   })
   if (soon) {
@@ -33,7 +33,7 @@ async function* signs(clock: Clock, made: Promise<object>) {
   yield JSON.stringify(ready)
 }
 
-/** Undefined if it is not made until the next sign is due. */
+/** Undefined if the JSON is not ready when the next white space is due. */
 const within = async (clock: Clock, made: Promise<object>): Promise<object | undefined> => {
   const stop = new AbortController()
   try {

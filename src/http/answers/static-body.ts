@@ -52,7 +52,7 @@ export class StaticBodies {
   }
 }
 
-/** Several times the families and types of output, for testers and all others. A full list takes about 100 KB. */
+/** Several times the number of families and output types, for testers and others. A full list takes about 100 KB. */
 const MAX_BODIES = 200
 
 /** The request headers and responses of operations with such a body. */

@@ -7,13 +7,13 @@ export const disconnectSignal = (ctx: Context): AbortSignal => {
   const closed = () => {
     if (!ctx.res.writableFinished) disconnected.abort()
   }
-  // The client may have left before.
+  // The client may have disconnected already.
   if (ctx.res.destroyed) closed()
   else ctx.res.once('close', closed)
   return disconnected.signal
 }
 
-/** The client, as one that waits for work to be done in turn. */
+/** The client of a request, for work that is done in turns. */
 export const waitingClient = (ctx: Context): WaitingClient => ({
   nextTurn: ctx.state.nextTurn,
   signal: disconnectSignal(ctx),

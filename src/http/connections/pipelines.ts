@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests that one connection may send ahead. Clients that pipeline send a few; the rest is an attack on memory. */
+/** Requests that one connection may send ahead. Clients that pipeline send a few; more are an attack on memory. */
 const MAX_AHEAD = 8
 
 type Exchange = [IncomingMessage, ServerResponse]

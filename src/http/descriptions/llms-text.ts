@@ -74,7 +74,7 @@ const guide = [
   ],
 ].map(sentences => sentences.join(' '))
 
-/** Whether a GET of its path alone reads it. */
+/** Whether a GET of the path works without parameters. */
 const isPage = ({ method, path, asks }: Operation) => method === 'get' && !path.includes(':') && !asks
 
 const linkTo = ({ summary, path, description }: Operation, baseUrl: string) =>

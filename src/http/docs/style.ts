@@ -71,7 +71,7 @@ header button {
 /* The page has its own field for the key, and only one server. */
 .swagger-ui .scheme-container { display: none; }
 .swagger-ui .info { margin: 1.5rem 0; }
-/* Without these rules, the page is wider than a phone: no response has links, and two buttons stand side by side. */
+/* Without these rules, the page is wider than a phone: no response has links, and two buttons are side by side. */
 .swagger-ui .response-col_links { display: none; }
 .swagger-ui .opblock-section-header { flex-wrap: wrap; row-gap: 1.25rem; }
 /* The viewer sets no color for these in dark mode, or one with too little contrast. */

@@ -6,8 +6,8 @@ import { RATE_LIMIT, RATE_LIMIT_POLICY } from '../answers/headers.ts'
 import type { Context, Middleware } from '../context.ts'
 
 /**
- * Counts requests towards the limits of their keys and accounts, and tells how these stand, as
- * draft-ietf-httpapi-ratelimit-headers-11 describes. Runs after `authenticate`.
+ * Counts requests towards the limits of keys and accounts, and reports the limits in headers
+ * (draft-ietf-httpapi-ratelimit-headers-11). Runs after `authenticate`.
  */
 export const countRequests =
   (limits: Pick<RequestLimits, 'count'>): Middleware =>

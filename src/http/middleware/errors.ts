@@ -5,7 +5,7 @@ import { ApiError, toApiError } from '../../transports/api-error.ts'
 import { originForm } from '../connections/request-target.ts'
 import type { Context } from '../context.ts'
 
-/** When to retry, unless the error says it: a service usually recovers within seconds; limits take longer. */
+/** When to retry, unless the error says so: a service usually recovers within seconds; limits take longer. */
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { unavailable: 2, rate_limited: 60 }
 
 /** Turns every failure into the API's error body, without internal details. */
@@ -17,7 +17,7 @@ export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
   } catch (error) {
     answer(ctx, toApiError(error, logger, { requestId: ctx.state.requestId }))
   }
-  // Nothing of an account stays in a browser after its owner has signed out.
+  // After an owner signs out, the browser must keep nothing of the account.
   if (ctx.state.caller?.kind === 'session') ctx.set('Cache-Control', 'private, no-store')
 }
 

@@ -46,7 +46,7 @@ export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
   }
 }
 
-/** Waits for a body until it is late or broken off. The answer to a late one ends the connection. */
+/** Waits for a body, but not for a late or interrupted one. The answer to a late body ends the connection. */
 export const arrivesInTime = async (ctx: Context, arrived: Promise<unknown>, arrivalMs = ARRIVAL_MS) => {
   let timer: NodeJS.Timeout | undefined
   const lost = new Promise((_, reject) => {

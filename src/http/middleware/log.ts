@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { Next } from 'koa'
+import { REQUEST_ID } from '../../../schemas/primitives.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ClientAddress } from '../connections/client-address.ts'
 import { type Context, isRead } from '../context.ts'
@@ -30,3 +32,13 @@ export const log = (logger: Logger, clientAddress: ClientAddress) => async (ctx:
 
 /** The path without the query. It is not parsed, so that malformed targets are logged too. */
 const pathOf = (ctx: Context) => ctx.url.split('?', 1)[0]
+
+const WELL_FORMED = new RegExp(`^${REQUEST_ID}$`)
+
+/** Sets the request id: the client's own if it is well formed, so that both sides' logs can be joined. */
+export const requestId = (ctx: Context, next: Next) => {
+  const given = ctx.get('X-Request-Id')
+  ctx.state.requestId = WELL_FORMED.test(given) ? given : randomUUID()
+  ctx.set('X-Request-Id', ctx.state.requestId)
+  return next()
+}

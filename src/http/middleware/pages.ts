@@ -2,14 +2,15 @@ import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { ErrorPage } from '../../console/error-page.tsx'
 import type { Logger } from '../../ports/logger.ts'
+import type { SessionOwner } from '../../services/caller.ts'
 import { ApiError, toApiError } from '../../transports/api-error.ts'
-import { showError } from '../answers/page-answers.ts'
+import { redirect, showError } from '../answers/page-answers.ts'
 import { bodyText, checkCharset, isUtf8Encoded } from '../bodies/utf8.ts'
 import type { Context } from '../context.ts'
 import type { BrowserSessions } from '../sessions/browser-sessions.ts'
 import { arrivesInTime } from './json-body.ts'
 
-/** Nothing from elsewhere, no script, and no frame around a page. */
+/** Only resources of this service, no scripts, and no framing. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -23,11 +24,11 @@ const CONTENT_SECURITY_POLICY = [
 /** Forms have one short field. */
 const MAX_FORM_BYTES = 4096
 
-/** Answers with pages, also for errors, which are JSON for clients that ask for it. */
+/** Answers with pages. An error is a page too, or JSON for clients that ask for JSON. */
 export const pages = (logger: Logger, sessions: BrowserSessions) => async (ctx: Context, next: Next) => {
   ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   ctx.set('X-Content-Type-Options', 'nosniff')
-  // Without any referrer, browsers would not say where a form comes from either.
+  // With `no-referrer`, browsers would hide the origin of forms too.
   ctx.set('Referrer-Policy', 'same-origin')
   ctx.set('Cache-Control', 'no-store')
   try {
@@ -38,6 +39,17 @@ export const pages = (logger: Logger, sessions: BrowserSessions) => async (ctx: 
     showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId, isSignedIn }))
   }
 }
+
+/** Handles the requests of people who have signed in, and redirects others to the sign-in page. */
+export const ownerOnly =
+  (sessions: BrowserSessions) =>
+  (handle: (ctx: Context, owner: SessionOwner) => Promise<void> | void) =>
+  async (ctx: Context) => {
+    sessions.refuseOtherSites(ctx)
+    const owner = await sessions.ownerOf(ctx)
+    if (owner) await handle(ctx, owner)
+    else redirect(ctx, '/console/sign-in')
+  }
 
 const read = koaBody({
   json: false,

@@ -6,8 +6,8 @@ import { ApiError } from '../../transports/api-error.ts'
 import { type Context, isRead, type Middleware } from '../context.ts'
 
 /**
- * Limits the JSON answers that each auditor or the clients of each account have not taken yet, because they are in
- * memory until then. Runs after authentication.
+ * Limits the unread JSON responses of each auditor and of the clients of each account, because they are in memory
+ * until they are read. Runs after authentication.
  */
 export const untakenAnswers = (): Middleware => {
   const untaken = new OpenCounts<AccountId | AuditorId>(MAX_UNTAKEN_BYTES)
@@ -16,7 +16,7 @@ export const untakenAnswers = (): Middleware => {
     const owner = auditor?.auditorId ?? caller.accountId
     if (untaken.isFull(owner)) throw tooMany()
     ctx.state.countAnswer = bytes => {
-      // A write has been done by now, and only its answer tells so.
+      // A write has happened already, and only its answer says so.
       if (!untaken.add(owner, ctx.res, bytes) && isRead(ctx)) throw tooMany()
     }
     await next()
@@ -39,5 +39,5 @@ const tooMany = () =>
     { retryAfterSeconds: RETRY_SECONDS },
   )
 
-/** By then, the answers have been taken, or their connections were ended. */
+/** By then, the clients have read the responses, or the connections were closed. */
 const RETRY_SECONDS = 60

@@ -4,7 +4,8 @@ import { namedShapes } from './named-shapes.ts'
 
 /**
  * Annotations describe one use of a shape, so shapes that differ only in them are the same. `format` is an annotation
- * in JSON Schema too: the API's Timestamp has one, and its copies in other shapes do not. That of a name is a rule.
+ * in JSON Schema too: the API's Timestamp has one, and its copies in other shapes do not. The format of a name is a
+ * rule.
  */
 const splitAnnotations = (shape: object) => {
   const { description, examples, format, ...rest } = shape as Record<string, unknown>
@@ -19,7 +20,7 @@ export const byText = (shapes: Record<string, object>): Map<string, { name: stri
   for (const [name, shape] of Object.entries(shapes)) {
     const text = textOf(shape)
     const other = known.get(text)?.name
-    if (other !== undefined) throw new Error(`${name} cannot be told from ${other}: both are ${text}`)
+    if (other !== undefined) throw new Error(`${name} and ${other} are the same shape: ${text}`)
     known.set(text, { name, shape })
   }
   return known

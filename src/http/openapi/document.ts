@@ -6,7 +6,7 @@ import { describeOperation } from './describe-operation.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import { inputsOf } from './inputs.ts'
 
-/** The parts of the document that the code does not hold. */
+/** The parts of the document that differ between services. */
 export interface DocumentFacts {
   baseUrl: string
   /** The families that every account can use. */

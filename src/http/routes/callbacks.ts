@@ -5,13 +5,13 @@ import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { anonymousCaller, type Context, type Middleware } from '../context.ts'
+import { unreadBody } from '../middleware/arriving-bodies.ts'
 import { arrivesInTime } from '../middleware/json-body.ts'
-import { unreadBody } from '../middleware/unread-body.ts'
 import { route } from '../route.ts'
 
 interface CallbackDependencies {
   callbacks: Services['callbacks']
-  /** Bounds what callbacks cost before it is known who has sent them. */
+  /** Limits the cost of callbacks until their sender is verified. */
   bounded: Middleware
 }
 

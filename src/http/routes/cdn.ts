@@ -10,7 +10,7 @@ import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { byteRangeOf } from '../answers/byte-range.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
-import { unreadBody } from '../middleware/unread-body.ts'
+import { unreadBody } from '../middleware/arriving-bodies.ts'
 import { route } from '../route.ts'
 
 /** A client can replace an upload for a while, and every file is deleted one day: caches may lag by an hour. */

@@ -8,7 +8,7 @@ import { route } from '../route.ts'
 /** How long a store may take to answer before it counts as unavailable. */
 const CHECK_TIMEOUT_MS = 2000
 
-/** Each rejects if its part of the service cannot do its work. */
+/** Each check rejects if its part of the service is unavailable. */
 export interface HealthChecks {
   /** The position of the last event. */
   log(): Promise<number>

@@ -28,7 +28,7 @@ const getSealKeys = route({
     ctx.set('Access-Control-Allow-Origin', '*')
     ctx.set('Access-Control-Expose-Headers', 'ETag')
     ctx.set('Cache-Control', `public, ${MAX_AGE}`)
-    // Keys are only ever added, so their number tells one set from another.
+    // Keys are only added, so their number identifies the set.
     return bodies.get([ctx.path, keys.length].join(), () => keySetOf(keys)).answer(ctx)
   },
 })

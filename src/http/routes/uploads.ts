@@ -13,7 +13,7 @@ import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { receiveForm } from '../bodies/inline-upload.ts'
 import { waitingClient } from '../connections/disconnect.ts'
-import { unreadBody } from '../middleware/unread-body.ts'
+import { unreadBody } from '../middleware/arriving-bodies.ts'
 import { route } from '../route.ts'
 
 const sendUpload = route({

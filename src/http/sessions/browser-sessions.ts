@@ -9,7 +9,7 @@ import { Cookies } from './cookies.ts'
 
 const SESSION = 'session'
 
-/** The cookie by which a browser is known that has signed in before. It outlasts its session. */
+/** The cookie that identifies a browser that has signed in before. It outlasts the session. */
 const BROWSER = 'browser'
 
 interface Dependencies {
@@ -32,8 +32,8 @@ export class BrowserSessions {
   }
 
   /**
-   * The owner of the request's session; undefined if it has none that is open. Every page and route asks here, so that
-   * none can forget to refuse forms of other sites.
+   * The owner of the request's session; undefined if it has none that is open. All pages and routes use this method,
+   * so that none can forget to refuse forms of other sites.
    */
   async ownerOf(ctx: Context): Promise<SessionOwner | undefined> {
     const token = this.cookies.read(ctx, SESSION)
@@ -46,7 +46,7 @@ export class BrowserSessions {
     return { ...owner, requestId: ctx.state.requestId }
   }
 
-  /** Whether to show a page as to somebody who has signed in. It neither fails nor ends a session. */
+  /** Whether to show pages as for a signed-in owner. Never fails, and never ends a session. */
   async isSignedIn(ctx: Context): Promise<boolean> {
     const token = this.tokenOf(ctx)
     const found = token === undefined ? undefined : this.#dependencies.sessionHolders.ownerOf(token)
@@ -54,7 +54,7 @@ export class BrowserSessions {
     return owner !== undefined && !('refuse' in owner)
   }
 
-  /** Who signs out with the request: the owner of its open session, whether the account is suspended or not. */
+  /** The owner of the request's open session, even if the account is suspended. */
   async ownerToSignOut(ctx: Context): Promise<SessionOwner | undefined> {
     this.refuseOtherSites(ctx)
     const token = this.tokenOf(ctx)
@@ -67,7 +67,7 @@ export class BrowserSessions {
     return this.cookies.read(ctx, SESSION)
   }
 
-  /** By what the request's browser is known. */
+  /** The token that identifies the browser of the request. */
   browserOf(ctx: Context): string | undefined {
     return this.cookies.read(ctx, BROWSER)
   }
@@ -92,7 +92,7 @@ export class BrowserSessions {
   /**
    * Refuses requests that change something and that a page of another site makes a browser send. Browsers say where a
    * request comes from in `Sec-Fetch-Site`, or over plain HTTP in `Origin`; a client that sends neither is no browser,
-   * and nobody can make it send a cookie.
+   * so no page can make it send a cookie.
    */
   refuseOtherSites({ method, headers }: Context) {
     if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return

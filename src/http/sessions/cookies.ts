@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 
-/** Browsers remove what has expired. Some clients take the first moment of 1970 for none. */
+/** Browsers remove expired cookies. Some clients read the first moment of 1970 as no expiry. */
 const LONG_AGO = new Date(1000)
 
 /** Cookies of this service alone: no script reads them, and no other site sends them with a form. */
@@ -25,7 +25,7 @@ export class Cookies {
 
   #set(ctx: Context, name: string, value: string, maxAge: number) {
     const secure = this.#isSecure
-    // A proxy may end TLS, so the connection does not tell.
+    // A proxy may end TLS, so the connection does not show whether the client uses HTTPS.
     ctx.cookies.secure = secure
     const options = { httpOnly: true, sameSite: 'lax', secure, path: '/', overwrite: true } as const
     ctx.cookies.set(this.#nameOf(name), value, { ...options, ...(maxAge < 0 ? { expires: LONG_AGO } : { maxAge }) })

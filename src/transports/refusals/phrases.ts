@@ -1,7 +1,7 @@
 import { MAX_HOST_LENGTH, MAX_URL_LENGTH, type WebhookUrlFault } from '../../domain/http-url.ts'
 import { plural } from '../../domain/plural.ts'
 
-/** A duration in words, rounded up, so that nobody comes back too early. */
+/** A duration as text, rounded up so that clients do not retry too early. */
 export const duration = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000)
   if (seconds <= 90) return plural(seconds, 'second')

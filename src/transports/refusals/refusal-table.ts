@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../schemas/api/error.ts'
 import type { ErrorDetails } from '../api-error.ts'
 
-/** What a client is told of a refusal. */
+/** The answer of the API to a refusal. */
 export interface RefusalEntry<Facts> {
   /** The code of the API, which determines the HTTP status (`schemas/api/error.ts`). */
   api: ErrorCode

@@ -15,10 +15,9 @@ import { unwrap } from '../../../transports/refusals.ts'
 import { readerOf } from '../../../transports/validate.ts'
 import { redirect, showError, showPage, showRefusal } from '../../answers/page-answers.ts'
 import type { Context, RequestState } from '../../context.ts'
-import { formFields } from '../../middleware/pages.ts'
+import { formFields, ownerOnly } from '../../middleware/pages.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
 import { type Models, modelsThatRun } from './models-that-run.ts'
-import { ownerOnly } from './owner-only.ts'
 
 interface Dependencies extends Models {
   services: Services
@@ -30,10 +29,10 @@ export const ACCOUNT = '/console'
 const KEYS = '/console/keys'
 const REVOKE = '/console/keys/:id/revoke'
 
-/** The query that says why an account has just opened without welcome credits. */
+/** The query parameter with the reason that a new account has no welcome credits. */
 const WITHHELD = 'no-credits'
 
-/** Where somebody goes who has signed in. */
+/** The page after a sign-in. */
 export const homeAfter = ({ withheld }: Pick<SignedIn, 'withheld'>): string =>
   withheld ? `${ACCOUNT}?${WITHHELD}=${withheld}` : ACCOUNT
 

@@ -5,9 +5,8 @@ import type { Services } from '../../../services/services.ts'
 import { type Client, CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import { redirect, showError, showPage, showRefusal } from '../../answers/page-answers.ts'
 import type { Context, RequestState } from '../../context.ts'
-import { formField } from '../../middleware/pages.ts'
+import { formField, ownerOnly } from '../../middleware/pages.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
-import { ownerOnly } from './owner-only.ts'
 import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
 
 interface Dependencies {

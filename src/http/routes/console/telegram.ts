@@ -21,7 +21,7 @@ interface Dependencies {
 /** The time that people have to confirm at Telegram. */
 const ATTEMPT_MS = 10 * 60 * 1000
 
-/** The cookie with the secrets of an attempt. Nobody can come back with an attempt that another browser began. */
+/** The cookie with the secrets of an attempt. Only the browser that began an attempt can finish it. */
 const COOKIE = 'telegram'
 
 /** Sends browsers to Telegram and back, to sign in or to link a Telegram account. */
