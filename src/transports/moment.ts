@@ -4,31 +4,31 @@ import type { AccountMoment } from '../services/ledger/past-line.ts'
 import { ApiError } from './api-error.ts'
 
 /** The days of a query, or of a tool's arguments. Throws invalid_request for a time at which no UTC day begins. */
-export const daysOf = ({ from, to }: { from?: string; to?: string }, what = 'query') => ({
-  from: from === undefined ? undefined : dayOf('from', from, what),
-  to: to === undefined ? undefined : dayOf('to', to, what),
+export const daysOf = ({ from, to }: { from?: string; to?: string }, part = 'query') => ({
+  from: from === undefined ? undefined : dayOf('from', from, part),
+  to: to === undefined ? undefined : dayOf('to', to, part),
 })
 
-const dayOf = (name: string, text: string, what: string): string => {
-  const [day = '', time] = timeOf(name, text, what).split('T')
+const dayOf = (name: string, text: string, part: string): string => {
+  const [day = '', time] = timeOf(name, text, part).split('T')
   if (time === '00:00:00.000Z') return day
-  throw placeFault(name, 'must be a date or a midnight in UTC, because usage is counted by UTC days', what)
+  throw placeFault(name, 'must be a date or a midnight in UTC, because usage is counted by UTC days', part)
 }
 
 /**
- * A time of the log from a parameter with a date or time. Throws invalid_request if the calendar lacks it. `what` is
+ * A time of the log from a parameter with a date or time. Throws invalid_request if the calendar lacks it. `part` is
  * the part of the request that holds the parameter.
  */
-export const timeOf = (name: string, text: string, what: string): string => {
+export const timeOf = (name: string, text: string, part: string): string => {
   const time = parseTime(text)
   if (time !== undefined) return time
-  throw placeFault(name, 'must be a date or time that exists', what)
+  throw placeFault(name, 'must be a date or time that exists', part)
 }
 
 /** The error for one place of a request. */
-export const placeFault = (name: string, message: string, what: string) => {
+export const placeFault = (name: string, message: string, part: string) => {
   const path = `/${name}`
-  return new ApiError('invalid_request', `Invalid ${what}: ${path} ${message}.`, { errors: [{ path, message }] })
+  return new ApiError('invalid_request', `Invalid ${part}: ${path} ${message}.`, { errors: [{ path, message }] })
 }
 
 /** Credits in a field of the body as microcredits. Throws invalid_request for more than six decimals. */
@@ -42,7 +42,7 @@ export const momentOf = (name: string, text: string): AccountMoment =>
   /^\d+$/.test(text) ? { revision: Number(text) } : { at: timeOf(name, text, 'query') }
 
 /** The period of a query, or of a tool's arguments. */
-export const periodOf = ({ from, to }: { from?: string; to?: string }, what = 'query') => ({
-  from: from === undefined ? undefined : timeOf('from', from, what),
-  to: to === undefined ? undefined : timeOf('to', to, what),
+export const periodOf = ({ from, to }: { from?: string; to?: string }, part = 'query') => ({
+  from: from === undefined ? undefined : timeOf('from', from, part),
+  to: to === undefined ? undefined : timeOf('to', to, part),
 })

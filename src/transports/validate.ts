@@ -8,7 +8,7 @@ import { ApiError } from './api-error.ts'
  * Returns a function that gives a part of a request its type, or throws invalid_request with the faults. An optional
  * field may be null, and is then left out. Names are normalized.
  */
-export const readerOf = <Shape extends TSchema>(shape: Shape, what: string): ((value: unknown) => Static<Shape>) => {
+export const readerOf = <Shape extends TSchema>(shape: Shape, part: string): ((value: unknown) => Static<Shape>) => {
   const check = compileCheck(shape)
   const { properties = {} } = shape as { properties?: Record<string, TSchema> }
   const names = Object.keys(properties).filter(name => isNameShape(properties[name] as TSchema))
@@ -18,7 +18,7 @@ export const readerOf = <Shape extends TSchema>(shape: Shape, what: string): ((v
     const errors = check(value)
     const [first] = errors
     if (!first) return value as Static<Shape>
-    const message = `Invalid ${what}: ${first.path || '/'} ${first.message}.`
+    const message = `Invalid ${part}: ${first.path || '/'} ${first.message}.`
     throw new ApiError('invalid_request', message, { errors })
   }
 }

@@ -50,7 +50,7 @@ t.test('requests without a valid key get 401 before their body is read', async t
     }
 })
 
-t.test('a request without a key is told where to get one', async t => {
+t.test('a request without a key learns where to get one', async t => {
   const { body } = await service.client().send<ErrorBody>('/v1/balance')
   t.match(body.error.message, `Sign in at ${service.url}/console to create one.`)
 })

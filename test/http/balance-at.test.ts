@@ -91,7 +91,7 @@ t.test('a debit is included as soon as its run is queued', async t => {
   t.same(await balanceAt(now), { object: 'balance', credits_balance: await customer.balance() })
 })
 
-t.test('a moment beyond the end, or a malformed one, is refused in words that say what is valid', async t => {
+t.test('a moment beyond the end, or a malformed one, is refused with a message that says what is valid', async t => {
   const lastRevision = await accounts.shownRevision(customer.accountId)
   t.equal((await customer.send(`/v1/balance?at=${lastRevision}`)).status, 200)
   const now = new Date(clock.nowMs()).toISOString()

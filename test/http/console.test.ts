@@ -277,7 +277,7 @@ t.test('a wrong address is a page for people, and JSON for those who ask', async
   t.match(JSON.parse(json.text), { error: { code: 'not_found', message: 'There is no such page.' } })
 })
 
-t.test('an address that asks too often is told when to try again', async t => {
+t.test('an address that asks too often learns when to try again', async t => {
   const browser = new BrowserClient(service.url)
   for (let count = 0; count < 5; count++)
     t.equal((await browser.post('/console/sign-in', { email: 'often@example.com' })).status, 303)

@@ -186,7 +186,7 @@ t.test('a key that was revoked, or has expired, since its request was authentica
   t.equal(await log.head(), head)
 })
 
-t.test('beyond a hundred in an hour, the owner is told to wait', async t => {
+t.test('beyond a hundred in an hour, the owner must wait', async t => {
   // The service attempts some of these deliveries as well, each once.
   receiver.answer = status(410)
   const { accounts } = service.core

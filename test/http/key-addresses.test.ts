@@ -14,7 +14,7 @@ const elsewhere = await openKey(service, owner, { addresses: ['192.0.2.1'] })
 
 const from = (forwarded: string) => ({ headers: { 'X-Forwarded-For': forwarded } })
 
-t.test('a key is refused from other addresses, in words that name the address', async t => {
+t.test('a key is refused from other addresses, with a message that names the address', async t => {
   const { status, body } = await held.send('/v1/balance', from('203.0.114.7'))
   t.match(
     { status, body },

@@ -137,7 +137,7 @@ t.test('faults of a new key are named at their place', async t => {
   t.equal(await created(), before)
 })
 
-t.test('a key expires at its millisecond, in words that say so', async t => {
+t.test('a key expires at its millisecond, with a message that says so', async t => {
   const { client, body } = await create({ expires_at: '2026-11-26T00:00:00Z' })
   t.equal(body.expires_at, '2026-11-26T00:00:00.000Z')
   const now = clock.nowMs()
@@ -152,7 +152,7 @@ t.test('a key expires at its millisecond, in words that say so', async t => {
   }
 })
 
-t.test('a budget is kept, told, and renewed', async t => {
+t.test('a budget is kept, shown, and renewed', async t => {
   const { client } = await create({ budget: { credits: 15, period: 'day' } })
   t.equal((await client.run(picture)).status, 200)
   const refused = await client.run(picture)

@@ -28,7 +28,7 @@ const anotherKey = async ({ core, client }: Service, { accountId }: Customer) =>
 }
 
 /** Both headers of a response, as the draft writes lists of quoted names with parameters. */
-const told = (headers: Headers) => {
+const limitsIn = (headers: Headers) => {
   const items = (name: string) =>
     Object.fromEntries(
       (headers.get(name)?.split(', ') ?? []).map(item => {
@@ -42,7 +42,7 @@ const told = (headers: Headers) => {
 
 const policy = { key: { q: 5, w: 60 }, account: { q: 8, w: 60 } }
 
-t.test('every request with a key is counted, and told how many are left', async t => {
+t.test('every request with a key is counted, and the answer says how many are left', async t => {
   const service = await startService(t, { environment, providers })
   const customer = await openAccount(service)
   const { message, headers } = request('2025-11-25', 'tools/call', { name: 'get_balance', arguments: {} })
@@ -58,7 +58,7 @@ t.test('every request with a key is counted, and told how many are left', async 
     [200, 404, 400, 200, 200],
   )
   for (const [index, { headers }] of replies.entries()) {
-    const { policy: policies, left } = told(headers)
+    const { policy: policies, left } = limitsIn(headers)
     t.same(policies, policy)
     t.match(left, { key: { r: 4 - index }, account: { r: 7 - index } })
     t.ok(left['key']?.['t'] !== undefined && left['key']['t'] >= 1 && left['key']['t'] <= 60)
@@ -74,7 +74,7 @@ t.test('every request with a key is counted, and told how many are left', async 
       reply.body.error.message,
       /^This API key has sent 5 requests within a minute, which is its limit\. Try again in \d+ seconds?;/,
     )
-    const { policy: policies, left } = told(reply.headers)
+    const { policy: policies, left } = limitsIn(reply.headers)
     t.same(policies, policy)
     t.match(left, { key: { r: 0, t: retryAfter }, account: undefined })
   }
@@ -105,7 +105,7 @@ t.test('nothing is counted without a key, or for a key that is refused', async t
     const refused = await service.client(`${customer.apiKey.slice(0, -1)}x`).send('/v1/balance')
     t.same([refused.status, refused.headers.has('RateLimit')], [401, false])
   }
-  t.match(told((await customer.send('/v1/balance')).headers).left, { key: { r: 4 } })
+  t.match(limitsIn((await customer.send('/v1/balance')).headers).left, { key: { r: 4 } })
 })
 
 t.test('every operation behind a key of an account is counted', async t => {
@@ -126,17 +126,17 @@ t.test('the operator sets exceptions at run time, and ends them', async t => {
   t.equal((await customer.send('/v1/balance')).status, 429)
   unwrap(await accounts.setLimits(operator, customer.accountId, { requestsPerMinute: 1000 }))
   await until('the key may go on', async () => (await customer.send('/v1/balance')).status === 200)
-  t.match(told((await customer.send('/v1/balance')).headers).policy, { account: { q: 1000 }, key: undefined })
+  t.match(limitsIn((await customer.send('/v1/balance')).headers).policy, { account: { q: 1000 }, key: undefined })
   unwrap(await accounts.setLimits(operator, customer.accountId, { requestsPerMinute: 1 }))
   await until('the account may do less', async () => (await customer.send('/v1/balance')).status === 429)
   unwrap(await accounts.setLimits(operator, customer.accountId, 'default'))
   await until(
     'the defaults hold',
-    async () => told((await customer.send('/v1/balance')).headers).policy['key']?.['q'] === 5,
+    async () => limitsIn((await customer.send('/v1/balance')).headers).policy['key']?.['q'] === 5,
   )
 })
 
-t.test('a key is told its limits', async t => {
+t.test('a key can read its limits', async t => {
   const inFlight = { RUNS_IN_FLIGHT_PER_KEY: '2', RUNS_IN_FLIGHT_PER_ACCOUNT: '0' }
   const service = await startService(t, { environment: { ...environment, ...inFlight }, providers })
   const customer = await openAccount(service)
@@ -211,7 +211,7 @@ t.test('two processes that share Redis limit the sum', needsRedis(), async t => 
   }
   const left = async (client?: Client) => {
     const { status, headers } = (await client?.send('/v1/balance')) ?? {}
-    return status === 200 && headers ? (told(headers).left['key']?.['r'] ?? 0) : 0
+    return status === 200 && headers ? (limitsIn(headers).left['key']?.['r'] ?? 0) : 0
   }
   let r = 0
   await until('both processes know the key and count together', async () => {

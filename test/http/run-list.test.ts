@@ -81,7 +81,7 @@ t.test('a cursor with a run of another account still lists only own runs', async
   )
 })
 
-t.test('an invalid limit is refused in words that say what is valid', async t => {
+t.test('an invalid limit is refused with a message that says what is valid', async t => {
   const faults = {
     'limit=0': 'must be at least 1',
     'limit=101': 'must be at most 100',

@@ -116,7 +116,7 @@ const bad: Record<string, () => TokenChange> = {
 }
 
 for (const [name, change] of Object.entries(bad))
-  t.test(`a token ${name} signs nobody in`, async t => {
+  t.test(`a token ${name} does not sign in`, async t => {
     await cameBack()
     const head = await service.core.log.head()
     const { browser, reply } = await cameBack({ change: change() })
@@ -126,7 +126,7 @@ for (const [name, change] of Object.entries(bad))
     t.equal(await service.core.log.head(), head, 'nothing happened')
   })
 
-t.test('an answer with another state, or for another browser, signs nobody in', async t => {
+t.test('an answer with another state, or for another browser, does not sign in', async t => {
   const [attacker, victim] = [new BrowserClient(service.url), new BrowserClient(service.url)]
   const { location } = await attacker.get(BEGIN)
   const back = issuer.consent(location ?? '', '666')

@@ -66,18 +66,18 @@ t.test('both secrets sign a test after a rotation', async t => {
   t.equal(String(receiver.deliveries[0]?.headers['webhook-signature']).split(' ').length, 2)
 })
 
-const failures: Record<string, { answer: Answer; told: object }> = {
-  'an error': { answer: status(500), told: { status_code: 500, message: 'The receiver answered with 500.' } },
-  'a redirect': { answer: status(307, { Location: '/elsewhere' }), told: { status_code: 307 } },
-  'a cut connection': { answer: response => response.destroy(), told: { message: /could not be reached/ } },
+const failures: Record<string, { answer: Answer; shown: object }> = {
+  'an error': { answer: status(500), shown: { status_code: 500, message: 'The receiver answered with 500.' } },
+  'a redirect': { answer: status(307, { Location: '/elsewhere' }), shown: { status_code: 307 } },
+  'a cut connection': { answer: response => response.destroy(), shown: { message: /could not be reached/ } },
 }
-for (const [name, { answer, told }] of Object.entries(failures))
+for (const [name, { answer, shown }] of Object.entries(failures))
   t.test(`a receiver that answers with ${name} gets no second attempt`, async t => {
     const customer = await openAccount(service)
     const receiver = await startReceiver(t, answer)
     const reply = await test(customer, receiver.url)
-    t.match(reply, { status: 200, body: { delivered: false, ...told } })
-    t.equal('status_code' in reply.body, 'status_code' in told)
+    t.match(reply, { status: 200, body: { delivered: false, ...shown } })
+    t.equal('status_code' in reply.body, 'status_code' in shown)
     t.equal(receiver.deliveries.length, 1)
     const [, tested] = await testEvents(log, customer.accountId)
     t.match(tested, { type: 'WebhookTested', data: { reason: reply.body.message } })
