@@ -6,7 +6,7 @@ import { createOutbound } from '../adapters/outbound/undici.ts'
 import { createSandboxScaler } from '../adapters/provider/sandbox/scaler.ts'
 import { fromMicros } from '../domain/money.ts'
 import { Watch } from '../engine/views/watch.ts'
-import { Turns } from '../flow/turns.ts'
+import { RoundRobin } from '../flow/round-robin.ts'
 import { type ApiDependencies, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
 import { openMcpEndpoint } from '../mcp/endpoint.ts'
@@ -14,8 +14,8 @@ import type { RateCounter } from '../ports/rate-counter.ts'
 import { ActiveRuns } from '../reactors/runs/active-runs.ts'
 import { Artifacts } from '../reactors/runs/artifacts.ts'
 import { InputSources } from '../reactors/runs/input-sources.ts'
+import { ProviderPermits } from '../reactors/runs/provider-permits.ts'
 import { ProviderReports } from '../reactors/runs/provider-reports.ts'
-import { RunSlots } from '../reactors/runs/run-slots.ts'
 import { RunsReactor } from '../reactors/runs/runs.ts'
 import { KeyExpiriesReactor } from '../reactors/upkeep/key-expiries.ts'
 import { ObjectsReactor } from '../reactors/upkeep/objects.ts'
@@ -85,9 +85,9 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = overrides.objects ?? (await openObjects(config, logger, addresses, masterSecret))
   const outbound = overrides.outbound ?? createOutbound(config.outbound)
-  const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
+  const permits = new ProviderPermits(slotsPerProvider ?? config.providerConcurrency)
   const find = createInputMediaFinder({ outbound, objects, addresses, clock, messageOf: fileFault })
-  const sources = new InputSources({ find, slots, clock })
+  const sources = new InputSources({ find, permits, clock })
   const mailer = overrides.mailer ?? (await openMailer(config))
   const alerts = openAlerts(core, { mailer, publicUrl, leaseMs })
   const health = new Health(clock, alerts.ofAccount)
@@ -112,15 +112,15 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     clock,
     random,
     logger,
-    slots,
+    permits,
     sources,
     leaseMs,
   })
-  const runsReactor = new RunsReactor({ activeRuns, routes, slots, accounts, log, views, clock, logger })
+  const runsReactor = new RunsReactor({ activeRuns, routes, permits, accounts, log, views, clock, logger })
   const reports = new ProviderReports({
     providers: [...new Set(providers.accounts.map(({ provider }) => provider))],
     maxCalls: slotsPerProvider ?? config.providerConcurrency,
-    ...{ health, slots, views, clock, random, logger },
+    ...{ health, permits, views, clock, random, logger },
   })
   const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)
@@ -238,7 +238,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     ? (overrides.rateCounter ?? (await openRateCounter(config, logger)))
     : undefined
   const api = counter && openApi(counter)
-  const turns = new Turns(clock)
+  const turns = new RoundRobin(clock)
   const takesCallbacks = api !== undefined || hasReactors
   const app = createApp({
     ...{ logger, clock, clientAddress: config.connections.clientAddress, checks, api, turns },

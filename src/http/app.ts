@@ -1,6 +1,6 @@
 import Router from '@koa/router'
 import Koa from 'koa'
-import type { Turns } from '../flow/turns.ts'
+import type { RoundRobin } from '../flow/round-robin.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
@@ -43,7 +43,7 @@ export interface AppDependencies {
   callbacks: Services['callbacks'] | undefined
   /** The API; undefined for processes without that role, which only report their health. */
   api: ApiDependencies | undefined
-  turns: Turns
+  turns: RoundRobin
 }
 
 export interface ApiDependencies extends Pick<RouteDependencies, 'present' | 'knownSeals' | 'mcp'> {

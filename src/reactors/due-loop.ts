@@ -5,7 +5,16 @@ import type { Clock, Timer } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import { every } from '../time/timers.ts'
-import { byLane, byQueue, type DueWork, duePages, isDue, type Lane, laneOf, lanesByQueue } from './due-rows.ts'
+import {
+  type AccountQueue,
+  accountQueueOf,
+  accountQueuesByQueue,
+  byAccountQueue,
+  byQueue,
+  type DueWork,
+  duePages,
+  isDue,
+} from './due-rows.ts'
 
 /** More rows than this that were written during one round are read from the views instead of kept in memory. */
 const MAX_WRITTEN = 1000
@@ -16,7 +25,7 @@ const BATCH = 100
 /** Slots that become free within this time are filled together, because many rows cost little more than one. */
 const RESUME_MS = 5
 
-/** The pause after a look at all lanes: this many times as long as the look took, up to a limit. */
+/** The pause after a look at all account queues: this many times as long as the look took, up to a limit. */
 const PAUSE_PER_LOOK = 4
 const MAX_PAUSE_MS = 2_000
 
@@ -32,21 +41,20 @@ export interface Worklist<Row extends DueRow> extends DueWork {
   /** False for a row whose work is in progress or done, while the views still show it. Such a row is not offered. */
   needsWork?(row: Row): boolean
   /** Takes due rows of one queue. Returns those that have to wait. */
-  take(rows: Row[]): Promise<Row[]>
+  takeRows(rows: Row[]): Promise<Row[]>
 }
 
 /**
- * Offers due work queue by queue: rows as they are written, and from time to time all that the views hold. In each
- * queue the accounts take turns (round robin). A lane is the work of one account in one queue; one that has to wait
- * delays no other.
+ * Offers due work, queue by queue: rows as they are written and, at intervals, all due rows of the views. Each queue
+ * holds a queue per account, served in round robin, so an account that has to wait delays no other account.
  */
 export class DueLoop<Row extends DueRow> {
   readonly #dependencies: DueLoopDependencies
   readonly #worklist: Worklist<Row>
   /** Due rows that were written since the last round, by key, in the order of the log. */
   readonly #written = new Map<string, Row>()
-  /** The lanes that have to wait, by name. In each queue, the lane that was served last is the last one. */
-  readonly #waiting = new Map<string, Lane<Row>>()
+  /** The account queues that have to wait, by name, the most recently served of each queue last. */
+  readonly #waiting = new Map<string, AccountQueue<Row>>()
   #hasRoom = false
   #resuming: Timer | undefined
   #mustLook = false
@@ -118,19 +126,19 @@ export class DueLoop<Row extends DueRow> {
     })
   }
 
-  /** Offers the lanes that had to wait, if there is room again, and the rows that were written. */
+  /** Offers the account queues that had to wait, if there is room again, and the rows that were written. */
   async #offerKnown() {
-    const lanes = new Map(this.#hasRoom ? this.#waiting : [])
+    const accountQueues = new Map(this.#hasRoom ? this.#waiting : [])
     if (this.#hasRoom) this.#waiting.clear()
     this.#hasRoom = false
-    const written = byLane([...this.#written.values()])
+    const written = byAccountQueue([...this.#written.values()])
     this.#written.clear()
     for (const [name, rows] of written) {
-      // The pages of a lane that waits hold these rows too.
-      if (this.#waiting.has(name) || lanes.has(name)) continue
-      lanes.set(name, { name, queue: (rows[0] as Row).queue, rows, pages: undefined })
+      // The pages of a account queue that waits hold these rows too.
+      if (this.#waiting.has(name) || accountQueues.has(name)) continue
+      accountQueues.set(name, { name, queue: (rows[0] as Row).queue, rows, pages: undefined })
     }
-    for (const ofQueue of byQueue([...lanes.values()]).values()) await this.#offer(ofQueue)
+    for (const ofQueue of byQueue([...accountQueues.values()]).values()) await this.#offer(ofQueue)
   }
 
   async #look() {
@@ -140,10 +148,10 @@ export class DueLoop<Row extends DueRow> {
     const startMs = clock.monotonicMs()
     let offeredMs = 0
     try {
-      for await (const lanes of this.#allLanes()) {
+      for await (const accountQueues of this.#allAccountQueues()) {
         if (this.#stopped) return
         const offerMs = clock.monotonicMs()
-        await this.#offer(lanes)
+        await this.#offer(accountQueues)
         offeredMs += clock.monotonicMs() - offerMs
       }
       this.#report(undefined)
@@ -157,44 +165,51 @@ export class DueLoop<Row extends DueRow> {
     })
   }
 
-  /** The lanes of each queue. Those of a queue where some had to wait come last and together, in their order. */
-  async *#allLanes(): AsyncGenerator<Lane<Row>[]> {
-    const full = new Set([...this.#waiting.values()].map(lane => lane.queue))
-    const inOrder = new Map<string, Lane<Row> | undefined>([...this.#waiting.keys()].map(name => [name, undefined]))
+  /** The account queues of each queue. Queues where some had to wait come last, in the order of their waiting. */
+  async *#allAccountQueues(): AsyncGenerator<AccountQueue<Row>[]> {
+    const full = new Set([...this.#waiting.values()].map(accountQueue => accountQueue.queue))
+    const inOrder = new Map<string, AccountQueue<Row> | undefined>(
+      [...this.#waiting.keys()].map(name => [name, undefined]),
+    )
     this.#waiting.clear()
-    for await (const lanes of lanesByQueue<Row>(this.#dependencies, this.#worklist)) {
-      if (!lanes.some(lane => full.has(lane.queue))) yield lanes
-      else for (const lane of lanes) inOrder.set(lane.name, lane)
+    for await (const accountQueues of accountQueuesByQueue<Row>(this.#dependencies, this.#worklist)) {
+      if (!accountQueues.some(accountQueue => full.has(accountQueue.queue))) yield accountQueues
+      else for (const accountQueue of accountQueues) inOrder.set(accountQueue.name, accountQueue)
     }
-    yield* byQueue([...inOrder.values()].filter(lane => lane !== undefined)).values()
+    yield* byQueue([...inOrder.values()].filter(accountQueue => accountQueue !== undefined)).values()
   }
 
   /** A queue whose work fails must not block those after it. */
-  async #offer(lanes: Lane<Row>[]) {
+  async #offer(accountQueues: AccountQueue<Row>[]) {
     try {
-      await this.#takeTurns(lanes)
+      await this.#takeTurns(accountQueues)
     } catch (error) {
-      this.#dependencies.logger.error({ err: error, queue: lanes[0]?.queue }, 'due work failed and will be retried')
+      this.#dependencies.logger.error(
+        { err: error, queue: accountQueues[0]?.queue },
+        'due work failed and will be retried',
+      )
     }
   }
 
-  /** Offers the rows of the lanes of one queue in turns, as many of each lane at a time as fit in a batch. */
-  async #takeTurns(lanes: Lane<Row>[]) {
-    const ring = [...lanes]
-    /** The names of the lanes whose rows were taken: the lane that was served last is the last one. */
+  /** Offers the rows of one queue in round robin: as many of each account at a time as fit in a batch. */
+  async #takeTurns(accountQueues: AccountQueue<Row>[]) {
+    const ring = [...accountQueues]
+    /** The account queues whose rows were taken, by name, the most recently served last. */
     const served = new Set<string>()
     while (ring.length > 0 && !this.#stopped) {
       const each = Math.max(1, Math.floor(BATCH / ring.length))
       const turn = ring.splice(0, BATCH)
-      for (const lane of turn) if (lane.rows.length === 0) await this.#load(lane)
-      const offered = alternate(turn.map(lane => lane.rows.splice(0, each).filter(row => this.#needsWork(row))))
-      const waiting = new Set(offered.length > 0 ? await this.#worklist.take(offered) : [])
-      for (const row of offered) if (!waiting.has(row)) moveToEnd(served, laneOf(row))
-      const rests = byLane([...waiting])
-      for (const lane of turn) {
-        const rest = rests.get(lane.name)
-        if (rest) this.#wait(lane, [...rest, ...lane.rows])
-        else if (lane.rows.length > 0 || lane.pages) ring.push(lane)
+      for (const accountQueue of turn) if (accountQueue.rows.length === 0) await this.#load(accountQueue)
+      const offered = alternate(
+        turn.map(accountQueue => accountQueue.rows.splice(0, each).filter(row => this.#needsWork(row))),
+      )
+      const waiting = new Set(offered.length > 0 ? await this.#worklist.takeRows(offered) : [])
+      for (const row of offered) if (!waiting.has(row)) moveToEnd(served, accountQueueOf(row))
+      const rests = byAccountQueue([...waiting])
+      for (const accountQueue of turn) {
+        const rest = rests.get(accountQueue.name)
+        if (rest) this.#wait(accountQueue, [...rest, ...accountQueue.rows])
+        else if (accountQueue.rows.length > 0 || accountQueue.pages) ring.push(accountQueue)
       }
     }
     for (const name of served) this.#yieldTurn(name)
@@ -204,22 +219,22 @@ export class DueLoop<Row extends DueRow> {
     return this.#worklist.needsWork?.(row) ?? true
   }
 
-  /** Lets all other lanes that wait go before this one. */
+  /** Lets all other account queues that wait go before this one. */
   #yieldTurn(name: string) {
-    const lane = this.#waiting.get(name)
-    if (!lane) return
+    const accountQueue = this.#waiting.get(name)
+    if (!accountQueue) return
     this.#waiting.delete(name)
-    this.#waiting.set(name, lane)
+    this.#waiting.set(name, accountQueue)
   }
 
-  async #load(lane: Lane<Row>) {
-    lane.rows = (await lane.pages?.next())?.value ?? []
-    if (lane.rows.length === 0) lane.pages = undefined
+  async #load(accountQueue: AccountQueue<Row>) {
+    accountQueue.rows = (await accountQueue.pages?.next())?.value ?? []
+    if (accountQueue.rows.length === 0) accountQueue.pages = undefined
   }
 
-  #wait(lane: Lane<Row>, rows: Row[]) {
-    const pages = lane.pages ?? duePages(this.#dependencies, this.#worklist, lane.name)
-    this.#waiting.set(lane.name, { ...lane, rows, pages })
+  #wait(accountQueue: AccountQueue<Row>, rows: Row[]) {
+    const pages = accountQueue.pages ?? duePages(this.#dependencies, this.#worklist, accountQueue.name)
+    this.#waiting.set(accountQueue.name, { ...accountQueue, rows, pages })
   }
 
   /** Logs only the first failure and the recovery, since there are many rounds a second. */

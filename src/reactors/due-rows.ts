@@ -6,7 +6,7 @@ import type { Range, ViewStore } from '../ports/view-store.ts'
 const PAGE = 50
 
 /** Lanes that are yielded together, at most. */
-const MAX_LANES = 100
+const MAX_ACCOUNT_QUEUES = 100
 
 /** Sorts after every character in a place. */
 const LAST = '\uffff'
@@ -20,7 +20,7 @@ export interface DueWork {
 }
 
 /** The due rows of one account in one queue: the first are loaded, and the pages after them are read when needed. */
-export interface Lane<Row extends DueRow> {
+export interface AccountQueue<Row extends DueRow> {
   name: string
   queue: string
   rows: Row[]
@@ -39,51 +39,58 @@ export const isDue = ({ queue, dueAt }: DueRow, { queues, maxAheadMs }: DueWork,
   return aheadMs <= 0 || (maxAheadMs !== undefined && aheadMs > maxAheadMs)
 }
 
-/** A place is `<queue>/<account>/<time>/<key>`, so the rows of a lane lie together. */
-export const laneOf = ({ queue, accountId }: DueRow): string => `${queue}/${accountId}`
+/** A place is `<queue>/<account>/<time>/<key>`, so the rows of a account queue lie together. */
+export const accountQueueOf = ({ queue, accountId }: DueRow): string => `${queue}/${accountId}`
 
-/** The lanes of each queue that hold due rows. Reads one page of a long lane, and many short lanes with one page. */
-export async function* lanesByQueue<Row extends DueRow>(
+/** The account queues with due rows, queue by queue. One page reads the start of a long one, or many short ones. */
+export async function* accountQueuesByQueue<Row extends DueRow>(
   dependencies: Dependencies,
   work: DueWork,
-): AsyncGenerator<Lane<Row>[]> {
-  let lanes: Lane<Row>[] = []
-  for await (const lane of allLanes<Row>(dependencies, work)) {
-    if (lanes.length === MAX_LANES || (lanes[0] && lanes[0].queue !== lane.queue)) {
-      yield lanes
-      lanes = []
+): AsyncGenerator<AccountQueue<Row>[]> {
+  let accountQueues: AccountQueue<Row>[] = []
+  for await (const accountQueue of allAccountQueues<Row>(dependencies, work)) {
+    if (
+      accountQueues.length === MAX_ACCOUNT_QUEUES ||
+      (accountQueues[0] && accountQueues[0].queue !== accountQueue.queue)
+    ) {
+      yield accountQueues
+      accountQueues = []
     }
-    lanes.push(lane)
+    accountQueues.push(accountQueue)
   }
-  if (lanes.length > 0) yield lanes
+  if (accountQueues.length > 0) yield accountQueues
 }
 
-async function* allLanes<Row extends DueRow>(dependencies: Dependencies, work: DueWork): AsyncGenerator<Lane<Row>> {
+async function* allAccountQueues<Row extends DueRow>(
+  dependencies: Dependencies,
+  work: DueWork,
+): AsyncGenerator<AccountQueue<Row>> {
   let after: string | undefined
   while (true) {
     const page = await dependencies.views.list<Row>('due', 'byQueue', { prefix: work.queues, after, limit: PAGE })
-    const lanes = [...byLane(page.map(entry => entry.row))]
-    // The page may have cut the last lane.
-    const cut = page.length < PAGE ? undefined : lanes.pop()
-    for (const [name, rows] of lanes) {
+    const accountQueues = [...byAccountQueue(page.map(entry => entry.row))]
+    // The page may have cut the last account queue.
+    const cut = page.length < PAGE ? undefined : accountQueues.pop()
+    for (const [name, rows] of accountQueues) {
       const due = rows.filter(row => isDue(row, work, dependencies.clock))
       if (due.length > 0) yield { name, queue: queueOf(rows), rows: due, pages: undefined }
     }
     if (!cut) return
     const [name, rows] = cut
-    after = lanes.length > 0 ? page.at(-1 - rows.length)?.place : `${name}/${LAST}`
-    if (lanes.length === 0) yield { name, queue: queueOf(rows), rows: [], pages: duePages(dependencies, work, name) }
+    after = accountQueues.length > 0 ? page.at(-1 - rows.length)?.place : `${name}/${LAST}`
+    if (accountQueues.length === 0)
+      yield { name, queue: queueOf(rows), rows: [], pages: duePages(dependencies, work, name) }
   }
 }
 
 const queueOf = ([row]: DueRow[]) => (row as DueRow).queue
 
-/** Rows by the names of their lanes, in the same order. */
-export const byLane = <Row extends DueRow>(rows: Row[]): Map<string, Row[]> => groupBy(rows, laneOf)
+/** Rows by the names of their account queues, in the same order. */
+export const byAccountQueue = <Row extends DueRow>(rows: Row[]): Map<string, Row[]> => groupBy(rows, accountQueueOf)
 
 /** Lanes by the names of their queues, in the same order. */
-export const byQueue = <Row extends DueRow>(lanes: Lane<Row>[]): Map<string, Lane<Row>[]> =>
-  groupBy(lanes, lane => lane.queue)
+export const byQueue = <Row extends DueRow>(accountQueues: AccountQueue<Row>[]): Map<string, AccountQueue<Row>[]> =>
+  groupBy(accountQueues, accountQueue => accountQueue.queue)
 
 const groupBy = <Item>(items: Item[], nameOf: (item: Item) => string): Map<string, Item[]> => {
   const groups = new Map<string, Item[]>()
@@ -96,28 +103,28 @@ const groupBy = <Item>(items: Item[], nameOf: (item: Item) => string): Map<strin
   return groups
 }
 
-/** The due rows of a lane, page by page: what is due when the page is read. */
+/** The due rows of a account queue, page by page: what is due when the page is read. */
 export async function* duePages<Row extends DueRow>(
   { views, clock }: Dependencies,
   { maxAheadMs }: DueWork,
-  lane: string,
+  accountQueue: string,
 ): AsyncGenerator<Row[], undefined> {
   // Rows that are due in this millisecond sort before the next one.
-  const placeInMs = (ms: number) => `${lane}/${new Date(clock.nowMs() + ms + 1).toISOString()}`
+  const placeInMs = (ms: number) => `${accountQueue}/${new Date(clock.nowMs() + ms + 1).toISOString()}`
   // Rows that were written before a clock went back are older than those due now.
-  if (maxAheadMs !== undefined) yield* pages<Row>(views, lane, () => ({ after: placeInMs(maxAheadMs) }))
-  yield* pages<Row>(views, lane, () => ({ before: placeInMs(0) }))
+  if (maxAheadMs !== undefined) yield* pages<Row>(views, accountQueue, () => ({ after: placeInMs(maxAheadMs) }))
+  yield* pages<Row>(views, accountQueue, () => ({ before: placeInMs(0) }))
 }
 
 async function* pages<Row>(
   views: ViewStore,
-  lane: string,
+  accountQueue: string,
   limits: () => Pick<Range, 'after' | 'before'>,
 ): AsyncGenerator<Row[], undefined> {
   let reached: string | undefined
   while (true) {
     const { after, before } = limits()
-    const range = { prefix: `${lane}/`, after: reached ?? after, before, limit: PAGE }
+    const range = { prefix: `${accountQueue}/`, after: reached ?? after, before, limit: PAGE }
     const page = await views.list<Row>('due', 'byQueue', range)
     if (page.length === 0) return
     yield page.map(entry => entry.row)

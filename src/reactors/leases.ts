@@ -61,12 +61,12 @@ export class Leases<Id extends string> {
   /** Returns all leases. */
   async stop() {
     this.#stopTicking()
-    for (const id of this.#held.keys()) this.release(id)
+    for (const id of this.#held.keys()) this.releaseLease(id)
     await this.#return()
   }
 
   /** Takes the leases that no other process holds. Resolves to their ids; they are held until released. */
-  async take(ids: Id[]): Promise<Set<Id>> {
+  async takeLeases(ids: Id[]): Promise<Set<Id>> {
     const taken = new Set(await this.#ask(ids))
     const renewAtMs = this.#dependencies.clock.monotonicMs() + this.#renewEveryMs
     for (const id of taken) this.#held.set(id, { renewAtMs, isTaken: true })
@@ -74,11 +74,11 @@ export class Leases<Id extends string> {
   }
 
   /** Holds work that no other process knows of yet. The lease is taken only if the work lasts longer than most. */
-  hold(id: Id) {
+  holdLease(id: Id) {
     this.#held.set(id, { renewAtMs: this.#dependencies.clock.monotonicMs() + UNLEASED_MS, isTaken: false })
   }
 
-  release(id: Id) {
+  releaseLease(id: Id) {
     // Most runs end before their lease is taken, which saves a write.
     if (this.#held.get(id)?.isTaken) this.#released.push(id)
     this.#held.delete(id)

@@ -7,14 +7,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import { Turns } from '../../src/flow/turns.ts'
+import { RoundRobin } from '../../src/flow/round-robin.ts'
 import { clientAddresses } from '../../src/http/connections/client-address.ts'
 import { type ConnectionLimits, createLimitedServer, networkOf, trust } from '../../src/http/connections/connections.ts'
 import { silentLogger } from '../support/engine.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const turns = new Turns(systemClock)
+const turns = new RoundRobin(systemClock)
 const trusting = (proxies: string[]) => ({ isTrusted: trust(proxies), clientAddress: clientAddresses(trust(proxies)) })
 const limits: ConnectionLimits = { total: 100, perAddress: 100, ...trusting([]), turns, keepAliveMs: 60_000 }
 

@@ -39,8 +39,8 @@ const changeOf = (row: StartTask): RowChange => ({ view: 'due', key: row.runId, 
 /** How many rows of a page are taken, whether all are, or the rows that have to wait. */
 type Taken = boolean | number | StartTask[]
 
-/** A loop on a view store. `take` decides on each offered page. */
-const open = async (t: Test, take: (page: StartTask[]) => Taken | Promise<Taken> = () => true) => {
+/** A loop on a view store. `takeRows` decides on each offered page. */
+const open = async (t: Test, takeRows: (page: StartTask[]) => Taken | Promise<Taken> = () => true) => {
   const store = await openViews(t)
   const reads = { lists: 0 }
   const authenticated = authentic(store)
@@ -53,7 +53,7 @@ const open = async (t: Test, take: (page: StartTask[]) => Taken | Promise<Taken>
   const pages: StartTask[][] = []
   const offered = async (page: StartTask[]) => {
     pages.push(page)
-    const taken = await take(page)
+    const taken = await takeRows(page)
     if (typeof taken === 'boolean') return taken ? [] : page
     return typeof taken === 'number' ? page.slice(taken) : taken
   }
@@ -61,7 +61,7 @@ const open = async (t: Test, take: (page: StartTask[]) => Taken | Promise<Taken>
   const needsWork = ({ runId }: StartTask) => !inProgress.has(runId)
   const loop = new DueLoop<StartTask>(
     { views, clock, logger: silentLogger },
-    { queues: 'start/', pollMs: NEVER_MS, maxAheadMs: MAX_AHEAD_MS, needsWork, take: offered },
+    { queues: 'start/', pollMs: NEVER_MS, maxAheadMs: MAX_AHEAD_MS, needsWork, takeRows: offered },
   )
   t.teardown(() => loop.stop())
 

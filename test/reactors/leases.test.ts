@@ -34,9 +34,9 @@ t.test('a short run needs no lease, and stopping releases the others', async t =
   const { recorded, taken, released } = recording(await openViews(t))
   const leases = new Leases({ views: recorded, ...ambient(systemClock) }, 'run')
   const [quick, queued] = [newRunId(systemRandom), newRunId(systemRandom)]
-  leases.hold(quick)
-  leases.release(quick)
-  t.same(await leases.take([queued]), new Set([queued]))
+  leases.holdLease(quick)
+  leases.releaseLease(quick)
+  t.same(await leases.takeLeases([queued]), new Set([queued]))
   await leases.stop()
   t.same(taken, [`run/${queued}`])
   t.same(released, [`run/${queued}`])
@@ -48,12 +48,12 @@ t.test('a long run is leased until its lease is released', async t => {
   const parts = ambient(systemClock)
   const [leases, others] = [new Leases({ ...parts, views: recorded }, 'run'), new Leases({ ...parts, views }, 'run')]
   const long = newRunId(systemRandom)
-  leases.hold(long)
+  leases.holdLease(long)
   leases.start()
   await until('a lease is taken', () => taken.length)
-  t.same(await others.take([long]), new Set())
+  t.same(await others.takeLeases([long]), new Set())
   await leases.stop()
-  t.same(await others.take([long]), new Set([long]), 'after the release')
+  t.same(await others.takeLeases([long]), new Set([long]), 'after the release')
 })
 
 /** One process's leases in simulated time, on views that answer slowly, and a rival whose views answer at once. */
@@ -87,11 +87,11 @@ const simulate = () => {
 t.test('a lease is renewed before it expires', async t => {
   const { leases, rival, pass } = simulate()
   const long = newRunId(systemRandom)
-  leases.hold(long)
+  leases.holdLease(long)
   leases.start()
   await pass(2_000)
   for (let second = 0; second < 60; second++) {
-    t.same(await rival.take([long]), new Set())
+    t.same(await rival.takeLeases([long]), new Set())
     await pass(1_000)
   }
 })
@@ -99,14 +99,14 @@ t.test('a lease is renewed before it expires', async t => {
 t.test('a renewal that failed is repeated before the lease expires', async t => {
   const { leases, rival, outage, pass } = simulate()
   const long = newRunId(systemRandom)
-  leases.hold(long)
+  leases.holdLease(long)
   leases.start()
   await pass(2_000)
   outage.isOn = true
   await pass(12_000)
   outage.isOn = false
   for (let times = 0; times < 100; times++) {
-    t.same(await rival.take([long]), new Set())
+    t.same(await rival.takeLeases([long]), new Set())
     await pass(50)
   }
 })
@@ -116,20 +116,20 @@ t.test('work that is released and taken again at once stays leased', async t => 
   const run = newRunId(systemRandom)
   leases.start()
   for (const _ of ['first', 'again']) {
-    leases.release(run)
-    const taking = leases.take([run])
+    leases.releaseLease(run)
+    const taking = leases.takeLeases([run])
     await pass(110)
     t.same(await taking, new Set([run]))
   }
   await pass(1_000)
-  t.same(await rival.take([run]), new Set())
+  t.same(await rival.takeLeases([run]), new Set())
 })
 
 t.test('a stop needs no views', async t => {
   const views = await openViews(t)
   const release = () => Promise.reject(new Unavailable('the views do not answer'))
   const leases = new Leases({ views: { ...views, release }, ...ambient(systemClock) }, 'run')
-  await leases.take([newRunId(systemRandom)])
+  await leases.takeLeases([newRunId(systemRandom)])
   await leases.stop()
   t.pass()
 })

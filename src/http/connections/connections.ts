@@ -3,7 +3,7 @@ import { isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
 import { OpenCounts } from '../../flow/open-counts.ts'
-import { clientOf, type Turns } from '../../flow/turns.ts'
+import { clientOf, type RoundRobin } from '../../flow/round-robin.ts'
 import { ArrivingRequests } from './arriving-requests.ts'
 import { type ClientAddress, type TrustedAddress, unmapped } from './client-address.ts'
 import { parseInSlices } from './parse-in-slices.ts'
@@ -28,7 +28,7 @@ export interface ConnectionLimits {
   /** Finds the client of a request that a proxy may have forwarded. */
   clientAddress: ClientAddress
   /** The order in which clients may send more of their bodies. */
-  turns: Pick<Turns, 'next'>
+  turns: Pick<RoundRobin, 'next'>
   /** How long to keep a connection that has no further request after a response. */
   keepAliveMs: number
   idleMs?: number

@@ -1,4 +1,4 @@
-import { clientOf, type Turns } from '../../flow/turns.ts'
+import { clientOf, type RoundRobin } from '../../flow/round-robin.ts'
 import type { Context, Middleware } from '../context.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Context, Middleware } from '../context.ts'
  * that disconnects before its turn costs no work.
  */
 export const takeTurns =
-  (turns: Turns): Middleware =>
+  (turns: RoundRobin): Middleware =>
   async (ctx, next) => {
     ctx.state.nextTurn = () => turns.next(queueOf(ctx))
     // Unlike the path, the URL needs no parsing, which fails for some.

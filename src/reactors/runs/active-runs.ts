@@ -23,7 +23,7 @@ import type { JobRun, RunJob } from './job.ts'
 import { Jobs } from './jobs.ts'
 import { type BilledRun, type EndedRun, mayBeTakenOver, Outcomes } from './outcomes.ts'
 import { sourceTooLate, stopped, timedOut } from './provider-calls.ts'
-import type { RunSlots } from './run-slots.ts'
+import type { ProviderPermits } from './provider-permits.ts'
 import { Submission } from './submission.ts'
 
 /** Jobs that one process follows at a time. More would take too much of its time. */
@@ -42,7 +42,7 @@ interface Dependencies {
   clock: Clock
   random: Random
   logger: Logger
-  slots: RunSlots
+  permits: ProviderPermits
   sources: InputSources
   leaseMs?: number | undefined
 }
@@ -66,7 +66,7 @@ export class ActiveRuns implements Starter {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    // Each result that is being stored listens, and there are as many as slots.
+    // Each result that is being stored listens, and there are as many as permits.
     setMaxListeners(Number.POSITIVE_INFINITY, this.#lastCall.signal)
     this.leases = new Leases(dependencies, 'run')
     this.#outcomes = new Outcomes({
@@ -76,10 +76,10 @@ export class ActiveRuns implements Starter {
     })
     this.#jobs = new Jobs({
       ...dependencies,
-      end: (run, outcome) => this.end(run, outcome, run.upstream),
+      end: (run, outcome) => this.endRun(run, outcome, run.upstream),
       isOpen: ({ runId, accountId }) => this.#isOpen(runId, accountId),
       timedOut: run => this.#timedOut(run),
-      released: runId => this.leases.release(runId),
+      released: runId => this.leases.releaseLease(runId),
       progressed: (runId, progress) => this.#progress.next({ runId, progress }),
     })
   }
@@ -105,7 +105,7 @@ export class ActiveRuns implements Starter {
    * the next process follows them. Close it first.
    */
   async stop() {
-    this.#jobs.release()
+    this.#jobs.releaseJobs()
     const all = Promise.all([...this.#working.values()].map(work => work.done))
     await withinTime(this.#dependencies.clock, all, STOP_GRACE_MS, () => undefined)
     for (const { submission } of this.#working.values()) submission.stop()
@@ -115,25 +115,25 @@ export class ActiveRuns implements Starter {
     await this.leases.stop()
   }
 
-  has(runId: RunId): boolean {
-    return this.#working.has(runId) || this.#jobs.has(runId)
+  hasRun(runId: RunId): boolean {
+    return this.#working.has(runId) || this.#jobs.hasJob(runId)
   }
 
   reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Route | undefined {
     if (!this.#hasRoom) return undefined
-    const { routes, slots } = this.#dependencies
+    const { routes, permits } = this.#dependencies
     const [route] = routes.ofMode(run).findRoutes(run.endpoint, run.input)
-    if (!route || !slots.reserve(route.account.provider, run.accountId)) return undefined
+    if (!route || !permits.acquirePermit(route.account.provider, run.accountId)) return undefined
     routes.passTurn(route)
     return route
   }
 
-  /** The same for a run whose input is not read yet. The slot is exchanged if another provider takes it. */
+  /** The same for a run whose input is not read yet. The permit is exchanged if another provider takes the run. */
   reserveProvider(run: Pick<RunToDo, 'endpoint' | 'accountId' | 'livemode'>): string | undefined {
     if (!this.#hasRoom) return undefined
-    const { routes, slots } = this.#dependencies
+    const { routes, permits } = this.#dependencies
     for (const provider of routes.ofMode(run).availableProviders(run.endpoint))
-      return slots.reserve(provider, run.accountId) ? provider : undefined
+      return permits.acquirePermit(provider, run.accountId) ? provider : undefined
     return undefined
   }
 
@@ -142,13 +142,13 @@ export class ActiveRuns implements Starter {
   }
 
   releaseRoute({ account: { provider } }: Route, accountId: AccountId) {
-    this.#dependencies.slots.unreserve(provider, accountId)
+    this.#dependencies.permits.releasePermit(provider, accountId)
   }
 
-  /** Frees the slot and the lease of a run that cannot start now. */
-  decline({ accountId, runId }: RunJob, provider: string) {
-    this.#dependencies.slots.decline(provider, accountId)
-    this.leases.release(runId)
+  /** Returns the permit and the lease of a run that cannot start now. */
+  declineRun({ accountId, runId }: RunJob, provider: string) {
+    this.#dependencies.permits.declinePermit(provider, accountId)
+    this.leases.releaseLease(runId)
   }
 
   waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined {
@@ -156,23 +156,23 @@ export class ActiveRuns implements Starter {
   }
 
   beginRun(run: RunToDo, route: Route): Promise<Recorded<AccountEvent>[]> {
-    this.leases.hold(run.runId)
+    this.leases.holdLease(run.runId)
     return this.submitRun(run, route.account.provider, route)
   }
 
   /**
-   * Submits a run that has a slot of a provider, which need not be the one that takes it. `chosen` is tried first.
+   * Submits a run that has a permit of a provider, which need not be the one that takes it. `chosen` is tried first.
    * Resolves to the events that ended the run, or to none if it has not ended. Does nothing with a run that this
    * process works on already: it may have counted as lost while the log was slow to confirm its start.
    */
   submitRun(run: RunToDo, reserved: string, chosen?: Route): Promise<Recorded<AccountEvent>[]> {
     const { runId, accountId } = run
-    const { slots, logger } = this.#dependencies
-    if (this.has(runId)) {
-      slots.unreserve(reserved, accountId)
+    const { permits, logger } = this.#dependencies
+    if (this.hasRun(runId)) {
+      permits.releasePermit(reserved, accountId)
       return this.#working.get(runId)?.done ?? Promise.resolve([])
     }
-    slots.hold(runId, reserved, accountId)
+    permits.assignPermit(runId, reserved, accountId)
     const submission = new Submission(run, chosen, { ...this.#dependencies, timedOut: late => this.#timedOut(late) })
     const done = this.#process(submission)
       .catch(error => {
@@ -181,32 +181,32 @@ export class ActiveRuns implements Starter {
       })
       .finally(() => {
         this.#working.delete(runId)
-        if (!this.#jobs.has(runId)) this.leases.release(runId)
-        slots.release(runId)
+        if (!this.#jobs.hasJob(runId)) this.leases.releaseLease(runId)
+        permits.releaseRun(runId)
       })
     this.#working.set(runId, { submission, done })
     return done
   }
 
   /** Follows the job of a run that another process submitted. */
-  follow(run: JobRun) {
-    this.#jobs.follow(run, 0)
+  followJob(run: JobRun) {
+    this.#jobs.followJob(run, 0)
   }
 
   /** Polls a job whose provider reports that it has ended, whichever process follows it. */
-  pollNow(run: JobRun) {
-    if (this.#hasRoom) this.#jobs.pollNow(run)
+  pollJob(run: JobRun) {
+    if (this.#hasRoom) this.#jobs.pollJob(run)
   }
 
   /** Cancels a run if this process works on it. */
-  cancel(runId: RunId) {
+  cancelRun(runId: RunId) {
     this.#working.get(runId)?.submission.cancel()
-    this.#jobs.cancel(runId)
+    this.#jobs.cancelJob(runId)
   }
 
   /** Records the outcome of a run. Resolves to the events that ended it, or to none. */
-  end(run: EndedRun & BilledRun, outcome: ProviderOutcome, upstream?: Upstream): Promise<Recorded<AccountEvent>[]> {
-    return this.#outcomes.end(run, outcome, upstream)
+  endRun(run: EndedRun & BilledRun, outcome: ProviderOutcome, upstream?: Upstream): Promise<Recorded<AccountEvent>[]> {
+    return this.#outcomes.endRun(run, outcome, upstream)
   }
 
   /**
@@ -214,7 +214,7 @@ export class ActiveRuns implements Starter {
    * process can take it over.
    */
   async #mayBegin({ runId, accountId }: RunToDo): Promise<boolean> {
-    const isLeased = await this.leases.take([runId]).then(
+    const isLeased = await this.leases.takeLeases([runId]).then(
       taken => taken.has(runId),
       () => true,
     )
@@ -239,14 +239,14 @@ export class ActiveRuns implements Starter {
     if (!answer) return []
     const upstream = submission.route && upstreamOf(submission.route)
     if (answer.kind !== 'submitted' || !upstream)
-      return this.#outcomes.end(run, answer as ProviderOutcome, upstream, submission.isAsked)
-    await this.#outcomes.record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId, upstream })
+      return this.#outcomes.endRun(run, answer as ProviderOutcome, upstream, submission.isAsked)
+    await this.#outcomes.recordCommand(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId, upstream })
     if (mode === 'sync') {
-      if (this.#lastCall.signal.aborted) return this.end(run, stopped, upstream)
-      return new Promise(ended => this.#jobs.follow({ ...run, upstream }, answer.pollAfterMs, ended))
+      if (this.#lastCall.signal.aborted) return this.endRun(run, stopped, upstream)
+      return new Promise(ended => this.#jobs.followJob({ ...run, upstream }, answer.pollAfterMs, ended))
     }
     // A job that is accepted while the service stops is left to the next process.
-    if (this.#isAccepting) this.#jobs.follow({ ...run, upstream }, answer.pollAfterMs)
+    if (this.#isAccepting) this.#jobs.followJob({ ...run, upstream }, answer.pollAfterMs)
     return []
   }
 }

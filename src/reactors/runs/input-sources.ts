@@ -9,7 +9,7 @@ import {
   InputMediaError,
   type UseInputMedia,
 } from '../../ports/input-media.ts'
-import type { RunSlots } from './run-slots.ts'
+import type { ProviderPermits } from './provider-permits.ts'
 
 /** Files that are loaded or in use at a time, of quick runs and of those that take minutes. */
 const QUICK_SOURCES = 8
@@ -23,11 +23,11 @@ const SOURCE_BYTES = 1.5 * MAX_PRESIGNED_BYTES
 
 interface Dependencies {
   find: FindInputMedia
-  slots: RunSlots
+  permits: ProviderPermits
   clock: Clock
 }
 
-/** Loads the files behind the inputs of runs, few at a time. A run holds no slot of its provider meanwhile. */
+/** Loads the files behind the inputs of runs, few at a time. A run holds no permit of its provider meanwhile. */
 export class InputSources {
   readonly #dependencies: Dependencies
   readonly #quick = placesFor(QUICK_SOURCES)
@@ -45,11 +45,11 @@ export class InputSources {
   }
 
   readonly use: UseInputMedia = async ({ further = [], runId, accountId, isLong, ...first }, signal, use) => {
-    const { slots, clock } = this.#dependencies
+    const { permits, clock } = this.#dependencies
     const host = hostOf(first.url)
     const { sources, room } = isLong ? this.#long : this.#quick
     this.#missing.set(runId, first.parameter ?? 'image_url')
-    slots.leave(runId)
+    permits.suspendPermit(runId)
     try {
       await sources.acquire(host, accountId, signal)
       try {
@@ -70,7 +70,7 @@ export class InputSources {
             media.push(loaded)
           }
           this.#missing.delete(runId)
-          await slots.retake(runId, signal)
+          await permits.resumePermit(runId, signal)
           return await use(...(media as [InputMedia, ...InputMedia[]]))
         } finally {
           reserved.release()

@@ -39,8 +39,8 @@ export class FollowedJob {
   /** Whether it is to be polled once more as soon as the poll in progress has ended. */
   isAwaited = false
   isVisit: boolean
-  /** Whether it holds one of its provider's slots. */
-  hasSlot = false
+  /** Whether it holds one of its provider's permits. */
+  hasPermit = false
   /** When the provider was asked to stop the job, on the monotonic clock. */
   cancelAtMs: number | undefined
   /** The outcome of the run, whatever the provider still reports. */
@@ -101,7 +101,7 @@ export class JobOutcomes {
   }
 
   /** Undefined while the job continues; the job then knows when to poll again. */
-  async of(row: WatchTask, followed: FollowedJob): Promise<ProviderOutcome | undefined> {
+  async pollOutcome(row: WatchTask, followed: FollowedJob): Promise<ProviderOutcome | undefined> {
     const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs } = row
     const { routes, log, clock, logger } = this.#dependencies
     const accepted = routes.findAcceptedRoute(endpoint, row.upstream)

@@ -39,7 +39,7 @@ export class Jobs {
   readonly #outcomes: JobOutcomes
   readonly #followed = new Map<RunId, FollowedJob>()
   readonly #polls = new Set<Promise<void>>()
-  readonly #slots = new Semaphore({ each: POLLS_PER_PROVIDER })
+  readonly #permits = new Semaphore({ each: POLLS_PER_PROVIDER })
   #stopPolling = () => {}
   #isTicking = false
 
@@ -52,7 +52,7 @@ export class Jobs {
     return this.#followed.size
   }
 
-  has(runId: RunId): boolean {
+  hasJob(runId: RunId): boolean {
     return this.#followed.get(runId)?.isVisit === false
   }
 
@@ -61,7 +61,7 @@ export class Jobs {
   }
 
   /** Leaves the jobs to the next process, except those whose end a client awaits here. */
-  release() {
+  releaseJobs() {
     for (const [runId, followed] of this.#followed) {
       if (followed.ended) continue
       this.#followed.delete(runId)
@@ -77,7 +77,7 @@ export class Jobs {
     await Promise.all(this.#polls)
   }
 
-  follow(run: JobRun, pollAfterMs: number, ended?: FollowedJob['ended']) {
+  followJob(run: JobRun, pollAfterMs: number, ended?: FollowedJob['ended']) {
     const visit = this.#followed.get(run.runId)
     if (visit?.isVisit) Object.assign(visit, { isVisit: false, ended })
     else this.#add(run, { isVisit: false, ended }).pollAfter(pollAfterMs)
@@ -87,13 +87,13 @@ export class Jobs {
    * Polls a job as soon as possible because its provider reports that it has ended. One that another process follows is
    * polled once: that process would find it out later.
    */
-  pollNow(run: JobRun) {
+  pollJob(run: JobRun) {
     const followed = this.#followed.get(run.runId) ?? this.#add(run, { isVisit: true })
     followed.pollSoon()
   }
 
   /** Polls a job as soon as possible because the client has cancelled it, unless its provider already knows. */
-  cancel(runId: RunId) {
+  cancelJob(runId: RunId) {
     const followed = this.#followed.get(runId)
     if (followed && followed.cancelAtMs === undefined) followed.pollSoon()
   }
@@ -128,9 +128,9 @@ export class Jobs {
 
   #begin(runId: RunId, followed: FollowedJob) {
     if (followed.isPolling) return
-    // A job whose outcome is known needs no slot: its provider is not polled again.
-    if (!followed.ending && !this.#slots.tryAcquire(followed.provider, followed.accountId)) return
-    followed.hasSlot = !followed.ending
+    // A job whose outcome is known needs no permit: its provider is not polled again.
+    if (!followed.ending && !this.#permits.tryAcquire(followed.provider, followed.accountId)) return
+    followed.hasPermit = !followed.ending
     followed.isPolling = true
     const poll = this.#pollUntilEnded(runId, followed)
       .catch(error => this.#dependencies.logger.error({ err: error, runId }, 'a job could not be polled; retrying'))
@@ -138,7 +138,7 @@ export class Jobs {
         followed.isPolling = false
         if (followed.isAwaited) followed.pollSoon()
         else if (followed.isVisit) this.#followed.delete(runId)
-        this.#freeSlot(followed)
+        this.#releasePermit(followed)
         this.#polls.delete(poll)
       })
     this.#polls.add(poll)
@@ -159,9 +159,9 @@ export class Jobs {
     if (row?.task !== 'watch-run' || row.jobId === undefined) {
       if (await this.#dependencies.isOpen({ accountId: followed.accountId, runId })) return
     } else {
-      const outcome = await this.#outcomes.of(row, followed)
+      const outcome = await this.#outcomes.pollOutcome(row, followed)
       // Recording the outcome may take long.
-      this.#freeSlot(followed)
+      this.#releasePermit(followed)
       if (!outcome || !this.#followed.has(runId)) return
       events = await this.#dependencies.end(row, outcome)
     }
@@ -170,8 +170,8 @@ export class Jobs {
     followed.ended?.(events)
   }
 
-  #freeSlot(followed: FollowedJob) {
-    if (followed.hasSlot) this.#slots.release(followed.provider, followed.accountId)
-    followed.hasSlot = false
+  #releasePermit(followed: FollowedJob) {
+    if (followed.hasPermit) this.#permits.release(followed.provider, followed.accountId)
+    followed.hasPermit = false
   }
 }

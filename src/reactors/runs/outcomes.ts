@@ -49,7 +49,7 @@ export class Outcomes {
    * Stores a run's result and ends the run. Resolves to the events that ended it, or to none. `upstream` was asked to
    * do it, unless `isAsked` is false.
    */
-  async end(
+  async endRun(
     run: EndedRun & BilledRun,
     outcome: ProviderOutcome,
     upstream?: Upstream,
@@ -57,11 +57,11 @@ export class Outcomes {
   ): Promise<Recorded<AccountEvent>[]> {
     const cost = upstream && isAsked ? await runCost(this.#dependencies, run, outcome, upstream) : undefined
     const command = await this.#toCommand(run, outcome, { upstream: upstream && worked(upstream, outcome), cost })
-    return command ? this.record(run.accountId, command) : []
+    return command ? this.recordCommand(run.accountId, command) : []
   }
 
   /** Records a command, however long the log accepts no writes. A refusal means that another process was first. */
-  async record(accountId: AccountId, command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
+  async recordCommand(accountId: AccountId, command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
     const { accounts, clock, logger, mayRetry } = this.#dependencies
     const outcome = await retryUntilAvailable(
       clock,

@@ -6,7 +6,7 @@ import type { ViewStore } from '../../ports/view-store.ts'
 import type { Health } from '../../services/providers/health.ts'
 import { REPORT_MS } from '../../services/providers/provider-reports.ts'
 import { every, withinTime } from '../../time/timers.ts'
-import type { RunSlots } from './run-slots.ts'
+import type { ProviderPermits } from './provider-permits.ts'
 
 /** How often the report may change. */
 const TICK_MS = 1000
@@ -20,8 +20,8 @@ const STOP_MS = 500
 interface Dependencies {
   /** Those that are configured. */
   providers: readonly string[]
-  health: Pick<Health, 'rests'>
-  slots: Pick<RunSlots, 'inUse'>
+  health: Pick<Health, 'openBreakers'>
+  permits: Pick<ProviderPermits, 'countCalls'>
   maxCalls: number
   views: Pick<ViewStore, 'report'>
   clock: Clock
@@ -64,7 +64,7 @@ export class ProviderReports {
   #tick() {
     const { clock, health, logger } = this.#dependencies
     if (this.#writing) return
-    const rests = health.rests().slice(0, MAX_REPORTED_CIRCUITS)
+    const rests = health.openBreakers().slice(0, MAX_REPORTED_CIRCUITS)
     const calls = this.#calls()
     const state = JSON.stringify([calls, rests])
     const nowMs = clock.monotonicMs()
@@ -82,8 +82,8 @@ export class ProviderReports {
   }
 
   #calls(): Record<string, number> {
-    const { providers, slots } = this.#dependencies
-    return Object.fromEntries(providers.map(provider => [provider, slots.inUse(provider)]))
+    const { providers, permits } = this.#dependencies
+    return Object.fromEntries(providers.map(provider => [provider, permits.countCalls(provider)]))
   }
 
   async #write(report: ProviderReport | undefined) {

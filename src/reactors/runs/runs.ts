@@ -16,7 +16,7 @@ import { readQueuedRun, readRunInput } from '../../services/runs/shown-inputs.ts
 import { chooseFrom, DueLoop } from '../due-loop.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { cancelled, lost, unavailable } from './provider-calls.ts'
-import type { RunSlots } from './run-slots.ts'
+import type { ProviderPermits } from './provider-permits.ts'
 
 /** How often to look for queued runs without being woken, and for lost ones. */
 const START_POLL_MS = 500
@@ -31,7 +31,7 @@ const MAX_NOT_QUEUED = 50_000
 interface Dependencies {
   activeRuns: ActiveRuns
   routes: Routes
-  slots: RunSlots
+  permits: ProviderPermits
   accounts: AccountMailboxes
   log: EventLog
   views: ViewStore
@@ -54,19 +54,23 @@ export class RunsReactor {
     const start = {
       pollMs: START_POLL_MS,
       maxAheadMs: MAX_AHEAD_MS,
-      needsWork: ({ runId }: StartTask) => !dependencies.activeRuns.has(runId) && !this.#notQueued.has(runId),
-      take: (rows: StartTask[]) => this.#start(rows),
+      needsWork: ({ runId }: StartTask) => !dependencies.activeRuns.hasRun(runId) && !this.#notQueued.has(runId),
+      takeRows: (rows: StartTask[]) => this.#start(rows),
     }
-    const watch = { pollMs: WATCH_POLL_MS, maxAheadMs: MAX_AHEAD_MS, take: (rows: WatchTask[]) => this.#watch(rows) }
+    const watch = {
+      pollMs: WATCH_POLL_MS,
+      maxAheadMs: MAX_AHEAD_MS,
+      takeRows: (rows: WatchTask[]) => this.#watch(rows),
+    }
     this.#starts = new DueLoop(dependencies, { ...start, queues: queues.start })
     this.#lost = new DueLoop(dependencies, { ...watch, queues: queues.watch })
     this.#cancels = new DueLoop(dependencies, { ...watch, queues: queues.cancel })
   }
 
   start(changes: Observable<Changes>) {
-    const { activeRuns, slots } = this.#dependencies
+    const { activeRuns, permits } = this.#dependencies
     activeRuns.start()
-    this.#subscription = slots.freed.subscribe(() => this.#starts.resume())
+    this.#subscription = permits.freed.subscribe(() => this.#starts.resume())
     this.#starts.start(changes)
     this.#lost.start()
     this.#cancels.start(changes)
@@ -81,7 +85,7 @@ export class RunsReactor {
     await activeRuns.stop()
   }
 
-  /** Starts as many queued runs of one provider as it has free slots. The others have to wait. */
+  /** Starts as many queued runs of one provider as it has free permits. Other runs have to wait. */
   async #start(rows: StartTask[]): Promise<StartTask[]> {
     const { activeRuns, logger } = this.#dependencies
     const reserved = new Map<StartTask, string | undefined>()
@@ -91,7 +95,7 @@ export class RunsReactor {
       reserved.set(row, provider)
       return provider !== undefined
     })
-    const leased = await activeRuns.leases.take(chosen.map(row => row.runId)).catch(error => {
+    const leased = await activeRuns.leases.takeLeases(chosen.map(row => row.runId)).catch(error => {
       logger.error({ err: error }, 'queued runs could not be leased')
       return new Set<RunId>()
     })
@@ -100,7 +104,7 @@ export class RunsReactor {
         const provider = reserved.get(row)
         if (provider === undefined) return this.#endUnserved(row, leased.has(row.runId))
         const started = leased.has(row.runId) && (await this.#startOne(row, provider))
-        if (!started) activeRuns.decline(row, provider)
+        if (!started) activeRuns.declineRun(row, provider)
       }),
     )
     return waiting
@@ -117,7 +121,7 @@ export class RunsReactor {
       const [route] = routes.findRoutes(endpoint, input)
       if (!route) {
         // Otherwise all providers that could take it rest.
-        if (routes.unmetParameters(endpoint, input)) await activeRuns.end(row, unavailable(endpoint))
+        if (routes.unmetParameters(endpoint, input)) await activeRuns.endRun(row, unavailable(endpoint))
         return false
       }
       const upstream = upstreamOf(route)
@@ -151,20 +155,20 @@ export class RunsReactor {
     logger.error({ runId, endpoint }, 'a run failed because no provider takes the job')
     this.#notQueued.set(runId, true)
     await activeRuns
-      .end(row, unavailable(endpoint))
+      .endRun(row, unavailable(endpoint))
       .catch(error => logger.error({ err: error, runId }, 'a run could not be ended'))
-    activeRuns.leases.release(runId)
+    activeRuns.leases.releaseLease(runId)
   }
 
   /** Forwards requests to cancel, and takes over started runs whose process has died. */
   async #watch(rows: WatchTask[]): Promise<WatchTask[]> {
     const { activeRuns, clock } = this.#dependencies
     const nowMs = clock.nowMs()
-    for (const row of rows) if (row.cancelRequested) activeRuns.cancel(row.runId)
+    for (const row of rows) if (row.cancelRequested) activeRuns.cancelRun(row.runId)
     // A run that has just started has no lease yet. A start far ahead was recorded before a clock went back.
     const isOld = ({ startedAt }: WatchTask) => Math.abs(nowMs - Date.parse(startedAt)) >= WATCH_AFTER_MS
-    const foreign = rows.filter(row => !activeRuns.has(row.runId) && isOld(row))
-    const leased = await activeRuns.leases.take(foreign.map(row => row.runId))
+    const foreign = rows.filter(row => !activeRuns.hasRun(row.runId) && isOld(row))
+    const leased = await activeRuns.leases.takeLeases(foreign.map(row => row.runId))
     for (const row of foreign) if (leased.has(row.runId)) await this.#tryTakeOver(row)
     return []
   }
@@ -177,7 +181,7 @@ export class RunsReactor {
     } catch (error) {
       logger.error({ err: error, runId }, 'a run could not be taken over; retrying')
       // Another process may end it first, so the lease must not wait for the next look.
-      if (!activeRuns.has(runId)) activeRuns.leases.release(runId)
+      if (!activeRuns.hasRun(runId)) activeRuns.leases.releaseLease(runId)
     }
   }
 
@@ -190,22 +194,22 @@ export class RunsReactor {
     const { accountId, runId, mode, endpoint } = row
     // The account's own state decides: a row may be older than it.
     const run = (await accounts.currentState(accountId)).openRuns.get(runId)
-    if (activeRuns.has(runId)) return
-    if (!run?.isStarted) return activeRuns.leases.release(runId)
+    if (activeRuns.hasRun(runId)) return
+    if (!run?.isStarted) return activeRuns.leases.releaseLease(runId)
     const { jobId, isCancelRequested, livemode, upstream = row.upstream } = run
     logger.warn({ runId, jobId }, 'taking over a run that its process abandoned')
-    if (mode === 'async' && jobId !== undefined) return activeRuns.follow({ ...row, upstream })
+    if (mode === 'async' && jobId !== undefined) return activeRuns.followJob({ ...row, upstream })
     const client = routes.findAcceptedRoute(endpoint, upstream)?.account.client
     // Nobody knows whether this provider has accepted it, or one that came after it.
     const isRepeatable = client?.deduplicates && routes.ofMode({ livemode }).deduplicates(endpoint)
-    if (mode === 'sync' || !isRepeatable) await activeRuns.end(row, lost, upstream)
-    else if (isCancelRequested) await activeRuns.end(row, cancelled, upstream)
+    if (mode === 'sync' || !isRepeatable) await activeRuns.endRun(row, lost, upstream)
+    else if (isCancelRequested) await activeRuns.endRun(row, cancelled, upstream)
     else {
       const input = await readRunInput(log, row)
       const reserved = activeRuns.reserveProvider({ endpoint, accountId, livemode })
       if (reserved !== undefined) return void activeRuns.submitRun({ ...row, livemode, input }, reserved)
     }
-    // Without a free slot, the next look tries again.
-    activeRuns.leases.release(runId)
+    // Without a free permit, the next look tries again.
+    activeRuns.leases.releaseLease(runId)
   }
 }

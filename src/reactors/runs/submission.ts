@@ -6,7 +6,7 @@ import type { Route, Routes } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/runs.ts'
 import { delay } from '../../time/timers.ts'
 import { broken, CALL_TIMEOUT_MS, callProvider, cancelled, inDoubt, stopped, unavailable } from './provider-calls.ts'
-import type { RunSlots } from './run-slots.ts'
+import type { ProviderPermits } from './provider-permits.ts'
 
 /** The default of endpoints: a second and a third attempt, after one and two seconds. */
 const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
@@ -14,7 +14,7 @@ const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
 interface Dependencies {
   routes: Pick<Routes, 'ofMode' | 'passTurn'>
   health: Health
-  slots: Pick<RunSlots, 'move' | 'moveInTurn'>
+  permits: Pick<ProviderPermits, 'movePermit' | 'awaitPermit'>
   clock: Clock
   logger: Logger
   /** The outcome of a run whose time limit has ended. */
@@ -94,18 +94,18 @@ export class Submission {
 
   /** Tries one route after another until one takes the run or refuses it for good. */
   async #submitToFirst(chosen: Route | undefined): Promise<ProviderOutcome | Submitted> {
-    const { routes, slots } = this.#dependencies
+    const { routes, permits } = this.#dependencies
     const { runId, endpoint, input } = this.run
     const { signal } = this.#abort
     let answer: ProviderOutcome | Submitted = unavailable(endpoint)
     let full: Route | undefined
     for (const route of routes.ofMode(this.run).findRoutes(endpoint, input, chosen)) {
-      if (slots.move(runId, route.account.provider)) answer = await this.#submitTo(route)
+      if (permits.movePermit(runId, route.account.provider)) answer = await this.#submitTo(route)
       else full ??= route
       if (signal.aborted || !mayMoveOn(answer)) return answer
     }
     if (!full) return answer
-    await slots.moveInTurn(runId, full.account.provider, signal).catch(() => undefined)
+    await permits.awaitPermit(runId, full.account.provider, signal).catch(() => undefined)
     return signal.aborted ? answer : this.#submitTo(full)
   }
 
@@ -118,7 +118,7 @@ export class Submission {
     const { signal: stop } = this.#abort
     const { provider, client } = account
     if (route !== this.#chosen) routes.passTurn(route)
-    health.began(account, upstream.model)
+    health.beginCall(account, upstream.model)
     try {
       const answer = await callProvider(
         clock,
@@ -133,16 +133,16 @@ export class Submission {
           { runId, endpoint, provider, account: account.account, ...answer.fault },
           'a provider could not take a job',
         )
-      this.#logChange(route, health.ended(account, upstream.model, answer))
+      this.#logChange(route, health.endCall(account, upstream.model, answer))
       this.#isAsked = !mayMoveOn(answer)
       return answer
     } catch (error) {
       if (stop.aborted) {
-        health.abandoned(account, upstream.model)
+        health.abandonCall(account, upstream.model)
         return broken
       }
       logger.warn({ err: error, runId, endpoint, provider }, 'a provider did not answer')
-      this.#logChange(route, health.ended(account, upstream.model, undefined))
+      this.#logChange(route, health.endCall(account, upstream.model, undefined))
       return client.deduplicates ? broken : inDoubt
     }
   }

@@ -24,7 +24,11 @@ export class KeyExpiriesReactor {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    this.#loop = new DueLoop(dependencies, { queues: queues.notices, pollMs: POLL_MS, take: rows => this.#take(rows) })
+    this.#loop = new DueLoop(dependencies, {
+      queues: queues.notices,
+      pollMs: POLL_MS,
+      takeRows: rows => this.#take(rows),
+    })
   }
 
   start(changes: Observable<Changes>) {

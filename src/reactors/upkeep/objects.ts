@@ -46,7 +46,11 @@ export class ObjectsReactor {
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#leases = new Leases(dependencies, 'object')
-    this.#loop = new DueLoop(dependencies, { queues: queues.objects, pollMs: POLL_MS, take: rows => this.#take(rows) })
+    this.#loop = new DueLoop(dependencies, {
+      queues: queues.objects,
+      pollMs: POLL_MS,
+      takeRows: rows => this.#take(rows),
+    })
   }
 
   start(changes: Observable<Changes>) {
@@ -62,7 +66,7 @@ export class ObjectsReactor {
   }
 
   async #take(tasks: ObjectTask[]): Promise<ObjectTask[]> {
-    const leased = await this.#leases.take(tasks.map(idOf))
+    const leased = await this.#leases.takeLeases(tasks.map(idOf))
     const doAll = mergeMap(async (task: ObjectTask) => leased.has(idOf(task)) && this.#do(task), AT_A_TIME)
     const done = await lastValueFrom(from(tasks).pipe(doAll, toArray()))
     // A task that keeps failing must not block those after it. If all fail, the store is down.
@@ -82,7 +86,7 @@ export class ObjectsReactor {
       this.#dependencies.logger.error({ err: error, task }, 'a file could not be deleted or inspected; retrying')
       return false
     } finally {
-      this.#leases.release(idOf(task))
+      this.#leases.releaseLease(idOf(task))
     }
   }
 

@@ -71,12 +71,12 @@ export class OperatorMails {
       const aheadMs = Date.parse(mail.dueAt) - clock.nowMs()
       if (aheadMs > 0 && aheadMs < MAX_AHEAD_MS) continue
       const lease = String(number)
-      if (!(await this.#leases.take([lease])).has(lease)) continue
+      if (!(await this.#leases.takeLeases([lease])).has(lease)) continue
       try {
         // Another process may have sent it since.
         if ((await alerts.state()).pending.get(number)?.attempts === mail.attempts) await this.#send(number, mail)
       } finally {
-        this.#leases.release(lease)
+        this.#leases.releaseLease(lease)
       }
     }
   }

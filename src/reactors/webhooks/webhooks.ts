@@ -14,13 +14,13 @@ import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import { retryUntilAvailable, withinTime } from '../../time/timers.ts'
 import { chooseFrom, DueLoop } from '../due-loop.ts'
-import { laneOf } from '../due-rows.ts'
+import { accountQueueOf } from '../due-rows.ts'
 import { Leases } from '../leases.ts'
 import { type Delivery, type NoticeDependencies, noticeDelivery, webhookDelivery } from './attempts.ts'
 
 /** Attempts at a time, to one host and in total. The first limit keeps a slow receiver from delaying the others. */
-const SLOTS_PER_HOST = 128
-const SLOTS = 512
+const REQUESTS_PER_HOST = 128
+const MAX_REQUESTS = 512
 
 /** Deliveries that an account has not paid for, to one host: at once, and after that in each second. */
 const FREE_BURST = 100
@@ -55,7 +55,7 @@ export class WebhooksReactor {
   readonly #loop: DueLoop<Task>
   readonly #leases: Leases<string>
   readonly #working = new Map<string, Promise<void>>()
-  readonly #slots = new Semaphore({ each: SLOTS_PER_HOST, total: SLOTS })
+  readonly #permits = new Semaphore({ each: REQUESTS_PER_HOST, total: MAX_REQUESTS })
   readonly #freePace: Pace
   /**
    * The positions of the rows whose attempts are recorded. A time would not do: by the clocks of two processes, a
@@ -74,7 +74,7 @@ export class WebhooksReactor {
       maxAheadMs: MAX_AHEAD_MS,
       // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
       needsWork: row => !this.#working.has(idOf(row)) && this.#recorded.get(idOf(row)) !== row.position,
-      take: rows => this.#take(rows),
+      takeRows: rows => this.#take(rows),
     })
   }
 
@@ -92,7 +92,7 @@ export class WebhooksReactor {
 
   async #take(rows: Task[]): Promise<Task[]> {
     const { chosen, waiting } = chooseFrom(rows, row => this.#reserve(row))
-    const leased = await this.#leases.take(chosen.map(idOf)).catch(error => {
+    const leased = await this.#leases.takeLeases(chosen.map(idOf)).catch(error => {
       for (const row of chosen) this.#free(row)
       throw error
     })
@@ -105,16 +105,16 @@ export class WebhooksReactor {
 
   #reserve(row: Task): boolean {
     const { queue, accountId } = row
-    const lane = laneOf(row)
+    const accountQueue = accountQueueOf(row)
     const isFree = queue.startsWith(queues.deliverFree)
-    if (isFree && !this.#freePace.allows(lane)) return false
-    const isTaken = this.#slots.tryAcquire(hostOf(queue), accountId)
-    if (isFree && isTaken) this.#freePace.count(lane)
+    if (isFree && !this.#freePace.allows(accountQueue)) return false
+    const isTaken = this.#permits.tryAcquire(hostOf(queue), accountId)
+    if (isFree && isTaken) this.#freePace.count(accountQueue)
     return isTaken
   }
 
   #free({ queue, accountId }: Task) {
-    this.#slots.release(hostOf(queue), accountId)
+    this.#permits.release(hostOf(queue), accountId)
   }
 
   #begin(row: Task) {
@@ -130,7 +130,7 @@ export class WebhooksReactor {
       .then(wasSent => {
         this.#working.delete(id)
         this.#free(row)
-        this.#leases.release(id)
+        this.#leases.releaseLease(id)
         // Without an attempt, the loop would find the same row again.
         if (wasSent) this.#loop.resume()
       })
@@ -153,7 +153,7 @@ export class WebhooksReactor {
       this.#recorded.set(idOf(task), task.position)
       return false
     }
-    const command = await adaptToHost({ limits: this.#slots, clock }, hostOf(queue), () => delivery.attempt(state))
+    const command = await adaptToHost({ limits: this.#permits, clock }, hostOf(queue), () => delivery.attempt(state))
     const { type: _, outcome, ...facts } = command
     // The stop may have cut the connection; that is no failure of the receiver.
     if (this.#stopped && !outcome.delivered) return true

@@ -12,7 +12,7 @@ import type { ProviderAccount } from './provider-account.ts'
 /** Polls jobs: see `src/reactors/runs/active-runs.ts`. */
 export interface Poller {
   /** Polls the job of a run as soon as possible, if this process works on runs. */
-  pollNow(run: WatchTask): void
+  pollJob(run: WatchTask): void
 }
 
 interface Dependencies {
@@ -60,7 +60,7 @@ export class Callbacks {
     const run = runId && (await this.#dependencies.views.get<DueRow>('due', runId))
     // A provider may sign callbacks about jobs that are not ours.
     if (run && run.task === 'watch-run' && run.upstream.provider === provider && lastPart(run.jobId) === job.jobId)
-      this.#dependencies.poller.pollNow(run)
+      this.#dependencies.poller.pollJob(run)
     return answer(undefined)
   }
 }

@@ -18,13 +18,13 @@ const RATE_LIMIT_REST_MS = 5_000
 export const MAX_WAIT_MS = 5 * 60_000
 
 /** Why an account or a model takes no jobs, and until when, on the monotonic clock. */
-export interface Rest {
+export interface OpenBreaker {
   kind: ProviderFault['kind']
   untilMs: number
 }
 
 /** An open breaker of an account, or of one of its models. */
-export interface RestOf extends Rest {
+export interface NamedBreaker extends OpenBreaker {
   provider: string
   account: string
   model?: string
@@ -50,14 +50,14 @@ export interface HealthChange {
   /** A fault that only the operator can mend. */
   fault?: ProviderFault['kind']
   /** A wait has begun. */
-  rest?: RestOf
+  rest?: NamedBreaker
 }
 
 interface Breaker {
   failures: number
   /** Of the last failure. */
   kind: ProviderFault['kind']
-  rest?: Rest
+  rest?: OpenBreaker
 }
 
 /**
@@ -75,9 +75,9 @@ export class Health {
   }
 
   /** Why the account takes no job for the model now, and until when at the least; undefined if it takes one. */
-  restOf(account: AccountName, model: string): Rest | undefined {
+  openBreakerOf(account: AccountName, model: string): OpenBreaker | undefined {
     const nowMs = this.#clock.monotonicMs()
-    let last: Rest | undefined
+    let last: OpenBreaker | undefined
     for (const name of namesOf(account, model)) {
       const rest = this.#breakers.get(name)?.rest
       if (rest && rest.untilMs > (last?.untilMs ?? nowMs)) last = rest
@@ -86,7 +86,7 @@ export class Health {
   }
 
   /** All open breakers. */
-  rests(): RestOf[] {
+  openBreakers(): NamedBreaker[] {
     const nowMs = this.#clock.monotonicMs()
     return [...this.#breakers].flatMap(([name, { rest }]) =>
       rest && rest.untilMs > nowMs ? [{ ...rest, ...partsOf(name) }] : [],
@@ -101,7 +101,7 @@ export class Health {
   }
 
   /** An attempt begins. After an open breaker, other attempts wait until this attempt shows whether the model works. */
-  began(account: ProviderAccount, model: string) {
+  beginCall(account: ProviderAccount, model: string) {
     const untilMs = this.#clock.monotonicMs() + REST_MS
     for (const name of namesOf(account, model)) {
       const breaker = this.#breakers.get(name)
@@ -110,7 +110,7 @@ export class Health {
   }
 
   /** An attempt ended with an answer; undefined if there was none. */
-  ended(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined): HealthChange {
+  endCall(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined): HealthChange {
     const [ofAccount, ofModel] = namesOf(account, model)
     const fault = answer ? faultOf(answer) : ({ kind: 'unreachable' } as const)
     if (!fault) {
@@ -132,7 +132,7 @@ export class Health {
   }
 
   /** An attempt was given up before there could be an answer. */
-  abandoned(account: ProviderAccount, model: string) {
+  abandonCall(account: ProviderAccount, model: string) {
     const nowMs = this.#clock.monotonicMs()
     for (const name of namesOf(account, model)) {
       const breaker = this.#breakers.get(name)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import { every } from '../../time/timers.ts'
-import type { Rest } from './health.ts'
+import type { OpenBreaker } from './health.ts'
 import type { ProviderAccount } from './provider-account.ts'
 import { readReports, type SharedRest } from './provider-reports.ts'
 
@@ -45,7 +45,10 @@ export class ReportedRests {
     this.#stop()
   }
 
-  restOf({ provider, account }: Pick<ProviderAccount, 'provider' | 'account'>, model: string): Rest | undefined {
+  openBreakerOf(
+    { provider, account }: Pick<ProviderAccount, 'provider' | 'account'>,
+    model: string,
+  ): OpenBreaker | undefined {
     const { clock } = this.#dependencies
     const leftMs = ({ until }: SharedRest) => Date.parse(until) - clock.nowMs()
     const [longest] = this.#rests

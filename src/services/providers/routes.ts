@@ -30,7 +30,7 @@ export interface RoutesDependencies {
   sandbox: ProviderAccount | undefined
   /** Whether it also serves endpoints that no other provider serves, while some are configured. */
   fallsBack: boolean
-  health: Pick<Health, 'restOf'>
+  health: Pick<Health, 'openBreakerOf'>
   /** What operators have chosen. */
   choices: { readonly known: Choices }
   clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
@@ -121,7 +121,8 @@ export class Routes {
   /** The providers that take jobs for an endpoint now, the best first. */
   *availableProviders(endpoint: string): Generator<string> {
     for (const { provider, model } of this.#bindings(endpoint))
-      if (this.#accountsOf(provider).some(account => !this.#dependencies.health.restOf(account, model))) yield provider
+      if (this.#accountsOf(provider).some(account => !this.#dependencies.health.openBreakerOf(account, model)))
+        yield provider
     if (this.#hasSandbox(endpoint)) yield SANDBOX
   }
 
@@ -133,7 +134,7 @@ export class Routes {
     for (const binding of this.#bindings(endpoint)) {
       if (input && 'unmet' in upstreamParameters(binding, input)) continue
       for (const account of this.#accountsOf(binding.provider)) {
-        const rest = health.restOf(account, binding.model)
+        const rest = health.openBreakerOf(account, binding.model)
         if (!rest) return undefined
         untilMs = Math.min(untilMs, rest.untilMs)
       }
@@ -146,14 +147,14 @@ export class Routes {
    * that was found when the run started, comes before the others.
    */
   *findRoutes(endpoint: string, input: Record<string, unknown>, chosen?: Route): Generator<Route> {
-    if (chosen && !this.#dependencies.health.restOf(chosen.account, chosen.upstream.model)) yield chosen
+    if (chosen && !this.#dependencies.health.openBreakerOf(chosen.account, chosen.upstream.model)) yield chosen
     for (const binding of this.#bindings(endpoint)) {
       const mapped = upstreamParameters(binding, input)
       if ('unmet' in mapped) continue
       const { model, operation, output } = binding
       for (const account of this.#inTurn(binding.provider)) {
         const isChosen = account === chosen?.account && model === chosen.upstream.model
-        if (isChosen || this.#dependencies.health.restOf(account, model)) continue
+        if (isChosen || this.#dependencies.health.openBreakerOf(account, model)) continue
         yield { account, upstream: { model, operation, output, parameters: mapped.parameters } }
       }
     }

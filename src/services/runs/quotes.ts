@@ -48,7 +48,10 @@ export class Quotes {
   }
 
   /** The size of the request has been checked. */
-  async quote(caller: AccountCaller, { model, input: given, webhook_url }: RunRequest): Promise<Answer<PricedRequest>> {
+  async priceRun(
+    caller: AccountCaller,
+    { model, input: given, webhook_url }: RunRequest,
+  ): Promise<Answer<PricedRequest>> {
     const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#dependencies
     const mode = modeOf(caller)
     const routes = this.#dependencies.routes.ofMode(mode)

@@ -58,26 +58,26 @@ export class RunReads {
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#newestFirst = new NewestFirst(dependencies)
-    const read = (accountId: AccountId, runId: RunId) => this.getExisting(accountId, runId)
+    const read = (accountId: AccountId, runId: RunId) => this.readRun(accountId, runId)
     this.#changes = new RunChanges({ watch: dependencies.watch, read })
   }
 
   /** A caller's own run, by either form of its id. One of another account or mode is treated as absent. */
-  async find(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
+  async findRun(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
     const runId = parseRunId(id)
     const row = runId && (await this.#rowOf(caller.accountId, runId))
     return row && isSeenBy(caller, row) ? answer(row) : refuse('run_not_found')
   }
 
   /** A run that is known to exist. Rejects with Unavailable if its row is missing or forged. */
-  async getExisting(accountId: AccountId, runId: RunId): Promise<RunRow> {
+  async readRun(accountId: AccountId, runId: RunId): Promise<RunRow> {
     const row = await this.#rowOf(accountId, runId)
     if (!row) throw this.#dependencies.reads.missing('runs', runKey(accountId, runId))
     return row
   }
 
   /** A page of a caller's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
-  list(
+  listRuns(
     caller: AccountCaller,
     { limit, cursor, status, model, label }: RunsQuery,
     client?: WaitingClient,

@@ -126,7 +126,7 @@ export class Runs {
   /** The price of a run. Refuses every request that a run would, except for a lack of credits or a limit. */
   async quote(caller: AccountCaller, given: RunRequest): Promise<Answer<PricedRequest>> {
     const request = normal(given)
-    return sizeRefusal(request) ?? this.#dependencies.quotes.quote(caller, request)
+    return sizeRefusal(request) ?? this.#dependencies.quotes.priceRun(caller, request)
   }
 
   /** Runs a model. Returns the run as it is when the wait ends. Rejects with Unavailable. */
@@ -140,15 +140,15 @@ export class Runs {
     if (tooLarge) return tooLarge
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
-    const repeated = idempotency && (await this.#repeat(caller, idempotency, options))
+    const repeated = idempotency && (await this.#findRepeat(caller, idempotency, options))
     if (repeated) return repeated
 
     // Another process may have accepted this request under the same key while it could still be priced and taken.
-    const findAccepted = async () => idempotency && this.#repeat(caller, idempotency, options, 'log')
+    const findAccepted = async () => idempotency && this.#findRepeat(caller, idempotency, options, 'log')
     let priced: Answer<PricedRequest>
     try {
-      priced = await quotes.quote(caller, request)
-      if (!('refuse' in priced)) priced = this.#taken(priced.value)
+      priced = await quotes.priceRun(caller, request)
+      if (!('refuse' in priced)) priced = this.#checkCapacity(priced.value)
     } catch (error) {
       const earlier = await findAccepted()
       if (earlier) return earlier
@@ -215,7 +215,7 @@ export class Runs {
   }
 
   /** Refuses a run that no provider would take now. Throws Unavailable if its result could not be kept. */
-  #taken(priced: PricedRequest): Answer<PricedRequest> {
+  #checkCapacity(priced: PricedRequest): Answer<PricedRequest> {
     const { starter, objects } = this.#dependencies
     const { endpoint, input, livemode } = priced
     const run = { endpoint: endpoint.id, input, ...(livemode === false && { livemode }) }
@@ -235,7 +235,7 @@ export class Runs {
   ): Promise<Answer<RunRow>> {
     const { accounts, runReads } = this.#dependencies
     const { accountId } = caller
-    const found = await runReads.find(caller, id)
+    const found = await runReads.findRun(caller, id)
     if ('refuse' in found) return found
     const { value: row } = found
     const command = { type: 'CancelRun', keyId: keyIdOf(caller), runId: row.runId } as const
@@ -246,7 +246,7 @@ export class Runs {
 
   /** One of the caller's runs, by either form of its id. */
   find(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
-    return this.#dependencies.runReads.find(caller, id)
+    return this.#dependencies.runReads.findRun(caller, id)
   }
 
   /** The input of a run that the caller has found; undefined while the log is unavailable. */
@@ -272,7 +272,7 @@ export class Runs {
     const { model } = query
     // Runs record the ids of that time, which may be those of a family that was withdrawn since.
     const alias = model && (await offers.listFor(caller)).find(({ family }) => family.aliases.includes(model))
-    return answer(await runReads.list(caller, alias ? { ...query, model: alias.family.id } : query, client))
+    return answer(await runReads.listRuns(caller, alias ? { ...query, model: alias.family.id } : query, client))
   }
 
   /** The same with inputs. The page is shorter if these are large. */
@@ -290,7 +290,7 @@ export class Runs {
   /** Follows one of the caller's runs. */
   async follow(caller: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
     const { runReads } = this.#dependencies
-    const found = await runReads.find(caller, id)
+    const found = await runReads.findRun(caller, id)
     if ('refuse' in found) return found
     const { value: row } = found
     const mayRead = () => mayStillRead(this.#dependencies, caller)
@@ -314,7 +314,7 @@ export class Runs {
    * The result of an earlier request under the same key; undefined if there is none. `'log'` also finds what other
    * processes have accepted.
    */
-  async #repeat(
+  async #findRepeat(
     caller: AccountCaller,
     idempotency: { key: string; requestHash: string },
     options: RunOptions,
@@ -327,7 +327,7 @@ export class Runs {
 
   async #replay(caller: AccountCaller, runId: RunId, options: RunOptions): Promise<Answer<RunResult>> {
     const { runReads, shownInputs } = this.#dependencies
-    const row = await runReads.getExisting(caller.accountId, runId)
+    const row = await runReads.readRun(caller.accountId, runId)
     const input = await shownInputs.of(caller, row)
     return answer({ row: await this.#whenEnded(row, options), input, replayed: true })
   }

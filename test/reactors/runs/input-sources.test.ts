@@ -3,7 +3,7 @@ import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { type InputMedia, InputMediaError, type InputSource } from '../../../src/ports/input-media.ts'
 import { InputSources } from '../../../src/reactors/runs/input-sources.ts'
-import { RunSlots } from '../../../src/reactors/runs/run-slots.ts'
+import { ProviderPermits } from '../../../src/reactors/runs/provider-permits.ts'
 import { accountId, runId } from '../../support/account-samples.ts'
 
 const [ada, bob] = [accountId(1), accountId(2)]
@@ -13,11 +13,11 @@ const media: InputMedia = { mimeType: 'image/png', bytes: new Uint8Array() }
 /** Sources whose loads end when the test says so, on a clock that the test sets. */
 const open = (slotsPerProvider = 2, maxBytes = 0) => {
   const loads: { url: string; onSize(sizeBytes: number): void; end(fault?: Error): void }[] = []
-  const slots = new RunSlots(slotsPerProvider)
+  const permits = new ProviderPermits(slotsPerProvider)
   let nowMs = 0
   let runs = 0
   const sources = new InputSources({
-    slots,
+    permits,
     clock: { ...systemClock, monotonicMs: () => nowMs },
     find: async url => ({
       maxBytes,
@@ -32,7 +32,7 @@ const open = (slotsPerProvider = 2, maxBytes = 0) => {
     ...{ url, runId: runId(++runs), accountId: owner, isLong: false },
   })
   const load = (owner = ada, url?: string, work = async () => 'done') => use(sourceOf(owner, url), signal, work)
-  return { sources, use, load, loads, slots, sourceOf, pass: (ms: number) => (nowMs += ms) }
+  return { sources, use, load, loads, permits, sourceOf, pass: (ms: number) => (nowMs += ms) }
 }
 
 const someTurns = async () => {
@@ -129,42 +129,42 @@ t.test('a source counts until the work with it is done', async t => {
 })
 
 t.test('a run holds no slot while its source is loaded, and takes one again for the work', async t => {
-  const { use, loads, slots, sourceOf } = open(1)
+  const { use, loads, permits, sourceOf } = open(1)
   const source = sourceOf()
   let freed = 0
-  slots.freed.subscribe(() => freed++)
-  t.ok(slots.reserve('a', ada))
-  slots.hold(source.runId, 'a', ada)
+  permits.freed.subscribe(() => freed++)
+  t.ok(permits.acquirePermit('a', ada))
+  permits.assignPermit(source.runId, 'a', ada)
   let isWorking = false
   const done = use(source, signal, async () => {
     isWorking = true
   })
   await someTurns()
   t.equal(freed, 1)
-  t.ok(slots.reserve('a', bob), 'another run takes the slot')
+  t.ok(permits.acquirePermit('a', bob), 'another run takes the slot')
   loads[0]?.end()
   await someTurns()
   t.notOk(isWorking, 'the work waits for a slot')
-  slots.unreserve('a', bob)
+  permits.releasePermit('a', bob)
   await done
   t.ok(isWorking)
-  t.notOk(slots.reserve('a', bob))
-  slots.release(source.runId)
-  t.ok(slots.reserve('a', bob))
+  t.notOk(permits.acquirePermit('a', bob))
+  permits.releaseRun(source.runId)
+  t.ok(permits.acquirePermit('a', bob))
 })
 
 t.test('a run that waits until it may load its source holds no slot', async t => {
-  const { use, loads, slots, sourceOf } = open(20)
+  const { use, loads, permits, sourceOf } = open(20)
   const runs = Array.from({ length: 6 }, () => sourceOf())
   const done = runs.map(run => {
-    t.ok(slots.reserve('a', ada))
-    slots.hold(run.runId, 'a', ada)
-    return use(run, signal, async () => slots.release(run.runId))
+    t.ok(permits.acquirePermit('a', ada))
+    permits.assignPermit(run.runId, 'a', ada)
+    return use(run, signal, async () => permits.releaseRun(run.runId))
   })
   await someTurns()
   t.equal(loads.length, 4, 'the other two wait')
   let reserved = 0
-  while (slots.reserve('a', bob)) reserved++
+  while (permits.acquirePermit('a', bob)) reserved++
   t.equal(reserved, 10, 'no slot is taken')
   for (let ended = 0; ended < runs.length; ended++) {
     loads[ended]?.end()
@@ -174,19 +174,19 @@ t.test('a run that waits until it may load its source holds no slot', async t =>
 })
 
 t.test('an account has at most twice as many runs started as it may hold slots', async t => {
-  const { slots, sourceOf } = open(8)
+  const { permits, sourceOf } = open(8)
   const start = (owner = ada) => {
     const run = sourceOf(owner)
-    if (!slots.reserve('a', owner)) return undefined
-    slots.hold(run.runId, 'a', owner)
-    slots.leave(run.runId)
+    if (!permits.acquirePermit('a', owner)) return undefined
+    permits.assignPermit(run.runId, 'a', owner)
+    permits.suspendPermit(run.runId)
     return run
   }
   const runs = Array.from({ length: 20 }, () => start()).filter(run => run !== undefined)
   t.equal(runs.length, 8)
   t.ok(start(bob), 'there is room for another account')
   const [ended] = runs
-  if (ended) slots.release(ended.runId)
+  if (ended) permits.releaseRun(ended.runId)
   t.ok(start())
   t.notOk(start())
 })
@@ -215,24 +215,24 @@ t.test('the source of a run is missing until it is loaded', async t => {
 })
 
 t.test('a run that ends while it waits leaves its slot free', async t => {
-  const { use, loads, slots, sourceOf } = open(1)
+  const { use, loads, permits, sourceOf } = open(1)
   for (const endsFirst of [true, false]) {
     const source = sourceOf()
-    t.ok(slots.reserve('a', ada))
-    slots.hold(source.runId, 'a', ada)
+    t.ok(permits.acquirePermit('a', ada))
+    permits.assignPermit(source.runId, 'a', ada)
     const ending = new AbortController()
     const done = use(source, ending.signal, async () => undefined)
     await someTurns()
-    t.ok(slots.reserve('a', bob))
-    if (endsFirst) slots.release(source.runId)
+    t.ok(permits.acquirePermit('a', bob))
+    if (endsFirst) permits.releaseRun(source.runId)
     loads.at(-1)?.end()
     await someTurns()
-    if (!endsFirst) slots.release(source.runId)
+    if (!endsFirst) permits.releaseRun(source.runId)
     ending.abort()
     await done.catch(() => undefined)
-    slots.unreserve('a', bob)
+    permits.releasePermit('a', bob)
   }
-  t.ok(slots.reserve('a', bob))
+  t.ok(permits.acquirePermit('a', bob))
 })
 
 t.test('a source that cannot be loaded frees its place', async t => {

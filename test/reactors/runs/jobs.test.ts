@@ -78,10 +78,10 @@ t.test('a poll that waits for its turn is not made after the release', async t =
     entries: [],
   })
   const jobs = jobsOf(t, { poll, views })
-  for (const one of tasks) jobs.follow(one, 0)
+  for (const one of tasks) jobs.followJob(one, 0)
   jobs.start()
   await until('64 jobs are polled', () => polled.length >= 64)
-  jobs.release()
+  jobs.releaseJobs()
   await jobs.stop(failure)
   t.equal(polled.length, 64)
   t.equal(stopped, 64, 'the running polls are aborted')
@@ -102,10 +102,10 @@ t.test('a job that is released during its poll is not ended', async t => {
     return answered
   }) as ViewStore['get']
   const jobs = jobsOf(t, { poll: done, views: { ...(await openViews(t)), get } })
-  jobs.follow(row, 0)
+  jobs.followJob(row, 0)
   jobs.start()
   while (reads === 0) await new Promise(setImmediate)
-  jobs.release()
+  jobs.releaseJobs()
   answer(row)
   await jobs.stop(failure)
   t.equal(jobs.size, 0)
@@ -124,7 +124,7 @@ t.test('a job is polled only once the views show it and its id', async t => {
   const ended = new Promise<void>(resolve => {
     const jobs = jobsOf(t, { poll, views, end: async () => [], released: () => undefined })
     t.teardown(() => jobs.stop(failure))
-    jobs.follow(row, 0, () => resolve())
+    jobs.followJob(row, 0, () => resolve())
     jobs.start()
   })
   await ended
@@ -138,7 +138,7 @@ t.test('a job whose run another process has ended is not polled', async t => {
   const events = await new Promise<unknown[]>(resolve => {
     const jobs = jobsOf(t, { poll, views, isOpen: async () => false, released: () => undefined })
     t.teardown(() => jobs.stop(failure))
-    jobs.follow(row, 0, resolve)
+    jobs.followJob(row, 0, resolve)
     jobs.start()
   })
   t.same(events, [])
@@ -159,12 +159,12 @@ t.test('other work is done between the polls of jobs whose rows take long to rea
   const poll: Poll = () => new Promise(() => undefined)
   const clock = { ...systemClock, monotonicMs: () => nowMs }
   const jobs = jobsOf(t, { poll, views: { get } as ViewStore, clock })
-  for (const row of rows) jobs.follow(row, 0)
+  for (const row of rows) jobs.followJob(row, 0)
   nowMs += 1_000
   jobs.start()
   await until('all reads', () => begun === rows.length)
   t.same(order.slice(0, 4), ['read 1', 'read 2', 'other work', 'read 3'])
-  jobs.release()
+  jobs.releaseJobs()
   await jobs.stop(failure)
 })
 
@@ -178,7 +178,7 @@ const polledJob = async (t: Test) => {
   const end: Dependencies['end'] = async () => []
   const jobs = jobsOf(t, { poll, views, end, released: runId => released.push(runId) })
   t.teardown(() => {
-    jobs.release()
+    jobs.releaseJobs()
     return jobs.stop(failure)
   })
   jobs.start()
@@ -190,9 +190,9 @@ const working: Working = { kind: 'working', pollAfterMs: 60_000 }
 
 t.test('a job that is reported during a poll is polled once more', async t => {
   const { row, jobs, answers, released, nextPoll } = await polledJob(t)
-  jobs.follow(row, 0)
+  jobs.followJob(row, 0)
   await nextPoll(1)
-  jobs.pollNow(row)
+  jobs.pollJob(row)
   answers[0]?.(working)
   await nextPoll(2)
   answers[1]?.(await done())
@@ -203,9 +203,9 @@ t.test('a job that is reported during a poll is polled once more', async t => {
 
 t.test('a reported job of another process is polled once, and is not held', async t => {
   const { row, jobs, answers, nextPoll } = await polledJob(t)
-  jobs.pollNow(row)
+  jobs.pollJob(row)
   await nextPoll(1)
-  t.notOk(jobs.has(row.runId))
+  t.notOk(jobs.hasJob(row.runId))
   answers[0]?.(working)
   await until('the visit is over', () => jobs.size === 0)
 })
@@ -213,16 +213,16 @@ t.test('a reported job of another process is polled once, and is not held', asyn
 t.test('a reported job that is taken over during its poll is followed on', async t => {
   const { row, jobs, answers, nextPoll } = await polledJob(t)
   let ended: unknown
-  jobs.pollNow(row)
+  jobs.pollJob(row)
   await nextPoll(1)
-  jobs.follow(row, 60_000, events => {
+  jobs.followJob(row, 60_000, events => {
     ended = events
   })
-  t.ok(jobs.has(row.runId))
+  t.ok(jobs.hasJob(row.runId))
   answers[0]?.(working)
   await new Promise(setImmediate)
-  t.ok(jobs.has(row.runId))
-  jobs.pollNow(row)
+  t.ok(jobs.hasJob(row.runId))
+  jobs.pollJob(row)
   await nextPoll(2)
   answers[1]?.(await done())
   await until('the end is told', () => ended)

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { ProviderReports } from '../../../src/reactors/runs/provider-reports.ts'
-import type { RestOf } from '../../../src/services/providers/health.ts'
+import type { NamedBreaker } from '../../../src/services/providers/health.ts'
 import { readReports } from '../../../src/services/providers/provider-reports.ts'
 import { Chance } from '../../simulation/world/chance.ts'
 import { Timeline } from '../../simulation/world/timeline.ts'
@@ -24,7 +24,7 @@ const simulate = (providers = ['fal']) => {
     },
   }
   const store = new SimulatedViews()
-  const state = { calls: 0, rests: [] as RestOf[], isAway: false, writes: 0 }
+  const state = { calls: 0, rests: [] as NamedBreaker[], isAway: false, writes: 0 }
   const views = {
     report: async (...report: Parameters<SimulatedViews['report']>) => {
       state.writes += 1
@@ -34,8 +34,8 @@ const simulate = (providers = ['fal']) => {
   }
   const reports = new ProviderReports({
     ...{ providers, maxCalls: 8, views, ...ambient(clock) },
-    health: { rests: () => state.rests },
-    slots: { inUse: () => state.calls },
+    health: { openBreakers: () => state.rests },
+    permits: { countCalls: () => state.calls },
   })
   const pass = async (ms: number) => {
     const endMs = timeline.nowMs + ms

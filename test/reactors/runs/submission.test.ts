@@ -9,7 +9,7 @@ import { choices } from '../../../src/domain/routing/choices.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { ActiveRuns } from '../../../src/reactors/runs/active-runs.ts'
 import { timedOut } from '../../../src/reactors/runs/provider-calls.ts'
-import { RunSlots } from '../../../src/reactors/runs/run-slots.ts'
+import { ProviderPermits } from '../../../src/reactors/runs/provider-permits.ts'
 import { Submission } from '../../../src/reactors/runs/submission.ts'
 import { Health } from '../../../src/services/providers/health.ts'
 import { type Route, Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
@@ -54,7 +54,7 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
     } as never
     const submission = new Submission(run, undefined, {
       routes: { ofMode: () => ({ findRoutes: () => [route] }) as never, passTurn: () => undefined },
-      slots: { move: () => true, moveInTurn: async () => undefined },
+      permits: { movePermit: () => true, awaitPermit: async () => undefined },
       timedOut: () => timedOut(TIMEOUT_MS),
       ...{ health, clock, logger: createLogger('silent') },
     })
@@ -63,7 +63,7 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
     await clock.fire(TIMEOUT_MS)
     t.match(await answer, { kind: 'failed', code: 'provider_timeout' })
   }
-  t.same(health.rests(), [])
+  t.same(health.openBreakers(), [])
 })
 
 t.test('runs that start at once go to different accounts, each to the account that its start names', async t => {
@@ -84,7 +84,14 @@ t.test('runs that start at once go to different accounts, each to the account th
     return { accept: [], position: 0n }
   }
   const activeRuns = new ActiveRuns({
-    ...{ routes, health, clock, random: systemRandom, logger: createLogger('silent'), slots: new RunSlots(10) },
+    ...{
+      routes,
+      health,
+      clock,
+      random: systemRandom,
+      logger: createLogger('silent'),
+      permits: new ProviderPermits(10),
+    },
     ...({ accounts: { execute }, log: {}, views: {}, artifacts: {}, sources: { missing: () => undefined } } as object),
   } as unknown as ConstructorParameters<typeof ActiveRuns>[0])
   activeRuns.start()

@@ -20,16 +20,16 @@ const open = () => {
       nowMs += ms
     },
   }
-  return { clock, health, rests: (model = 'm', which = account) => health.restOf(which, model)?.kind }
+  return { clock, health, rests: (model = 'm', which = account) => health.openBreakerOf(which, model)?.kind }
 }
 
 t.test('a model rests after five failures in succession', async t => {
   const { clock, health, rests } = open()
-  for (let failure = 1; failure <= 4; failure++) health.ended(account, 'm', failed('overloaded'))
-  health.ended(account, 'm', done)
-  for (let failure = 1; failure <= 4; failure++) health.ended(account, 'm', undefined)
+  for (let failure = 1; failure <= 4; failure++) health.endCall(account, 'm', failed('overloaded'))
+  health.endCall(account, 'm', done)
+  for (let failure = 1; failure <= 4; failure++) health.endCall(account, 'm', undefined)
   t.equal(rests(), undefined)
-  health.ended(account, 'm', failed('overloaded'))
+  health.endCall(account, 'm', failed('overloaded'))
   t.equal(rests(), 'overloaded')
   t.equal(rests('n'), undefined, 'other models go on')
   clock.advance(30_000)
@@ -43,30 +43,30 @@ t.test('a watcher learns which accounts are refused, and which work', async t =>
     refused: ({ account }, reason) => told.push(`${account} ${reason}`),
   })
   for (const kind of ['unauthorized', 'out_of_quota', 'overloaded', 'gone', 'rate_limited'] as const)
-    health.ended(account, 'm', failed(kind))
-  health.ended(account, 'm', undefined)
-  health.ended(other, 'm', done)
+    health.endCall(account, 'm', failed(kind))
+  health.endCall(account, 'm', undefined)
+  health.endCall(other, 'm', done)
   t.same(told, ['a unauthorized', 'a out_of_quota', 'b works'])
 })
 
 t.test('after a rest, one attempt shows whether the model works again', async t => {
   const { clock, health, rests } = open()
   const rest = () => {
-    for (let failure = 1; failure <= 5; failure++) health.ended(account, 'm', failed('unreachable'))
+    for (let failure = 1; failure <= 5; failure++) health.endCall(account, 'm', failed('unreachable'))
     clock.advance(30_000)
   }
   rest()
-  health.began(account, 'm')
+  health.beginCall(account, 'm')
   t.equal(rests(), 'unreachable', 'others wait for it')
-  health.ended(account, 'm', failed('unreachable'))
+  health.endCall(account, 'm', failed('unreachable'))
   t.equal(rests(), 'unreachable')
   clock.advance(30_000)
-  health.began(account, 'm')
-  health.abandoned(account, 'm')
+  health.beginCall(account, 'm')
+  health.abandonCall(account, 'm')
   t.equal(rests(), undefined, 'the next one may try')
-  health.began(account, 'm')
-  health.ended(account, 'm', done)
-  health.began(account, 'm')
+  health.beginCall(account, 'm')
+  health.endCall(account, 'm', done)
+  health.beginCall(account, 'm')
   t.equal(rests(), undefined)
 })
 
@@ -74,14 +74,14 @@ t.test(
   'a model that the provider does not have is told of once, and rests after five failures in succession',
   async t => {
     const { health, rests } = open()
-    const told = (model: string) => health.ended(account, model, failed('gone')).fault
+    const told = (model: string) => health.endCall(account, model, failed('gone')).fault
     t.equal(told('m'), 'gone')
     t.equal(rests(), undefined, 'another input may work')
     for (let failure = 2; failure <= 5; failure++) t.equal(told('m'), undefined)
     t.equal(rests(), 'gone')
     t.equal(rests('n'), undefined)
     t.equal(told('n'), 'gone', 'another model is told of by itself')
-    health.ended(account, 'm', done)
+    health.endCall(account, 'm', done)
     t.equal(told('m'), 'gone')
   },
 )
@@ -89,7 +89,7 @@ t.test(
 t.test('an account that is refused rests with all its models', async t => {
   for (const kind of ['unauthorized', 'out_of_quota'] as const) {
     const { clock, health, rests } = open()
-    health.ended(account, 'm', failed(kind, 1000))
+    health.endCall(account, 'm', failed(kind, 1000))
     t.equal(rests('n'), kind)
     t.equal(rests('m', other), undefined)
     clock.advance(5 * 60_000 - 1)
@@ -106,7 +106,7 @@ t.test('an account that is too fast rests as long as the provider says', async t
     [10 ** 9, 300_000],
   ] as const) {
     const { clock, health, rests } = open()
-    health.ended(account, 'm', failed('rate_limited', saidMs))
+    health.endCall(account, 'm', failed('rate_limited', saidMs))
     clock.advance(restMs - 1)
     t.equal(rests(), 'rate_limited')
     clock.advance(1)
@@ -116,17 +116,17 @@ t.test('an account that is too fast rests as long as the provider says', async t
 
 t.test('an account that begins to be refused is told of once, until it works again', async t => {
   const { clock, health } = open()
-  const told = (answer: Failed | Done | undefined) => health.ended(account, 'm', answer).fault
+  const told = (answer: Failed | Done | undefined) => health.endCall(account, 'm', answer).fault
   t.equal(told(failed('unauthorized')), 'unauthorized')
   t.equal(told(failed('unauthorized')), undefined, 'another run was on its way')
   clock.advance(5 * 60_000)
-  health.began(account, 'm')
+  health.beginCall(account, 'm')
   t.equal(told(failed('unauthorized')), undefined)
   t.equal(told(failed('out_of_quota')), 'out_of_quota')
   t.equal(told(done), undefined)
   t.equal(told(failed('out_of_quota')), 'out_of_quota')
   t.equal(
-    health.ended(other, 'm', failed('out_of_quota')).fault,
+    health.endCall(other, 'm', failed('out_of_quota')).fault,
     'out_of_quota',
     'another account is told of by itself',
   )
@@ -136,27 +136,27 @@ t.test('an account that begins to be refused is told of once, until it works aga
 
 t.test('rests are listed while they last', async t => {
   const { clock, health } = open()
-  t.same(health.rests(), [])
-  health.ended(other, 'm', failed('rate_limited', 20_000))
-  for (let failure = 1; failure <= 5; failure++) health.ended(account, 'fal-ai/m/v2', failed('overloaded'))
-  t.same(health.rests(), [
+  t.same(health.openBreakers(), [])
+  health.endCall(other, 'm', failed('rate_limited', 20_000))
+  for (let failure = 1; failure <= 5; failure++) health.endCall(account, 'fal-ai/m/v2', failed('overloaded'))
+  t.same(health.openBreakers(), [
     { kind: 'rate_limited', untilMs: 20_000, provider: 'fal', account: 'b' },
     { kind: 'overloaded', untilMs: 30_000, provider: 'fal', account: 'a', model: 'fal-ai/m/v2' },
   ])
   clock.advance(20_000)
-  t.match(health.rests(), [{ account: 'a' }])
-  t.equal(health.rests().length, 1)
+  t.match(health.openBreakers(), [{ account: 'a' }])
+  t.equal(health.openBreakers().length, 1)
   clock.advance(10_000)
-  t.same(health.rests(), [])
+  t.same(health.openBreakers(), [])
 })
 
 t.test('a wait is told of when it begins, and again only after an attempt has succeeded', async t => {
   const { clock, health } = open()
-  const began = (answer: Failed | Done | undefined) => health.ended(account, 'm', answer).rest
+  const began = (answer: Failed | Done | undefined) => health.endCall(account, 'm', answer).rest
   t.same(began(failed('unauthorized')), { kind: 'unauthorized', untilMs: 300_000, provider: 'fal', account: 'a' })
   t.equal(began(failed('unauthorized')), undefined, 'another run was on its way')
   clock.advance(300_000)
-  health.began(account, 'm')
+  health.beginCall(account, 'm')
   t.equal(began(failed('unauthorized')), undefined, 'the wait goes on')
   began(done)
   for (let failure = 1; failure <= 4; failure++) t.equal(began(undefined), undefined)
@@ -166,10 +166,10 @@ t.test('a wait is told of when it begins, and again only after an attempt has su
 
 t.test('the longer wait of an account and its model counts', async t => {
   const { health } = open()
-  for (let failure = 1; failure <= 5; failure++) health.ended(account, 'm', failed('overloaded'))
-  health.ended(account, 'n', failed('rate_limited', 5_000))
-  t.equal(health.restOf(account, 'm')?.untilMs, 30_000)
-  t.equal(health.restOf(account, 'n')?.untilMs, 5_000)
+  for (let failure = 1; failure <= 5; failure++) health.endCall(account, 'm', failed('overloaded'))
+  health.endCall(account, 'n', failed('rate_limited', 5_000))
+  t.equal(health.openBreakerOf(account, 'm')?.untilMs, 30_000)
+  t.equal(health.openBreakerOf(account, 'n')?.untilMs, 5_000)
 })
 
 t.test('an operator ends the wait of an account, of a model or of a whole provider', async t => {
@@ -183,21 +183,21 @@ t.test('an operator ends the wait of an account, of a model or of a whole provid
   ] as const) {
     const health = new Health(systemClock, watcher)
     const rested = [account, other, { ...account, provider: 'openai', account: 'c' }]
-    for (const each of rested) health.ended(each, 'n', failed('unauthorized'))
+    for (const each of rested) health.endCall(each, 'n', failed('unauthorized'))
     for (let failure = 1; failure <= 5; failure++)
-      for (const each of [account, other]) health.ended(each, 'm', undefined)
+      for (const each of [account, other]) health.endCall(each, 'm', undefined)
     health.endWait(of)
     t.same(
-      health.rests().map(({ account, model }) => (model === undefined ? account : `${account}/${model}`)),
+      health.openBreakers().map(({ account, model }) => (model === undefined ? account : `${account}/${model}`)),
       left,
       JSON.stringify(of),
     )
   }
   t.same(works, ['a'], 'only a named account has been checked')
   const { health, rests } = open()
-  health.ended(account, 'm', failed('unauthorized'))
+  health.endCall(account, 'm', failed('unauthorized'))
   health.endWait({ provider: 'fal' })
-  health.began(account, 'm')
+  health.beginCall(account, 'm')
   t.equal(rests(), undefined, 'no attempt holds up others')
-  t.equal(health.ended(account, 'm', failed('unauthorized')).fault, 'unauthorized', 'the operator is told again')
+  t.equal(health.endCall(account, 'm', failed('unauthorized')).fault, 'unauthorized', 'the operator is told again')
 })

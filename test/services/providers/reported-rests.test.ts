@@ -19,7 +19,7 @@ t.test('an account waits as long as all processes report that it does', async t 
   const both = [report(rest('a', 10), rest('b', 10), rest('c', 9, 'm')), report(rest('a', 12), rest('c', 9, 'm'))]
   const rests = new ReportedRests({ views: { reports: async () => both }, clock })
   const leftMs = (account: string, model = 'n') => {
-    const { untilMs = Number.NaN } = rests.restOf({ provider: 'fal', account }, model) ?? {}
+    const { untilMs = Number.NaN } = rests.openBreakerOf({ provider: 'fal', account }, model) ?? {}
     return untilMs - clock.monotonicMs()
   }
   t.same(leftMs('a'), Number.NaN, 'nothing is known before it is loaded')

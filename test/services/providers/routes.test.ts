@@ -98,7 +98,7 @@ t.test('the sandbox does not fall back for a provider that is on and rests, or c
   t.same(names({ prompt: 'hello', style: 'oil' }), [])
   t.same(routes.unmetParameters('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
   const fault = { kind: 'out_of_quota' } as const
-  health.ended(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
+  health.endCall(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(names(), [])
   t.equal(routes.waitMs('lumen-t2i'), 300_000)
 })
@@ -150,7 +150,7 @@ t.test('the route that was chosen at the start comes first, unless its circuit b
   t.same(again(), ['b', 'a', 'c'])
   const fault = { kind: 'unauthorized' } as const
   if (chosen)
-    health.ended(chosen.account, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
+    health.endCall(chosen.account, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(
     [names(), again()],
     [
@@ -166,7 +166,7 @@ t.test('an account that rests is passed over', async t => {
   const [first, second] = [account('first'), account('second')]
   const { routes, health, names } = open([first, second])
   const fault = { kind: 'unauthorized' } as const
-  health.ended(first, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
+  health.endCall(first, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(names(), ['second a'])
   t.same([...routes.availableProviders('lumen-t2i')], ['second'])
   t.ok(routes.servesEndpoint('lumen-t2i'))
@@ -176,7 +176,12 @@ t.test('an endpoint is available only if a provider takes a run of it now, and t
   const [first, second] = [account('first'), account('second')]
   const { routes, health, clock } = open([first, second])
   const refuse = (which: ProviderAccount, fault: ProviderFault) =>
-    health.ended(which, `${which.provider}-lumen`, { kind: 'failed', code: 'provider_error', message: 'No.', fault })
+    health.endCall(which, `${which.provider}-lumen`, {
+      kind: 'failed',
+      code: 'provider_error',
+      message: 'No.',
+      fault,
+    })
   t.same(routes.supplyOf('lumen-t2i'), { available: true })
   refuse(second, { kind: 'rate_limited', retryAfterMs: 20_000 })
   t.same(routes.supplyOf('lumen-t2i'), { available: true })

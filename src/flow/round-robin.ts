@@ -20,7 +20,7 @@ export const clientOf = ({ headers, socket }: IncomingMessage): string =>
   headers.authorization ?? socket.remoteAddress ?? ''
 
 /** Spreads work that is due for many clients at once, so that it does not delay other requests. */
-export class Turns {
+export class RoundRobin {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   /** The waiting work of each client. The client whose turn is next comes first. */
   readonly #lanes = new Map<string, Waiting[]>()

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
-import { Turns } from '../../src/flow/turns.ts'
+import { RoundRobin } from '../../src/flow/round-robin.ts'
 import type { Context } from '../../src/http/context.ts'
 import { takeTurns } from '../../src/http/middleware/take-turns.ts'
 
@@ -10,7 +10,7 @@ const startTurns = () => {
   const work = (ms: number) => {
     nowMs += ms
   }
-  return { turns: new Turns({ monotonicMs: () => nowMs }), work }
+  return { turns: new RoundRobin({ monotonicMs: () => nowMs }), work }
 }
 
 t.test('turns of a client come in order, and other work is done between them', async t => {
