@@ -152,7 +152,7 @@ export const withBudgetPeriod = (debit: DebitFacts, debitedAtMs: number, { activ
 /** Of the use of a budget, the share in percent that its owner is warned at. */
 const WARNING_PERCENT = 80
 
-/** The use of a key's budget after a debit, if the debit reaches a share that the owner was not told of yet. */
+/** The use of a key's budget after a debit, if the debit reaches a share without a notice so far. */
 export const reachedShare = (
   keyId: KeyId | undefined,
   amountMicros: number,
@@ -170,7 +170,7 @@ export const reachedShare = (
   return percent > toldPercent ? { ...budget, spentMicros, percent, firstDay } : undefined
 }
 
-/** The state after the owner was told of a share of a budget. */
+/** The state after the notice of a share of a budget. */
 export const markBudgetNotice = (
   state: AccountState,
   keyId: KeyId,

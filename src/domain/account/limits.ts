@@ -138,7 +138,7 @@ export const countTestRun = (state: AccountState, queuedAtMs: number): AccountSt
 }
 
 /**
- * The day that a test run counts in: one that has begun by another process's clock goes on. Otherwise two clocks that
+ * The day that a test run counts in. A day that another process's clock began stays; otherwise two clocks that
  * differ at midnight would begin their days again with every run.
  */
 const dayFor = (atMs: number, { day }: AccountState['testRuns']): string =>

@@ -20,7 +20,7 @@ export const DEFAULT_NOTICES: NoticeSettings = { email: true, balanceUnderMicros
 
 /**
  * Failed runs are refunded, so a balance at the limit may cross it many times a second. Each crossing is an event, but
- * the owner is only told again after an hour, or once there were further credits.
+ * the owner gets the next notice only after an hour, or after a grant.
  */
 export const BALANCE_QUIET_MS = 60 * 60 * 1000
 
@@ -69,7 +69,7 @@ export const debitNotices = (
   return notices.map((notice, index) => noticeRaised(state, notice, index, isUntold(notice)))
 }
 
-/** Tells the owner that a key expires. Each key is told of once, whatever the settings are, so that it is over. */
+/** Raises the notice that a key expires, once for each key. With notices off, it reaches no channel. */
 export const raiseKeyExpiry = (
   { keyId }: { keyId: KeyId },
   state: AccountState,
@@ -102,7 +102,7 @@ export const recordNotice = (
 export const deliveryOf = ({ number, channel }: { number: number; channel: NoticeChannel }): string =>
   `${number}/${channel}`
 
-/** Whether the owner was just told of a low balance. A time that lies ahead is void: a clock was set back since. */
+/** Whether the owner just got a notice of a low balance. A future time is void: a clock was set back since. */
 const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): boolean => {
   if (balanceLowAtMs === undefined || atMs === undefined) return false
   const sinceMs = atMs - balanceLowAtMs

@@ -54,7 +54,7 @@ export interface AccountState {
   noticesRaised: number
   /** The number of attempts for each delivery of a notice that is pending, by number and channel. */
   noticeDeliveries: ImmutableMap<string, number>
-  /** When the owner was told last that the balance is low, in ms since 1970; undefined since the last grant. */
+  /** When the owner last got a notice of a low balance, in ms since 1970; undefined since the last grant. */
   balanceLowAtMs: number | undefined
   /** The last step that had a notice, by model and time of its retirement. */
   retirementsTold: ImmutableMap<string, number>
@@ -106,7 +106,7 @@ export interface ActiveKey extends KeyLimits, Moded {
   spent?: SpentInPeriod[]
   /** The last day that it was used on. */
   usedOn?: string
-  /** When the owner is to be told that it expires; missing once that is done. */
+  /** When the notice that it expires is due; missing once the notice was raised. */
   expiryNoticeAt?: string
 }
 
@@ -114,7 +114,7 @@ export interface SpentInPeriod {
   /** The first day of the period. */
   period: string
   micros: number
-  /** The largest share of the budget, in percent, that the owner was told of. */
+  /** The largest share of the budget, in percent, that had a notice. */
   toldPercent?: number
 }
 

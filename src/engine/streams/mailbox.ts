@@ -121,7 +121,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
     return (this.#folded ? await this.#catchUp(this.#folded) : await this.#load()).state
   }
 
-  /** The same, with the revision and the link of the last event. */
+  /** The current state with the revision and the link of its last event. */
   async currentHead(): Promise<{ state: State; revision: number; link: string | undefined }> {
     const { state, revision, last } = await (this.#folded ? this.#catchUp(this.#folded) : this.#load())
     return { state, revision, link: last?.hash }

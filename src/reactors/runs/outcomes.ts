@@ -179,7 +179,7 @@ export const mayBeTakenOver = ({ startedAt }: Pick<WatchTask, 'startedAt'>, cloc
 
 /**
  * When the files of a run that fails with this outcome of its provider are deleted; undefined if it can have stored
- * none. That is so if it never started, and if its provider reports a failure of a run on which nobody else has worked.
+ * none. A run stored none if it never started, or if its provider reports a failure and no other process worked on it.
  * A process that dies or is slow may leave files of a result that another one never sees.
  */
 export const leftFilesUntil = (run: EndedRun, outcome: ProviderOutcome, clock: Clock): string | undefined => {

@@ -120,7 +120,7 @@ export class RunsReactor {
       const routes = this.#dependencies.routes.ofMode({ livemode })
       const [route] = routes.findRoutes(endpoint, input)
       if (!route) {
-        // Otherwise all providers that could take it rest.
+        // Otherwise the circuit breakers of all providers that could take the run are open.
         if (routes.unmetParameters(endpoint, input)) await activeRuns.endRun(row, unavailable(endpoint))
         return false
       }
@@ -140,7 +140,7 @@ export class RunsReactor {
     }
   }
 
-  /** Whether no provider takes the run: none that is configured serves it, or all have rested for its whole time. */
+  /** Whether no provider takes the run: none is configured for it, or all breakers were open for its whole time. */
   #isHopeless({ endpoint, dueAt, timeoutMs, livemode }: StartTask): boolean {
     const { clock } = this.#dependencies
     const routes = this.#dependencies.routes.ofMode({ livemode })
@@ -200,7 +200,7 @@ export class RunsReactor {
     logger.warn({ runId, jobId }, 'taking over a run that its process abandoned')
     if (mode === 'async' && jobId !== undefined) return activeRuns.followJob({ ...row, upstream })
     const client = routes.findAcceptedRoute(endpoint, upstream)?.account.client
-    // Nobody knows whether this provider has accepted it, or one that came after it.
+    // This provider may have accepted the run, and so may one that was tried after it.
     const isRepeatable = client?.deduplicates && routes.ofMode({ livemode }).deduplicates(endpoint)
     if (mode === 'sync' || !isRepeatable) await activeRuns.endRun(row, lost, upstream)
     else if (isCancelRequested) await activeRuns.endRun(row, cancelled, upstream)

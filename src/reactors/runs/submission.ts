@@ -122,8 +122,8 @@ export class Submission {
     try {
       const answer = await callProvider(
         clock,
-        // A sync answer may take as long as the run, whose time limit ends the call first. A late answer is no reason
-        // for the model to rest: a client may ask for what takes too long.
+        // A sync answer may take as long as the run, whose time limit ends the call first. A late answer must
+        // not open the circuit breaker: a client may ask for work that takes too long.
         mode === 'sync' ? timeoutMs + CALL_TIMEOUT_MS : CALL_TIMEOUT_MS,
         async signal => client.submit({ runId, accountId, endpoint, input, upstream }, signal),
         stop,
@@ -161,7 +161,7 @@ export class Submission {
 /** The account gets no jobs until an attempt, now and then, succeeds. */
 const REFUSED = 'a provider refuses the account; check its key, credit and quota with "tollgate providers check"'
 
-/** Other inputs may work, such as those with another voice, so the model rests only after some failures. */
+/** Other inputs may work, such as another voice, so the breaker of the model opens only after some failures. */
 const GONE = 'a provider does not offer the model to the account; check its list of models, or disable the binding'
 
 /** Runs that are refused meanwhile only have the line of their request. */

@@ -116,7 +116,7 @@ export class SealSinkReactor {
     return POLL_MS
   }
 
-  /** The same failure is reported once, since the attempts go on. */
+  /** Reports each failure once, although every further attempt may fail alike. */
   #onFailure(error: unknown): number {
     const { sink, logger, watcher } = this.#dependencies
     this.#last = undefined

@@ -58,7 +58,7 @@ export class SealsReactor {
     return this.#sealing
   }
 
-  /** The same failure is reported once, since the attempts go on. */
+  /** Reports each failure once, although every further attempt may fail alike. */
   #onDrop(error: unknown): 'later' {
     const text = String(error)
     if (text !== this.#reported)

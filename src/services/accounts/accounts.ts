@@ -142,7 +142,7 @@ export class Accounts {
     return this.#changeCredits('WithdrawCredits', caller, accountId, grant)
   }
 
-  /** Refuses everything that the account's owner asks for from now on. Runs that were accepted go on to their ends. */
+  /** Refuses all further requests of the account's owner. Accepted runs continue to their ends. */
   suspend(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
     return this.#change(caller, accountId, { type: 'SuspendAccount', reason })
   }

@@ -68,7 +68,7 @@ export class ProviderChoices {
       if (before.get(what)?.revision !== wait.revision) this.#endedWaits.next(wait)
   }
 
-  /** The same failure is reported once, since the attempts go on. */
+  /** Reports each failure once, although every further attempt may fail alike. */
   #refresh() {
     this.#mailbox.stateSince(this.#clock.monotonicMs()).then(
       known => {

@@ -9,7 +9,7 @@ import { CURRENCY } from '../../../schemas/primitives.ts'
 import { listPrice, quantitiesOf } from '../../domain/routing/list-price.ts'
 import type { ProviderOutcome, Work } from '../../ports/provider.ts'
 
-/** Failures after which the provider may go on with the work, or has done a part of it. */
+/** Failures after which the provider may continue the work, or has done a part of it. */
 const MAY_BE_BILLED: readonly RunErrorCode[] = ['interrupted', 'provider_timeout', 'cancelled']
 
 /** Whether a vendor that was asked to do a run may bill it. A vendor that refuses a job bills nothing. */

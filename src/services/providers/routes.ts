@@ -26,7 +26,7 @@ export interface RoutesDependencies {
   bindingsOf(endpoint: string): readonly Bound[]
   /** The accounts that are configured. */
   accounts: readonly ProviderAccount[]
-  /** Answers what nobody else is bound to. */
+  /** Runs the endpoints that have no binding to another provider. */
   sandbox: ProviderAccount | undefined
   /** Whether it also serves endpoints that no other provider serves, while some are configured. */
   fallsBack: boolean
@@ -45,7 +45,7 @@ export interface Supply {
   deprecatedAt?: string
 }
 
-/** Finds who runs an input. */
+/** Finds the provider accounts that can run an input. */
 export class Routes {
   readonly #dependencies: RoutesDependencies
   /** The account of each provider that comes next: they are used in turns. */

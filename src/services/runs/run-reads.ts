@@ -108,7 +108,7 @@ export class RunReads {
   }
 
   /**
-   * Waits until a run has ended, the time is up or the signal aborts, and resolves to the run as it is then. Rejects
+   * Waits until a run has ended, the time is up or the signal aborts, and resolves to its state then. Rejects
    * with Unavailable.
    */
   async whenEnded(row: RunRow, waitMs: number, signal?: AbortSignal): Promise<RunRow> {

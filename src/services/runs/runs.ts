@@ -59,7 +59,7 @@ export type RunToDo = Omit<
   input: Record<string, unknown>
 }
 
-/** A run as it is now, with its input. `replayed` if an earlier, equal request created it. */
+/** The current state of a run, with its input. `replayed` if an earlier, equal request created it. */
 export interface RunResult extends RunWithInput {
   replayed: boolean
 }
@@ -129,7 +129,7 @@ export class Runs {
     return sizeRefusal(request) ?? this.#dependencies.quotes.priceRun(caller, request)
   }
 
-  /** Runs a model. Returns the run as it is when the wait ends. Rejects with Unavailable. */
+  /** Runs a model. Returns the state of the run when the wait ends. Rejects with Unavailable. */
   async run(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
     const request = normal(given)
     const { accounts, quotes, starter, clock, random } = this.#dependencies
@@ -227,7 +227,7 @@ export class Runs {
     return answer(priced)
   }
 
-  /** Cancels one of the caller's runs. Returns the run once it has ended, or as it is when the wait ends. */
+  /** Cancels one of the caller's runs. Returns the run once it has ended, or its state when the wait ends. */
   async cancel(
     caller: AccountCaller,
     id: string,
