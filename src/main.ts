@@ -5,7 +5,7 @@ import { welcome } from './boot/first-start.ts'
 import { meetOtherServices } from './boot/other-services.ts'
 import { explainFailure, FEW_FILES, keepFilesPrivate, openFilesLimit } from './boot/process.ts'
 import { readConfig } from './boot/read-config.ts'
-import { visible } from './domain/visible.ts'
+import { visible } from './domain/visible-text.ts'
 
 /**
  * A stop takes at most about 8 s: 5 for the work, 1 for the views, 2 for the responses. If something hangs, the process

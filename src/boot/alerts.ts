@@ -4,7 +4,7 @@ import type { Mailer } from '../ports/mailer.ts'
 import { OperatorMails } from '../reactors/upkeep/operator-mails.ts'
 import type { SinkWatcher } from '../reactors/upkeep/seal-sink.ts'
 import { Alerts } from '../services/operator/alerts.ts'
-import type { HealthWatcher } from '../services/providers/health.ts'
+import type { BreakerWatcher } from '../services/providers/circuit-breakers.ts'
 import type { Core } from './core.ts'
 
 interface Dependencies {
@@ -19,7 +19,7 @@ export const openAlerts = (core: Core, dependencies: Dependencies) => {
   const { operatorEmail: to, roles } = config
   const alerts = new Alerts({ log, clock, random, logger, hasMail: to !== undefined })
   const mails = new OperatorMails({ ...dependencies, alerts, to, views, clock, random, logger })
-  const ofAccount: HealthWatcher = {
+  const ofAccount: BreakerWatcher = {
     works: ({ provider, account }) => {
       if (provider !== SANDBOX) alerts.works({ kind: 'provider_refuses', provider, account })
     },

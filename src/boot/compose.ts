@@ -34,8 +34,8 @@ import { authorize } from '../services/policies/authorization.ts'
 import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
 import { Callbacks } from '../services/providers/callbacks.ts'
-import { Health } from '../services/providers/health.ts'
-import { ReportedRests } from '../services/providers/reported-rests.ts'
+import { CircuitBreakers } from '../services/providers/circuit-breakers.ts'
+import { ReportedBreakers } from '../services/providers/reported-breakers.ts'
 import { Routes } from '../services/providers/routes.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
@@ -90,12 +90,12 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const sources = new InputSources({ find, permits, clock })
   const mailer = overrides.mailer ?? (await openMailer(config))
   const alerts = openAlerts(core, { mailer, publicUrl, leaseMs })
-  const health = new Health(clock, alerts.ofAccount)
+  const breakers = new CircuitBreakers(clock, alerts.ofAccount)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, overrides)
-  choices.endedWaits.subscribe(wait => health.endWait(wait))
-  const reported = new ReportedRests({ views, clock })
+  choices.endedWaits.subscribe(wait => breakers.endWait(wait))
+  const reported = new ReportedBreakers({ views, clock })
   const hasReactors = config.roles.has('reactors')
-  const routes = new Routes({ ...providers, health: hasReactors ? health : reported, choices, clock })
+  const routes = new Routes({ ...providers, breakers: hasReactors ? breakers : reported, choices, clock })
   const outputKeys = new OutputKeys(masterSecret)
   const origins = originsOf(config.providers)
   const artifacts = new Artifacts({
@@ -104,7 +104,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   })
   const activeRuns = new ActiveRuns({
     routes,
-    health,
+    breakers,
     accounts,
     log,
     views,
@@ -120,7 +120,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const reports = new ProviderReports({
     providers: [...new Set(providers.accounts.map(({ provider }) => provider))],
     maxCalls: slotsPerProvider ?? config.providerConcurrency,
-    ...{ health, permits, views, clock, random, logger },
+    ...{ breakers, permits, views, clock, random, logger },
   })
   const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)

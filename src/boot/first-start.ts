@@ -2,7 +2,7 @@ import { accountIn } from '../../schemas/events.ts'
 import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
-import { curlRun, FIRST_MODELS, firstModel, firstRun } from '../services/catalog/first-request.ts'
+import { curlRun, FIRST_MODELS, firstModel, firstRun } from '../services/catalog/example-request.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
 

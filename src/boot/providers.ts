@@ -40,7 +40,7 @@ interface Dependencies {
   useInputMedia: UseInputMedia
 }
 
-type Providers = Omit<RoutesDependencies, 'health' | 'choices' | 'clock'> & { close(): Promise<void> }
+type Providers = Omit<RoutesDependencies, 'breakers' | 'choices' | 'clock'> & { close(): Promise<void> }
 
 /** Opens the configured accounts at providers, and the sandbox. */
 export const openProviders = (
@@ -107,12 +107,12 @@ const noInputMedia = () => Promise.reject(new Error('commands cannot run models'
 /** The routes that the configuration and the operators allow, for commands. */
 export const configuredRoutes = ({
   choices,
-  health,
+  breakers,
   ...dependencies
-}: Omit<Dependencies, 'useInputMedia'> & Pick<RoutesDependencies, 'choices' | 'health'>): Routes => {
+}: Omit<Dependencies, 'useInputMedia'> & Pick<RoutesDependencies, 'choices' | 'breakers'>): Routes => {
   const { clock } = dependencies
   const providers = openProviders({ ...dependencies, useInputMedia: noInputMedia }, {})
-  return new Routes({ ...providers, health, choices, clock })
+  return new Routes({ ...providers, breakers, choices, clock })
 }
 
 const openAccounts = (

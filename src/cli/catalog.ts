@@ -7,7 +7,7 @@ import { configuredRoutes } from '../boot/providers.ts'
 import type { CatalogCommand, CatalogState } from '../domain/catalog/catalog.ts'
 import { Addresses } from '../services/files/addresses.ts'
 import { Presenter } from '../services/presenter.ts'
-import { ReportedRests } from '../services/providers/reported-rests.ts'
+import { ReportedBreakers } from '../services/providers/reported-breakers.ts'
 import { compileCheck } from '../services/schema-check.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
@@ -28,9 +28,9 @@ export const catalogCommand = (): Command => {
       const caller = operatorOf(command)
       const families = await withCore(async core => {
         await core.choices.load()
-        const health = new ReportedRests(core)
-        await health.load()
-        const routes = configuredRoutes({ ...core, health })
+        const breakers = new ReportedBreakers(core)
+        await breakers.load()
+        const routes = configuredRoutes({ ...core, breakers })
         const supplyOf = (endpoint: string) => routes.supplyOf(endpoint)
         const present = new Presenter(new Addresses(() => ''), core.config.usdPerCreditMicros, supplyOf)
         return unwrap(await core.services.catalog.list(caller)).map(offer => present.family(offer.family))

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { explainFailure } from '../boot/process.ts'
-import { visible } from '../domain/visible.ts'
+import { visible } from '../domain/visible-text.ts'
 import { accountsCommand } from './accounts.ts'
 import { UNABLE } from './audit/with-log.ts'
 import { auditCommand } from './audit.ts'

@@ -1,5 +1,5 @@
 import type { ModelFamily } from '../../schemas/api/model.ts'
-import { curlRead, curlRun } from '../services/catalog/first-request.ts'
+import { curlRead, curlRun } from '../services/catalog/example-request.ts'
 import { Code, Layout } from './layout.tsx'
 
 interface GuideProps {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../ports/clock.ts'
-import { upTo } from './up-to.ts'
+import { upTo } from './cache-limit.ts'
 
 /** More names than are active at a time. A forgotten name may start a new burst. */
 const MAX_NAMES = 10_000

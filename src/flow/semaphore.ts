@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../ports/clock.ts'
-import { upTo } from './up-to.ts'
+import { upTo } from './cache-limit.ts'
 
 /** Slow names whose lower limits are remembered. */
 const MAX_SLOW_NAMES = 10_000

@@ -22,8 +22,8 @@ import { countRequests } from './middleware/count-requests.ts'
 import { errors } from './middleware/errors.ts'
 import { log, requestId } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
-import { takeTurns } from './middleware/take-turns.ts'
-import { untakenAnswers } from './middleware/untaken-answers.ts'
+import { roundRobin } from './middleware/round-robin.ts'
+import { unreadResponses } from './middleware/unread-responses.ts'
 import type { Auth } from './operation.ts'
 import { serveRoutes } from './route.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
@@ -81,7 +81,7 @@ export const createApp = ({
   if (api && sessions) serveApi(router, api, sessions, clock)
 
   const app = new Koa<RequestState>()
-  app.use(takeTurns(turns))
+  app.use(roundRobin(turns))
   app.use(requestId)
   app.use(log(logger, clientAddress))
   app.use(errors(logger))
@@ -101,14 +101,14 @@ export const createApp = ({
 
 const serveApi = (router: Router<RequestState>, api: ApiDependencies, sessions: BrowserSessions, clock: Clock) => {
   const { services, keyHolders, auditorKeys, requestLimits, acceptsPut, mcp, isPublic } = api
-  const rest = [countRequests(requestLimits), arrivingBodies(), untakenAnswers(), position(services)]
+  const rest = [countRequests(requestLimits), arrivingBodies(), unreadResponses(), position(services)]
   const ofOwner = [sessions.authenticate, ...rest]
   const authenticated: Record<Auth, Middleware[]> = {
     none: [],
     key: [sessions.authenticateKey, ...rest],
     'key or session': ofOwner,
     'key unless public': isPublic ? [] : ofOwner,
-    'auditor key': [authenticateAuditor(auditorKeys, keyHolders), untakenAnswers()],
+    'auditor key': [authenticateAuditor(auditorKeys, keyHolders), unreadResponses()],
   }
   const descriptions = new Descriptions({ ...api, operations: routes, tools: mcp.tools })
   const dependencies = { ...api, ...services, clock, streams: new Streams(), bodies: new StaticBodies(), descriptions }

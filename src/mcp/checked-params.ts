@@ -1,5 +1,5 @@
 import { isLegacyRequest, type McpHttpHandler, ProtocolErrorCode, specTypeSchemas } from '@modelcontextprotocol/server'
-import { visible } from '../domain/visible.ts'
+import { visible } from '../domain/visible-text.ts'
 import { toPointerPart } from '../services/schema-check.ts'
 
 type Fetch = McpHttpHandler['fetch']

@@ -1,11 +1,11 @@
 import { makeFilm } from './film/film.ts'
-import { begin } from './line.ts'
 import { withOrigin } from './origin-mark.ts'
 import { makePicture } from './picture/picture.ts'
 import { makeRepaint, makeThumbnail } from './picture/repaint.ts'
 import { makeMusic } from './sound/music.ts'
 import { makeSpeech } from './sound/speech.ts'
 import { type Craft, isUnusable, type Made, type Unusable, type Work } from './work.ts'
+import { begin } from './worker-channel.ts'
 
 const crafts: Record<Craft, (work: Work) => Promise<Made | Unusable>> = {
   picture: makePicture,

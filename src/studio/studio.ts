@@ -3,8 +3,8 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { Semaphore } from '../flow/semaphore.ts'
-import { openLine } from './line.ts'
 import type { Craft, Made, Unusable, Work } from './work.ts'
+import { openChannel } from './worker-channel.ts'
 
 export interface Studio {
   /**
@@ -51,7 +51,7 @@ export function createStudio({
     // If threads failed to start, tries again with a new pool.
     if (workers === undefined || workers.failure !== undefined) workers = startPool(threads, heapMb)
     const current = workers
-    const line = openLine(timeLimitMs(work.craft), decoding)
+    const line = openChannel(timeLimitMs(work.craft), decoding)
     try {
       return await current.pool.run(
         { ...work, line: line.port },

@@ -1,5 +1,5 @@
 import { type ErrorBody, type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
-import { visible } from '../domain/visible.ts'
+import { visible } from '../domain/visible-text.ts'
 import { Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import t from 'tap'
 import { RoundRobin } from '../../src/flow/round-robin.ts'
 import type { Context } from '../../src/http/context.ts'
-import { takeTurns } from '../../src/http/middleware/take-turns.ts'
+import { roundRobin } from '../../src/http/middleware/round-robin.ts'
 
 /** A time that only the work of a test takes. */
 const startTurns = () => {
@@ -98,7 +98,7 @@ const requestOf = (url: string, { key: authorization, remoteAddress = '192.0.2.1
 }
 
 t.test('requests take turns, and health checks go first', async t => {
-  const take = takeTurns(startTurns().turns)
+  const take = roundRobin(startTurns().turns)
   const begun: string[] = []
   const request = (url: string) => take(requestOf(url), async () => void begun.push(url))
   const requests = Array.from({ length: 15 }, () => request('/v1/run'))
@@ -112,7 +112,7 @@ t.test('requests take turns, and health checks go first', async t => {
 })
 
 t.test('nothing is done for a client that leaves before its turn', async t => {
-  const take = takeTurns(startTurns().turns)
+  const take = roundRobin(startTurns().turns)
   const begun: boolean[] = []
   const request = (hasLeft: boolean) => take(requestOf('/v1/run', { hasLeft }), async () => void begun.push(hasLeft))
   await Promise.all([request(true), request(false)])
@@ -120,7 +120,7 @@ t.test('nothing is done for a client that leaves before its turn', async t => {
 })
 
 t.test('a client is an account, or else a key or an address', async t => {
-  const take = takeTurns(startTurns().turns)
+  const take = roundRobin(startTurns().turns)
   const done: string[] = []
   const request = (name: string, sent: Sent) => {
     const ctx = requestOf('/v1/run', sent)

@@ -1,7 +1,7 @@
 import { count, millionths } from '../../audit/decimal.ts'
 import type { Fault } from '../../audit/fault.ts'
 import type { Split } from '../../audit/lots.ts'
-import { escapedByCode } from '../../domain/visible.ts'
+import { escapedByCode } from '../../domain/visible-text.ts'
 import { faultToJson } from './json.ts'
 
 /** A damaged log may hold any text, including characters that control a terminal. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Position } from '../../../schemas/recorded.ts'
-import { upTo } from '../../flow/up-to.ts'
+import { upTo } from '../../flow/cache-limit.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Entry, Range, RowAddress, ViewStore } from '../../ports/view-store.ts'
 import type { Changes, ViewProgress } from './view-progress.ts'

@@ -13,7 +13,7 @@ import { LedgerList } from '../../../schemas/api/ledger.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { periodOf } from '../../transports/moment.ts'
 import { unwrap } from '../../transports/refusals.ts'
-import { patientJson } from '../answers/patient-json.ts'
+import { slowJson } from '../answers/slow-json.ts'
 import { disconnectSignal, waitingClient } from '../connections/disconnect.ts'
 import { route } from '../route.ts'
 
@@ -134,7 +134,7 @@ const auditVerify = route({
       return
     }
     const { verification } = unwrap(await audit.verify(ctx.state.auditor, query, disconnectSignal(ctx)))
-    await patientJson(ctx, clock, verification.then(unwrap))
+    await slowJson(ctx, clock, verification.then(unwrap))
   },
 })
 

@@ -11,7 +11,7 @@ import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
 import type { Random } from '../../ports/random.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
-import type { Health } from '../../services/providers/health.ts'
+import type { CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import { type Route, type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import type { RunProgress } from '../../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../../services/runs/runs.ts'
@@ -34,7 +34,7 @@ const STOP_GRACE_MS = 5_000
 
 interface Dependencies {
   routes: Routes
-  health: Health
+  breakers: CircuitBreakers
   accounts: AccountMailboxes
   log: EventLog
   views: ViewStore

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
-import type { Health } from '../../services/providers/health.ts'
+import type { CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import { REPORT_MS } from '../../services/providers/provider-reports.ts'
 import { every, withinTime } from '../../time/timers.ts'
 import type { ProviderPermits } from './provider-permits.ts'
@@ -20,7 +20,7 @@ const STOP_MS = 500
 interface Dependencies {
   /** Those that are configured. */
   providers: readonly string[]
-  health: Pick<Health, 'openBreakers'>
+  breakers: Pick<CircuitBreakers, 'openBreakers'>
   permits: Pick<ProviderPermits, 'countCalls'>
   maxCalls: number
   views: Pick<ViewStore, 'report'>
@@ -62,9 +62,9 @@ export class ProviderReports {
   }
 
   #tick() {
-    const { clock, health, logger } = this.#dependencies
+    const { clock, breakers, logger } = this.#dependencies
     if (this.#writing) return
-    const rests = health.openBreakers().slice(0, MAX_REPORTED_CIRCUITS)
+    const rests = breakers.openBreakers().slice(0, MAX_REPORTED_CIRCUITS)
     const calls = this.#calls()
     const state = JSON.stringify([calls, rests])
     const nowMs = clock.monotonicMs()

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Failed, ProviderOutcome, Submitted } from '../../ports/provider.ts'
-import type { Health, HealthChange } from '../../services/providers/health.ts'
+import type { BreakerChange, CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import type { Route, Routes } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/runs.ts'
 import { delay } from '../../time/timers.ts'
@@ -13,7 +13,7 @@ const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
 
 interface Dependencies {
   routes: Pick<Routes, 'ofMode' | 'passTurn'>
-  health: Health
+  breakers: CircuitBreakers
   permits: Pick<ProviderPermits, 'movePermit' | 'awaitPermit'>
   clock: Clock
   logger: Logger
@@ -114,11 +114,11 @@ export class Submission {
     this.#isAsked = true
     const { account, upstream } = route
     const { runId, accountId, endpoint, input, mode, timeoutMs } = this.run
-    const { routes, health, clock, logger } = this.#dependencies
+    const { routes, breakers, clock, logger } = this.#dependencies
     const { signal: stop } = this.#abort
     const { provider, client } = account
     if (route !== this.#chosen) routes.passTurn(route)
-    health.beginCall(account, upstream.model)
+    breakers.beginCall(account, upstream.model)
     try {
       const answer = await callProvider(
         clock,
@@ -133,21 +133,21 @@ export class Submission {
           { runId, endpoint, provider, account: account.account, ...answer.fault },
           'a provider could not take a job',
         )
-      this.#logChange(route, health.endCall(account, upstream.model, answer))
+      this.#logChange(route, breakers.endCall(account, upstream.model, answer))
       this.#isAsked = !mayMoveOn(answer)
       return answer
     } catch (error) {
       if (stop.aborted) {
-        health.abandonCall(account, upstream.model)
+        breakers.abandonCall(account, upstream.model)
         return broken
       }
       logger.warn({ err: error, runId, endpoint, provider }, 'a provider did not answer')
-      this.#logChange(route, health.endCall(account, upstream.model, undefined))
+      this.#logChange(route, breakers.endCall(account, upstream.model, undefined))
       return client.deduplicates ? broken : inDoubt
     }
   }
 
-  #logChange({ account: { provider, account }, upstream: { model } }: Route, { fault: kind, rest }: HealthChange) {
+  #logChange({ account: { provider, account }, upstream: { model } }: Route, { fault: kind, rest }: BreakerChange) {
     const { clock, logger } = this.#dependencies
     if (kind === 'gone') logger.error({ provider, account, model }, GONE)
     else if (kind) logger.error({ provider, account, kind }, REFUSED)

@@ -1,5 +1,6 @@
 import type { ApiKey, OwnKey } from '../../../schemas/api/key.ts'
-import { type BudgetState, scopeOf } from '../../domain/account/keys.ts'
+import type { BudgetState } from '../../domain/account/budgets.ts'
+import { scopeOf } from '../../domain/account/keys.ts'
 import type { LimitPair } from '../../domain/account/state.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { KeyInfo, OwnKeyInfo } from './api-keys.ts'

@@ -4,7 +4,7 @@ import type { QuoteLine } from '../../../schemas/api/run.ts'
 import type { ReceiptLine } from '../../../schemas/catalog.ts'
 import type { StatementPrice } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
-import { upTo } from '../../flow/up-to.ts'
+import { upTo } from '../../flow/cache-limit.ts'
 import type { LedgerEntry } from './ledger.ts'
 
 /** The API form of a line of the ledger. */

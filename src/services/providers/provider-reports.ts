@@ -16,11 +16,11 @@ export interface ReportedProvider {
   calls: number
   maxCalls: number
   /** The open breakers, one for each account and model: of the process whose breaker stays open longest. */
-  rests: SharedRest[]
+  rests: SharedBreaker[]
 }
 
 /** A breaker that is open in some of the processes that report the provider. */
-export interface SharedRest extends OpenCircuit {
+export interface SharedBreaker extends OpenCircuit {
   processes: number
 }
 
@@ -30,7 +30,7 @@ export const readReports = async (
   nowMs: number,
 ): Promise<Map<string, ReportedProvider>> => {
   const byProvider = new Map<string, ReportedProvider>()
-  const longest = new Map<string, SharedRest>()
+  const longest = new Map<string, SharedBreaker>()
   for (const { text, untilMs } of await views.reports()) {
     if (!(untilMs > nowMs && untilMs <= nowMs + REPORT_MS + MAX_CLOCK_SKEW_MS)) continue
     const { calls, maxCalls, rests } = parse(text) ?? NOTHING

@@ -6,7 +6,7 @@ import { type Choices, chosenOf } from '../../domain/routing/choices.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
-import { type Health, MAX_WAIT_MS } from './health.ts'
+import { type CircuitBreakers, MAX_WAIT_MS } from './circuit-breakers.ts'
 import type { ProviderAccount } from './provider-account.ts'
 
 /** A binding of any provider, so that tests can bring their own. */
@@ -30,7 +30,7 @@ export interface RoutesDependencies {
   sandbox: ProviderAccount | undefined
   /** Whether it also serves endpoints that no other provider serves, while some are configured. */
   fallsBack: boolean
-  health: Pick<Health, 'openBreakerOf'>
+  breakers: Pick<CircuitBreakers, 'openBreakerOf'>
   /** What operators have chosen. */
   choices: { readonly known: Choices }
   clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
@@ -121,20 +121,20 @@ export class Routes {
   /** The providers that take jobs for an endpoint now, the best first. */
   *availableProviders(endpoint: string): Generator<string> {
     for (const { provider, model } of this.#bindings(endpoint))
-      if (this.#accountsOf(provider).some(account => !this.#dependencies.health.openBreakerOf(account, model)))
+      if (this.#accountsOf(provider).some(account => !this.#dependencies.breakers.openBreakerOf(account, model)))
         yield provider
     if (this.#hasSandbox(endpoint)) yield SANDBOX
   }
 
   /** How long no provider takes a job for an endpoint, or for an input of it; undefined if one takes it now. */
   waitMs(endpoint: string, input?: Record<string, unknown>): number | undefined {
-    const { health, clock } = this.#dependencies
+    const { breakers, clock } = this.#dependencies
     if (this.#hasSandbox(endpoint)) return undefined
     let untilMs = clock.monotonicMs() + MAX_WAIT_MS
     for (const binding of this.#bindings(endpoint)) {
       if (input && 'unmet' in upstreamParameters(binding, input)) continue
       for (const account of this.#accountsOf(binding.provider)) {
-        const rest = health.openBreakerOf(account, binding.model)
+        const rest = breakers.openBreakerOf(account, binding.model)
         if (!rest) return undefined
         untilMs = Math.min(untilMs, rest.untilMs)
       }
@@ -147,14 +147,14 @@ export class Routes {
    * that was found when the run started, comes before the others.
    */
   *findRoutes(endpoint: string, input: Record<string, unknown>, chosen?: Route): Generator<Route> {
-    if (chosen && !this.#dependencies.health.openBreakerOf(chosen.account, chosen.upstream.model)) yield chosen
+    if (chosen && !this.#dependencies.breakers.openBreakerOf(chosen.account, chosen.upstream.model)) yield chosen
     for (const binding of this.#bindings(endpoint)) {
       const mapped = upstreamParameters(binding, input)
       if ('unmet' in mapped) continue
       const { model, operation, output } = binding
       for (const account of this.#inTurn(binding.provider)) {
         const isChosen = account === chosen?.account && model === chosen.upstream.model
-        if (isChosen || this.#dependencies.health.openBreakerOf(account, model)) continue
+        if (isChosen || this.#dependencies.breakers.openBreakerOf(account, model)) continue
         yield { account, upstream: { model, operation, output, parameters: mapped.parameters } }
       }
     }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { AccountEvent, BudgetPeriod } from '../../../schemas/account-events.ts'
 import { account } from '../../../src/domain/account/account.ts'
-import { budgetAt } from '../../../src/domain/account/keys.ts'
+import { budgetAt } from '../../../src/domain/account/budgets.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import {

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { ProviderReports } from '../../../src/reactors/runs/provider-reports.ts'
-import type { NamedBreaker } from '../../../src/services/providers/health.ts'
+import type { NamedBreaker } from '../../../src/services/providers/circuit-breakers.ts'
 import { readReports } from '../../../src/services/providers/provider-reports.ts'
 import { Chance } from '../../simulation/world/chance.ts'
 import { Timeline } from '../../simulation/world/timeline.ts'
@@ -34,7 +34,7 @@ const simulate = (providers = ['fal']) => {
   }
   const reports = new ProviderReports({
     ...{ providers, maxCalls: 8, views, ...ambient(clock) },
-    health: { openBreakers: () => state.rests },
+    breakers: { openBreakers: () => state.rests },
     permits: { countCalls: () => state.calls },
   })
   const pass = async (ms: number) => {

@@ -11,7 +11,7 @@ import { ActiveRuns } from '../../../src/reactors/runs/active-runs.ts'
 import { timedOut } from '../../../src/reactors/runs/provider-calls.ts'
 import { ProviderPermits } from '../../../src/reactors/runs/provider-permits.ts'
 import { Submission } from '../../../src/reactors/runs/submission.ts'
-import { Health } from '../../../src/services/providers/health.ts'
+import { CircuitBreakers } from '../../../src/services/providers/circuit-breakers.ts'
 import { type Route, Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { instantProvider } from '../../support/service.ts'
@@ -44,7 +44,7 @@ class LateClock implements Clock {
 
 t.test('a sync run ends at its time limit, and its model goes on, whichever timer fires first', async t => {
   const clock = new LateClock()
-  const health = new Health(clock)
+  const breakers = new CircuitBreakers(clock)
   const client = { ...instantProvider, submit: () => new Promise<never>(() => undefined) }
   const route = { account: { provider: 'slow', account: 'a', client }, upstream: { model: 'm' } } as unknown as Route
   for (let number = 1; number <= 6; number++) {
@@ -56,19 +56,19 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
       routes: { ofMode: () => ({ findRoutes: () => [route] }) as never, passTurn: () => undefined },
       permits: { movePermit: () => true, awaitPermit: async () => undefined },
       timedOut: () => timedOut(TIMEOUT_MS),
-      ...{ health, clock, logger: createLogger('silent') },
+      ...{ breakers, clock, logger: createLogger('silent') },
     })
     const answer = submission.answer()
     await turn()
     await clock.fire(TIMEOUT_MS)
     t.match(await answer, { kind: 'failed', code: 'provider_timeout' })
   }
-  t.same(health.openBreakers(), [])
+  t.same(breakers.openBreakers(), [])
 })
 
 t.test('runs that start at once go to different accounts, each to the account that its start names', async t => {
   const clock = new ManualClock()
-  const health = new Health(clock)
+  const breakers = new CircuitBreakers(clock)
   const answer = { kind: 'failed', code: 'content_rejected', message: 'No.' } as const
   const accounts = ['a', 'b'].map(account => ({
     ...{ provider: 'first', account, client: { ...instantProvider, submit: async () => answer } },
@@ -76,7 +76,7 @@ t.test('runs that start at once go to different accounts, each to the account th
   const bindings = [{ endpoint: 'lumen-t2i', provider: 'first', model: 'm', operation: 'make', parameters: [] }]
   const routes = new Routes({
     ...{ bindingsOf: () => bindings as never, accounts, sandbox: undefined, fallsBack: false },
-    ...{ health, clock, choices: { known: choices.initial } },
+    ...{ breakers, clock, choices: { known: choices.initial } },
   })
   const ended: unknown[] = []
   const execute = async (_: unknown, __: unknown, command: { upstream?: Upstream }) => {
@@ -86,7 +86,7 @@ t.test('runs that start at once go to different accounts, each to the account th
   const activeRuns = new ActiveRuns({
     ...{
       routes,
-      health,
+      breakers,
       clock,
       random: systemRandom,
       logger: createLogger('silent'),

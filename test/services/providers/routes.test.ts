@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ProviderEvent } from '../../../schemas/provider-events.ts'
 import { choices } from '../../../src/domain/routing/choices.ts'
 import type { ProviderFault } from '../../../src/ports/provider.ts'
-import { Health } from '../../../src/services/providers/health.ts'
+import { CircuitBreakers } from '../../../src/services/providers/circuit-breakers.ts'
 import type { ProviderAccount } from '../../../src/services/providers/provider-account.ts'
 import { type Bound, Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
 import { given } from '../../support/given.ts'
@@ -33,13 +33,13 @@ const open = (
 ) => {
   const manual = new ManualClock()
   const clock = Object.assign(manual, { monotonicMs: () => manual.nowMs() })
-  const health = new Health(clock)
+  const breakers = new CircuitBreakers(clock)
   const bindingsOf = (endpoint: string) => bindings.filter(each => each.endpoint === endpoint)
   const known = given(choices, ...history).state
-  const routes = new Routes({ bindingsOf, accounts, sandbox, fallsBack, health, choices: { known }, clock })
+  const routes = new Routes({ bindingsOf, accounts, sandbox, fallsBack, breakers, choices: { known }, clock })
   const names = (input: object = { prompt: 'hello' }, endpoint = 'lumen-t2i') =>
     [...routes.findRoutes(endpoint, { ...input })].map(({ account: { provider, account } }) => `${provider} ${account}`)
-  return { routes, health, names, clock }
+  return { routes, breakers, names, clock }
 }
 
 t.test('the sandbox runs everything while no account is configured', async t => {
@@ -93,12 +93,12 @@ t.test('an endpoint that nobody is bound to is not served, unless the sandbox fa
 })
 
 t.test('the sandbox does not fall back for a provider that is on and rests, or cannot honour an input', async t => {
-  const { routes, health, names } = open([account('first')], { fallsBack: true })
+  const { routes, breakers, names } = open([account('first')], { fallsBack: true })
   t.same(names(), ['first a'])
   t.same(names({ prompt: 'hello', style: 'oil' }), [])
   t.same(routes.unmetParameters('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
   const fault = { kind: 'out_of_quota' } as const
-  health.endCall(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
+  breakers.endCall(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(names(), [])
   t.equal(routes.waitMs('lumen-t2i'), 300_000)
 })
@@ -144,13 +144,13 @@ t.test('the accounts of a provider are used in turns', async t => {
 
 t.test('the route that was chosen at the start comes first, unless its circuit breaker has opened since', async t => {
   const accounts = [account('first', 'a'), account('first', 'b'), account('second', 'c')]
-  const { routes, health, names } = open(accounts)
+  const { routes, breakers, names } = open(accounts)
   const chosen = [...routes.findRoutes('lumen-t2i', { prompt: 'hello' })][1]
   const again = () => [...routes.findRoutes('lumen-t2i', { prompt: 'hello' }, chosen)].map(each => each.account.account)
   t.same(again(), ['b', 'a', 'c'])
   const fault = { kind: 'unauthorized' } as const
   if (chosen)
-    health.endCall(chosen.account, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
+    breakers.endCall(chosen.account, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(
     [names(), again()],
     [
@@ -164,9 +164,9 @@ t.test('the route that was chosen at the start comes first, unless its circuit b
 
 t.test('an account that rests is passed over', async t => {
   const [first, second] = [account('first'), account('second')]
-  const { routes, health, names } = open([first, second])
+  const { routes, breakers, names } = open([first, second])
   const fault = { kind: 'unauthorized' } as const
-  health.endCall(first, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
+  breakers.endCall(first, 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
   t.same(names(), ['second a'])
   t.same([...routes.availableProviders('lumen-t2i')], ['second'])
   t.ok(routes.servesEndpoint('lumen-t2i'))
@@ -174,9 +174,9 @@ t.test('an account that rests is passed over', async t => {
 
 t.test('an endpoint is available only if a provider takes a run of it now, and the wait is the shortest', async t => {
   const [first, second] = [account('first'), account('second')]
-  const { routes, health, clock } = open([first, second])
+  const { routes, breakers, clock } = open([first, second])
   const refuse = (which: ProviderAccount, fault: ProviderFault) =>
-    health.endCall(which, `${which.provider}-lumen`, {
+    breakers.endCall(which, `${which.provider}-lumen`, {
       kind: 'failed',
       code: 'provider_error',
       message: 'No.',

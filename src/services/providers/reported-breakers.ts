@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import { every } from '../../time/timers.ts'
-import type { OpenBreaker } from './health.ts'
+import type { OpenBreaker } from './circuit-breakers.ts'
 import type { ProviderAccount } from './provider-account.ts'
-import { readReports, type SharedRest } from './provider-reports.ts'
+import { readReports, type SharedBreaker } from './provider-reports.ts'
 
 /** How often the reports are read. They change at most as often. */
 const REFRESH_MS = 1_000
@@ -17,9 +17,9 @@ interface Dependencies {
  * The accounts and models that take no jobs, as other processes report them, for processes that submit none. It shows
  * what is available, and decides nothing.
  */
-export class ReportedRests {
+export class ReportedBreakers {
   readonly #dependencies: Dependencies
-  #rests: SharedRest[] = []
+  #rests: SharedBreaker[] = []
   #isReading = false
   #stop = () => {}
 
@@ -50,7 +50,7 @@ export class ReportedRests {
     model: string,
   ): OpenBreaker | undefined {
     const { clock } = this.#dependencies
-    const leftMs = ({ until }: SharedRest) => Date.parse(until) - clock.nowMs()
+    const leftMs = ({ until }: SharedBreaker) => Date.parse(until) - clock.nowMs()
     const [longest] = this.#rests
       .filter(rest => rest.provider === provider && rest.account === account)
       .filter(rest => (rest.model === undefined || rest.model === model) && leftMs(rest) > 0)

@@ -1,6 +1,6 @@
 import { Stream } from 'node:stream'
 import type { Next } from 'koa'
-import { type AccountId, type AuditorId, MAX_UNTAKEN_BYTES } from '../../../schemas/primitives.ts'
+import { type AccountId, type AuditorId, MAX_UNREAD_BYTES } from '../../../schemas/primitives.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { type Context, isRead, type Middleware } from '../context.ts'
@@ -9,15 +9,15 @@ import { type Context, isRead, type Middleware } from '../context.ts'
  * Limits the unread JSON responses of each auditor and of the clients of each account, because they are in memory
  * until they are read. Runs after authentication.
  */
-export const untakenAnswers = (): Middleware => {
-  const untaken = new OpenCounts<AccountId | AuditorId>(MAX_UNTAKEN_BYTES)
+export const unreadResponses = (): Middleware => {
+  const unread = new OpenCounts<AccountId | AuditorId>(MAX_UNREAD_BYTES)
   return async (ctx: Context, next: Next) => {
     const { caller, auditor } = ctx.state
     const owner = auditor?.auditorId ?? caller.accountId
-    if (untaken.isFull(owner)) throw tooMany()
+    if (unread.isFull(owner)) throw tooMany()
     ctx.state.countAnswer = bytes => {
       // A write has happened already, and only its answer says so.
-      if (!untaken.add(owner, ctx.res, bytes) && isRead(ctx)) throw tooMany()
+      if (!unread.add(owner, ctx.res, bytes) && isRead(ctx)) throw tooMany()
     }
     await next()
     if (!isJson(ctx.body)) return
@@ -34,7 +34,7 @@ const isJson = (body: unknown): boolean =>
 const tooMany = () =>
   new ApiError(
     'rate_limited',
-    `The client has not taken answers of ${MAX_UNTAKEN_BYTES} bytes, which is the limit. Read them, or request fewer.`,
+    `The client has not taken answers of ${MAX_UNREAD_BYTES} bytes, which is the limit. Read them, or request fewer.`,
     {},
     { retryAfterSeconds: RETRY_SECONDS },
   )

@@ -5,7 +5,7 @@ import type { Context, Middleware } from '../context.ts'
  * Spreads the work on requests that arrive or end at once. Clients take turns, and health checks go first. A client
  * that disconnects before its turn costs no work.
  */
-export const takeTurns =
+export const roundRobin =
   (turns: RoundRobin): Middleware =>
   async (ctx, next) => {
     ctx.state.nextTurn = () => turns.next(queueOf(ctx))

@@ -15,7 +15,7 @@ export interface Line {
   close(): void
 }
 
-export function openLine(timeLimitMs: number, decoding: Semaphore): Line {
+export function openChannel(timeLimitMs: number, decoding: Semaphore): Line {
   const { port1: own, port2: port } = new MessageChannel()
   const late = new AbortController()
   const closed = new AbortController()

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { findRepeat } from '../../../src/services/runs/repeats.ts'
+import { findRepeat } from '../../../src/services/runs/idempotency.ts'
 import { accountId, digest, keyId, openAccount, queueRun, runId } from '../../support/account-samples.ts'
 import { accountsOn, openLog, openViews } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'

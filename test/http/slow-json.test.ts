@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import { patientJson } from '../../src/http/answers/patient-json.ts'
+import { slowJson } from '../../src/http/answers/slow-json.ts'
 import type { RequestState } from '../../src/http/context.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 
@@ -13,7 +13,7 @@ const hasty: Clock = { ...systemClock, timer: (_, callback) => systemClock.timer
 const serve = async (t: Test, clock: Clock, make: () => Promise<object>): Promise<string> => {
   const app = new Koa<RequestState>()
   app.on('error', () => undefined)
-  app.use(ctx => patientJson(ctx, clock, make()))
+  app.use(ctx => slowJson(ctx, clock, make()))
   const server = createServer(app.callback()).listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
   t.teardown(() => server.close())

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import t from 'tap'
-import { upTo } from '../../src/flow/up-to.ts'
+import { upTo } from '../../src/flow/cache-limit.ts'
 
 t.test('a cache keeps the newest entries', async t => {
   const cache = new LRUCache<string, number>(upTo(2))

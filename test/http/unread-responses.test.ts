@@ -6,7 +6,7 @@ import { MAX_UNTAKEN_BYTES } from '../../schemas/primitives.ts'
 import { createLogger } from '../../src/adapters/logger/pino.ts'
 import type { RequestState } from '../../src/http/context.ts'
 import { errors } from '../../src/http/middleware/errors.ts'
-import { untakenAnswers } from '../../src/http/middleware/untaken-answers.ts'
+import { unreadResponses } from '../../src/http/middleware/unread-responses.ts'
 import { toolNamed } from '../../src/mcp/tools.ts'
 import { ApiError } from '../../src/transports/api-error.ts'
 import { until } from '../support/until.ts'
@@ -23,7 +23,7 @@ const serve = async (t: Test, mayGoOn: () => Promise<unknown> = async () => unde
       Object.assign(ctx.state, { caller: { accountId: ctx.path } })
       return next()
     })
-    .use(untakenAnswers())
+    .use(unreadResponses())
     .use(async ctx => {
       begun++
       await mayGoOn()

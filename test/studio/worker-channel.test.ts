@@ -1,12 +1,12 @@
 import t from 'tap'
 import { Semaphore } from '../../src/flow/semaphore.ts'
-import { begin, openLine, turnVia } from '../../src/studio/line.ts'
+import { begin, openChannel, turnVia } from '../../src/studio/worker-channel.ts'
 
 const LONG_MS = 600_000
 
 t.test('one large source is decoded at a time', async t => {
   const gate = new Semaphore({ each: 1 })
-  const lines = Array.from({ length: 5 }, () => openLine(LONG_MS, gate))
+  const lines = Array.from({ length: 5 }, () => openChannel(LONG_MS, gate))
   let decoding = 0
   let most = 0
   const decode = async () => {
@@ -21,7 +21,7 @@ t.test('one large source is decoded at a time', async t => {
 
 t.test('a thread that fails to decode or dies gives its turn away', async t => {
   const gate = new Semaphore({ each: 1 })
-  const [failing, dying, waiting, last] = [1, 2, 3, 4].map(() => openLine(LONG_MS, gate)) as Lines
+  const [failing, dying, waiting, last] = [1, 2, 3, 4].map(() => openChannel(LONG_MS, gate)) as Lines
   await t.rejects(
     turnVia(failing.port)(() => Promise.reject(new Error('damaged'))),
     { message: 'damaged' },
@@ -39,7 +39,7 @@ t.test('a thread that fails to decode or dies gives its turn away', async t => {
 })
 
 t.test('the time limit begins with the work', async t => {
-  const line = openLine(0, new Semaphore({ each: 1 }))
+  const line = openChannel(0, new Semaphore({ each: 1 }))
   await new Promise(resolve => setTimeout(resolve, 10))
   t.notOk(line.signal.aborted)
   const aborted = new Promise(resolve => line.signal.addEventListener('abort', resolve))
@@ -52,5 +52,5 @@ t.test('without a line, decoding waits for nothing', async t => {
   t.equal(await turnVia(undefined)(async () => 'decoded'), 'decoded')
 })
 
-type Line = ReturnType<typeof openLine>
+type Line = ReturnType<typeof openChannel>
 type Lines = [Line, Line, Line, Line]

@@ -40,13 +40,13 @@ export interface WaitOf {
 }
 
 /** Learns which accounts are refused, and which work. Called after every answer. */
-export interface HealthWatcher {
+export interface BreakerWatcher {
   works(account: AccountName): void
   refused(account: AccountName, reason: 'unauthorized' | 'out_of_quota'): void
 }
 
 /** What an answer changes, so that the log has it once, until an attempt succeeds. */
-export interface HealthChange {
+export interface BreakerChange {
   /** A fault that only the operator can mend. */
   fault?: ProviderFault['kind']
   /** A wait has begun. */
@@ -64,12 +64,12 @@ interface Breaker {
  * Circuit breakers: one for each account at a provider, and one for each model of an account. When the time of an open
  * breaker has passed, a single attempt shows whether the account or model works again.
  */
-export class Health {
+export class CircuitBreakers {
   readonly #clock: Clock
-  readonly #watcher: HealthWatcher | undefined
+  readonly #watcher: BreakerWatcher | undefined
   readonly #breakers = new Map<string, Breaker>()
 
-  constructor(clock: Clock, watcher?: HealthWatcher) {
+  constructor(clock: Clock, watcher?: BreakerWatcher) {
     this.#clock = clock
     this.#watcher = watcher
   }
@@ -110,7 +110,7 @@ export class Health {
   }
 
   /** An attempt ended with an answer; undefined if there was none. */
-  endCall(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined): HealthChange {
+  endCall(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined): BreakerChange {
     const [ofAccount, ofModel] = namesOf(account, model)
     const fault = answer ? faultOf(answer) : ({ kind: 'unreachable' } as const)
     if (!fault) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ReportedRests } from '../../../src/services/providers/reported-rests.ts'
+import { ReportedBreakers } from '../../../src/services/providers/reported-breakers.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
 const START_MS = Date.parse('2026-11-24T12:00:00.000Z')
@@ -17,7 +17,7 @@ t.test('an account waits as long as all processes report that it does', async t 
     untilMs: START_MS + 20_000,
   })
   const both = [report(rest('a', 10), rest('b', 10), rest('c', 9, 'm')), report(rest('a', 12), rest('c', 9, 'm'))]
-  const rests = new ReportedRests({ views: { reports: async () => both }, clock })
+  const rests = new ReportedBreakers({ views: { reports: async () => both }, clock })
   const leftMs = (account: string, model = 'n') => {
     const { untilMs = Number.NaN } = rests.openBreakerOf({ provider: 'fal', account }, model) ?? {}
     return untilMs - clock.monotonicMs()

@@ -10,7 +10,7 @@ const SIGN_MS = 5_000
  * Answers with JSON that takes long to make. Until then, the body is white space, which every JSON parser
  * accepts. A failure before the first white space is an error response, and a later one breaks the connection.
  */
-export const patientJson = async (ctx: Context, clock: Clock, made: Promise<object>): Promise<void> => {
+export const slowJson = async (ctx: Context, clock: Clock, made: Promise<object>): Promise<void> => {
   const soon = await within(clock, made).catch(error => {
     if (!ctx.res.destroyed) throw error
     // The work ends when the client disconnects, which is no error.

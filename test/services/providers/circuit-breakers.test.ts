@@ -1,7 +1,7 @@
 import t from 'tap'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
 import type { Done, Failed, ProviderFault } from '../../../src/ports/provider.ts'
-import { Health } from '../../../src/services/providers/health.ts'
+import { CircuitBreakers } from '../../../src/services/providers/circuit-breakers.ts'
 import { instantProvider } from '../../support/service.ts'
 
 const account = { provider: 'fal', account: 'a', client: instantProvider }
@@ -14,22 +14,22 @@ const failed = (kind: ProviderFault['kind'], retryAfterMs?: number): Failed => (
 
 const open = () => {
   let nowMs = 0
-  const health = new Health({ ...systemClock, monotonicMs: () => nowMs })
+  const breakers = new CircuitBreakers({ ...systemClock, monotonicMs: () => nowMs })
   const clock = {
     advance: (ms: number) => {
       nowMs += ms
     },
   }
-  return { clock, health, rests: (model = 'm', which = account) => health.openBreakerOf(which, model)?.kind }
+  return { clock, breakers, rests: (model = 'm', which = account) => breakers.openBreakerOf(which, model)?.kind }
 }
 
 t.test('a model rests after five failures in succession', async t => {
-  const { clock, health, rests } = open()
-  for (let failure = 1; failure <= 4; failure++) health.endCall(account, 'm', failed('overloaded'))
-  health.endCall(account, 'm', done)
-  for (let failure = 1; failure <= 4; failure++) health.endCall(account, 'm', undefined)
+  const { clock, breakers, rests } = open()
+  for (let failure = 1; failure <= 4; failure++) breakers.endCall(account, 'm', failed('overloaded'))
+  breakers.endCall(account, 'm', done)
+  for (let failure = 1; failure <= 4; failure++) breakers.endCall(account, 'm', undefined)
   t.equal(rests(), undefined)
-  health.endCall(account, 'm', failed('overloaded'))
+  breakers.endCall(account, 'm', failed('overloaded'))
   t.equal(rests(), 'overloaded')
   t.equal(rests('n'), undefined, 'other models go on')
   clock.advance(30_000)
@@ -38,58 +38,58 @@ t.test('a model rests after five failures in succession', async t => {
 
 t.test('a watcher learns which accounts are refused, and which work', async t => {
   const told: string[] = []
-  const health = new Health(systemClock, {
+  const breakers = new CircuitBreakers(systemClock, {
     works: ({ account }) => told.push(`${account} works`),
     refused: ({ account }, reason) => told.push(`${account} ${reason}`),
   })
   for (const kind of ['unauthorized', 'out_of_quota', 'overloaded', 'gone', 'rate_limited'] as const)
-    health.endCall(account, 'm', failed(kind))
-  health.endCall(account, 'm', undefined)
-  health.endCall(other, 'm', done)
+    breakers.endCall(account, 'm', failed(kind))
+  breakers.endCall(account, 'm', undefined)
+  breakers.endCall(other, 'm', done)
   t.same(told, ['a unauthorized', 'a out_of_quota', 'b works'])
 })
 
 t.test('after a rest, one attempt shows whether the model works again', async t => {
-  const { clock, health, rests } = open()
+  const { clock, breakers, rests } = open()
   const rest = () => {
-    for (let failure = 1; failure <= 5; failure++) health.endCall(account, 'm', failed('unreachable'))
+    for (let failure = 1; failure <= 5; failure++) breakers.endCall(account, 'm', failed('unreachable'))
     clock.advance(30_000)
   }
   rest()
-  health.beginCall(account, 'm')
+  breakers.beginCall(account, 'm')
   t.equal(rests(), 'unreachable', 'others wait for it')
-  health.endCall(account, 'm', failed('unreachable'))
+  breakers.endCall(account, 'm', failed('unreachable'))
   t.equal(rests(), 'unreachable')
   clock.advance(30_000)
-  health.beginCall(account, 'm')
-  health.abandonCall(account, 'm')
+  breakers.beginCall(account, 'm')
+  breakers.abandonCall(account, 'm')
   t.equal(rests(), undefined, 'the next one may try')
-  health.beginCall(account, 'm')
-  health.endCall(account, 'm', done)
-  health.beginCall(account, 'm')
+  breakers.beginCall(account, 'm')
+  breakers.endCall(account, 'm', done)
+  breakers.beginCall(account, 'm')
   t.equal(rests(), undefined)
 })
 
 t.test(
   'a model that the provider does not have is told of once, and rests after five failures in succession',
   async t => {
-    const { health, rests } = open()
-    const told = (model: string) => health.endCall(account, model, failed('gone')).fault
+    const { breakers, rests } = open()
+    const told = (model: string) => breakers.endCall(account, model, failed('gone')).fault
     t.equal(told('m'), 'gone')
     t.equal(rests(), undefined, 'another input may work')
     for (let failure = 2; failure <= 5; failure++) t.equal(told('m'), undefined)
     t.equal(rests(), 'gone')
     t.equal(rests('n'), undefined)
     t.equal(told('n'), 'gone', 'another model is told of by itself')
-    health.endCall(account, 'm', done)
+    breakers.endCall(account, 'm', done)
     t.equal(told('m'), 'gone')
   },
 )
 
 t.test('an account that is refused rests with all its models', async t => {
   for (const kind of ['unauthorized', 'out_of_quota'] as const) {
-    const { clock, health, rests } = open()
-    health.endCall(account, 'm', failed(kind, 1000))
+    const { clock, breakers, rests } = open()
+    breakers.endCall(account, 'm', failed(kind, 1000))
     t.equal(rests('n'), kind)
     t.equal(rests('m', other), undefined)
     clock.advance(5 * 60_000 - 1)
@@ -105,8 +105,8 @@ t.test('an account that is too fast rests as long as the provider says', async t
     [undefined, 5000],
     [10 ** 9, 300_000],
   ] as const) {
-    const { clock, health, rests } = open()
-    health.endCall(account, 'm', failed('rate_limited', saidMs))
+    const { clock, breakers, rests } = open()
+    breakers.endCall(account, 'm', failed('rate_limited', saidMs))
     clock.advance(restMs - 1)
     t.equal(rests(), 'rate_limited')
     clock.advance(1)
@@ -115,18 +115,18 @@ t.test('an account that is too fast rests as long as the provider says', async t
 })
 
 t.test('an account that begins to be refused is told of once, until it works again', async t => {
-  const { clock, health } = open()
-  const told = (answer: Failed | Done | undefined) => health.endCall(account, 'm', answer).fault
+  const { clock, breakers } = open()
+  const told = (answer: Failed | Done | undefined) => breakers.endCall(account, 'm', answer).fault
   t.equal(told(failed('unauthorized')), 'unauthorized')
   t.equal(told(failed('unauthorized')), undefined, 'another run was on its way')
   clock.advance(5 * 60_000)
-  health.beginCall(account, 'm')
+  breakers.beginCall(account, 'm')
   t.equal(told(failed('unauthorized')), undefined)
   t.equal(told(failed('out_of_quota')), 'out_of_quota')
   t.equal(told(done), undefined)
   t.equal(told(failed('out_of_quota')), 'out_of_quota')
   t.equal(
-    health.endCall(other, 'm', failed('out_of_quota')).fault,
+    breakers.endCall(other, 'm', failed('out_of_quota')).fault,
     'out_of_quota',
     'another account is told of by itself',
   )
@@ -135,28 +135,28 @@ t.test('an account that begins to be refused is told of once, until it works aga
 })
 
 t.test('rests are listed while they last', async t => {
-  const { clock, health } = open()
-  t.same(health.openBreakers(), [])
-  health.endCall(other, 'm', failed('rate_limited', 20_000))
-  for (let failure = 1; failure <= 5; failure++) health.endCall(account, 'fal-ai/m/v2', failed('overloaded'))
-  t.same(health.openBreakers(), [
+  const { clock, breakers } = open()
+  t.same(breakers.openBreakers(), [])
+  breakers.endCall(other, 'm', failed('rate_limited', 20_000))
+  for (let failure = 1; failure <= 5; failure++) breakers.endCall(account, 'fal-ai/m/v2', failed('overloaded'))
+  t.same(breakers.openBreakers(), [
     { kind: 'rate_limited', untilMs: 20_000, provider: 'fal', account: 'b' },
     { kind: 'overloaded', untilMs: 30_000, provider: 'fal', account: 'a', model: 'fal-ai/m/v2' },
   ])
   clock.advance(20_000)
-  t.match(health.openBreakers(), [{ account: 'a' }])
-  t.equal(health.openBreakers().length, 1)
+  t.match(breakers.openBreakers(), [{ account: 'a' }])
+  t.equal(breakers.openBreakers().length, 1)
   clock.advance(10_000)
-  t.same(health.openBreakers(), [])
+  t.same(breakers.openBreakers(), [])
 })
 
 t.test('a wait is told of when it begins, and again only after an attempt has succeeded', async t => {
-  const { clock, health } = open()
-  const began = (answer: Failed | Done | undefined) => health.endCall(account, 'm', answer).rest
+  const { clock, breakers } = open()
+  const began = (answer: Failed | Done | undefined) => breakers.endCall(account, 'm', answer).rest
   t.same(began(failed('unauthorized')), { kind: 'unauthorized', untilMs: 300_000, provider: 'fal', account: 'a' })
   t.equal(began(failed('unauthorized')), undefined, 'another run was on its way')
   clock.advance(300_000)
-  health.beginCall(account, 'm')
+  breakers.beginCall(account, 'm')
   t.equal(began(failed('unauthorized')), undefined, 'the wait goes on')
   began(done)
   for (let failure = 1; failure <= 4; failure++) t.equal(began(undefined), undefined)
@@ -165,11 +165,11 @@ t.test('a wait is told of when it begins, and again only after an attempt has su
 })
 
 t.test('the longer wait of an account and its model counts', async t => {
-  const { health } = open()
-  for (let failure = 1; failure <= 5; failure++) health.endCall(account, 'm', failed('overloaded'))
-  health.endCall(account, 'n', failed('rate_limited', 5_000))
-  t.equal(health.openBreakerOf(account, 'm')?.untilMs, 30_000)
-  t.equal(health.openBreakerOf(account, 'n')?.untilMs, 5_000)
+  const { breakers } = open()
+  for (let failure = 1; failure <= 5; failure++) breakers.endCall(account, 'm', failed('overloaded'))
+  breakers.endCall(account, 'n', failed('rate_limited', 5_000))
+  t.equal(breakers.openBreakerOf(account, 'm')?.untilMs, 30_000)
+  t.equal(breakers.openBreakerOf(account, 'n')?.untilMs, 5_000)
 })
 
 t.test('an operator ends the wait of an account, of a model or of a whole provider', async t => {
@@ -181,23 +181,23 @@ t.test('an operator ends the wait of an account, of a model or of a whole provid
     [{ provider: 'fal' }, ['c']],
     [{ provider: 'openai' }, ['a', 'b', 'a/m', 'b/m']],
   ] as const) {
-    const health = new Health(systemClock, watcher)
+    const breakers = new CircuitBreakers(systemClock, watcher)
     const rested = [account, other, { ...account, provider: 'openai', account: 'c' }]
-    for (const each of rested) health.endCall(each, 'n', failed('unauthorized'))
+    for (const each of rested) breakers.endCall(each, 'n', failed('unauthorized'))
     for (let failure = 1; failure <= 5; failure++)
-      for (const each of [account, other]) health.endCall(each, 'm', undefined)
-    health.endWait(of)
+      for (const each of [account, other]) breakers.endCall(each, 'm', undefined)
+    breakers.endWait(of)
     t.same(
-      health.openBreakers().map(({ account, model }) => (model === undefined ? account : `${account}/${model}`)),
+      breakers.openBreakers().map(({ account, model }) => (model === undefined ? account : `${account}/${model}`)),
       left,
       JSON.stringify(of),
     )
   }
   t.same(works, ['a'], 'only a named account has been checked')
-  const { health, rests } = open()
-  health.endCall(account, 'm', failed('unauthorized'))
-  health.endWait({ provider: 'fal' })
-  health.beginCall(account, 'm')
+  const { breakers, rests } = open()
+  breakers.endCall(account, 'm', failed('unauthorized'))
+  breakers.endWait({ provider: 'fal' })
+  breakers.beginCall(account, 'm')
   t.equal(rests(), undefined, 'no attempt holds up others')
-  t.equal(health.endCall(account, 'm', failed('unauthorized')).fault, 'unauthorized', 'the operator is told again')
+  t.equal(breakers.endCall(account, 'm', failed('unauthorized')).fault, 'unauthorized', 'the operator is told again')
 })
