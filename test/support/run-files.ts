@@ -1,9 +1,12 @@
 import hooks from 'node:async_hooks'
 import { syncBuiltinESMExports } from 'node:module'
+import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { PROCESS_TIMEOUT_MS, TEST_TIMEOUT_MS } from './test-length.ts'
 
 // Runs the given test files in this process.
+
+const tests = join(import.meta.dirname, '..')
 
 // tap follows every promise to the test that made it, which takes a sixth of the time. The tests of a process run one by
 // one, so that an error that nobody catches belongs to the one that runs.
@@ -21,7 +24,9 @@ t.on('subtestStart', test => {
   test.setTimeout(TEST_TIMEOUT_MS)
 })
 
-// The tests wait until all files are loaded: a file may begin with a long await, and tap would end before it.
-t.test('the files load', async () => {
-  for (const file of process.argv.slice(2)) await import(pathToFileURL(file).href)
-})
+// A file loads when the tests of the file before it have run, since some begin with work that does not last. It loads in
+// a test, since tap would end during a long await.
+for (const file of process.argv.slice(2))
+  await t.test(`${relative(tests, file)} loads`, async () => {
+    await import(pathToFileURL(file).href)
+  })

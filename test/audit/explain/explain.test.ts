@@ -98,7 +98,7 @@ t.test('a price that was changed does not agree, and its chain is broken', async
     runIdOf(debit),
     logOf(events.map(event => (event === debit ? changed : event))),
   )
-  t.match(price.faults, [/^its price is \d+, and its receipt adds up to/, /which the price list does not give$/])
+  t.match(price.faults, [/^its price is \d+, and its receipt adds up to/, /which the price list lacks$/])
   t.match(faults, [{ revision: debit.revision }])
 })
 

@@ -39,7 +39,7 @@ t.test('alerts that begin and end in turns are no fault', async t => {
 
 t.test('an alert that is raised twice, ends twice or has another number is a fault', async t => {
   t.match(await faultsOf(raised(1, sink), raised(2, sink)), [/alert 1 has not ended/])
-  t.match(await faultsOf(raised(1, key), raised(2, { ...key, reason: 'out_of_quota' })), [/of notice 1 is not over/])
+  t.match(await faultsOf(raised(1, key), raised(2, { ...key, reason: 'out_of_quota' })), [/alert 1 has not ended/])
   t.match(await faultsOf(raised(1, sink), ended(1), ended(1)), [/alert 1 is not open/])
   t.match(await faultsOf(raised(1, sink), raised(3, key)), [/its number is 3, and 1 came before it/])
 })

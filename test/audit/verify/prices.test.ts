@@ -30,5 +30,5 @@ t.test('a surcharge is for the value that the price list names', async t => {
 
 t.test('a surcharge of format 1 is for the value in the input', async t => {
   t.equal(ruleFault(receiptWith({}), rule, input), undefined)
-  t.match(ruleFault(receiptWith({}), rule, { prompt: 'a lake', audio: false }), /which the price list does not give/)
+  t.match(ruleFault(receiptWith({}), rule, { prompt: 'a lake', audio: false }), /which the price list lacks/)
 })

@@ -340,11 +340,11 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a test run that starts at a provider': {
     log: withData(ofTest('RunStarted'), vendor),
-    what: /a test run is at fal, and not in the sandbox/,
+    what: /a test run went to fal, not to the sandbox/,
   },
   'a test run that a provider completes': {
     log: withData(ofTest('RunCompleted'), vendor),
-    what: /a test run is at fal, and not in the sandbox/,
+    what: /a test run went to fal, not to the sandbox/,
   },
   'a test run that does not say what it would cost': {
     log: withData(testQueued, { receipt: undefined }),
