@@ -190,7 +190,7 @@ export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024
 export const MAX_ARRIVING_BYTES_IN_ALL = 128 * 1024 * 1024
 
 /** Bytes of unread JSON responses of an account. */
-export const MAX_UNTAKEN_BYTES = 64 * 1024 * 1024
+export const MAX_UNREAD_BYTES = 64 * 1024 * 1024
 
 /** Open event streams of an account. */
 export const MAX_STREAMS = 256

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import Koa from 'koa'
 import t, { type Test } from 'tap'
-import { MAX_UNTAKEN_BYTES } from '../../schemas/primitives.ts'
+import { MAX_UNREAD_BYTES } from '../../schemas/primitives.ts'
 import { createLogger } from '../../src/adapters/logger/pino.ts'
 import type { RequestState } from '../../src/http/context.ts'
 import { errors } from '../../src/http/middleware/errors.ts'
@@ -12,7 +12,7 @@ import { ApiError } from '../../src/transports/api-error.ts'
 import { until } from '../support/until.ts'
 
 /** Large enough that the buffers of the system do not take it. */
-const LARGE = 'x'.repeat(MAX_UNTAKEN_BYTES / 4)
+const LARGE = 'x'.repeat(MAX_UNREAD_BYTES / 4)
 
 /** A service whose paths are accounts, and how many requests it has begun. Each is held until it may go on. */
 const serve = async (t: Test, mayGoOn: () => Promise<unknown> = async () => undefined) => {
