@@ -147,12 +147,12 @@ export class Submission {
     }
   }
 
-  #logChange({ account: { provider, account }, upstream: { model } }: Route, { fault: kind, rest }: BreakerChange) {
+  #logChange({ account: { provider, account }, upstream: { model } }: Route, { fault: kind, opened }: BreakerChange) {
     const { clock, logger } = this.#dependencies
     if (kind === 'gone') logger.error({ provider, account, model }, GONE)
     else if (kind) logger.error({ provider, account, kind }, REFUSED)
-    if (!rest) return
-    const { untilMs, ...waiting } = rest
+    if (!opened) return
+    const { untilMs, ...waiting } = opened
     const until = new Date(clock.nowMs() + untilMs - clock.monotonicMs()).toISOString()
     logger.warn({ ...waiting, until }, WAITS)
   }

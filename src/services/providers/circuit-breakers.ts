@@ -6,13 +6,13 @@ import type { ProviderAccount } from './provider-account.ts'
 const MAX_FAILURES = 5
 
 /** How long the breaker of a model stays open, and how long the attempt that tests the model may take. */
-const REST_MS = 30_000
+const OPEN_MS = 30_000
 
 /** How long the breaker of a refused account stays open. Only the operator can fix the account, so few attempts do. */
 const REFUSED_REST_MS = 5 * 60_000
 
 /** How long the breaker of an account stays open after a 429 that does not say how long to wait. */
-const RATE_LIMIT_REST_MS = 5_000
+const RATE_LIMIT_OPEN_MS = 5_000
 
 /** No wait is longer, whatever a provider asks for. */
 export const MAX_WAIT_MS = 5 * 60_000
@@ -49,15 +49,15 @@ export interface BreakerWatcher {
 export interface BreakerChange {
   /** A fault that only the operator can mend. */
   fault?: ProviderFault['kind']
-  /** A wait has begun. */
-  rest?: NamedBreaker
+  /** A breaker has opened. */
+  opened?: NamedBreaker
 }
 
 interface Breaker {
   failures: number
   /** Of the last failure. */
   kind: ProviderFault['kind']
-  rest?: OpenBreaker
+  open?: OpenBreaker
 }
 
 /**
@@ -79,8 +79,8 @@ export class CircuitBreakers {
     const nowMs = this.#clock.monotonicMs()
     let last: OpenBreaker | undefined
     for (const name of namesOf(account, model)) {
-      const rest = this.#breakers.get(name)?.rest
-      if (rest && rest.untilMs > (last?.untilMs ?? nowMs)) last = rest
+      const open = this.#breakers.get(name)?.open
+      if (open && open.untilMs > (last?.untilMs ?? nowMs)) last = open
     }
     return last
   }
@@ -88,8 +88,8 @@ export class CircuitBreakers {
   /** All open breakers. */
   openBreakers(): NamedBreaker[] {
     const nowMs = this.#clock.monotonicMs()
-    return [...this.#breakers].flatMap(([name, { rest }]) =>
-      rest && rest.untilMs > nowMs ? [{ ...rest, ...partsOf(name) }] : [],
+    return [...this.#breakers].flatMap(([name, { open }]) =>
+      open && open.untilMs > nowMs ? [{ ...open, ...partsOf(name) }] : [],
     )
   }
 
@@ -102,10 +102,10 @@ export class CircuitBreakers {
 
   /** An attempt begins. After an open breaker, other attempts wait until this attempt shows whether the model works. */
   beginCall(account: ProviderAccount, model: string) {
-    const untilMs = this.#clock.monotonicMs() + REST_MS
+    const untilMs = this.#clock.monotonicMs() + OPEN_MS
     for (const name of namesOf(account, model)) {
       const breaker = this.#breakers.get(name)
-      if (breaker?.rest) breaker.rest = { ...breaker.rest, untilMs }
+      if (breaker?.open) breaker.open = { ...breaker.open, untilMs }
     }
   }
 
@@ -127,7 +127,7 @@ export class CircuitBreakers {
     if (kind === 'unauthorized' || kind === 'out_of_quota') this.#watcher?.refused(account, kind)
     return {
       ...(FOR_OPERATOR.has(kind) && kind !== before?.kind && { fault: kind }),
-      ...(after.rest && !before?.rest && { rest: { ...after.rest, ...partsOf(name) } }),
+      ...(after.open && !before?.open && { opened: { ...after.open, ...partsOf(name) } }),
     }
   }
 
@@ -136,19 +136,19 @@ export class CircuitBreakers {
     const nowMs = this.#clock.monotonicMs()
     for (const name of namesOf(account, model)) {
       const breaker = this.#breakers.get(name)
-      if (breaker?.rest) breaker.rest = { ...breaker.rest, untilMs: nowMs }
+      if (breaker?.open) breaker.open = { ...breaker.open, untilMs: nowMs }
     }
   }
 
   #failed(kind: ProviderFault['kind'], { failures: before }: Pick<Breaker, 'failures'> = { failures: 0 }): Breaker {
     const failures = before + 1
-    const untilMs = this.#clock.monotonicMs() + REST_MS
-    return { failures, kind, ...(failures >= MAX_FAILURES && { rest: { kind, untilMs } }) }
+    const untilMs = this.#clock.monotonicMs() + OPEN_MS
+    return { failures, kind, ...(failures >= MAX_FAILURES && { open: { kind, untilMs } }) }
   }
 
   #refused(fault: ProviderFault): Breaker {
     const { kind } = fault
-    return { failures: 1, kind, rest: { kind, untilMs: this.#clock.monotonicMs() + restMsOf(fault) } }
+    return { failures: 1, kind, open: { kind, untilMs: this.#clock.monotonicMs() + openMsOf(fault) } }
   }
 }
 
@@ -176,5 +176,5 @@ const concerns = (of: WaitOf, { provider, account, model }: ReturnType<typeof pa
 const faultOf = (answer: ProviderOutcome | Submitted): ProviderFault | undefined =>
   answer.kind === 'failed' ? answer.fault : undefined
 
-const restMsOf = ({ kind, retryAfterMs = RATE_LIMIT_REST_MS }: ProviderFault): number =>
+const openMsOf = ({ kind, retryAfterMs = RATE_LIMIT_OPEN_MS }: ProviderFault): number =>
   kind === 'rate_limited' ? Math.min(retryAfterMs, MAX_WAIT_MS) : REFUSED_REST_MS

@@ -19,7 +19,7 @@ interface Dependencies {
  */
 export class ReportedBreakers {
   readonly #dependencies: Dependencies
-  #rests: SharedBreaker[] = []
+  #breakers: SharedBreaker[] = []
   #isReading = false
   #stop = () => {}
 
@@ -31,9 +31,9 @@ export class ReportedBreakers {
   async load() {
     const { views, clock } = this.#dependencies
     const reported = await readReports(views, clock.nowMs())
-    // Any of the processes may take a run, so all must report the rest.
-    this.#rests = [...reported.values()].flatMap(({ processes, rests }) =>
-      rests.filter(rest => rest.processes === processes),
+    // Any of the processes may take a run, so all must report the breaker.
+    this.#breakers = [...reported.values()].flatMap(({ processes, rests }) =>
+      rests.filter(breaker => breaker.processes === processes),
     )
   }
 
@@ -51,9 +51,9 @@ export class ReportedBreakers {
   ): OpenBreaker | undefined {
     const { clock } = this.#dependencies
     const leftMs = ({ until }: SharedBreaker) => Date.parse(until) - clock.nowMs()
-    const [longest] = this.#rests
-      .filter(rest => rest.provider === provider && rest.account === account)
-      .filter(rest => (rest.model === undefined || rest.model === model) && leftMs(rest) > 0)
+    const [longest] = this.#breakers
+      .filter(breaker => breaker.provider === provider && breaker.account === account)
+      .filter(breaker => (breaker.model === undefined || breaker.model === model) && leftMs(breaker) > 0)
       .sort((one, other) => leftMs(other) - leftMs(one))
     return longest && { kind: longest.kind, untilMs: clock.monotonicMs() + leftMs(longest) }
   }

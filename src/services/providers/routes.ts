@@ -134,9 +134,9 @@ export class Routes {
     for (const binding of this.#bindings(endpoint)) {
       if (input && 'unmet' in upstreamParameters(binding, input)) continue
       for (const account of this.#accountsOf(binding.provider)) {
-        const rest = breakers.openBreakerOf(account, binding.model)
-        if (!rest) return undefined
-        untilMs = Math.min(untilMs, rest.untilMs)
+        const open = breakers.openBreakerOf(account, binding.model)
+        if (!open) return undefined
+        untilMs = Math.min(untilMs, open.untilMs)
       }
     }
     return untilMs - clock.monotonicMs()

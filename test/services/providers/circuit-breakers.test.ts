@@ -152,7 +152,7 @@ t.test('rests are listed while they last', async t => {
 
 t.test('a wait is told of when it begins, and again only after an attempt has succeeded', async t => {
   const { clock, breakers } = open()
-  const began = (answer: Failed | Done | undefined) => breakers.endCall(account, 'm', answer).rest
+  const began = (answer: Failed | Done | undefined) => breakers.endCall(account, 'm', answer).opened
   t.same(began(failed('unauthorized')), { kind: 'unauthorized', untilMs: 300_000, provider: 'fal', account: 'a' })
   t.equal(began(failed('unauthorized')), undefined, 'another run was on its way')
   clock.advance(300_000)
