@@ -124,6 +124,8 @@ export class RunsReactor {
         if (routes.unmetParameters(endpoint, input)) await activeRuns.endRun(row, unavailable(endpoint))
         return false
       }
+      // Other runs start at the same time, and must find the turn of the next account.
+      routes.passTurn(route)
       const upstream = upstreamOf(route)
       const outcome = await accounts.execute({ kind: 'reactor' }, accountId, { type: 'StartRun', runId, upstream })
       const [started] = 'refuse' in outcome ? [] : outcome.accept
@@ -131,7 +133,6 @@ export class RunsReactor {
         this.#notQueued.set(runId, true)
         return false
       }
-      routes.passTurn(route)
       activeRuns.submitRun({ ...row, livemode, input, startedAt: clockOf(started) }, reserved, route)
       return true
     } catch (error) {

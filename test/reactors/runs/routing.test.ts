@@ -9,6 +9,7 @@ import { openAccount, startService } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
 import { offer, order, syncOrder, vendorFamily } from '../../support/vendor-families.ts'
+import { startOpenAi } from '../../support/vendors/openai.ts'
 
 const retry = { attempts: 2, backOffMs: 1 }
 const family = vendorFamily('vendor', { retry })
@@ -175,6 +176,26 @@ t.test('a queued run ends if no provider that serves it is configured any more',
     return data[0]?.status === 'failed' && data[0]
   })
   t.match(ended, { credits_refunded: 1, error: { code: 'provider_error' } })
+})
+
+t.test('queued runs that start at once go to different accounts of their provider', async t => {
+  const folder = await temporaryFolder(t)
+  const openAi = await startOpenAi(t)
+  const vendor = { OPENAI_API_KEY: 'sk-a,sk-b', OPENAI_BASE_URL: openAi.url }
+  const before = await startService(t, { folder, environment: { ...vendor, ROLES: 'api,projector' } })
+  const customer = await openAccount(before)
+  const text = { model: 'gpt-6-1-terra', input: { prompt: 'hello' } }
+  for (let run = 0; run < 4; run++) await customer.run(text, { Prefer: 'respond-async' })
+  await before.stop()
+  const after = await startService(t, { folder, environment: vendor })
+  const started = await until('all runs have started', async () => {
+    const events = await collect(after.core.log.readStream(`account-${customer.accountId}`, 0))
+    const found = events.filter(({ type }) => type === 'RunStarted')
+    return found.length === 4 && found
+  })
+  const accounts = started.map(({ data }) => (data as { upstream?: { account?: string } }).upstream?.account)
+  t.equal(new Set(accounts).size, 2)
+  for (const account of accounts) t.equal(accounts.filter(each => each === account).length, 2)
 })
 
 const refused: Failed = { ...overloaded, fault: { kind: 'unauthorized' } }
