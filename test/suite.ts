@@ -10,7 +10,7 @@ t.setTimeout(0)
 // More than the processors of a small machine, since tests often wait for a disk or a timer.
 t.jobs = 4
 
-/** Folders whose files have a process each: their tests are the longest, and start processes themselves. They begin. */
+/** Folders whose files have a process each: their tests are the longest, and start processes themselves. They run first. */
 const alone = ['browser', 'processes']
 
 /** These files share logs that take seconds to make. */

@@ -81,11 +81,11 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   await choices.load()
   const { usdPerCreditMicros, retention } = config
   const { requestsPerMinute, runsInFlight } = config.limits
-  const { slotsPerProvider, leaseMs } = overrides.limits ?? {}
+  const { permitsPerProvider, leaseMs } = overrides.limits ?? {}
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = overrides.objects ?? (await openObjects(config, logger, addresses, masterSecret))
   const outbound = overrides.outbound ?? createOutbound(config.outbound)
-  const permits = new ProviderPermits(slotsPerProvider ?? config.providerConcurrency)
+  const permits = new ProviderPermits(permitsPerProvider ?? config.providerConcurrency)
   const find = createInputMediaFinder({ outbound, objects, addresses, clock, messageOf: fileFault })
   const sources = new InputSources({ find, permits, clock })
   const mailer = overrides.mailer ?? (await openMailer(config))
@@ -119,7 +119,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const runsReactor = new RunsReactor({ activeRuns, routes, permits, accounts, log, views, clock, logger })
   const reports = new ProviderReports({
     providers: [...new Set(providers.accounts.map(({ provider }) => provider))],
-    maxCalls: slotsPerProvider ?? config.providerConcurrency,
+    maxCalls: permitsPerProvider ?? config.providerConcurrency,
     ...{ breakers, permits, views, clock, random, logger },
   })
   const watch = new Watch(progress.changes, clock)

@@ -80,7 +80,7 @@ export interface TestOverrides {
 /** Limits of a process. Tests lower them. */
 export interface Limits {
   accountsInMemory?: number
-  slotsPerProvider?: number
+  permitsPerProvider?: number
   leaseMs?: number
 }
 

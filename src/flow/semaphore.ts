@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../ports/clock.ts'
 import { upTo } from './cache-limit.ts'
 
 /** Slow names whose lower limits are remembered. */
@@ -186,27 +185,5 @@ class Holders<Owner> {
     if (held > 0) this.#held.set(owner, held)
     else this.#held.delete(owner)
     this.sum += size
-  }
-}
-
-/** A host that takes longer gets fewer requests at a time. */
-const SLOW_MS = 5_000
-
-interface Dependencies {
-  limits: Pick<Semaphore, 'adapt'>
-  clock: Clock
-}
-
-/** Sends a request to a host, and adapts its limit to the time that it takes. */
-export const adaptToHost = async <Result>(
-  { limits, clock }: Dependencies,
-  host: string,
-  send: () => Promise<Result>,
-): Promise<Result> => {
-  const sentAtMs = clock.monotonicMs()
-  try {
-    return await send()
-  } finally {
-    limits.adapt(host, clock.monotonicMs() - sentAtMs > SLOW_MS)
   }
 }

@@ -1,5 +1,7 @@
 import Router from '@koa/router'
 import Koa from 'koa'
+import type { AccountId } from '../../schemas/primitives.ts'
+import { OpenCounts } from '../flow/open-counts.ts'
 import type { RoundRobin } from '../flow/round-robin.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -30,6 +32,7 @@ import { callbackRoutes } from './routes/callbacks.ts'
 import { answerPreflights, putFile } from './routes/cdn.ts'
 import { type ConsoleDependencies, consoleRouter } from './routes/console/console.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
+import { MAX_EXPORTS } from './routes/ledger.ts'
 import { refuseOtherMethods } from './routes/mcp.ts'
 import { apiRoutes, routes } from './routes.ts'
 import { BrowserSessions } from './sessions/browser-sessions.ts'
@@ -111,7 +114,9 @@ const serveApi = (router: Router<RequestState>, api: ApiDependencies, sessions: 
     'auditor key': [authenticateAuditor(auditorKeys, keyHolders), unreadResponses()],
   }
   const descriptions = new Descriptions({ ...api, operations: routes, tools: mcp.tools })
-  const dependencies = { ...api, ...services, clock, streams: new Streams(), bodies: new StaticBodies(), descriptions }
+  const openExports = new OpenCounts<AccountId>(MAX_EXPORTS)
+  const kept = { streams: new Streams(), bodies: new StaticBodies(), openExports }
+  const dependencies = { ...api, ...services, clock, ...kept, descriptions }
   const offered = apiRoutes.filter(of => acceptsPut || of !== putFile)
   serveRoutes(router, offered, dependencies, authenticated)
   answerPreflights(router)

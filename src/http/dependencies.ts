@@ -1,4 +1,6 @@
 import type { ToolSummary } from '../../schemas/api/descriptors.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
+import type { OpenCounts } from '../flow/open-counts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { KnownSeals } from '../services/seals/known-seals.ts'
@@ -14,6 +16,7 @@ export interface RouteDependencies extends Services {
   clock: Clock
   knownSeals: Pick<KnownSeals, 'newest'>
   streams: Streams
+  openExports: OpenCounts<AccountId>
   mcp: McpEndpoint
   descriptions: Descriptions
   bodies: StaticBodies

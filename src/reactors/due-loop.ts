@@ -22,7 +22,7 @@ const MAX_WRITTEN = 1000
 /** Rows that are offered together. */
 const BATCH = 100
 
-/** Slots that become free within this time are filled together, because many rows cost little more than one. */
+/** Permits that become free within this time are used together, because many rows cost little more than one. */
 const RESUME_MS = 5
 
 /** The pause after a look at all account queues: this many times as long as the look took, up to a limit. */
@@ -134,7 +134,7 @@ export class DueLoop<Row extends DueRow> {
     const written = byAccountQueue([...this.#written.values()])
     this.#written.clear()
     for (const [name, rows] of written) {
-      // The pages of a account queue that waits hold these rows too.
+      // The pages of an account queue that waits hold these rows too.
       if (this.#waiting.has(name) || accountQueues.has(name)) continue
       accountQueues.set(name, { name, queue: (rows[0] as Row).queue, rows, pages: undefined })
     }

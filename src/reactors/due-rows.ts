@@ -5,7 +5,7 @@ import type { Range, ViewStore } from '../ports/view-store.ts'
 /** Rows that are read together. The rest of a page stays in memory while its account has to wait. */
 const PAGE = 50
 
-/** Lanes that are yielded together, at most. */
+/** Account queues that are yielded together, at most. */
 const MAX_ACCOUNT_QUEUES = 100
 
 /** Sorts after every character in a place. */
@@ -39,7 +39,7 @@ export const isDue = ({ queue, dueAt }: DueRow, { queues, maxAheadMs }: DueWork,
   return aheadMs <= 0 || (maxAheadMs !== undefined && aheadMs > maxAheadMs)
 }
 
-/** A place is `<queue>/<account>/<time>/<key>`, so the rows of a account queue lie together. */
+/** A place is `<queue>/<account>/<time>/<key>`, so the rows of an account queue lie together. */
 export const accountQueueOf = ({ queue, accountId }: DueRow): string => `${queue}/${accountId}`
 
 /** The account queues with due rows, queue by queue. One page reads the start of a long one, or many short ones. */
@@ -88,7 +88,7 @@ const queueOf = ([row]: DueRow[]) => (row as DueRow).queue
 /** Rows by the names of their account queues, in the same order. */
 export const byAccountQueue = <Row extends DueRow>(rows: Row[]): Map<string, Row[]> => groupBy(rows, accountQueueOf)
 
-/** Lanes by the names of their queues, in the same order. */
+/** Account queues by the names of their queues, in the same order. */
 export const byQueue = <Row extends DueRow>(accountQueues: AccountQueue<Row>[]): Map<string, AccountQueue<Row>[]> =>
   groupBy(accountQueues, accountQueue => accountQueue.queue)
 
@@ -103,7 +103,7 @@ const groupBy = <Item>(items: Item[], nameOf: (item: Item) => string): Map<strin
   return groups
 }
 
-/** The due rows of a account queue, page by page: what is due when the page is read. */
+/** The due rows of an account queue, page by page: what is due when the page is read. */
 export async function* duePages<Row extends DueRow>(
   { views, clock }: Dependencies,
   { maxAheadMs }: DueWork,

@@ -44,7 +44,7 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
   const suspended = isForOwner ? suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
   const decided = decideByNoun(command, state, atMs)
-  // A key can be revoked at any time.
+  // A key can be revoked at any time. Of all other commands, only those with free events have limits.
   return command.isByOwner && command.type !== 'RevokeApiKey' ? withinLimits(decided, state, atMs) : decided
 }
 

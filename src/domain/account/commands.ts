@@ -157,7 +157,7 @@ export interface QueueRun {
   testRunsPerDay?: number
   /** The default limits for runs in flight. */
   runsInFlight?: LimitPair
-  /** The upstream if this process has a free slot there, and starts the work as soon as the events are durable. */
+  /** The upstream if this process has a free permit there, and starts the work as soon as the events are durable. */
   startAt?: Upstream | undefined
 }
 

@@ -2,8 +2,6 @@ import { Readable } from 'node:stream'
 import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { TollgateSeal } from '../../../schemas/api/headers.ts'
 import { ExportQuery, LedgerExport, LedgerList, LedgerQuery } from '../../../schemas/api/ledger.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
-import { OpenCounts } from '../../flow/open-counts.ts'
 import type { LedgerEntry } from '../../services/ledger/ledger.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
@@ -16,9 +14,7 @@ import { route } from '../route.ts'
 const EXPORT_TYPE = 'application/x-ndjson'
 
 /** Exports that an account may have open, since each reads all of its lines. */
-const MAX_EXPORTS = 1
-
-const exports = new OpenCounts<AccountId>(MAX_EXPORTS)
+export const MAX_EXPORTS = 1
 
 /** Most exports take less. */
 const RETRY_SECONDS = 10
@@ -75,7 +71,7 @@ const exportLedger = route({
       examples: { 'A grant and a debit': examples.ledgerExport },
     },
   },
-  serve: async (ctx, { ledger, present }, { query }) => {
+  serve: async (ctx, { ledger, present, openExports }, { query }) => {
     const { caller } = ctx.state
     const period = periodOf(query)
     if (ctx.method === 'HEAD') {
@@ -83,7 +79,7 @@ const exportLedger = route({
       ctx.status = 200
       return
     }
-    if (!exports.add(caller.accountId, ctx.res)) throw exportOpen()
+    if (!openExports.add(caller.accountId, ctx.res)) throw exportOpen()
     const parts = unwrap(await ledger.export(caller, period, waitingClient(ctx)))
     // The first part is read before the response begins, while it can still be an error.
     const first = await parts.next()

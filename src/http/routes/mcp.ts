@@ -62,7 +62,7 @@ const callMcp = route({
 
 export const mcpRoutes = [callMcp]
 
-/** Answers other methods than POST. */
+/** Answers methods other than POST. */
 export const refuseOtherMethods = (router: Router<RequestState>, mcp: McpEndpoint) => {
   // Without sessions, GET and DELETE have no use.
   router.all(path, mcp.fromAllowedOrigin, ctx => {

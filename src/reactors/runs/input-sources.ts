@@ -1,6 +1,7 @@
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../../schemas/primitives.ts'
 import type { FileParameter } from '../../domain/catalog/inputs.ts'
-import { adaptToHost, Semaphore } from '../../flow/semaphore.ts'
+import { Semaphore } from '../../flow/semaphore.ts'
+import { adaptToHost } from '../../flow/slow-hosts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import {
   type FindInputMedia,

@@ -31,7 +31,7 @@ export class FollowedJob {
   readonly provider: string
   /** When the next poll is due, on the monotonic clock. */
   pollAtMs = 0
-  /** When the run started. A start that lies ahead was recorded before a clock went back; the first poll counts. */
+  /** When the run started. A start in the future was recorded before a clock went back; the first poll counts. */
   startedAtMs = Number.POSITIVE_INFINITY
   /** Polls that failed in succession. */
   failures = 0

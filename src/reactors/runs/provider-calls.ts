@@ -4,8 +4,8 @@ import type { Failed } from '../../ports/provider.ts'
 import { callWithin } from '../../time/timers.ts'
 
 /**
- * The time limit for submitting, polling or cancelling a job: several times what working providers take, yet a hanging
- * one is noticed well within a run's time limit.
+ * The time limit for submitting, polling or cancelling a job: several times as long as working providers take,
+ * but short enough to notice a call that hangs well within a run's time limit.
  */
 export const CALL_TIMEOUT_MS = 30_000
 

@@ -105,7 +105,7 @@ const mail = async (
     await mailer.send(noticeMail({ to, notice, keyName, publicUrl: publicUrl() }))
     return { delivered: true }
   } catch (err) {
-    // The address does not belong into the log.
+    // The address does not belong in the log.
     logger.warn({ err, kind: notice.kind }, 'a notice could not be mailed and will be retried; check SMTP_URL')
     return {
       delivered: false,

@@ -19,9 +19,17 @@ type Permission =
   | 'operate'
   | 'audit'
 
-/** Services that say which permission each of their functions requires. A function without one does not compile. */
+/**
+ * Services that say which permission each of their functions requires. Neither a function without a permission nor a
+ * permission without a function compiles.
+ */
 type Guarded<Some> = {
-  [Noun in keyof Some]: { permissions: Record<Exclude<keyof Some[Noun], 'permissions'>, Permission> }
+  [Noun in keyof Some]: {
+    permissions: Record<Exclude<keyof Some[Noun], 'permissions'>, Permission> &
+      (Some[Noun] extends { permissions: infer Listed }
+        ? Record<Exclude<keyof Listed, keyof Some[Noun]>, never>
+        : never)
+  }
 }
 
 const ofAnyone = ['public', 'describe'] as const

@@ -8,8 +8,8 @@ const MAX_FAILURES = 5
 /** How long the breaker of a model stays open, and how long the attempt that tests the model may take. */
 const OPEN_MS = 30_000
 
-/** How long the breaker of a refused account stays open. Only the operator can fix the account, so few attempts do. */
-const REFUSED_REST_MS = 5 * 60_000
+/** How long the breaker of a refused account stays open. Only the operator can fix it, so attempts are rare. */
+const REFUSED_OPEN_MS = 5 * 60_000
 
 /** How long the breaker of an account stays open after a 429 that does not say how long to wait. */
 const RATE_LIMIT_OPEN_MS = 5_000
@@ -47,7 +47,7 @@ export interface BreakerWatcher {
 
 /** What an answer changes, so that the log has it once, until an attempt succeeds. */
 export interface BreakerChange {
-  /** A fault that only the operator can mend. */
+  /** A fault that only the operator can fix. */
   fault?: ProviderFault['kind']
   /** A breaker has opened. */
   opened?: NamedBreaker
@@ -177,4 +177,4 @@ const faultOf = (answer: ProviderOutcome | Submitted): ProviderFault | undefined
   answer.kind === 'failed' ? answer.fault : undefined
 
 const openMsOf = ({ kind, retryAfterMs = RATE_LIMIT_OPEN_MS }: ProviderFault): number =>
-  kind === 'rate_limited' ? Math.min(retryAfterMs, MAX_WAIT_MS) : REFUSED_REST_MS
+  kind === 'rate_limited' ? Math.min(retryAfterMs, MAX_WAIT_MS) : REFUSED_OPEN_MS

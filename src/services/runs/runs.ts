@@ -40,8 +40,8 @@ export interface RunOptions {
 /** Executes runs: see `src/reactors/runs/active-runs.ts`. */
 export interface Starter {
   /**
-   * Chooses the route that is tried first, with a place within the limit of its provider; undefined if the provider has
-   * none for the account.
+   * Chooses the route that is tried first, and takes a permit of its provider; undefined if no permit is free for the
+   * account.
    */
   reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Route | undefined
   releaseRoute(route: Route, accountId: AccountId): void

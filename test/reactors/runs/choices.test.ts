@@ -36,7 +36,7 @@ for (const [what, retiresAt, end] of endings)
     }
     const bindingsOf = (endpoint: string) =>
       boundTo('openai')(endpoint).map(each => ({ ...each, ...(retiresAt && { retiresAt }) }))
-    const parts = { clock, providers: { openai: vendor }, bindingsOf, limits: { slotsPerProvider: 1 } }
+    const parts = { clock, providers: { openai: vendor }, bindingsOf, limits: { permitsPerProvider: 1 } }
     const { core, ...service } = await startService(t, parts)
     await offer(core, vendorFamily())
     const customer = await openAccount({ core, url: service.url })

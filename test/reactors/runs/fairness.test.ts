@@ -17,7 +17,7 @@ const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
 
 for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder }))
   t.test(`${mode}: one account's runs leave slots of their provider to another`, async t => {
-    const { vendor, service } = await startVendorService(t, { limits: { slotsPerProvider: SLOTS } })
+    const { vendor, service } = await startVendorService(t, { limits: { permitsPerProvider: SLOTS } })
     const [flooder, other] = [await openAccount(service), await openAccount(service)]
     const held = orderIn({ faults: [{ step: 'asked', act: 'hold' }] })
     const flood = Promise.all(Array.from({ length: MANY }, () => flooder.run(held, { Prefer: 'wait=1' })))
@@ -41,7 +41,7 @@ const startHangingHost = async (t: Test): Promise<string> => {
 
 t.test('a run that waits for its source holds no slot of its provider', async t => {
   // Of two slots, one account may hold one.
-  const service = await startService(t, { environment, limits: { slotsPerProvider: 2 } })
+  const service = await startService(t, { environment, limits: { permitsPerProvider: 2 } })
   const customer = await openAccount(service)
   const repaint = { model: 'nano-banana-2', input: { prompt: 'a lake', image_url: await startHangingHost(t) } }
   const { body: waiting } = await customer.run(repaint, { Prefer: 'wait=1' })

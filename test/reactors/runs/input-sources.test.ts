@@ -11,9 +11,9 @@ const { signal } = new AbortController()
 const media: InputMedia = { mimeType: 'image/png', bytes: new Uint8Array() }
 
 /** Sources whose loads end when the test says so, on a clock that the test sets. */
-const open = (slotsPerProvider = 2, maxBytes = 0) => {
+const open = (permitsPerProvider = 2, maxBytes = 0) => {
   const loads: { url: string; onSize(sizeBytes: number): void; end(fault?: Error): void }[] = []
-  const permits = new ProviderPermits(slotsPerProvider)
+  const permits = new ProviderPermits(permitsPerProvider)
   let nowMs = 0
   let runs = 0
   const sources = new InputSources({

@@ -206,7 +206,7 @@ const slowToStart = async (
     }
     return appended
   }
-  const parts = { providers: { sandbox: provider }, limits: { slotsPerProvider: 2 } }
+  const parts = { providers: { sandbox: provider }, limits: { permitsPerProvider: 2 } }
   const service = await startService(t, { folder, clock, log: { ...log, append }, ...parts })
   const customer = await openServiceAccount(service, { tester: true, credits: 1000 })
   const run = () => customer.run({ model, input: { prompt: 'hello' } }, { Prefer: prefer })

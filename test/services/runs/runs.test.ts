@@ -23,7 +23,7 @@ const start = async (t: Test, options?: AccountOptions) => {
     }
     return log.append(stream, events, expectedRevision)
   }
-  const parts = { log: { ...log, append }, limits: { slotsPerProvider: 2 * SLOTS } }
+  const parts = { log: { ...log, append }, limits: { permitsPerProvider: 2 * SLOTS } }
   const { vendor, service } = await startVendorService(t, parts)
   const customer = await openAccount(service, options)
   /** Fails by the test's time limit if the customer cannot have as many runs in progress as an account has slots. */

@@ -143,7 +143,7 @@ export class SimulatedProcess {
       objects: objectsOverWire(wire('objects'), objects),
       mailer: simulatedMailer(world),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
-      limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
+      limits: { accountsInMemory: 2, permitsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
         instant: submissions.counted('instant', providerOverWire(wire('instant'), world.provider.port(false))),
         patient: submissions.counted('patient', providerOverWire(wire('patient'), world.provider.port(true))),
