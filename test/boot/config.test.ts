@@ -320,8 +320,8 @@ t.test('a fault is told in sentences that say how to set the variable', async t 
       'TRUSTED_PROXIES',
       'foo',
       'TRUSTED_PROXIES must hold addresses and CIDR ranges, but is "foo". Set it to the addresses of your proxies, such ' +
-        'as 10.0.0.0/8,192.0.2.7: their connections are not limited, and their X-Forwarded-For header gives the client ' +
-        'address.',
+        'as 10.0.0.0/8,192.0.2.7: the service does not limit their connections, and reads the address of the client ' +
+        'from their X-Forwarded-For.',
     ],
   ] as const)
     t.throws(() => readConfig({ [name]: value }), { name: 'ConfigError', message })
