@@ -24,7 +24,7 @@ const deliveries = (channel: NoticeChannel) =>
         } = event.data
         return {
           task: 'deliver-notice',
-          // Nobody pays for them, so their rate is limited.
+          // Notices are free, so their rate is limited.
           queue: queues.deliverFree + (channel === 'email' ? MAIL : hostOf(url as string)),
           dueAt: clockOf(event),
           accountId: accountOf(event),

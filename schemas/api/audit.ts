@@ -94,7 +94,7 @@ const CoveringSeal = Closed({
   at: about(Timestamp, 'When the log was sealed.'),
 })
 
-/** What a verification found. */
+/** The findings of a verification. */
 export const Verification = Closed({
   object: Type.Literal('verification'),
   account_id: about(Type.Union([AccountId, Type.Null()]), 'The account that was checked; null for the whole log.'),

@@ -50,11 +50,9 @@ export const serveRoutes = <Dependencies>(
     const query = queryShapeOf(of)
     const readQuery = query && queryReaderOf(query)
     const readJson = json && readerOf(json, 'body')
-    const steps = [
-      ...(of.before?.(dependencies) ?? []),
-      ...(authenticated[auth] as Middleware[]),
-      ...(json ? [readBody] : []),
-    ]
+    const credentials = authenticated[auth]
+    if (!credentials) throw new Error(`no steps check the credentials of ${method} ${path}`)
+    const steps = [...(of.before?.(dependencies) ?? []), ...credentials, ...(json ? [readBody] : [])]
     router[method](path, ...steps, ctx => {
       const input = { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
       return of.serve(ctx, dependencies, input as never)

@@ -24,8 +24,8 @@ export const readMessage = async (ctx: Context): Promise<unknown> => {
 }
 
 /** The codes for unreadable messages (https://www.jsonrpc.org/specification, section 5.1). */
-export const PARSE_ERROR = -32700
-export const INVALID_REQUEST = -32600
+const PARSE_ERROR = -32700
+const INVALID_REQUEST = -32600
 
 /** Responds to a request whose message was not read, so there is no id. */
 export const jsonRpcError = (ctx: Context, status: number, code: number, message: string, data?: object) => {

@@ -211,7 +211,7 @@ export interface Failure extends Worked {
 export interface Worked {
   /** The upstream that did the work, or failed last, if there was one. */
   upstream?: WorkedUpstream | undefined
-  /** What it costs, unless the upstream has charged nothing. */
+  /** The cost of the work, unless the upstream has charged nothing. */
   cost?: ProviderCost | undefined
 }
 

@@ -222,8 +222,8 @@ export const initialAccount: AccountState = {
 }
 
 /**
- * What still counts, if each one counts for `eachMs`. A clock that is a little behind forgets nothing. Counts of a
- * clock that was far ahead are void, since they would count for too long.
+ * The count that remains, if each event counts for `eachMs`. A clock that is a little behind forgets nothing. Counts
+ * of a clock that was far ahead are void, since they would count for too long.
  */
 export const decayed = ({ count, atMs }: Decaying, nowMs: number, eachMs: number): Decaying => {
   if (nowMs < atMs - CLOCK_TOLERANCE_MS) return { count: 0, atMs: nowMs }

@@ -29,7 +29,7 @@ export const statusOf = ({ endpoints }: Family): FamilyStatus => {
   return others.length === 0 ? status : 'mixed'
 }
 
-/** What a file of a result can be. */
+/** The possible types of a result's file. */
 export type FileType = Exclude<OutputType, 'text'>
 
 /** The endpoints of the test family. All return text, whatever their kind. */
@@ -40,7 +40,7 @@ const types: Readonly<Record<string, OutputType>> = { i: 'image', v: 'video', a:
 
 export const isTestEndpoint = (endpoint: string): boolean => endpoint.startsWith(TEST_ENDPOINT)
 
-/** What an endpoint makes. Its id ends with its kind, even after its family was withdrawn. */
+/** The type of an endpoint's result. The id of an endpoint ends with its kind, even after its family was withdrawn. */
 export const outputTypeOf = (endpoint: string): OutputType => {
   const type = isTestEndpoint(endpoint) ? 'text' : types[endpoint.slice(-1)]
   if (!type) throw new Error(`the id of the endpoint ${endpoint} does not end with a kind`)

@@ -39,15 +39,15 @@ export const authenticate =
   }
 
 /** The key of a request; undefined if the request has none or a malformed one. */
-export const bearerKey = (ctx: Context): string | undefined => BEARER.exec(ctx.get('Authorization'))?.[1]
+const bearerKey = (ctx: Context): string | undefined => BEARER.exec(ctx.get('Authorization'))?.[1]
 
-export const keyMissing = (...remedy: string[]) =>
+const keyMissing = (...remedy: string[]) =>
   new ApiError(
     'invalid_api_key',
     ['An API key is required in the header "Authorization: Bearer <key>".', ...remedy].join(' '),
   )
 
-export const keyUnknown = () => new ApiError('invalid_api_key', 'This API key is unknown or was revoked.')
+const keyUnknown = () => new ApiError('invalid_api_key', 'This API key is unknown or was revoked.')
 
 /** The paths for auditors. */
 const AUDIT_PATH = '/v1/audit/'

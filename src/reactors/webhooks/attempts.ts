@@ -46,11 +46,9 @@ export const webhookDelivery = async (
     isDue: ({ deliveries }) => deliveries.get(runId)?.attempts === attempt - 1,
     attempt: async state => {
       const sent = await sendWebhook(dependencies, {
-        ...{
-          url,
-          id: webhookIdOf(runId),
-          secrets: dependencies.secretsOf(accountId, state, dependencies.clock.nowMs(), run),
-        },
+        url,
+        id: webhookIdOf(runId),
+        secrets: dependencies.secretsOf(accountId, state, dependencies.clock.nowMs(), run),
         event: {
           type: run.status === 'completed' ? 'run.completed' : 'run.failed',
           timestamp: run.completedAt ?? run.createdAt,
