@@ -17,7 +17,7 @@ export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: 
   let reports: Subscription | undefined
   let latest = row
   try {
-    const { changes, progress } = unwrap(await services.runs.follow(caller, row.runId))
+    const { changes, progress } = unwrap(await services.runs.followRun(caller, row.runId))
     reports = progress.subscribe(share => reporter.reached(share))
     await changes(until).forEach(now => {
       latest = now

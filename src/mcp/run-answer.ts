@@ -11,7 +11,7 @@ const PREVIEW_MS = 15_000
 /** A run with its files as links, its pictures to look at, and a note on how to continue if it has not ended. */
 export const runAnswer = async (row: RunRow, call: Call, ...notes: string[]): Promise<ToolAnswer<Run>> => {
   const { present, services, caller, signal } = call
-  const run = present.run(row, { warnings: unwrap(await services.runs.warnings(caller, row)) })
+  const run = present.run(row, { warnings: unwrap(await services.runs.readWarnings(caller, row)) })
   const more = `The run continues. Call get_run with run_id ${row.runId} for its result.`
   const until = AbortSignal.any([signal, AbortSignal.timeout(PREVIEW_MS)])
   const previews = unwrap(await services.previews.ofRun(caller, row, until))

@@ -35,7 +35,7 @@ const followRun = route({
   },
   errors: ['run_not_found'],
   serve: async (ctx, { runs, present, streams }, { params: { id } }) => {
-    const { row, changes, progress } = unwrap(await runs.follow(ctx.state.caller, id))
+    const { row, changes, progress } = unwrap(await runs.followRun(ctx.state.caller, id))
     if (ctx.method === 'HEAD') {
       ctx.status = 200
       return

@@ -74,15 +74,15 @@ const runModel = route({
   serve: async (ctx, { runs, present }, { query, json: request }) => {
     const { caller } = ctx.state
     if (query.dry_run) {
-      ctx.body = present.quote(unwrap(await runs.quote(caller, request)))
+      ctx.body = present.quote(unwrap(await runs.quoteRun(caller, request)))
       return
     }
     const preference = waitPreference(ctx)
     const { waitMs } = preference
     const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
-    const { row, input, replayed } = unwrap(await runs.run(caller, request, options))
+    const { row, input, replayed } = unwrap(await runs.createRun(caller, request, options))
     if (replayed) ctx.set('Idempotent-Replayed', 'true')
-    const shown = present.run(row, { input, warnings: unwrap(await runs.warnings(caller, row)) })
+    const shown = present.run(row, { input, warnings: unwrap(await runs.readWarnings(caller, row)) })
     answerRun(ctx, row, shown, preference)
   },
 })
@@ -109,7 +109,7 @@ const getRun = route({
   },
   errors: ['run_not_found'],
   serve: async (ctx, dependencies, { params: { id } }) => {
-    const row = unwrap(await dependencies.runs.find(ctx.state.caller, id))
+    const row = unwrap(await dependencies.runs.findRun(ctx.state.caller, id))
     ctx.body = await inFull(dependencies, ctx, row)
   },
 })
@@ -141,7 +141,7 @@ const cancelRun = route({
   serve: async (ctx, dependencies, { params: { id } }) => {
     const preference = waitPreference(ctx)
     const options = { waitMs: preference.waitMs, disconnected: () => disconnectSignal(ctx) }
-    const row = unwrap(await dependencies.runs.cancel(ctx.state.caller, id, options))
+    const row = unwrap(await dependencies.runs.cancelRun(ctx.state.caller, id, options))
     answerRun(ctx, row, await inFull(dependencies, ctx, row), preference)
   },
 })
@@ -165,8 +165,8 @@ const listRuns = route({
     const { include, ...filters } = query
     const asked = [ctx.state.caller, { ...filters, limit: limitOf(query) }, waitingClient(ctx)] as const
     const page: RunList = include
-      ? showPage(unwrap(await runs.listWithInputs(...asked)), ({ row, input }) => present.run(row, { input }))
-      : showPage(unwrap(await runs.list(...asked)), row => present.run(row))
+      ? showPage(unwrap(await runs.listRunsWithInputs(...asked)), ({ row, input }) => present.run(row, { input }))
+      : showPage(unwrap(await runs.listRuns(...asked)), row => present.run(row))
     ctx.body = page
   },
 })
@@ -176,8 +176,8 @@ export const runRoutes = [runModel, getRun, cancelRun, listRuns]
 const inFull = async ({ runs, present }: RouteDependencies, ctx: Context, row: RunRow): Promise<Run> => {
   const { caller } = ctx.state
   return present.run(row, {
-    input: unwrap(await runs.input(caller, row)),
-    warnings: unwrap(await runs.warnings(caller, row)),
+    input: unwrap(await runs.readInput(caller, row)),
+    warnings: unwrap(await runs.readWarnings(caller, row)),
   })
 }
 

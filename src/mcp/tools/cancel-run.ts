@@ -18,6 +18,6 @@ export const cancelRun = tool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   answer: async ({ run_id }, call) => {
     const { services, caller, signal } = call
-    return runAnswer(unwrap(await services.runs.cancel(caller, run_id, { disconnected: () => signal })), call)
+    return runAnswer(unwrap(await services.runs.cancelRun(caller, run_id, { disconnected: () => signal })), call)
   },
 })

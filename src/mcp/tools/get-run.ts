@@ -13,5 +13,5 @@ export const getRun = tool({
   output: Run,
   summary: runSummary,
   annotations: READ_ONLY,
-  answer: async ({ run_id }, call) => runAnswer(unwrap(await call.services.runs.find(call.caller, run_id)), call),
+  answer: async ({ run_id }, call) => runAnswer(unwrap(await call.services.runs.findRun(call.caller, run_id)), call),
 })

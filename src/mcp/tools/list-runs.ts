@@ -18,7 +18,7 @@ export const listRuns = tool({
   annotations: READ_ONLY,
   answer: async (query, call) => {
     const { services, present, caller } = call
-    const page = unwrap(await services.runs.list(caller, { ...query, limit: limitOf(query) }, call))
+    const page = unwrap(await services.runs.listRuns(caller, { ...query, limit: limitOf(query) }, call))
     return { body: showPage(page, row => present.run(row)) }
   },
 })

@@ -17,6 +17,6 @@ export const quoteRun = tool({
   summary: quoteSummary,
   annotations: READ_ONLY,
   answer: async ({ idempotency_key, ...request }, { services, present, caller }) => {
-    return { body: present.quote(unwrap(await services.runs.quote(caller, request))) }
+    return { body: present.quote(unwrap(await services.runs.quoteRun(caller, request))) }
   },
 })

@@ -27,7 +27,7 @@ export const runModel = tool({
     // Without progress notifications, a run that starts at once is answered from its own events, not from the views.
     const waitMs = call.notify ? 0 : WAIT_MS
     const options = { idempotencyKey, waitMs, disconnected: () => call.signal }
-    const { row, replayed } = unwrap(await call.services.runs.run(call.caller, request, options))
+    const { row, replayed } = unwrap(await call.services.runs.createRun(call.caller, request, options))
     const latest = call.notify ? await followRun(row, call, call.notify, WAIT_MS) : row
     const replay = 'This is the earlier run with this idempotency_key. It was charged once.'
     return runAnswer(latest, call, ...(replayed ? [replay] : []))

@@ -108,15 +108,15 @@ export class Runs {
   readonly #dependencies: Dependencies
 
   readonly permissions = {
-    quote: 'read',
-    run: 'write',
-    cancel: 'write',
-    find: 'read',
-    input: 'read',
-    warnings: 'read',
-    list: 'read',
-    listWithInputs: 'read',
-    follow: 'read',
+    quoteRun: 'read',
+    createRun: 'write',
+    cancelRun: 'write',
+    findRun: 'read',
+    readInput: 'read',
+    readWarnings: 'read',
+    listRuns: 'read',
+    listRunsWithInputs: 'read',
+    followRun: 'read',
   } as const
 
   constructor(dependencies: Dependencies) {
@@ -124,18 +124,14 @@ export class Runs {
   }
 
   /** The price of a run. Refuses every request that a run would, except for a lack of credits or a limit. */
-  async quote(caller: AccountCaller, given: RunRequest): Promise<Answer<PricedRequest>> {
+  async quoteRun(caller: AccountCaller, given: RunRequest): Promise<Answer<PricedRequest>> {
     const request = normal(given)
     return sizeRefusal(request) ?? this.#dependencies.quotes.priceRun(caller, request)
   }
 
   /** Runs a model. Returns the state of the run when the wait ends. Rejects with Unavailable. */
-  async run(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
+  async createRun(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
     const request = normal(given)
-    const { accounts, quotes, starter, clock, random } = this.#dependencies
-    const { accountId } = caller
-    const keyId = keyIdOf(caller)
-    const mode = modeOf(caller)
     const tooLarge = sizeRefusal(request)
     if (tooLarge) return tooLarge
     const { idempotencyKey: key } = options
@@ -147,7 +143,7 @@ export class Runs {
     const findAccepted = async () => idempotency && this.#findRepeat(caller, idempotency, options, 'log')
     let priced: Answer<PricedRequest>
     try {
-      priced = await quotes.priceRun(caller, request)
+      priced = await this.#dependencies.quotes.priceRun(caller, request)
       if (!('refuse' in priced)) priced = this.#checkCapacity(priced.value)
     } catch (error) {
       const earlier = await findAccepted()
@@ -155,10 +151,25 @@ export class Runs {
       throw error
     }
     if ('refuse' in priced) return (await findAccepted()) ?? priced
-    const { endpoint, receipt } = priced.value
+    return this.#acceptRun(caller, priced.value, request, { ...options, idempotency })
+  }
+
+  /** Reserves a route for a sync run, appends the run with its debit, and returns its state when the wait ends. */
+  async #acceptRun(
+    caller: AccountCaller,
+    priced: PricedRequest,
+    request: RunRequest,
+    options: RunOptions & { idempotency: { key: string; requestHash: string } | undefined },
+  ): Promise<Answer<RunResult>> {
+    const { accounts, quotes, starter, random, runsInFlight, testRunsPerDay } = this.#dependencies
+    const { accountId } = caller
+    const keyId = keyIdOf(caller)
+    const mode = modeOf(caller)
+    const { idempotency } = options
+    const { endpoint, receipt } = priced
     const { timeoutMs, retry } = endpoint
     const runId = newRunId(random)
-    const input = quotes.withSeed(priced.value, runId)
+    const input = quotes.withSeed(priced, runId)
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
     const route = endpoint.mode === 'sync' ? starter.reserveRoute(place) : undefined
     const run = {
@@ -173,7 +184,6 @@ export class Runs {
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
     }
-    const { runsInFlight, testRunsPerDay } = this.#dependencies
     const asked = {
       runsInFlight,
       testRunsPerDay,
@@ -191,21 +201,23 @@ export class Runs {
     if (outcome.repeatOf) return this.#replay(caller, outcome.repeatOf as RunId, options)
 
     const row = fold(runView, outcome.accept) as RunRow
-    if (route) {
-      const waitMs = options.waitMs ?? defaultWaitMs(row)
-      const untilMs = clock.monotonicMs() + waitMs
-      const ended = starter.beginRun({ ...run, ...mode, accountId, startedAt: row.startedAt as string }, route)
-      const inTime = withinTime(clock, ended, waitMs, () => undefined).catch(() => undefined)
-      // A client that does not wait gets the same answer from fast and slow models.
-      if (waitMs <= 0) return accepted(row, input)
-      const events = await inTime
-      // Without events the run ended in an append whose response was lost, or in another process. Only the views show
-      // how.
-      if (events?.length !== 0) return accepted(fold(runView, events ?? [], row) as RunRow, input)
-      const restMs = untilMs - clock.monotonicMs()
-      return accepted(await this.#shown(row, { ...options, waitMs: restMs }), input)
-    }
-    return accepted(await this.#shown(row, options), input)
+    const toDo = { ...run, ...mode, accountId, startedAt: row.startedAt as string }
+    return accepted(await (route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)), input)
+  }
+
+  /** Begins the work of a started run. Returns its state when the wait ends. */
+  async #whenWorkedOn(row: RunRow, run: RunToDo, route: Route, options: RunOptions): Promise<RunRow> {
+    const { starter, clock } = this.#dependencies
+    const waitMs = options.waitMs ?? defaultWaitMs(row)
+    const untilMs = clock.monotonicMs() + waitMs
+    const inTime = withinTime(clock, starter.beginRun(run, route), waitMs, () => undefined).catch(() => undefined)
+    // A client that does not wait gets the same answer from fast and slow models.
+    if (waitMs <= 0) return row
+    const events = await inTime
+    // Without events the run ended in an append whose response was lost, or in another process. Only the views show
+    // how.
+    if (events?.length !== 0) return fold(runView, events ?? [], row) as RunRow
+    return this.#shown(row, { ...options, waitMs: untilMs - clock.monotonicMs() })
   }
 
   /** People who try the service on their own machine are its operators too. */
@@ -228,7 +240,7 @@ export class Runs {
   }
 
   /** Cancels one of the caller's runs. Returns the run once it has ended, or its state when the wait ends. */
-  async cancel(
+  async cancelRun(
     caller: AccountCaller,
     id: string,
     { waitMs = CANCEL_WAIT_MS, disconnected }: RunOptions,
@@ -245,17 +257,17 @@ export class Runs {
   }
 
   /** One of the caller's runs, by either form of its id. */
-  find(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
+  findRun(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
     return this.#dependencies.runReads.findRun(caller, id)
   }
 
   /** The input of a run that the caller has found; undefined while the log is unavailable. */
-  async input(caller: AccountCaller, row: RunRow): Promise<Answer<Record<string, unknown> | undefined>> {
+  async readInput(caller: AccountCaller, row: RunRow): Promise<Answer<Record<string, unknown> | undefined>> {
     return answer(await this.#dependencies.shownInputs.of(caller, row))
   }
 
   /** The warnings on a run; undefined if there are none, or while the log is unavailable. */
-  async warnings(caller: AccountCaller, { endpoint, model }: RunRow): Promise<Answer<RunWarning[] | undefined>> {
+  async readWarnings(caller: AccountCaller, { endpoint, model }: RunRow): Promise<Answer<RunWarning[] | undefined>> {
     const { retirements, offers } = this.#dependencies
     try {
       return answer(await retirements.warningsOf(endpoint, model, () => offers.isTester(caller)))
@@ -267,7 +279,11 @@ export class Runs {
   }
 
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */
-  async list(caller: AccountCaller, query: RunsQuery, client?: WaitingClient): Promise<Answer<Page<RunRow, RunId>>> {
+  async listRuns(
+    caller: AccountCaller,
+    query: RunsQuery,
+    client?: WaitingClient,
+  ): Promise<Answer<Page<RunRow, RunId>>> {
     const { runReads, offers } = this.#dependencies
     const { model } = query
     // Runs record the ids of that time, which may be those of a family that was withdrawn since.
@@ -276,19 +292,19 @@ export class Runs {
   }
 
   /** The same with inputs. The page is shorter if these are large. */
-  async listWithInputs(
+  async listRunsWithInputs(
     caller: AccountCaller,
     query: RunsQuery,
     client?: WaitingClient,
   ): Promise<Answer<Page<RunWithInput, RunId>>> {
-    const listed = await this.list(caller, query, client)
+    const listed = await this.listRuns(caller, query, client)
     return 'refuse' in listed
       ? listed
       : answer(await this.#dependencies.shownInputs.ofPage(caller, listed.value, client))
   }
 
   /** Follows one of the caller's runs. */
-  async follow(caller: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
+  async followRun(caller: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
     const { runReads } = this.#dependencies
     const found = await runReads.findRun(caller, id)
     if ('refuse' in found) return found

@@ -43,7 +43,7 @@ const expected: Record<string, { call: (all: typeof services, caller: never) => 
       allowed: ['a full key', 'a read key', 'a session', 'an operator', 'a reactor', 'the service'],
     },
     write: {
-      call: (services, caller) => services.runs.cancel(caller, 'run', {}),
+      call: (services, caller) => services.runs.cancelRun(caller, 'run', {}),
       allowed: ['a full key', 'a session', 'an operator', 'a reactor', 'the service'],
     },
     secret: {
@@ -131,5 +131,5 @@ t.test('a caller without a key may use files by their addresses and read the pub
 
 t.test('calls pass on all of their arguments', async t => {
   const caller = callers['a full key'] as AccountCaller
-  t.same(await services.runs.cancel(caller, 'run', { waitMs: 1 }), { value: [caller, 'run', { waitMs: 1 }] })
+  t.same(await services.runs.cancelRun(caller, 'run', { waitMs: 1 }), { value: [caller, 'run', { waitMs: 1 }] })
 })

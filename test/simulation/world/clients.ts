@@ -75,7 +75,7 @@ export class SimulatedClient {
       unwrap(await uploads.list(caller, { limit: 1 }))
       for (const runId of this.#dependencies.runs.accepted) {
         if (this.#world.isForged('runs', runKey(this.#accountId, runId))) continue
-        if (!hasEnded(unwrap(await runs.find(caller, runId)))) violation(`${name} shows that ${runId} has not ended`)
+        if (!hasEnded(unwrap(await runs.findRun(caller, runId)))) violation(`${name} shows that ${runId} has not ended`)
       }
     } catch (error) {
       violation(`${name} does not answer ${this.#accountId}: ${(error as Error).stack}`)
@@ -88,7 +88,7 @@ export class SimulatedClient {
     await services.accounts.resume(operator, this.#accountId, 'last run')
     await services.accounts.grant(operator, this.#accountId, { amountMicros, kind: 'courtesy', reason: 'last run' })
     const caller = ownerOf(this.#accountId)
-    return unwrap(await services.runs.run(caller, { model, input: { prompt: 'last' } }, { waitMs: 0 })).row.runId
+    return unwrap(await services.runs.createRun(caller, { model, input: { prompt: 'last' } }, { waitMs: 0 })).row.runId
   }
 
   /** Whether a process starts a sync run at once, instead of leaving it in the queue. */

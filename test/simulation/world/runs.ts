@@ -67,7 +67,7 @@ export class ClientRuns {
     if (!request || !caller || request.sent[modeOf(keyMode(caller))].runId === undefined) return NOTHING
     const { model, idempotencyKey } = request
     return outcomeOf(
-      await running.services.runs.run(caller, { model, input: { prompt: 'another' } }, { idempotencyKey }),
+      await running.services.runs.createRun(caller, { model, input: { prompt: 'another' } }, { idempotencyKey }),
     )
   }
 
@@ -75,7 +75,7 @@ export class ClientRuns {
     const runId = this.choose()
     const caller = await this.#dependencies.keys.caller(running)
     if (!runId || !caller) return NOTHING
-    const told = await running.services.runs.cancel(caller, runId, { waitMs: 500 })
+    const told = await running.services.runs.cancelRun(caller, runId, { waitMs: 500 })
     if ('value' in told) {
       this.#world.truth.expectRun(this.#accountId, process, told.value)
       this.#expectMode(caller, told.value)
@@ -88,7 +88,7 @@ export class ClientRuns {
     const caller = await this.#dependencies.keys.caller(running)
     if (!runId || !caller) return NOTHING
     const since = await readableSince(this.#world, running, process, caller, 'shown')
-    const found = await running.services.runs.find(caller, runId)
+    const found = await running.services.runs.findRun(caller, runId)
     if ('value' in found) {
       this.#world.truth.expectRun(this.#accountId, process, found.value, since)
       this.#expectMode(caller, found.value)
@@ -140,7 +140,7 @@ export class ClientRuns {
     sent.times += 1
     const isFirst = sent.times === 1
     const before = this.#world.truth.lastBalance(this.#accountId)
-    const told = await running.services.runs.run(caller, body, { idempotencyKey, waitMs: 2_000 })
+    const told = await running.services.runs.createRun(caller, body, { idempotencyKey, waitMs: 2_000 })
     if ('refuse' in told) {
       this.#dependencies.credits.expectRefusal(told.refuse, before)
       if (mode === 'test' && ['insufficient_credits', 'budget_exceeded'].includes(told.refuse.code))
