@@ -41,8 +41,8 @@ const run = (cwd: string, program: string[]) =>
   new Promise<{ status: number | null; output: string }>((resolve, reject) => {
     const child = spawn(process.execPath, ['--import=tsx', ...program], {
       cwd,
-      // A test that only runs out of time on a busy machine has caught nothing.
-      env: { ...process.env, TAP_TIMEOUT: '600' },
+      // A test that only runs out of time on a busy machine has caught nothing. Worlds print the commit.
+      env: { ...process.env, TAP_TIMEOUT: '600', GIT_DIR: resolve('.git') },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: MAX_MINUTES * 60_000,
     })
@@ -58,6 +58,7 @@ const catcherOf = async (mutant: Mutant): Promise<string | undefined> => {
   // A test that reaches its time limit ends by a signal: it fails as well.
   if (mutant.test) return status !== 0 ? mutant.test : undefined
   const [, seed, violation] = /^seed (\d+) fails.*\n.*\n +(.+)/m.exec(output) ?? []
+  if (status !== 0 && !seed) throw new Error(`the worlds of ${mutant.name} did not run:\n${output}`)
   return seed && `seed ${seed}: ${violation}`
 }
 
