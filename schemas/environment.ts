@@ -88,6 +88,11 @@ export const Environment = Type.Object({
       'reactors do due work, sealer seals the log',
     ].join(' '),
   }),
+  PROJECTOR_THREAD: {
+    ...OneOf('on', 'off'),
+    default: 'on',
+    description: 'Runs the projector in a thread of its own, which leaves the main thread more time for requests',
+  },
   EVENT_STORE_URL: Type.Optional(
     Type.String({
       pattern: '^(lmdb:|esdb(\\+discover)?://).+$',

@@ -19,7 +19,7 @@ const main = async () => {
   const { newLog } = readOptions()
   const config = readConfig(process.env)
   keepFilesPrivate(config.dataDir)
-  const core = await openCore(config, { newLog })
+  const core = await openCore(config, { newLog, projectorThread: config.projectorThread })
   const maxOpenFiles = openFilesLimit()
   if (maxOpenFiles !== undefined && maxOpenFiles < FEW_FILES)
     core.logger.warn({ maxOpenFiles }, `this process may open few files; raise "ulimit -n" to ${FEW_FILES} or more`)

@@ -27,6 +27,8 @@ const layers = [
   'src/boot/apply-mark-up.ts',
   'src/boot/master-secret.ts',
   'src/boot/stores.ts',
+  'src/boot/projections.ts',
+  'src/boot/projector-thread.ts',
   'src/boot/core.ts',
   'src/boot/providers.ts',
   'src/boot/alerts.ts',
@@ -183,7 +185,9 @@ t.test('the engine uses no Tollgate terms', async t => {
 })
 
 t.test('only the composition of the service imports adapters', async t => {
-  const allowed = ['src/boot/stores.ts', 'src/boot/core.ts', 'src/boot/providers.ts', 'src/boot/compose.ts']
+  const allowed = ['stores', 'core', 'projector-thread', 'projector-worker', 'providers', 'compose'].map(
+    name => `src/boot/${name}.ts`,
+  )
   // The configuration imports the parsers of URLs and addresses, which live beside the adapters.
   const isReader = ({ file, target, isType }: Import) =>
     file.startsWith('src/boot/config') && (isType || /[/-](url|address)\.ts$/.test(target))

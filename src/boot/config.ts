@@ -26,6 +26,8 @@ export interface Config {
   /** Origins whose pages may use the service, in addition to its own origin. */
   allowedOrigins: string[]
   roles: ReadonlySet<Role>
+  /** Whether a service's projector runs in a thread of its own. */
+  projectorThread: boolean
   /** Relative to the working directory. */
   dataDir: string
   eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; address: EventStoreAddress }

@@ -1,13 +1,13 @@
-import { projections } from '../../projections/all.ts'
+import type { Position } from '../../schemas/recorded.ts'
 import { systemClock } from '../adapters/clock/system.ts'
+import { Signal } from '../adapters/event-log/signal.ts'
 import { createLogger } from '../adapters/logger/pino.ts'
 import { AllowedAddresses } from '../adapters/outbound/allowed-address.ts'
 import { systemRandom } from '../adapters/random/system.ts'
 import { bindings } from '../catalog/shipped.ts'
 import { createSnapshots, type SnapshotForm, type Snapshots } from '../engine/streams/snapshots.ts'
-import { authenticViews } from '../engine/views/authentic-views.ts'
 import { CheckpointPoller } from '../engine/views/checkpoint-poller.ts'
-import { ProjectionSet } from '../engine/views/project.ts'
+import type { ProjectionSet } from '../engine/views/project.ts'
 import { Projector } from '../engine/views/projector.ts'
 import { Reads as ViewReads } from '../engine/views/reads.ts'
 import type { OpenScratch } from '../engine/views/rebuild.ts'
@@ -22,7 +22,7 @@ import type { Outbound } from '../ports/outbound.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
-import type { RowAddress, ViewStore } from '../ports/view-store.ts'
+import type { ViewStore } from '../ports/view-store.ts'
 import { AccountMailboxes, accountSnapshots } from '../services/accounts/account-mailboxes.ts'
 import { Accounts } from '../services/accounts/accounts.ts'
 import { ApiKeys } from '../services/accounts/api-keys.ts'
@@ -54,7 +54,9 @@ import { Webhooks } from '../services/webhooks/webhooks.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
 import type { Config } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
-import { expectLog, openLog, openScratchViews, openViews } from './stores.ts'
+import { openProjections } from './projections.ts'
+import { ProjectorThread } from './projector-thread.ts'
+import { expectLog, openLog, openViews } from './stores.ts'
 
 /** Logs to standard error, since a command's result goes to standard output. */
 export const commandLineLogger = () => createLogger('warn', 2)
@@ -89,6 +91,8 @@ interface CoreOptions extends TestOverrides {
   isCommand?: boolean
   /** Whether to start an empty log although the views or objects belong to another log. */
   newLog?: boolean
+  /** Whether the projector runs in a thread of its own. */
+  projectorThread?: boolean
   /** How long a process without a projector waits for the views at its start; no limit if missing. */
   maxStartMs?: number
 }
@@ -125,18 +129,12 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const { logger = createLogger(config.logLevel), clock = systemClock, random = systemRandom } = options
   const { isCommand = false, newLog = false, maxStartMs } = options
   if (!newLog && !options.log) expectLog(config)
-  const log = options.log ?? (await openLog(config, logger))
+  const appended = new Signal<Position>()
+  const log = options.log ?? (await openLog(config, logger, appended))
   const store = options.views ?? (await openViews(config, logger, isCommand ? 'unless in use' : 'always'))
   const masterSecret = readMasterSecret(config.masterSecret)
-  const projectionSet = new ProjectionSet(projections)
-  const rowKey = deriveKey(masterSecret, 'rows')
-  const authenticate = (views: ViewStore, onForged: (address: RowAddress) => void) =>
-    authenticViews({ store: views, projections: projectionSet, key: rowKey, onForged })
-  const openScratch: OpenScratch = async () => {
-    const { scratch, discard } = await (options.openScratch ?? openScratchViews)()
-    return { scratch: authenticate(scratch, () => undefined), discard }
-  }
-  const rebuild = { log, codec: eventCodec, projections: projectionSet, logger, openScratch }
+  const { projections, authenticate, openScratch } = openProjections(masterSecret, options.openScratch)
+  const rebuild = { log, codec: eventCodec, projections, logger, openScratch }
   const repairs = new Repairs({ ...rebuild, clock, store })
   const views = authenticate(store, repairs.onForged)
   const snapshotsOf = <State>(form: SnapshotForm<State>) =>
@@ -155,7 +153,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     logger,
     maxInMemory: options.limits?.accountsInMemory,
   })
-  const progress = new ViewProgress({ log, store: views, projections: projectionSet, clock })
+  const progress = new ViewProgress({ log, store: views, projections, clock })
   progress.changes.subscribe(changes => accounts.onViewsChanged(changes))
   // Keys are not cached: a revoked key must not be served from memory.
   const reads: Reads = new ViewReads({
@@ -163,9 +161,14 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     onMissing: repairs.onMissing,
   })
   const dependencies = { ...rebuild, store: views, progress, clock }
-  const keeper = config.roles.has('projector')
-    ? new Projector(dependencies)
-    : new CheckpointPoller({ ...dependencies, maxStartMs })
+  const openProjector = () => {
+    const { eventStore, viewStore, logLevel } = config
+    const order = { eventStore, viewStore, logLevel, masterSecret }
+    return options.projectorThread
+      ? new ProjectorThread({ ...dependencies, order, appended, onForged: repairs.onForged })
+      : new Projector(dependencies)
+  }
+  const keeper = config.roles.has('projector') ? openProjector() : new CheckpointPoller({ ...dependencies, maxStartMs })
   const publishedCatalog = new PublishedCatalog({ log, clock, random, logger })
   const offers = new Offers(publishedCatalog, accounts)
   const auditorKeys = new AuditorKeys({ log, clock, random, logger })
@@ -178,7 +181,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     await views.close()
     await log.close()
   }
-  const stores = { config, logger, clock, random, masterSecret, log, views, projections: projectionSet, openScratch }
+  const stores = { config, logger, clock, random, masterSecret, log, views, projections, openScratch }
   const services = openServices({
     ...stores,
     accounts,

@@ -85,6 +85,7 @@ const toConfig = (environment: Environment): Config => {
     publicUrl: environment.PUBLIC_URL && readUrl('PUBLIC_URL', environment.PUBLIC_URL),
     allowedOrigins: readOrigins(environment),
     roles: new Set(environment.ROLES.split(',') as Role[]),
+    projectorThread: environment.PROJECTOR_THREAD === 'on',
     dataDir: environment.DATA_DIR,
     eventStore: readEventStore(environment),
     viewStore: readViewStore(environment),

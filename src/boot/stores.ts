@@ -2,8 +2,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Position } from '../../schemas/recorded.ts'
 import { openLmdbEventLog } from '../adapters/event-log/lmdb.ts'
 import { openLmdbEventLogReadOnly } from '../adapters/event-log/lmdb-read-only.ts'
+import type { Signal } from '../adapters/event-log/signal.ts'
 import type { LmdbOptions } from '../adapters/lmdb/environment.ts'
 import { openDiskObjectStore } from '../adapters/object-store/disk.ts'
 import { proxyFetch, proxyFor } from '../adapters/outbound/proxy.ts'
@@ -29,18 +31,24 @@ import { type Config, ConfigError } from './config.ts'
 
 // Clients of other servers are loaded only when they are needed, because loading them takes much of a process's start.
 
-export const openLog = async ({ eventStore }: Config, logger: Logger): Promise<EventLog> => {
+/** `appended`: see `openLmdbEventLog`. The appends to a server reach all its followers at once anyway. */
+export const openLog = async (
+  { eventStore }: Pick<Config, 'eventStore'>,
+  logger: Logger,
+  appended?: Signal<Position>,
+): Promise<EventLog> => {
   if (eventStore.kind === 'eventstoredb') {
     const { openEventStoreLog } = await import('../adapters/event-log/eventstoredb.ts')
     return openEventStoreLog({ address: eventStore.address })
   }
-  return openLmdbEventLog(eventStore.folder, error => {
+  const die = (error: Error) => {
     logger.fatal(
       { err: error },
       'a commit to the event log failed; stopping the process, so that the next process reads what was written',
     )
     process.exit(1)
-  })
+  }
+  return openLmdbEventLog(eventStore.folder, die, appended)
 }
 
 /** Opens the log without writing to it. `isDense` says whether its positions have no gaps. */
@@ -51,9 +59,9 @@ export const openLogReadOnly = async ({ eventStore }: Config): Promise<{ log: Re
 }
 
 export const openViews = async (
-  { viewStore }: Config,
+  { viewStore }: Pick<Config, 'viewStore'>,
   logger: Logger,
-  check: LmdbOptions['check'],
+  check?: LmdbOptions['check'],
 ): Promise<ViewStore> => {
   if (viewStore.kind === 'lmdb')
     return openRecoverableViews({

@@ -24,6 +24,9 @@ const shared = ['node_modules', join('test', 'outside', 'node_modules')]
 /** Neither source nor small. */
 const left = new Set(['node_modules', 'dist', 'data', '.git', '.tap'])
 
+/** A test that only runs out of time on a busy machine has caught nothing. Worlds print the commit. */
+const env = { ...process.env, TAP_TIMEOUT: '600', GIT_DIR: resolve('.git') }
+
 /** Runs a program in a copy of the tree, with a mutant or without. */
 const runCopy = async (program: string[], mutant?: Mutant) => {
   const copy = mkdtempSync(join(tmpdir(), 'tollgate-mutant-'))
@@ -41,8 +44,7 @@ const run = (cwd: string, program: string[]) =>
   new Promise<{ status: number | null; output: string }>((resolve, reject) => {
     const child = spawn(process.execPath, ['--import=tsx', ...program], {
       cwd,
-      // A test that only runs out of time on a busy machine has caught nothing. Worlds print the commit.
-      env: { ...process.env, TAP_TIMEOUT: '600', GIT_DIR: resolve('.git') },
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: MAX_MINUTES * 60_000,
     })

@@ -14,6 +14,7 @@ const programs = [
   'src/main.ts',
   'src/cli.ts',
   'src/boot/master-secret.ts',
+  'src/boot/projector-worker.ts',
   'src/boot/verify-process.ts',
   'src/cli/audit/verify-worker.ts',
   'src/studio/studio-worker.ts',

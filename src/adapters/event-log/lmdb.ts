@@ -7,8 +7,9 @@ import { closeLmdb, type Database, openLmdb } from '../lmdb/environment.ts'
 import { damaged, type Entry, reading, toRawEvent } from './lmdb-entry.ts'
 import { lastPosition, readEventAt, readPages, readStreamPages } from './lmdb-pages.ts'
 import { MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
+import { Signal } from './signal.ts'
 
-/** How often to look for appends by other processes. Appends of this process are noticed at once. */
+/** How often to look for appends by other processes. */
 const POLL_MS = 100
 
 /** The queue limit, about 50 MB at a kilobyte each. Beyond it, the disk is not keeping up. */
@@ -33,9 +34,13 @@ interface PendingAppend {
 /**
  * The event log in an LMDB folder, for any number of processes on one machine. One commit writes all pending appends.
  * After a failed commit, the content of the disk is unknown, so `die` must end the process. The next start reads what
- * was written.
+ * was written. `appended` emits the last position of each commit; what else it emits makes followers look at once.
  */
-export const openLmdbEventLog = (folder: string, die: (error: Error) => void): EventLog => {
+export const openLmdbEventLog = (
+  folder: string,
+  die: (error: Error) => void,
+  appended = new Signal<Position>(),
+): EventLog => {
   const root = openLmdb(folder, { durable: true })
   const entries = root.openDB<string, number>('entries', { encoding: 'string' })
   const index = reading(folder, () => {
@@ -44,7 +49,6 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   })
   const file = { folder, entries, index }
   const ensureFreeSpace = freeSpaceGuard(folder, LOG_RESERVE_BYTES)
-  const changed = new Signal()
   let pending: PendingAppend[] = []
   let committing = false
   let closed = false
@@ -93,7 +97,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
         die(error as Error)
         for (const append of batch) append.reject(error as Error)
       }
-      changed.notify()
+      appended.emit(index.seen)
     }
     committing = false
   }
@@ -146,7 +150,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     async *follow(after, signal) {
       let from = after
       while (!signal.aborted) {
-        const change = changed.wait(POLL_MS, signal)
+        const change = appended.wait(POLL_MS, signal)
         await refresh()
         for await (const page of readPages(file, from)) {
           from = (page.at(-1) as RawEvent).position
@@ -176,29 +180,5 @@ const checkTail = (folder: string, entries: Database<string, number>) => {
     toRawEvent(folder, key, value)
     if (next !== undefined && key !== next - 1) throw damaged(folder, `position ${next - 1} is missing`)
     next = key
-  }
-}
-
-/** Wakes all waiters at the next change. */
-class Signal {
-  #waiters = new Set<() => void>()
-
-  notify() {
-    for (const wake of this.#waiters) wake()
-  }
-
-  /** Resolves at the next notification, after the timeout, or when the signal aborts. */
-  wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise(resolve => {
-      const wake = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', wake)
-        this.#waiters.delete(wake)
-        resolve()
-      }
-      const timer = setTimeout(wake, timeoutMs)
-      signal.addEventListener('abort', wake)
-      this.#waiters.add(wake)
-    })
   }
 }

@@ -3,15 +3,26 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import { type Checkpoint, isDamaged, type RowChange, type ViewStore } from '../../ports/view-store.ts'
+import { type Checkpoint, isDamaged, type RowAddress, type ViewStore } from '../../ports/view-store.ts'
 import { delay, withinTime } from '../../time/timers.ts'
 import type { ProjectionSet } from './project.ts'
 
 /** How often waiting readers check that the views still respond. */
 const CHECK_EVERY_MS = 100
 
-/** The rows of one commit, or 'unknown' if another process wrote them, so that any row may have changed. */
-export type Changes = RowChange[] | 'unknown'
+/**
+ * The rows of one commit, or 'unknown' if another process wrote them, so that any row may have changed. A projector in
+ * another thread reports only the contents of due rows.
+ */
+export type Changes = ChangedRow[] | 'unknown'
+type ChangedRow = RowAddress & { row?: object | undefined }
+
+/** What readers must know of the views: how far they are, and which of them are unreadable. */
+export interface ViewState {
+  position: Position
+  areOfAnotherLog: boolean
+  outdated: ReadonlySet<string>
+}
 
 export interface ViewProgressDependencies {
   log: EventLog
@@ -35,7 +46,7 @@ export class ViewProgress {
   #highest: Position = BEFORE_FIRST
   #check: Promise<unknown> | undefined
   readonly #waiters = new Set<{ position: Position; resolve: () => void }>()
-  readonly #awaited = new Subject<void>()
+  readonly #awaited = new Subject<Position>()
   readonly #closing = new AbortController()
 
   constructor({ log, store, projections, clock }: ViewProgressDependencies) {
@@ -59,8 +70,8 @@ export class ViewProgress {
     return this.#changes
   }
 
-  /** Emits when a reader starts to wait. */
-  get awaited(): Observable<void> {
+  /** Emits the position that a reader starts to wait for. */
+  get awaited(): Observable<Position> {
     return this.#awaited
   }
 
@@ -104,7 +115,7 @@ export class ViewProgress {
   /** Resolves when the views have passed a position, without a time limit, unless the signal aborts. */
   whenPassed(position: Position, signal?: AbortSignal): Promise<void> {
     if (position <= this.#position) return Promise.resolve()
-    this.#awaited.next()
+    this.#awaited.next(position)
     return new Promise(resolve => {
       const waiter = { position, resolve }
       this.#waiters.add(waiter)
@@ -139,6 +150,17 @@ export class ViewProgress {
   /** Whether a checkpoint names the origin of this log. Damaged views belong to any log. */
   async isOfThisLog(checkpoint: Checkpoint): Promise<boolean> {
     return isDamaged(checkpoint) || checkpoint.origin === (await this.#originOfLog())
+  }
+
+  get state(): ViewState {
+    return { position: this.#position, areOfAnotherLog: this.#areOfAnotherLog, outdated: this.#outdated }
+  }
+
+  /** Takes over the state that another thread knows, and what changed. */
+  adopt({ position, areOfAnotherLog, outdated }: ViewState, changes: Changes) {
+    this.#areOfAnotherLog = areOfAnotherLog
+    this.#outdated = outdated
+    this.advance(position, changes)
   }
 
   /** Reports that the views have reached a position, and what changed. */

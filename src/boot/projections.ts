@@ -1,0 +1,20 @@
+import { projections as all } from '../../projections/all.ts'
+import { authenticViews } from '../engine/views/authentic-views.ts'
+import { ProjectionSet } from '../engine/views/project.ts'
+import type { OpenScratch } from '../engine/views/rebuild.ts'
+import type { RowAddress, ViewStore } from '../ports/view-store.ts'
+import { deriveKey } from '../services/derive-key.ts'
+import { openScratchViews } from './stores.ts'
+
+/** What every thread that reads or writes views must agree on: the projections, and the MACs of rows. */
+export const openProjections = (masterSecret: string, openEmpty: OpenScratch = openScratchViews) => {
+  const projections = new ProjectionSet(all)
+  const key = deriveKey(masterSecret, 'rows')
+  const authenticate = (store: ViewStore, onForged: (address: RowAddress) => void) =>
+    authenticViews({ store, projections, key, onForged })
+  const openScratch: OpenScratch = async () => {
+    const { scratch, discard } = await openEmpty()
+    return { scratch: authenticate(scratch, () => undefined), discard }
+  }
+  return { projections, authenticate, openScratch }
+}
