@@ -12,7 +12,7 @@ const Count = Type.Integer({ minimum: 0 })
 
 const Account = about(AccountId, 'The ID of an account.', 'acct_01m820b9ztfvgrrk74p12fwn4g')
 
-/** An account as auditors see it: everything else follows from its ledger. */
+/** An account as auditors see it. The ledger of the account holds all other facts. */
 export const AuditedAccount = Closed({
   object: Type.Literal('account'),
   account_id: Account,
@@ -24,9 +24,13 @@ export const AuditedAccount = Closed({
   tester: about(Type.Boolean(), 'Whether the account may run test models.'),
   opened_at: about(Timestamp, 'When the account was opened.'),
   suspended: about(Type.Boolean(), 'Whether the operator has suspended the account.'),
-  credits_balance: about(Type.Number(), 'The balance after the last event, folded from all of its events.', 68.5),
-  revision: about(Count, 'The revision of its last event.', 41),
-  link: about(Sha256, 'The link of its last event, which covers all events of the account.'),
+  credits_balance: about(
+    Type.Number(),
+    'The balance after the last event, computed from all events of the account.',
+    68.5,
+  ),
+  revision: about(Count, 'The revision of the last event of the account.', 41),
+  link: about(Sha256, 'The link of the last event, which covers all events of the account.'),
 })
 export type AuditedAccount = Static<typeof AuditedAccount>
 
@@ -56,12 +60,12 @@ export type SealList = Static<typeof SealList>
 
 const { route, parameters } = AuditorRead.properties
 
-/** The record of something that an auditor read. */
+/** The record of a request by an auditor. */
 export const AuditedRead = Closed({
   object: Type.Literal('audit_read'),
   event_id: about(Uuid, 'The ID of the event in the log.', '8294a5b6-c7d8-4e9f-8a1b-2c3d4e5f6071'),
-  revision: about(Count, "The event's place among all records.", 17),
-  created_at: about(Timestamp, 'When it was read.'),
+  revision: about(Count, 'The revision of the event in the stream of these records.', 17),
+  created_at: about(Timestamp, 'When the auditor sent the request.'),
   auditor_id: about(AuditorId, 'The ID of the auditor.', 'aud_01m85d0k2hf0ytjq3b4x8w6a9c'),
   auditor: about(ActorName, 'The name of the auditor.', 'ada'),
   route: about(route, 'The part of the path after `/v1/audit/`.', 'ledger'),
@@ -77,20 +81,23 @@ export const VerificationQuery = Closed({
   account: Type.Optional(about(AccountId, 'Checks only this account. Omit it for the whole log.')),
 })
 
-/** Faults that one answer lists, about 300 bytes each. A damaged log may have millions. */
+/** The most faults in a response. A fault takes about 300 bytes, and a damaged log may have millions of faults. */
 export const MAX_FAULTS = 1000
 
 const Finding = Closed({
-  stream: about(Type.String(), 'The stream.', 'account-acct_01m820b9ztfvgrrk74p12fwn4g'),
-  revision: about(Type.Union([Type.Integer(), Type.Null()]), 'The revision of the event; null if none is at fault.'),
-  position: about(Type.Union([Type.Integer(), Type.Null()]), 'Its position in the log.'),
-  event_id: about(Type.Union([Type.String(), Type.Null()]), 'Its ID, as the log has it.'),
-  fault: about(Type.String(), 'The fault, for people.', 'its link does not match what was written'),
+  stream: about(Type.String(), 'The stream with the finding.', 'account-acct_01m820b9ztfvgrrk74p12fwn4g'),
+  revision: about(
+    Type.Union([Type.Integer(), Type.Null()]),
+    'The revision of the event; null if the finding concerns no single event.',
+  ),
+  position: about(Type.Union([Type.Integer(), Type.Null()]), 'The position of the event in the log.'),
+  event_id: about(Type.Union([Type.String(), Type.Null()]), 'The ID of the event, as recorded in the log.'),
+  fault: about(Type.String(), 'The finding in words.', 'its link does not match what was written'),
 })
 
 const CoveringSeal = Closed({
   seal: about(SealName, 'The name of the newest seal.'),
-  events: about(Count, 'How many events it covers.'),
+  events: about(Count, 'The number of events that the seal covers.'),
   at: about(Timestamp, 'When the log was sealed.'),
 })
 
@@ -98,22 +105,28 @@ const CoveringSeal = Closed({
 export const Verification = Closed({
   object: Type.Literal('verification'),
   account_id: about(Type.Union([AccountId, Type.Null()]), 'The account that was checked; null for the whole log.'),
-  valid: about(Type.Boolean(), 'Whether there is no fault.'),
+  valid: about(Type.Boolean(), 'Whether the verification found no fault.'),
   position: about(
     Type.Integer(),
-    'The position of the last event when the verification began. Later ones were not read.',
+    'The position of the last event when the verification began. Later events were not checked.',
   ),
-  events: about(Count, 'How many events were checked.'),
-  streams: about(Count, 'In how many streams they are.'),
-  newest_at: about(Type.Union([Timestamp, Type.Null()]), 'The time of the newest of them.'),
-  seal: about(Type.Union([CoveringSeal, Type.Null()]), 'The newest seal. Null if there is none, or for one account.'),
-  unsealed_events: about(Type.Union([Count, Type.Null()]), 'How many events it does not cover. Null for one account.'),
-  faults_total: about(Count, 'How many faults there are.'),
+  events: about(Count, 'The number of checked events.'),
+  streams: about(Count, 'The number of checked streams.'),
+  newest_at: about(Type.Union([Timestamp, Type.Null()]), 'The time of the newest checked event.'),
+  seal: about(
+    Type.Union([CoveringSeal, Type.Null()]),
+    'The newest seal; null if the log has no seal, or if only one account was checked.',
+  ),
+  unsealed_events: about(
+    Type.Union([Count, Type.Null()]),
+    'The number of checked events that the seal does not cover; null if only one account was checked.',
+  ),
+  faults_total: about(Count, 'The number of faults.'),
   faults: about(Type.Array(Finding, { maxItems: MAX_FAULTS }), `The first faults, at most ${MAX_FAULTS}.`),
-  notes_total: about(Count, 'How many notes there are.'),
+  notes_total: about(Count, 'The number of notes.'),
   notes: about(
     Type.Array(Finding, { maxItems: MAX_FAULTS }),
-    `What is unusual, and can happen without anybody's fault: the first ${MAX_FAULTS} at most.`,
+    `Unusual findings that do not prove a fault. At most the first ${MAX_FAULTS}.`,
   ),
 })
 export type Verification = Static<typeof Verification>

@@ -9,5 +9,5 @@ export const callbackPlace = {
 /** Providers may add parameters of their own. */
 export const CallbackQuery = Type.Object({ run: Type.Optional(RunId) })
 
-/** Signatures cover the bytes, so it is read before it is parsed. */
+/** The body as bytes and not as JSON, because signatures cover the bytes. */
 export const CallbackBody = Type.Unsafe<Blob>({ contentMediaType: 'application/json' })

@@ -5,17 +5,17 @@ import { about } from './about.ts'
 import { RunId, RunStatus } from './common.ts'
 import { LedgerLine } from './ledger.ts'
 
-/** The lines of a charge that are shown: the debit, and the refunds of an operator, which are few. */
+/** The most lines in a charge. An operator makes few refunds of a run. */
 export const MAX_CHARGE_LINES = 100
 
-const State = Closed({ status: RunStatus, at: about(Timestamp, 'When the run reached it.') })
+const State = Closed({ status: RunStatus, at: about(Timestamp, 'When the run reached the state.') })
 
 const PriceStep = Closed({
   step: about(Type.String(), 'The step of the calculation in words.', '× 1.5 (resolution is 2K)'),
-  credits: about(Type.String(), 'The exact credits after it, as a decimal number.', '31.5'),
+  credits: about(Type.String(), 'The exact credits after the step, as a decimal number.', '31.5'),
 })
 
-/** The story of a charge: its price, its movements of credits, and the states of its run. */
+/** The explanation of a charge: the price, the movements of credits, and the states of the run. */
 export const Charge = Closed({
   object: Type.Literal('charge'),
   run_id: RunId,
@@ -24,17 +24,17 @@ export const Charge = Closed({
   label: Type.Optional(about(Label, 'The label of the run.', 'spring campaign')),
   status: RunStatus,
   credits_charged: about(Type.Number(), 'The credits that were debited.', 31.5),
-  credits_refunded: about(Type.Number(), 'The credits that were refunded so far.', 31.5),
-  credits: about(Type.Number(), 'The difference: what the run cost in the end.', 0),
+  credits_refunded: about(Type.Number(), 'The credits that have been refunded so far.', 31.5),
+  credits: about(Type.Number(), 'The net cost: the credits charged less the credits refunded.', 0),
   price: about(Type.Array(PriceStep), 'How the price was calculated, step by step.'),
   catalog_revision: about(Type.Integer({ minimum: 0 }), 'The revision of the catalog that had this price.', 41),
-  states: about(Type.Array(State), 'The states of the run so far, in their order.'),
+  states: about(Type.Array(State), 'The states of the run so far, in order.'),
   error: Type.Optional(about(RunError, 'Why the run failed.')),
   lines: about(
     Type.Array(LedgerLine),
     [
-      `The debit, then its refunds, ${MAX_CHARGE_LINES} lines at most, each with the balance after it.`,
-      '`GET /v1/ledger/proof?event=` with an `event_id` proves that this line is in the sealed log.',
+      `The debit, followed by its refunds. Each line has the balance after it. At most ${MAX_CHARGE_LINES} lines.`,
+      '`GET /v1/ledger/proof?event=` with the `event_id` of a line proves that the line is in the sealed log.',
     ].join(' '),
   ),
   request_id: Type.Optional(about(Type.String(), 'The ID of the request that was charged.')),

@@ -18,7 +18,7 @@ export const RunErrorCode = about(
   events.RunErrorCode,
   [
     '`content_rejected`: the provider rejected the content.',
-    '`invalid_input`: part of the input proved unusable during the run, such as an image that does not load.',
+    '`invalid_input`: part of the input turned out to be unusable, such as an image that does not load.',
     '`provider_error`: the provider failed.',
     '`provider_timeout`: the provider took too long.',
     '`model_not_found`: the provider no longer has the model.',

@@ -12,24 +12,32 @@ const WebhookId = about(
   'msg_01m7z4hp40enbs019v3tcadvdx',
 )
 
-const StatusCode = about(Type.Integer(), 'The status of the response. Missing if there was none.', 503)
+const StatusCode = about(Type.Integer(), 'The HTTP status of the response. Absent if there was no response.', 503)
 
 export const DeliveryStatus = about(
   WebhookStatus,
   [
     '`waiting`: the run has not ended. `pending`: an attempt is due at `next_attempt_at`.',
-    '`delivered`: the receiver accepted it. `abandoned`: the last attempt failed.',
+    '`delivered`: the receiver accepted the webhook. `abandoned`: the last attempt failed.',
   ].join(' '),
 )
 
 export const WebhookAttempt = Closed({
-  attempt: about(Type.Integer(), 'Its number. It starts at 1 again when the webhook is sent again.', 1),
+  attempt: about(
+    Type.Integer(),
+    'The number of the attempt. Counting restarts at 1 when the webhook is sent again.',
+    1,
+  ),
   at: about(Timestamp, 'When the result was recorded.'),
   status_code: Type.Optional(StatusCode),
   error: Type.Optional(
-    about(Type.String(), 'Why it failed. Missing if the receiver accepted it.', 'The receiver answered with 503.'),
+    about(
+      Type.String(),
+      'Why the attempt failed. Absent if the receiver accepted the webhook.',
+      'The receiver answered with 503.',
+    ),
   ),
-  next_attempt_at: Type.Optional(about(Timestamp, 'When the next attempt was due. Missing if there was to be none.')),
+  next_attempt_at: Type.Optional(about(Timestamp, 'When the next attempt was due. Absent for the last attempt.')),
 })
 
 /** The webhook of a run, and the attempts to deliver it. */
@@ -38,9 +46,9 @@ export const WebhookDelivery = Closed({
   webhook_id: WebhookId,
   run_id: RunId,
   livemode: Livemode,
-  url: about(Url, 'Where it is sent.', 'https://example.com/hooks/tollgate'),
+  url: about(Url, 'The URL of the receiver.', 'https://example.com/hooks/tollgate'),
   status: DeliveryStatus,
-  next_attempt_at: Type.Optional(about(Timestamp, 'When the next attempt is due. Only while `pending`.')),
+  next_attempt_at: Type.Optional(about(Timestamp, 'When the next attempt is due. Present only while `pending`.')),
   attempts: about(Type.Array(WebhookAttempt), `The latest ${MAX_SHOWN_ATTEMPTS} attempts, oldest first.`),
 })
 export type WebhookDelivery = Static<typeof WebhookDelivery>
@@ -68,10 +76,10 @@ export type WebhookTestRequest = Static<typeof WebhookTestRequest>
 export const WebhookTest = Closed({
   object: Type.Literal('webhook_test'),
   webhook_id: WebhookId,
-  url: about(Url, 'Where the test was sent.', 'https://example.com/hooks/tollgate'),
-  delivered: about(Type.Boolean(), 'Whether the receiver accepted it with a 2xx status.'),
+  url: about(Url, 'The URL of the receiver.', 'https://example.com/hooks/tollgate'),
+  delivered: about(Type.Boolean(), 'Whether the receiver accepted the test with a 2xx status.'),
   status_code: Type.Optional(StatusCode),
   latency_ms: about(Type.Integer(), 'The duration of the attempt in milliseconds.', 87),
-  message: about(Type.String(), 'The result, for people.', 'The receiver accepted the test with 204.'),
+  message: about(Type.String(), 'The result in words.', 'The receiver accepted the test with 204.'),
 })
 export type WebhookTest = Static<typeof WebhookTest>

@@ -38,32 +38,33 @@ export type ErrorCode = Static<typeof ErrorCode>
 export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'The request is malformed or does not match this description. `errors` lists the faults.',
   invalid_input: [
-    'The `input` does not match the `parameters_schema` of the endpoint, its file cannot be used, or its URL or',
-    '`webhook_url` has a host that the service does not contact. `errors` lists the faults.',
+    'The `input` does not match the `parameters_schema` of the endpoint, a file of the `input` cannot be used, or',
+    'a URL in the `input` or the `webhook_url` has a host that the service does not contact. `errors` lists the',
+    'faults.',
   ].join(' '),
   invalid_multipart: 'The body is not a valid multipart form.',
   unsupported_media_type: 'The type of the body or file is not supported.',
   invalid_api_key: 'The API key is missing or unknown, was revoked or has expired.',
   insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
   budget_exceeded: [
-    'The run costs more than is left of the budget of the API key until `renews_at`. Nothing was charged.',
-    'This is checked before the balance.',
+    'The run costs more than the API key may still spend until `renews_at`. Nothing was charged.',
+    'The service checks the budget before the balance.',
   ].join(' '),
   forbidden: [
-    'The API key does not allow this: by its scope, or because it is restricted to other models or client addresses;',
-    'or the key is that of an auditor, or not of one.',
+    'The API key does not allow the request, because of its scope or because it is restricted to other models or',
+    'client addresses. Keys of auditors work only on the routes for auditors, which accept no other keys.',
   ].join(' '),
-  account_suspended: 'The operator has suspended the account. Nothing was charged. `message` says why.',
+  account_suspended: 'The operator has suspended the account. Nothing was charged. `message` gives the reason.',
   not_found: 'Nothing exists at this URL.',
-  model_not_found: 'The model does not exist, or it was withdrawn; `replaced_by` may name the one to use.',
+  model_not_found: 'The model does not exist or was withdrawn. `replaced_by` names the replacement, if there is one.',
   run_not_found: 'The account has no run with this ID.',
-  upload_not_found: 'The account has no upload with this ID, its file has not arrived, or it was deleted.',
+  upload_not_found: 'The account has no upload with this ID, or the file has not arrived or was deleted.',
   method_not_allowed: 'The URL does not support this method. The `Allow` header lists the methods it supports.',
   run_ended: 'The run has already ended.',
-  webhook_pending: 'The webhook of the run is still due: the run has not ended, or the delivery has not.',
-  not_sealed: 'No seal covers the event yet. Try again after the next one.',
+  webhook_pending: 'The run has not ended, or attempts to deliver its webhook are still due.',
+  not_sealed: 'No seal covers the event yet. Try again after the next seal.',
   payload_too_large: 'The body or file exceeds the size limit.',
-  idempotency_mismatch: `The key was used for a different request in the last ${IDEMPOTENCY_HOURS} hours.`,
+  idempotency_mismatch: `The idempotency key was used for a different request in the last ${IDEMPOTENCY_HOURS} hours.`,
   rate_limited: 'The account or auditor has reached a limit. Retry after `Retry-After` seconds.',
   internal_error: 'The service failed to process the request.',
   unavailable: 'The service is temporarily unavailable. Retry after `Retry-After` seconds.',
@@ -83,7 +84,7 @@ export type Fault = Static<typeof Fault>
 export const ErrorBody = Closed({
   error: Closed({
     code: ErrorCode,
-    message: about(Type.String(), 'The explanation, for people.'),
+    message: about(Type.String(), 'The explanation of the error, for people.'),
     request_id: about(
       Type.String(),
       'The ID to quote when you report the error.',
@@ -98,9 +99,11 @@ export const ErrorBody = Closed({
     ),
     credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
     budget_credits: Type.Optional(
-      about(Type.Number(), 'What the API key may spend in each period, for `budget_exceeded`.', 50),
+      about(Type.Number(), 'The credits that the API key may spend in each period, for `budget_exceeded`.', 50),
     ),
-    spent_credits: Type.Optional(about(Type.Number(), 'What it has spent in this period, for `budget_exceeded`.', 45)),
+    spent_credits: Type.Optional(
+      about(Type.Number(), 'The credits that the API key has spent in this period, for `budget_exceeded`.', 45),
+    ),
     renews_at: Type.Optional(
       about(Timestamp, 'When the next period begins, for `budget_exceeded`.', '2026-12-01T00:00:00.000Z'),
     ),

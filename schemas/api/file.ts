@@ -20,5 +20,5 @@ export const fileHeaders = {
 
 export const partHeaders = { ...fileHeaders, 'Content-Range': ContentRange }
 
-/** Absent if the file was deleted right after it arrived. */
+/** The `ETag` is absent if the file was deleted right after its arrival. */
 export const sentHeaders = { ETag: Type.Optional(ETag) }

@@ -43,8 +43,8 @@ export const IfNoneMatch = about(Type.String(), 'The `ETag` of the version that 
 export const TollgatePosition = about(
   Type.String({ pattern: `^${POSITION}$` }),
   [
-    'The log position when a write was answered.',
-    'A request that sends it back sees that write, whichever process answers.',
+    'The position of the log when the service responded to a write.',
+    'A request with this header sees the write, no matter which process responds.',
   ].join(' '),
   '1024',
 )
@@ -53,8 +53,8 @@ export const TollgateSeal = Type.Optional(
   about(
     SealName,
     [
-      'The name of the newest seal that the process knows; absent before the first one.',
-      'Keep it: a log that was rewritten below the seal can no longer show this seal.',
+      'The name of the newest seal that the process knows. Absent before the first seal.',
+      'Keep the name: if sealed events are rewritten, the log can no longer show this seal.',
     ].join(' '),
   ),
 )
@@ -77,13 +77,13 @@ export const RateLimit = Type.Optional(
 
 export const RequestId = about(
   Type.String({ pattern: `^${REQUEST_ID}$` }),
-  'Identifies the request in logs and errors. Generated if the request has none.',
+  'Identifies the request in logs and errors. The service generates an ID if the request has none.',
   'a969a179-30ad-4dcb-8baa-b78e9b9a7159',
 )
 
 export const RetryAfter = about(
   Type.String({ pattern: '^[0-9]+$' }),
-  'The number of seconds to wait before retrying.',
+  'The number of seconds to wait before you retry.',
   '10',
 )
 
@@ -114,7 +114,7 @@ export const ETag = about(
 export const Deprecation = Type.Optional(
   about(
     Type.String({ pattern: '^@[0-9]+$' }),
-    'Since when the retirement of the whole model is known, in seconds since 1970 (RFC 9745).',
+    'When the retirement of the whole model became known, in seconds since 1970 (RFC 9745).',
     '@1795478400',
   ),
 )

@@ -14,7 +14,7 @@ export const Readiness = Closed({
   disk: Ok,
   events_behind: Type.Integer({
     minimum: 0,
-    description: 'How far the views are behind the log, in positions; 0 if they show every event.',
+    description: 'The number of positions by which the views are behind the log; 0 if the views show every event.',
   }),
   free_bytes: Type.Integer({ minimum: 0, description: 'The free space of the disk of the data folder.' }),
 })

@@ -23,12 +23,12 @@ export const KeyId = about(primitives.KeyId, 'The ID of an API key.', 'key_01m7z
 const KeyMode = about(
   Type.Boolean(),
   [
-    '`false` for a test key, `tg_sk_test_…`: its runs are done by the sandbox, cost nothing, and are seen only by',
-    'test keys.',
+    '`false` for a test key, `tg_sk_test_…`: the sandbox does its runs, they cost nothing, and only test keys',
+    'see them.',
   ].join(' '),
 )
 
-/** Printable, as labels are, so that a name cannot hide or break a line of a list. */
+/** Only printable characters, so that a name cannot hide or break a line of a list. */
 const Name = about(
   Line(MAX_NAME_LENGTH),
   `The name of the key, in up to ${MAX_NAME_LENGTH} printable characters.`,
@@ -38,17 +38,17 @@ const Name = about(
 export const Scope = about(
   OneOf(...KEY_SCOPES),
   [
-    '`full`: everything except managing keys. `read`: only reading, without the webhook secret.',
+    '`full`: everything except managing keys. `read`: only reading, except for the webhook secret.',
     '`keys`: only managing keys.',
   ].join(' '),
 )
 
 const BudgetPeriod = about(
   OneOf(...BUDGET_PERIODS),
-  'The calendar period that the budget is for, in UTC. Weeks begin on Monday.',
+  'The calendar period of the budget, in UTC. Weeks begin on Monday.',
 )
 
-/** The credits that a key may spend. The maximum is that of a grant. */
+/** The credits that a key may spend. The maximum is the same as for a grant. */
 const budget = {
   credits: about(
     Type.Number({ exclusiveMinimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
@@ -63,12 +63,14 @@ export const NewKey = Closed({
   livemode: Type.Optional(
     about(
       Type.Boolean(),
-      '`false` creates a test key, which takes no budget. `true` by default, and with a test key an error.',
+      '`false` creates a test key, which has no budget. Default: `true`. Test keys must set `false`.',
     ),
   ),
   scope: Type.Optional(about(Scope, 'What the key may do: `full` by default. A key cannot create a `keys` key.')),
-  expires_at: Type.Optional(Moment('the key is refused from then on. A key creates only keys that expire with it.')),
-  budget: Type.Optional(about(Closed(budget), 'What the key may spend. Without it, as much as the account has.')),
+  expires_at: Type.Optional(Moment('When the key expires. A key that expires creates only keys that expire no later.')),
+  budget: Type.Optional(
+    about(Closed(budget), 'The most that the key may spend. Without a budget, the key may spend the whole balance.'),
+  ),
   models: Type.Optional(
     about(
       Type.Array(ModelName, { minItems: 1, maxItems: MAX_KEY_MODELS }),
@@ -89,9 +91,13 @@ export type NewKey = Static<typeof NewKey>
 const KeyBudget = Closed({
   ...budget,
   spent_credits: Type.Optional(
-    about(Type.Number(), 'What the key has spent in this period, less refunds. Absent once it is revoked.', 12.5),
+    about(
+      Type.Number(),
+      'The credits that the key has spent in this period, less refunds. Absent once the key is revoked.',
+      12.5,
+    ),
   ),
-  credits_left: Type.Optional(about(Type.Number(), 'What it may still spend in this period.', 37.5)),
+  credits_left: Type.Optional(about(Type.Number(), 'The credits that the key may still spend in this period.', 37.5)),
   renews_at: Type.Optional(about(Timestamp, 'When the next period begins.', '2026-12-01T00:00:00.000Z')),
 })
 
@@ -105,23 +111,24 @@ const key = {
   created_at: Timestamp,
   created_by: about(
     Type.String(),
-    'Who created the key: the ID of another key, `owner` for somebody who was signed in, `operator`, or `service`.',
+    'The creator of the key: the ID of another key, `owner` for a person who was signed in, `operator`, or `service`.',
     'owner',
   ),
-  expires_at: Type.Optional(about(Timestamp, 'The key is refused from then on.')),
+  expires_at: Type.Optional(about(Timestamp, 'When the key expires.')),
   last_used_at: Type.Optional(
-    about(
-      Timestamp,
-      'The first request of the last day in UTC on which the key was used. Absent before its first use.',
-    ),
+    about(Timestamp, 'The first request on the most recent day of use, in UTC. Absent before the first use.'),
   ),
   revoked_at: Type.Optional(about(Timestamp, 'When the key was revoked.')),
   budget: Type.Optional(KeyBudget),
-  models: Type.Optional(about(Type.Array(ModelName), 'The models that the key may run. Absent for all.')),
+  models: Type.Optional(
+    about(Type.Array(ModelName), 'The models that the key may run. Absent if it may run all models.'),
+  ),
   addresses: Type.Optional(
-    about(Type.Array(Type.String()), 'The CIDR ranges that the key may be used from. Absent for all.', [
-      '203.0.113.7/32',
-    ]),
+    about(
+      Type.Array(Type.String()),
+      'The CIDR ranges that the key may be used from. Absent if the key works from all addresses.',
+      ['203.0.113.7/32'],
+    ),
   ),
 }
 
@@ -131,7 +138,7 @@ export type ApiKey = Static<typeof ApiKey>
 const limitPair = (unit: string, examples: { key: number; account: number }) =>
   about(
     Closed({ key: Type.Optional(Type.Integer()), account: Type.Optional(Type.Integer()) }),
-    `The ${unit} of this key, and of all callers of the account together. Absent for no limit.`,
+    `The maximum number of ${unit}: of this key, and of all callers of the account together. Absent without a limit.`,
     examples,
   )
 
@@ -148,7 +155,7 @@ export const CreatedKey = Closed({
   ...key,
   api_key: about(
     Type.String(),
-    'The key. It is shown only in this response: keep it in a secret manager.',
+    'The key. Only this response shows it: keep it in a secret manager.',
     'tg_sk_live_5f0c8d2be7a94c6f8b1d3e5a7c9f9f3c',
   ),
 })

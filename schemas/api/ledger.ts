@@ -16,17 +16,17 @@ export const LedgerKind = about(
 const MOMENT = `${DAY}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?Z)?`
 const REVISION = '(0|[1-9][0-9]{0,8})'
 
-/** A day or a time, as a request gives it. */
+/** A day or a time in a request. */
 export const Moment = (description: string) =>
   about(
     Type.String({ pattern: `^${MOMENT}$` }),
-    `A UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC: ${description}`,
+    `${description} Give a UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC.`,
     '2026-11-01',
   )
 
 const period = {
-  from: Type.Optional(Moment('only lines of this time or later.')),
-  to: Type.Optional(Moment('only lines before this time.')),
+  from: Type.Optional(Moment('Returns only lines of this time or later.')),
+  to: Type.Optional(Moment('Returns only lines before this time.')),
 }
 
 export const ExportQuery = Closed(period)
@@ -47,8 +47,8 @@ export const BalanceQuery = Closed({
     about(
       Type.String({ pattern: `^(${MOMENT}|${REVISION})$` }),
       [
-        'A UTC time such as 2026-11-23T18:00:00Z, a date for the start of that day in UTC, or the revision of an event',
-        'of the account: the balance as it was then, after all that had happened by then.',
+        'Returns the balance at an earlier moment, with all events up to that moment. Give a UTC time such as',
+        '2026-11-23T18:00:00Z, a date for the start of that day in UTC, or the revision of an event of the account.',
       ].join(' '),
       '2026-11-01',
     ),
@@ -67,24 +67,24 @@ export const LedgerLine = Closed({
   event_id: about(Uuid, 'The ID of the event in the log.', '8294a5b6-c7d8-4e9f-8a1b-2c3d4e5f6071'),
   revision: about(
     Type.Integer({ minimum: 0 }),
-    "The event's place among all events of the account. It rises, with gaps for events that move no credits.",
+    'The number of the event among all events of the account. Events that move no credits leave gaps.',
     3,
   ),
   created_at: about(Timestamp, 'When the credits moved.'),
   kind: LedgerKind,
   credits: about(Type.Number(), 'The change of the balance: negative for debits and withdrawals.', -31.5),
-  credits_balance: about(Type.Number(), 'The balance after it.', 68.5),
+  credits_balance: about(Type.Number(), 'The balance after the change.', 68.5),
   run_id: Type.Optional(about(RunId, 'The run that was charged or refunded.')),
   model: Type.Optional(about(Slug, 'The model family of the run.', 'nano-banana-2')),
   endpoint: Type.Optional(about(Slug, 'The endpoint of the run.', 'nano-banana-2-t2i')),
   lines: Type.Optional(
     about(Type.Array(QuoteLine), 'The price of a debit: base × quantities × multipliers + surcharges.'),
   ),
-  grant_kind: Type.Optional(about(OneOf(...GRANT_KINDS), 'Why credits were granted, or granted ones withdrawn.')),
+  grant_kind: Type.Optional(about(OneOf(...GRANT_KINDS), 'Why credits were granted or withdrawn.')),
   reference: Type.Optional(about(Type.String(), 'The reference of a grant or withdrawal.', 'invoice 2026-17')),
   reason: Type.Optional(about(Type.String(), 'The reason for a grant, withdrawal or refund.', 'paid by card')),
   payment: Type.Optional(Payment),
-  key_id: Type.Optional(about(KeyId, 'The ID of the API key that caused it.', 'key_01m820ba0efvgrrk8fytq86g1b')),
+  key_id: Type.Optional(about(KeyId, 'The ID of the API key that caused the line.', 'key_01m820ba0efvgrrk8fytq86g1b')),
   label: Type.Optional(about(Label, 'The label of the run.', 'spring campaign')),
 })
 export type LedgerLine = Static<typeof LedgerLine>
@@ -92,4 +92,4 @@ export type LedgerLine = Static<typeof LedgerLine>
 export const LedgerList = ListOf(LedgerLine, LedgerCursor)
 export type LedgerList = Static<typeof LedgerList>
 
-export const LedgerExport = about(Type.String(), 'A ledger line as JSON on each line of text.')
+export const LedgerExport = about(Type.String(), 'One ledger line as JSON per line of text.')

@@ -19,7 +19,7 @@ export const ListOf = <Item extends TSchema, Id extends TSchema>(item: Item, id:
     object: Type.Literal('list'),
     data: about(
       Type.Array(item),
-      'The items, newest first. A page may have fewer than `limit`, or none, while `has_more` is true.',
+      'The items, newest first. A page may have fewer items than `limit`, or none, even if `has_more` is true.',
     ),
     has_more: about(Type.Boolean(), 'Whether more items may follow. Continue with `next_cursor` until it is false.'),
     next_cursor: about(Type.Union([id, Type.Null()]), 'The `cursor` of the next page; null on the last page.'),

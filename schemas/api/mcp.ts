@@ -97,8 +97,8 @@ export const RunModelArguments = Closed({
       Type.String({ pattern: `^${IDEMPOTENCY_KEY}$` }),
       [
         'A key of 1 to 255 visible ASCII characters.',
-        `For ${IDEMPOTENCY_HOURS} hours, the same key with the same request returns the same run,`,
-        'here and as the Idempotency-Key of POST /v1/run.',
+        `For ${IDEMPOTENCY_HOURS} hours, repeating a request with its key returns the first run.`,
+        'This tool and POST /v1/run share the keys.',
       ].join(' '),
       '4b1e8a52-6c0f-4d4e-9a0c-2f7d0c1b9e11',
     ),
@@ -107,7 +107,7 @@ export const RunModelArguments = Closed({
 
 export const ListModelsArguments = Closed({
   brief: Type.Optional(
-    about(Type.Boolean({ default: false }), 'Leaves out parameters and prices, which are most of the list.'),
+    about(Type.Boolean({ default: false }), 'Omits parameters and prices, which make up most of the list.'),
   ),
   model: Type.Optional(about(ModelId, 'Only the family with this ID, alias or endpoint.')),
   output_type: Type.Optional(about(OutputType, 'Only families with this type of output.')),
@@ -121,7 +121,7 @@ export type ListModelsArguments = Static<typeof ListModelsArguments>
 
 const { parameters_schema, pricing, ...inShort } = ModelEndpoint.properties
 
-/** A list of models. A brief one omits the parameters and pricing of endpoints. */
+/** A list of models. A brief list omits the parameters and pricing of endpoints. */
 export const ModelsFound = Closed({
   object: Type.Literal('list'),
   data: Type.Array(

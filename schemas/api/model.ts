@@ -33,15 +33,25 @@ export const ModelEndpoint = Closed({
       '`video_url` a video-to-* kind.',
     ].join(' '),
   ),
-  mode: about(Mode, 'A `sync` run usually returns its result. An `async` run returns 202; poll it later.'),
+  mode: about(
+    Mode,
+    'The response to a `sync` run usually has the result. The response to an `async` run is 202: poll the run.',
+  ),
   status: about(EndpointStatus, 'Only testers see `test` endpoints.'),
   available: about(
     Type.Boolean(),
-    'Whether a provider takes its runs now. If not, a run gets 503 `unavailable` and costs nothing, or waits if async.',
+    [
+      'Whether a provider accepts runs of the endpoint now. If not, a sync run gets 503 `unavailable` and costs',
+      'nothing, and an async run waits.',
+    ].join(' '),
     true,
   ),
   retires_at: Type.Optional(
-    about(Timestamp, 'When its last provider turns it off, if that has been announced.', '2027-01-06T00:00:00.000Z'),
+    about(
+      Timestamp,
+      'When the last provider of the endpoint turns off the model. Absent if no date is announced.',
+      '2027-01-06T00:00:00.000Z',
+    ),
   ),
   description: Type.String(),
   parameters_schema: about(ParametersSchema, 'The JSON Schema (2020-12) of `input`, with defaults and examples.'),

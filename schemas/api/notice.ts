@@ -6,10 +6,13 @@ import { KeyId } from './key.ts'
 
 const settings = {
   email: about(Type.Boolean(), 'Whether notices are sent by mail.', true),
-  url: about(Url, 'The address that notices are sent to as webhooks.', 'https://example.com/hooks/tollgate'),
+  url: about(Url, 'The URL that receives notices as webhooks.', 'https://example.com/hooks/tollgate'),
   balance_under_credits: about(
     Type.Number({ minimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
-    'A balance that falls under this raises a notice. Up to six decimals; 0 for no such notices.',
+    [
+      'You get a notice when the balance drops below this, and another after it recovers and drops again.',
+      'Up to six decimals; 0 turns these notices off.',
+    ].join(' '),
     10,
   ),
 }
@@ -19,7 +22,7 @@ export const NewNoticeSettings = Closed({
   email_address: Type.Optional(
     about(
       Type.String({ maxLength: 254 }),
-      'The address that mail is sent to: one that is linked to the account. The first of these if it is missing.',
+      'The address that receives mail. It must be linked to the account. Default: the first linked address.',
       'ada@example.com',
     ),
   ),
@@ -32,7 +35,11 @@ export const NoticeSettings = Closed({
   object: Type.Literal('notice_settings'),
   email: settings.email,
   email_address: Type.Optional(
-    about(Type.String(), 'The address that mail is sent to. Absent if the account has none.', 'ada@example.com'),
+    about(
+      Type.String(),
+      'The address that receives mail. Absent if no address is linked to the account.',
+      'ada@example.com',
+    ),
   ),
   url: Type.Optional(settings.url),
   balance_under_credits: settings.balance_under_credits,
@@ -42,19 +49,19 @@ export type NoticeSettings = Static<typeof NoticeSettings>
 /** The body of the webhook about a low balance. */
 export const BalanceLowEvent = Closed({
   type: Type.Literal('balance.low'),
-  timestamp: about(Timestamp, 'When it happened.'),
+  timestamp: about(Timestamp, 'When the balance dropped.'),
   data: Closed({
-    credits_balance: about(Type.Number(), 'The balance that was left.', 8.5),
-    under_credits: about(Type.Number(), 'The limit that it fell under.', 10),
+    credits_balance: about(Type.Number(), 'The balance after the drop.', 8.5),
+    under_credits: about(Type.Number(), 'The limit that the balance dropped below.', 10),
   }),
 })
 
 const budgetUse = {
-  timestamp: about(Timestamp, 'When it happened.'),
+  timestamp: about(Timestamp, 'When the key spent the credits.'),
   data: Closed({
     key_id: KeyId,
     budget_credits: about(Type.Number(), 'The budget for each period.', 50),
-    spent_credits: about(Type.Number(), 'What the key had spent in the period.', 40),
+    spent_credits: about(Type.Number(), 'The credits that the key had spent in the period.', 40),
     renews_at: about(Timestamp, 'When the next period begins.', '2026-12-01T00:00:00.000Z'),
   }),
 }
@@ -64,18 +71,22 @@ export const BudgetExhaustedEvent = Closed({ type: Type.Literal('budget.exhauste
 
 export const KeyExpiringEvent = Closed({
   type: Type.Literal('key.expiring'),
-  timestamp: about(Timestamp, 'When it was noticed.'),
-  data: Closed({ key_id: KeyId, expires_at: about(Timestamp, 'The key is refused from then on.') }),
+  timestamp: about(Timestamp, 'When the notice was raised.'),
+  data: Closed({ key_id: KeyId, expires_at: about(Timestamp, 'When the key expires.') }),
 })
 
 export const ModelRetiringEvent = Closed({
   type: Type.Literal('model.retiring'),
-  timestamp: about(Timestamp, 'When it was noticed.'),
+  timestamp: about(Timestamp, 'When the notice was raised.'),
   data: Closed({
     model: about(Slug, 'A model family that the account has used in the last 30 days.', 'gemini-3-flash'),
-    endpoints: about(Type.Array(Slug), 'Those of its endpoints that retire.', ['gemini-3-flash-t2t']),
-    retires_at: about(Timestamp, 'Runs are refused from then on.', '2027-01-06T00:00:00.000Z'),
-    replaced_by: Type.Optional(about(Slug, 'The family that replaces it.', 'gemini-4-flash')),
+    endpoints: about(Type.Array(Slug), 'The endpoints of the family that retire.', ['gemini-3-flash-t2t']),
+    retires_at: about(
+      Timestamp,
+      'When the endpoints retire. The service then refuses their runs.',
+      '2027-01-06T00:00:00.000Z',
+    ),
+    replaced_by: Type.Optional(about(Slug, 'The family that replaces the model.', 'gemini-4-flash')),
   }),
 })
 

@@ -23,7 +23,7 @@ import { ListOf, PageCursor, PageLimit } from './list.ts'
 /** The OpenAPI document adds an enum. */
 export const ModelId = about(
   Type.String({ minLength: 1, maxLength: 64 }),
-  'The ID or an alias of a model family, or the ID of one of its endpoints, which selects it.',
+  'The ID or an alias of a model family, or the ID of an endpoint, which selects that endpoint.',
   'nano-banana-2',
 )
 
@@ -38,8 +38,8 @@ const Metadata = about(
 const RunLabel = about(
   Label,
   [
-    `A name of 1 to ${MAX_LABEL_LENGTH} printable characters for what the run is for, such as a project or customer.`,
-    'The run and its lines in the ledger show it.',
+    `The purpose of the run in 1 to ${MAX_LABEL_LENGTH} printable characters, such as a project or customer.`,
+    'The run and its lines in the ledger show the label.',
   ].join(' '),
   'spring campaign',
 )
@@ -49,10 +49,9 @@ export const RunRequest = Closed({
   input: about(
     JsonObject,
     [
-      `The input of the model, up to ${MAX_INPUT_BYTES / 1024} KB of JSON. It must match the endpoint's`,
-      "`parameters_schema`, which `GET /v1/models` returns, as does the tool list_models with the model's ID.",
-      '`image_url` selects an endpoint that takes an image, `video_url` one that takes a video. Optional parameters',
-      'may be null, which leaves them out.',
+      `The input of the model, up to ${MAX_INPUT_BYTES / 1024} KB of JSON. It must match the \`parameters_schema\``,
+      'of the endpoint, which `GET /v1/models` and the tool list_models return. `image_url` selects an endpoint that',
+      'takes an image, and `video_url` an endpoint that takes a video. A null optional parameter counts as absent.',
     ].join(' '),
     { prompt: 'A lighthouse on a cliff in a storm, oil painting' },
   ),
@@ -87,31 +86,32 @@ export const RunsFilter = Closed({
     about(
       Slug,
       [
-        'Only runs of this model: the ID or an alias of a family, or the ID of one of its endpoints for only its runs.',
-        'A model that does not exist has no runs.',
+        'Only runs of this model: the ID or an alias of a family, or the ID of a single endpoint.',
+        'If the model does not exist, the list is empty.',
       ].join(' '),
       'nano-banana-2',
     ),
   ),
-  label: Type.Optional(about(Label, 'A label: only runs with exactly this one.', 'spring campaign')),
+  label: Type.Optional(about(Label, 'Only runs with exactly this label.', 'spring campaign')),
 })
 
 export const RunsQuery = Closed({
   ...RunsFilter.properties,
   include: Type.Optional(
-    about(OneOf('input'), '`input` shows the input of each run. A page of large inputs is short.'),
+    about(OneOf('input'), '`input` includes the input of each run. A page with large inputs has fewer runs.'),
   ),
 })
 export type RunsQuery = Static<typeof RunsQuery>
 
 const Provenance = Closed({
-  sha256: about(Sha256, 'The SHA-256 hash of the file, which is stored exactly as its provider sent it.'),
+  sha256: about(Sha256, 'The SHA-256 hash of the file. The service stores the file exactly as the provider sent it.'),
   c2pa: Type.Optional(
     about(
       C2pa,
       [
-        '`present` if the file holds a C2PA manifest, which says how it was made. The manifest was found, not',
-        'verified: verify it before you rely on it. `absent` says only that there is none. Missing from older runs.',
+        '`present` if the file has a C2PA manifest, which says how the file was made. The service does not verify the',
+        'manifest: verify it before you rely on it. `absent` means only that the file has no manifest. Older runs lack',
+        'this field.',
       ].join(' '),
       'present',
     ),
@@ -129,7 +129,7 @@ export const RunOutput = Closed({
   url: Type.Optional(
     about(
       Url,
-      'The URL of the file, if there is only one. Anyone with the URL can read it.',
+      'The URL of the file, if there is only one file. Anyone with the URL can read the file.',
       'https://api.example.com/cdn/outputs/45d93e63b196ad2f3568870c00051596.png',
     ),
   ),
@@ -138,12 +138,15 @@ export const RunOutput = Closed({
       Type.String(),
       [
         'The answer of a text model, or the thoughts of an image model that thinks.',
-        `One of more than ${MAX_TEXT_BYTES / 1024} KB as JSON is a \`text/plain\` file instead, the last of the URLs.`,
+        `A text of more than ${MAX_TEXT_BYTES / 1024} KB as JSON becomes a \`text/plain\` file, whose URL is the last.`,
       ].join(' '),
     ),
   ),
   provenance: Type.Optional(
-    about(Type.Array(Provenance), 'Where each file comes from, in the order of the URLs. It outlives the files.'),
+    about(
+      Type.Array(Provenance),
+      'The origin of each file, in the order of the URLs. It remains when the files are deleted.',
+    ),
   ),
   will_delete_at: Type.Optional(
     about(Timestamp, 'When the files will be deleted. Copy the files that you want to keep.'),
@@ -151,19 +154,23 @@ export const RunOutput = Closed({
   deleted_at: Type.Optional(about(Timestamp, 'When the files were deleted. Their URLs are no longer shown.')),
 })
 
-/** The mode of a run, as clients know it from other APIs. */
+/** The mode of a run. Clients know the name from other APIs. */
 export const Livemode = about(
   Type.Boolean(),
   '`false` with a test key: the sandbox does the run, and nothing is charged.',
   true,
 )
 
-const LiveCredits = Type.Optional(about(Type.Number(), 'In test mode: what it would cost with a live key.', 10))
+const LiveCredits = Type.Optional(about(Type.Number(), 'In test mode, the price with a live key.', 10))
 
 export const RunWarning = Closed({
   code: Type.Literal('model_retires'),
   message: about(Type.String(), 'The warning in words.', 'gemini-3-flash-t2t retires at 2027-01-06 00:00 UTC.'),
-  retires_at: about(Timestamp, 'Runs of the endpoint are refused from then on.', '2027-01-06T00:00:00.000Z'),
+  retires_at: about(
+    Timestamp,
+    'When the endpoint retires. The service then refuses its runs.',
+    '2027-01-06T00:00:00.000Z',
+  ),
   replaced_by: Type.Optional(about(Slug, 'The family that replaces the model.', 'gemini-4-flash')),
 })
 export type RunWarning = Static<typeof RunWarning>
@@ -176,11 +183,7 @@ export const Run = Closed({
   model: about(Slug, 'The ID of the model family, even if the request used an alias.', 'nano-banana-2'),
   endpoint: about(Slug, 'The endpoint of the family, selected by the input.', 'nano-banana-2-t2i'),
   provider: Type.Optional(
-    about(
-      Slug,
-      'The provider that does the work or did it; `sandbox` for samples. Missing before the run starts.',
-      'fal',
-    ),
+    about(Slug, 'The provider that does or did the work; `sandbox` for samples. Absent before the run starts.', 'fal'),
   ),
   created_at: about(Timestamp, 'When the run was accepted and charged.'),
   started_at: Type.Optional(about(Timestamp, 'When the run started.')),
@@ -189,9 +192,9 @@ export const Run = Closed({
     about(
       JsonObject,
       [
-        'The input as it was applied, with defaults and seed: the same input makes the result again.',
-        'A list shows it with `include=input`. Webhooks, event streams and MCP tools leave it out, as does a run while',
-        'the log is not available. A `read` key sees URLs in it without their query.',
+        'The input as the service applied it, with defaults and the seed: send this input again to repeat the result.',
+        'Lists include it with `include=input`. Webhooks, event streams and MCP tools omit it, and so do all responses',
+        'while the log is unavailable. Keys with the scope `read` see the URLs in it without their query.',
       ].join(' '),
       { prompt: 'A quiet mountain lake at sunrise', num_images: 1, seed: 42 },
     ),
@@ -201,7 +204,7 @@ export const Run = Closed({
   credits_refunded: Type.Optional(
     about(
       Type.Number(),
-      'The credits refunded: the full charge of a failed run, or what the operator refunded of a completed one.',
+      'The credits refunded: the full charge of a failed run, or the refunds by the operator of a completed run.',
       10,
     ),
   ),
@@ -212,7 +215,7 @@ export const Run = Closed({
   warnings: Type.Optional(
     about(
       Type.Array(RunWarning),
-      'The retirement of the endpoint, if it is announced. Lists, webhooks and event streams leave this out.',
+      'The announced retirement of the endpoint. Lists, webhooks and event streams omit warnings.',
     ),
   ),
 })

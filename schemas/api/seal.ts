@@ -7,21 +7,24 @@ const SealNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 
 export const SealName = about(
   Type.String({ pattern: '^[0-9]+:sha256-[0-9a-f]{64}$' }),
-  'The name of the seal: its number, and the SHA-256 of what its signature covers. Keep it.',
+  'The name of the seal: its number, and the SHA-256 of the text that its signature covers. Keep the name.',
   '13:sha256-314549302776e7520f4694a6cd9dd642ccf476529768041c8d5a777279ffdc65',
 )
 
 /** A commitment to the whole log. */
 export const Seal = Closed({
   object: Type.Literal('seal'),
-  number: about(SealNumber, 'The number of the seal. Some numbers are of no seal.', 13),
+  number: about(SealNumber, 'The number of the seal. The numbers of seals have gaps.', 13),
   name: SealName,
   link: about(
     Sha256,
-    'The link of the seal, which covers all of it and all seals before it. The signature does not cover it.',
+    'The link of the seal, which covers the whole seal and all earlier seals. The signature does not cover the link.',
     '75bade1d404ad40e9de2e81758e38a49e78bad034c476b9be573306170336c66',
   ),
-  data: about(LogSealed, 'The seal as the log has it. The signature is over the canonical JSON of its other fields.'),
+  data: about(
+    LogSealed,
+    'The seal as recorded in the log. The signature covers the canonical JSON of the other fields.',
+  ),
 })
 export type Seal = Static<typeof Seal>
 
@@ -40,11 +43,14 @@ export const SealKeySet = Closed({
         kid: about(Type.String(), 'The `keyId` of seals: the thumbprint of the key (RFC 7638).'),
         use: Type.Literal('sig'),
         development: Type.Optional(
-          about(Type.Literal(true), 'The service made the key itself, beside the log, so that its seals prove little.'),
+          about(
+            Type.Literal(true),
+            'The service made the key and keeps it beside the log, so seals with this key prove little.',
+          ),
         ),
       }),
     ),
-    'The keys in the order in which they were first used. The last may not be the present one.',
+    'The keys in the order of their first use. The last key may not be the current key.',
   ),
 })
 export type SealKeySet = Static<typeof SealKeySet>

@@ -11,20 +11,20 @@ const Filename = about(
   'lake.jpg',
 )
 
-/** Kept as a label: files are not stored in folders. */
+/** A label: files are not stored in folders. */
 const FolderPath = about(
   names.FolderPath(MAX_FOLDER_LENGTH),
-  'A folder path to store as a label, such as photos/2026. No name in it may be . or .., and an empty one means none.',
+  'A folder path to store as a label, such as photos/2026. No part of it may be . or .. and an empty path is ignored.',
   'photos/2026',
 )
 
-/** The fields that accompany the file in a multipart upload. Some clients give a file no name. */
+/** The fields that accompany the file in a multipart upload. Some clients send no file name. */
 export const UploadForm = Closed({ filename: Type.Optional(Filename), folder_path: Type.Optional(FolderPath) })
 export type UploadForm = Static<typeof UploadForm>
 
 /** The parts of a multipart upload. The headers of the file's part give its name and type. */
 export const UploadMultipart = Closed({
-  file: about(FileBytes, 'The file, with its name and type. Without a name, it is named after its type.'),
+  file: about(FileBytes, 'The file, with its name and type. A file without a name is named after its type.'),
   folder_path: Type.Optional(FolderPath),
 })
 
@@ -38,7 +38,7 @@ export const PresignRequest = Closed({
   size_bytes: Type.Optional(
     about(
       Type.Integer({ minimum: 1 }),
-      'The size of the file. If given, a file over the limit is refused before you send it.',
+      'The size of the file. With a size, the service refuses a file over the limit before you send it.',
       154_765,
     ),
   ),
@@ -49,7 +49,7 @@ export type PresignRequest = Static<typeof PresignRequest>
 export const PresignedUpload = Closed({
   id: UploadId,
   presigned_url: about(Url, 'The URL to send the file to with `PUT`. Use it unchanged.'),
-  cdn_url: about(Url, 'The URL of the file after you send it. Use it as `image_url` or `video_url`.'),
+  cdn_url: about(Url, 'The URL of the file once you have sent it. Use it as `image_url` or `video_url`.'),
   method: Type.Literal('PUT'),
   expires_at: about(Timestamp, 'When `presigned_url` expires.'),
   will_delete_at: about(Timestamp, 'When the file will be deleted.'),

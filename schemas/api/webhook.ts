@@ -7,7 +7,7 @@ import { Livemode, Run } from './run.ts'
 export const WebhookEvent = Closed({
   type: OneOf('run.completed', 'run.failed'),
   timestamp: about(Timestamp, 'When the run ended.'),
-  livemode: about(Livemode, '`false` if a test key asked for the run.'),
+  livemode: about(Livemode, '`false` if a test key requested the run.'),
   data: about(Run, 'The run, as `GET /v1/runs/{id}` returns it.'),
 })
 export type WebhookEvent = Static<typeof WebhookEvent>
@@ -16,8 +16,13 @@ export type WebhookEvent = Static<typeof WebhookEvent>
 export const WebhookTestEvent = Closed({
   type: Type.Literal('webhook.test'),
   timestamp: about(Timestamp, 'When the test was requested.'),
-  livemode: about(Livemode, '`false` if a test key asked for it: the secret of test keys signs it.'),
-  data: Closed({ message: about(Type.String(), 'That this is a test.', 'This is a test. It concerns no run.') }),
+  livemode: about(
+    Livemode,
+    '`false` if a test key requested the test. The secret of test keys then signs the webhook.',
+  ),
+  data: Closed({
+    message: about(Type.String(), 'The statement that this is a test.', 'This is a test. It concerns no run.'),
+  }),
 })
 export type WebhookTestEvent = Static<typeof WebhookTestEvent>
 
@@ -32,7 +37,7 @@ export const WebhookSecret = Closed({
   previous_secret_signs_until: Type.Optional(
     about(
       Timestamp,
-      'After a rotation: until then, the previous secret signs each webhook as well, and the secret cannot be rotated.',
+      'After a rotation: until this time, both secrets sign each webhook, and you cannot rotate the secret again.',
     ),
   ),
 })
@@ -50,7 +55,7 @@ export const webhookHeaders = {
     Type.String(),
     [
       '`v1,` and the Base64 HMAC-SHA256 of the ID, timestamp and body, joined by dots.',
-      'For 24 hours after a rotation of the secret, two of them, separated by a space: of the new and the old secret.',
+      'For 24 hours after a rotation of the secret, a space and the signature by the old secret follow.',
     ].join(' '),
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ),

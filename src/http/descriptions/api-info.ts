@@ -21,11 +21,11 @@ const purposes: Record<Tag, string> = {
   Runs: 'Run models, and follow or cancel runs.',
   Account: 'The account that owns the API key.',
   Keys: 'API keys and their limits.',
-  Ledger: 'What shows that the log behind all balances was not changed.',
+  Ledger: 'Seals and proofs that the log behind all balances is unchanged.',
   Uploads: 'Files to use as input.',
   Webhooks: 'Notifications about ended runs, balances, budgets and keys.',
   Files: 'Results and uploads, readable by anyone with their URL.',
-  Audit: 'All accounts, for auditors. Their keys open nothing else.',
+  Audit: 'All accounts, for auditors. The keys of auditors work on no other routes.',
   Agents: 'The MCP server and machine-readable descriptions.',
   Service: 'The health of the service, and this reference.',
 }

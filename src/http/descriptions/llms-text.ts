@@ -49,18 +49,19 @@ const guide = [
   ],
   [
     '**Cost**: with `?dry_run=true`, the same request returns its price without running or charging anything.',
-    '`GET /v1/balance` returns the remaining credits, and `GET /v1/usage` adds up runs and credits by day or model.',
+    '`GET /v1/balance` returns the remaining credits, and `GET /v1/usage` the runs and credits by day or model.',
     'Credits are debited when a run is accepted and refunded in full if it fails.',
     'If the balance is too low, the response is 402 with `required_credits` and `credits_balance`.',
-    'A key may also have a budget: a 402 then shows when it renews (`renews_at`), and `GET /v1/key` shows the rest.',
+    'A key may also have a budget: a 402 then says when the budget renews (`renews_at`), and `GET /v1/key` shows how',
+    'much of the budget is left.',
   ],
   [
     '**Repeating**: send a new `Idempotency-Key` header with each run.',
-    `For ${IDEMPOTENCY_HOURS} hours, the same request with the same key returns the same run, charged once.`,
+    `For ${IDEMPOTENCY_HOURS} hours, repeating the request with its key returns the first run, which is charged once.`,
     'If a response is lost or is 503, send the same request again. After a 429, wait `Retry-After` seconds first.',
   ],
   [
-    '**Waiting**: images, short text and speech return their result. Video and music return 202 at once:',
+    '**Waiting**: images, short text and speech return their result. Video and music return 202:',
     'poll `Location` every `Retry-After` seconds, hold the response with `Prefer: wait=60`,',
     'follow `GET /v1/runs/{id}/events`, or send a `webhook_url`.',
   ],

@@ -11,7 +11,7 @@ const SPAN_DAYS = Math.round(ATTEMPTS_SPAN_MS / (24 * 60 * 60 * 1000))
 export const describeWebhooks = (components: Components) => ({
   'run.completed': describeRun('runCompleted', 'a run completes', examples.webhooks['run.completed'], components),
   'run.failed': describeRun('runFailed', 'a run fails or is cancelled', examples.webhooks['run.failed'], components),
-  'balance.low': describeNotice('balanceLow', 'the balance falls under the limit', 'balance.low', components),
+  'balance.low': describeNotice('balanceLow', 'the balance drops below the limit', 'balance.low', components),
   'budget.warning': describeNotice('budgetWarning', 'a key has spent 80 % of its budget', 'budget.warning', components),
   'budget.exhausted': describeNotice('budgetExhausted', 'a key has spent its budget', 'budget.exhausted', components),
   'key.expiring': describeNotice('keyExpiring', 'a key expires within a week', 'key.expiring', components),

@@ -26,7 +26,8 @@ const auditAccounts = route({
   tag: 'Audit',
   summary: 'List all accounts with their balances, newest first',
   description: [
-    'Each balance is that after the last event of the account, whose revision and link are named.',
+    'Each balance is the balance after the last event of the account. The item names the revision and link of that',
+    'event.',
     RECORDED,
   ].join(' '),
   auth: 'auditor key',
@@ -52,7 +53,7 @@ const auditLedger = route({
   asks: true,
   tag: 'Audit',
   summary: 'List the lines of the ledger of an account, newest first',
-  description: ['Returns the same lines as `GET /v1/ledger` does for the account.', RECORDED].join(' '),
+  description: ['Returns the same lines as `GET /v1/ledger` of the account.', RECORDED].join(' '),
   auth: 'auditor key',
   query: AuditedLedgerQuery,
   responses: {
@@ -90,8 +91,8 @@ const auditReads = route({
   method: 'get',
   path: '/v1/audit/reads',
   tag: 'Audit',
-  summary: 'List what auditors have read, newest first',
-  description: ['Returns who read what and when, of all auditors. No request changes the record.', RECORDED].join(' '),
+  summary: 'List the requests of auditors, newest first',
+  description: ['Returns each request, its auditor and its time. No request changes the record.', RECORDED].join(' '),
   auth: 'auditor key',
   query: RevisionsQuery,
   responses: {
@@ -115,16 +116,16 @@ const auditVerify = route({
   tag: 'Audit',
   summary: 'Verify the log',
   description: [
-    'Checks all that the log held when the request began, as `tollgate audit verify` does, or one account of it.',
-    'A million events take about 10 seconds. White space is sent meanwhile, before the JSON, so that the connection',
-    'stays open. The connection is cut if the verification cannot be completed, or takes more than 15 minutes.',
-    'One runs at a time, and closing the connection ends it.',
+    'Checks the log as it was when the request began, or one account of it, like `tollgate audit verify`.',
+    'A million events take about 10 seconds. Until the JSON follows, the service sends white space, so that the',
+    'connection stays open. The service cuts the connection if the verification cannot be completed or takes more than',
+    '15 minutes. Only one verification runs at a time. Closing the connection ends the verification.',
     RECORDED,
   ].join(' '),
   auth: 'auditor key',
   query: VerificationQuery,
   responses: {
-    200: { description: 'What was found.', shape: Verification, examples: { 'No fault': examples.verification } },
+    200: { description: 'The findings.', shape: Verification, examples: { 'No fault': examples.verification } },
   },
   errors: ['not_found'],
   serve: async (ctx, { audit, clock }, { query }) => {

@@ -13,12 +13,12 @@ const getBalance = route({
   path: '/v1/balance',
   tag: 'Account',
   summary: 'Get the credit balance',
-  description: 'Returns the credits that are available to run models, or with `at` those that were available then.',
+  description: 'Returns the credits that are available to run models, or that were available at the time `at`.',
   auth: 'key or session',
   query: BalanceQuery,
   responses: {
     200: {
-      description: 'The balance. It reflects all requests answered earlier.',
+      description: 'The balance. It includes all requests that the service answered earlier.',
       shape: Balance,
       examples: { Balance: examples.balance },
       headers: { 'Tollgate-Seal': TollgateSeal },

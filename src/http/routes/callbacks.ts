@@ -22,8 +22,8 @@ const receiveCallback = route({
   tag: 'Service',
   summary: 'Report that a job of a provider has ended',
   description: [
-    'Only for the providers of the service, which sign what they send; clients have no use for it.',
-    'The service then asks the provider for the outcome at once instead of at its next poll.',
+    'Only for the providers of the service, which sign their callbacks. Clients do not need this route.',
+    'The service polls the provider at once instead of at the next regular poll.',
   ].join(' '),
   auth: 'none',
   params: callbackPlace,
@@ -41,7 +41,7 @@ const receiveCallback = route({
 
 export const callbackRoutes = [receiveCallback]
 
-/** Reads a body of at most so many bytes as it was sent, for signatures. */
+/** Reads the bytes of a body, up to a limit, for the check of signatures. */
 const rawBody = async (ctx: Context, maxBytes: number): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = []
   const read = async () => {

@@ -13,7 +13,7 @@ import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { unreadBody } from '../middleware/arriving-bodies.ts'
 import { route } from '../route.ts'
 
-/** A client can replace an upload for a while, and every file is deleted one day: caches may lag by an hour. */
+/** Caches may be an hour late: a client can replace an upload for a while, and every file is deleted one day. */
 const CACHE = 'public, max-age=3600'
 
 const path = `${CDN_PATH}/:folder/:name`
@@ -26,7 +26,7 @@ const getFile = route({
   summary: 'Get a result or an upload',
   description: [
     'Anyone with the URL can read the file. Supports range and conditional requests.',
-    'An upload that the service has not inspected yet is a download of the type `application/octet-stream`.',
+    'Until the service has inspected an upload, browsers download the file as `application/octet-stream`.',
   ].join(' '),
   auth: 'none',
   params: filePlace,

@@ -16,7 +16,7 @@ const listDeliveries = route({
   path: '/v1/deliveries',
   tag: 'Webhooks',
   summary: 'List webhook deliveries, newest run first',
-  description: 'Returns a page of the runs with a `webhook_url`, with the attempts to deliver the webhook of each.',
+  description: 'Returns a page of the runs with a `webhook_url`, each with the attempts to deliver its webhook.',
   auth: 'key or session',
   query: DeliveriesQuery,
   responses: {
@@ -59,9 +59,9 @@ const resendWebhook = route({
   tag: 'Webhooks',
   summary: 'Send the webhook of a run again',
   description: [
-    'Starts the delivery again once it has succeeded or was abandoned: with the same `webhook-id`, so that a receiver',
-    'recognises a webhook that it has seen, and retried like the first delivery.',
-    `An account may do this ${MAX_RESENDS} times an hour.`,
+    'Starts the delivery again after it has succeeded or was abandoned. The `webhook-id` stays the same, so that the',
+    'receiver can recognize a webhook that it already has. The service retries this delivery like the first.',
+    `An account may send ${MAX_RESENDS} webhooks again in an hour.`,
   ].join(' '),
   auth: 'key or session',
   params: { id: RunAddress },

@@ -6,7 +6,7 @@ import type { RouteDependencies } from '../dependencies.ts'
 import type { DescriptionBodies } from '../descriptions/descriptions.ts'
 import { route } from '../route.ts'
 
-/** The catalog and the base URL rarely change, and descriptions that are a few minutes old still work. */
+/** The catalog and the base URL rarely change, and descriptions still work when they are a few minutes old. */
 const MAX_AGE = 'max-age=300'
 
 const serveBody =
@@ -32,7 +32,7 @@ const getOpenApi = route({
   path: '/v1/openapi.json',
   tag: 'Agents',
   summary: 'Get the OpenAPI 3.1 document of this API',
-  description: 'Describes every request with its responses, and the webhooks.',
+  description: 'Describes all requests with their responses, and the webhooks.',
   auth: 'key unless public',
   headers: staticHeaders,
   responses: staticResponses('The OpenAPI document.', OpenApi),

@@ -24,8 +24,7 @@ const getDocs = route({
   path: '/docs',
   tag: 'Service',
   summary: 'Read this reference in a browser',
-  description:
-    'The page uses your session if you are signed in, or asks for an API key, and can send requests with either.',
+  description: 'The page sends requests with your session if you are signed in, or with an API key that you enter.',
   auth: 'none',
   headers: staticHeaders,
   responses: staticResponses('The page.', DocsPage, { type: 'text/html' }),

@@ -5,7 +5,7 @@ import { withinTime } from '../../time/timers.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { route } from '../route.ts'
 
-/** How long a store may take to answer before it counts as unavailable. */
+/** A store that takes longer to respond counts as unavailable. */
 const CHECK_TIMEOUT_MS = 2000
 
 /** Each check rejects if its part of the service is unavailable. */
@@ -30,7 +30,7 @@ const getHealth = route({
   path: '/healthz',
   tag: 'Service',
   summary: 'Check that the process is alive',
-  description: 'Answers as long as the process runs, even if it cannot reach its stores.',
+  description: 'Responds while the process runs, even if the process cannot reach its stores.',
   auth: 'none',
   responses: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: examples.health } } },
   serve: (ctx, _: HealthDependencies) => {
@@ -44,10 +44,10 @@ const getReadiness = route({
   path: '/readyz',
   tag: 'Service',
   summary: 'Check that the event log, the views and the object store respond, and that the disk has room',
-  description: 'Returns 503 if one of them fails, and names it.',
+  description: 'If a check fails, the response is 503 and names the failed check.',
   auth: 'none',
   responses: {
-    200: { description: 'All of them do.', shape: Readiness, examples: { Ready: examples.readiness } },
+    200: { description: 'All checks succeed.', shape: Readiness, examples: { Ready: examples.readiness } },
   },
   serve: async (ctx, { checks, clock }: HealthDependencies) => {
     const [log, views, objects, disk] = await Promise.all([

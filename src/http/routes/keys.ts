@@ -16,7 +16,7 @@ const listKeys = route({
   tag: 'Keys',
   summary: 'List API keys, newest first',
   description: [
-    'Returns a page of the keys of the account, with those that were revoked. Needs a key with the scope `keys`.',
+    'Returns a page of the keys of the account, including revoked keys. Needs a key with the scope `keys`.',
     'A test key sees only test keys.',
   ].join(' '),
   auth: 'key or session',
@@ -37,17 +37,17 @@ const createKey = route({
   tag: 'Keys',
   summary: 'Create an API key',
   description: [
-    'Creates a key and shows it once. It may be limited by a scope, an expiry, a budget, models and client addresses,',
-    'which never change: to change them, create another key and revoke this one.',
-    'Needs a key with the scope `keys`, which cannot create another such key.',
-    'With `livemode: false` it is a test key, whose runs are done by the sandbox and cost nothing.',
+    'Creates a key and shows it once. A scope, an expiry, a budget, models and client addresses can limit the key.',
+    'These limits never change: to change them, create another key and revoke this one.',
+    'Needs a key with the scope `keys`, which cannot create another key with this scope.',
+    '`livemode: false` creates a test key: the sandbox does its runs, which cost nothing.',
   ].join(' '),
   auth: 'key or session',
   json: api.NewKey,
   examples: { 'Key with a budget': examples.requests.newKey, 'Test key': examples.requests.newTestKey },
   responses: {
     200: {
-      description: 'The key. `api_key` is shown only here.',
+      description: 'The key. Only this response shows `api_key`.',
       shape: api.CreatedKey,
       examples: { 'Key with a budget': examples.createdKey, 'Test key': examples.createdTestKey },
       headers: { 'Cache-Control': CacheControl },
@@ -57,7 +57,7 @@ const createKey = route({
   serve: async (ctx, { keys }, { json }) => {
     const { caller } = ctx.state
     const { apiKey, ...created } = unwrap(await keys.create(caller, caller.accountId, toNewKey(json)))
-    // No cache may keep it.
+    // No cache may keep the key.
     ctx.set('Cache-Control', 'no-store')
     ctx.body = { ...keyItem(created), api_key: apiKey } satisfies api.CreatedKey
   },
@@ -69,7 +69,7 @@ const revokeKey = route({
   path: '/v1/keys/:id',
   tag: 'Keys',
   summary: 'Revoke an API key',
-  description: 'Revokes the key: every process of the service refuses it within a second. Its runs go on.',
+  description: 'Revokes the key. Within a second, every process of the service refuses the key. Its runs continue.',
   auth: 'key or session',
   params: { id: api.KeyId },
   responses: {
@@ -89,7 +89,7 @@ const getOwnKey = route({
   path: '/v1/key',
   tag: 'Keys',
   summary: 'Get the API key of this request',
-  description: 'Tells any key about itself: its mode, scope and expiry, what is left of its budget, and its limits.',
+  description: 'Returns the mode, scope, expiry, remaining budget and limits of the key. Works with any key.',
   auth: 'key',
   responses: { 200: { description: 'The key.', shape: api.OwnKey, examples: { Key: examples.ownKey } } },
   serve: async (ctx, { keys }) => {

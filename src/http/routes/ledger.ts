@@ -13,7 +13,7 @@ import { route } from '../route.ts'
 
 const EXPORT_TYPE = 'application/x-ndjson'
 
-/** Exports that an account may have open, since each reads all of its lines. */
+/** The exports that an account may have open. An export reads all lines of the account. */
 export const MAX_EXPORTS = 1
 
 /** Most exports take less. */
@@ -27,8 +27,8 @@ const listLedger = route({
   summary: 'List the lines of the ledger, newest first',
   description: [
     'Returns a page of all movements of credits, each with the balance after it.',
-    'Pass `next_cursor` as `cursor`, with the same other parameters, to get the next page.',
-    'A page may be short or even empty while `has_more` is true, because one request searches only so many lines.',
+    'To get the next page, pass `next_cursor` as `cursor` with the same other parameters.',
+    'A page may be short or empty even if `has_more` is true, because a request searches a limited number of lines.',
   ].join(' '),
   auth: 'key or session',
   query: LedgerQuery,
@@ -56,9 +56,9 @@ const exportLedger = route({
   tag: 'Account',
   summary: 'Export the ledger',
   description: [
-    'Streams all lines that exist when the request begins, oldest first, one line of JSON for each.',
-    'They have the shape of those in a page. The connection is cut if the export cannot be completed, for example',
-    'because its API key was revoked: an export that ends properly is complete.',
+    'Streams all lines that exist when the request begins, oldest first, each as a line of JSON in the shape of a list',
+    'item. The service cuts the connection if the export cannot be completed, for example because its API key was',
+    'revoked. An export that ends properly is complete.',
     'An account may have one export open at a time.',
   ].join(' '),
   auth: 'key or session',
@@ -92,7 +92,7 @@ const exportLedger = route({
 
 export const ledgerRoutes = [listLedger, exportLedger]
 
-/** Nothing is read ahead of the client by more than a part. */
+/** Reads at most one part more than the client has received. */
 async function* texts(
   first: IteratorResult<LedgerEntry[], void>,
   rest: AsyncGenerator<LedgerEntry[], void>,

@@ -28,7 +28,7 @@ const callMcp = route({
     'An MCP client needs only this URL and the `Authorization` header.',
     'The response is one JSON document. Clients that name `text/event-stream` in `Accept` may get a stream instead,',
     'with the progress of a call.',
-    'A tool returns the body of the API as `structuredContent`, with a summary as text, and pictures also as images',
+    'The result of a tool has the body of the API as `structuredContent`, a summary as text, and previews of pictures',
     'of at most 512 pixels.',
     'A failed tool call returns a result with `isError` set and the API error as its text.',
   ].join(' '),
@@ -64,7 +64,7 @@ export const mcpRoutes = [callMcp]
 
 /** Answers methods other than POST. */
 export const refuseOtherMethods = (router: Router<RequestState>, mcp: McpEndpoint) => {
-  // Without sessions, GET and DELETE have no use.
+  // GET and DELETE would need sessions.
   router.all(path, mcp.fromAllowedOrigin, ctx => {
     ctx.set('Allow', 'POST')
     ctx.status = 405

@@ -36,7 +36,7 @@ const getModel = route({
   path: '/v1/models/:id',
   tag: 'Models',
   summary: 'Get a model with its parameters and prices',
-  description: 'Returns the family, as in the list of models.',
+  description: 'Returns the family in the same form as the list of models.',
   auth: 'key or session',
   params: { id: ModelName },
   headers: staticHeaders,

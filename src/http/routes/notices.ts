@@ -14,8 +14,8 @@ const getNotices = route({
   tag: 'Account',
   summary: 'Get the notice settings',
   description: [
-    'Returns the notices that the account gets, and where: low balance, keys at 80 % and 100 % of their budgets,',
-    'keys that expire within a week, and models in use that retire within 30, 7 and 1 days.',
+    'Returns where the account gets notices, and at which balance. Notices report a low balance, keys at 80 % and',
+    '100 % of their budgets, keys that expire within a week, and models in use that retire within 30, 7 and 1 days.',
   ].join(' '),
   auth: 'key or session',
   responses: {
@@ -34,10 +34,10 @@ const setNotices = route({
   tag: 'Account',
   summary: 'Replace the notice settings',
   description: [
-    'What is missing gets its default: mail to the first address of the account, no URL, and a balance under 10',
+    'Missing settings get their defaults: mail to the first address of the account, no URL, and a balance under 10',
     'credits.',
     'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted`, `key.expiring`',
-    'and `model.retiring`. With `email: false` and no `url` there are no notices.',
+    'and `model.retiring`. `email: false` without a `url` turns all notices off.',
   ].join(' '),
   auth: 'key or session',
   json: api.NewNoticeSettings,

@@ -14,9 +14,9 @@ const proveEvent = route({
   tag: 'Ledger',
   summary: 'Prove an event',
   description: [
-    'Proves offline that the newest seal covers an event of the account, or the debit of a run with its receipt.',
-    'A key with the scope `read` gets none of an event that holds an address that it may not see.',
-    'Give either `event` or `run`. An account may have one proof made at a time.',
+    'Returns a proof that the newest seal covers an event of the account, or the debit of a run with its receipt.',
+    'You can check the proof offline. Keys with the scope `read` get no proof of an event with an address that they',
+    'may not see. Give either `event` or `run`. The service makes one proof of an account at a time.',
   ].join(' '),
   auth: 'key or session',
   query: ProofQuery,
@@ -45,7 +45,7 @@ const proveConsistency = route({
   asks: true,
   tag: 'Ledger',
   summary: 'Prove that a seal follows another',
-  description: 'Proves offline that a seal continues the history of seals that an earlier one belongs to.',
+  description: 'Returns a proof that a seal continues the history of an earlier seal. You can check the proof offline.',
   auth: 'key or session',
   query: ConsistencyQuery,
   responses: {

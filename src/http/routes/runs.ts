@@ -27,7 +27,7 @@ const unfinishedRun = {
   headers: { Location, 'Retry-After': RetryAfter },
 }
 
-/** The response headers that `Idempotency-Key` and `Prefer` lead to. */
+/** The response headers for `Idempotency-Key` and `Prefer`. */
 const runHeaders = {
   'Idempotent-Replayed': IdempotentReplayed,
   'Preference-Applied': PreferenceApplied,
@@ -40,9 +40,9 @@ const runModel = route({
   tag: 'Runs',
   summary: 'Run a model',
   description: [
-    'Images, short text and speech return their result if it takes at most a minute.',
-    'Video and music return 202 and continue; poll for their result.',
-    'Credits are debited when the run is accepted and refunded in full if it fails.',
+    'The response to a run of images, short text or speech has the result, if it takes at most a minute.',
+    'The response to a run of video or music is 202: poll the run for its result.',
+    'Credits are debited when the run is accepted, and refunded in full if it fails.',
     '`dry_run=true` returns the price without running or charging anything.',
     'With a test key, the sandbox does the run, and nothing is charged.',
   ].join(' '),
@@ -133,7 +133,7 @@ const cancelRun = route({
     },
     202: {
       ...unfinishedRun,
-      description: 'The run is still processing. Its provider was asked to stop.',
+      description: 'The run is still processing. The service has asked its provider to stop.',
       headers: { ...unfinishedRun.headers, 'Preference-Applied': PreferenceApplied },
     },
   },
@@ -153,8 +153,8 @@ const listRuns = route({
   tag: 'Runs',
   summary: 'List runs, newest first',
   description: [
-    'Returns a page of the runs of the account. Pass `next_cursor` as `cursor` to get the next page.',
-    'A page may be short or even empty while `has_more` is true, because one request searches only so many runs.',
+    'Returns a page of the runs of the account. To get the next page, pass `next_cursor` as `cursor`.',
+    'A page may be short or empty even if `has_more` is true, because a request searches a limited number of runs.',
   ].join(' '),
   auth: 'key or session',
   query: RunsQuery,
@@ -192,12 +192,12 @@ const answerRun = (ctx: Context, { status, runId }: RunRow, shown: Run, preferen
   ctx.body = shown
 }
 
-/** Names the preferences that decided about the answer. `respond-async` did so only if the run has not ended. */
+/** Names the preferences that had an effect. `respond-async` has an effect only if the run has not ended. */
 const applyPreference = (ctx: Context, { waitMs, respondsAsync }: WaitPreference, isUnfinished: boolean) => {
   const isAsync = respondsAsync && isUnfinished
   const applied = [
     ...(isAsync ? ['respond-async'] : []),
-    // With `respond-async`, `wait=0` says the same once more.
+    // With `respond-async`, `wait=0` adds nothing.
     ...(waitMs === undefined || (respondsAsync && waitMs === 0) ? [] : [`wait=${waitMs / 1000}`]),
   ]
   if (applied.length > 0) ctx.set('Preference-Applied', applied.join(', '))

@@ -6,7 +6,7 @@ import { staticHeaders, staticResponses } from '../answers/static-body.ts'
 import { anonymousCaller } from '../context.ts'
 import { route } from '../route.ts'
 
-/** A new key signs seals at once, so a copy of the keys must not be much older than the time between two seals. */
+/** A new key signs seals at once, so a cached list of keys must not be much older than the time between two seals. */
 const MAX_AGE = 'max-age=300'
 
 const getSealKeys = route({
@@ -40,8 +40,8 @@ const getSeal = route({
   tag: 'Ledger',
   summary: 'Get the newest seal of the log, or an earlier one',
   description: [
-    'Returns a signed commitment to all events so far, of all accounts. It reveals nothing about an account.',
-    'If you keep one, anyone with the log can prove whether it still holds all that the seal covers.',
+    'Returns a signed commitment to all events of all accounts so far. The seal reveals nothing about an account.',
+    'Keep a seal: with it, anyone who has the log can prove whether the log still has all events that the seal covers.',
   ].join(' '),
   auth: 'key or session',
   query: SealQuery,

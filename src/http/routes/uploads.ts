@@ -32,7 +32,7 @@ const sendUpload = route({
   content: { 'multipart/form-data': UploadMultipart },
   responses: {
     200: {
-      description: 'The upload. The file is kept until `will_delete_at`.',
+      description: 'The upload. The service keeps the file until `will_delete_at`.',
       shape: Upload,
       examples: { Image: examples.upload },
     },
@@ -113,8 +113,8 @@ const listUploads = route({
   tag: 'Uploads',
   summary: 'List uploads whose files have arrived, newest first',
   description: [
-    'Returns a page of the uploads of the account. Pass `next_cursor` as `cursor` to get the next page.',
-    'A page may be short or even empty while `has_more` is true, because one request searches only so many uploads.',
+    'Returns a page of the uploads of the account. To get the next page, pass `next_cursor` as `cursor`.',
+    'A page may be short or empty even if `has_more` is true, because a request searches a limited number of uploads.',
   ].join(' '),
   auth: 'key or session',
   query: UploadsQuery,

@@ -12,16 +12,16 @@ const listUsage = route({
   tag: 'Account',
   summary: 'Add up runs and credits',
   description: [
-    'Counts runs, failures and credits by day, model, key or label, or several of them, of a period of UTC days.',
-    'A run and its charge count on the day of the debit, a failure and its refund on the day of the refund,',
-    'so the credits of any period are those that `GET /v1/ledger` lists for it.',
-    'Pass `next_cursor` as `cursor`, with the same other parameters, to get the next page.',
+    'Returns the totals of runs, failures and credits over a period of UTC days, by day, model, key or label, or by',
+    'several of these. A run and its charge count on the day of the debit. A failure and its refund count on the day',
+    'of the refund, so the credits of a period match the lines of `GET /v1/ledger`.',
+    'To get the next page, pass `next_cursor` as `cursor` with the same other parameters.',
   ].join(' '),
   auth: 'key or session',
   query: UsageQuery,
   responses: {
     200: {
-      description: 'A page of sums. They reflect all requests answered earlier.',
+      description: 'A page of totals. They include all requests that the service answered earlier.',
       shape: UsageList,
       examples: { 'By day and model': examples.usageList },
     },

@@ -37,7 +37,7 @@ const rotateWebhookSecret = route({
   summary: 'Rotate the webhook signing secret',
   description: [
     'Makes a new secret. For 24 hours, each webhook has a second signature by the previous secret,',
-    'so a receiver misses none while you give it the new one. During this time, the secret cannot be rotated again.',
+    'so that receivers keep working while you give them the new secret. During this time, you cannot rotate it again.',
   ].join(' '),
   auth: 'key or session',
   responses: {
@@ -61,8 +61,8 @@ const testWebhook = route({
   tag: 'Webhooks',
   summary: 'Send a test webhook',
   description: [
-    'Sends the event `webhook.test` to the URL and returns what the receiver answered. It is signed like all webhooks.',
-    `There is one attempt, of up to ${ATTEMPT_TIMEOUT_MS / 1000} seconds.`,
+    'Sends the event `webhook.test` to the URL, signed like all webhooks, and returns the result.',
+    `The service makes one attempt of at most ${ATTEMPT_TIMEOUT_MS / 1000} seconds.`,
     `An account may send ${MAX_TESTS} tests an hour.`,
   ].join(' '),
   auth: 'key or session',
@@ -84,7 +84,7 @@ const testWebhook = route({
 export const webhookRoutes = [getWebhookSecret, rotateWebhookSecret, testWebhook]
 
 const answerSecret = (ctx: Context, { secret, previousUntil }: SigningSecret) => {
-  // No cache may keep it.
+  // No cache may keep the secret.
   ctx.set('Cache-Control', 'no-store')
   ctx.body = {
     object: 'webhook_secret',

@@ -27,7 +27,7 @@ export const catalog = {
   model_not_served: {
     api: 'unavailable',
     message: ({ endpoint }) =>
-      `This service has no provider for ${endpoint} now. GET /v1/models shows the available ones; nothing was charged.`,
+      `This service has no provider for ${endpoint} now. GET /v1/models lists available models. Nothing was charged.`,
   },
   model_waits: {
     api: 'unavailable',
