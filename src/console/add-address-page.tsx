@@ -7,7 +7,7 @@ interface AddAddressProps {
   hasTelegram: boolean
 }
 
-/** Asks for a further address that signs in to the account, or leads to Telegram. */
+/** Asks for another e-mail address to sign in with, or links to Telegram. */
 export const AddAddressPage = ({ email, fault, hasTelegram }: AddAddressProps) => (
   <Layout title={fault === undefined ? 'Add a way to sign in' : 'Error: add a way to sign in'} account="Your account">
     <h1>Add a way to sign in</h1>
@@ -20,7 +20,7 @@ export const AddAddressPage = ({ email, fault, hasTelegram }: AddAddressProps) =
         </a>
       </p>
     )}
-    <p class="soft">It then belongs to this account for good, and brings no further credits.</p>
+    <p class="soft">You cannot remove a way to sign in, and another one brings no further credits.</p>
     <p>
       <a href="/console">Back to your account</a>
     </p>

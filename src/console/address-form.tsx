@@ -7,7 +7,7 @@ interface AddressFormProps {
   fault?: string | undefined
 }
 
-/** Asks for an address that a code is sent to. */
+/** Asks for the e-mail address that receives a code. */
 export const AddressForm = ({ action, button, email = '', fault }: AddressFormProps) => (
   <form method="post" action={action}>
     <label for="email">E-mail address</label>

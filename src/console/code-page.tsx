@@ -2,22 +2,23 @@ import { Fault, faulty, Layout } from './layout.tsx'
 
 interface CodeProps {
   email: string
-  /** Whether the code before it is valid too. */
+  /** Whether the previous code is still valid. */
   hasEarlier: boolean
   minutes: number
   fault?: string | undefined
   /** Whether only people with an account get codes at the moment. */
   isBusy: boolean
-  /** The folder that mail is written to, if it goes no further. */
+  /** The folder that holds the mail of a service without a mail server. */
   folder: string | undefined
-  /** Where the code is sent, and where another one is requested. */
+  /** The route that checks the code. */
   action: string
+  /** The page that requests another code. */
   back: string
   account: 'Your account' | 'Sign in'
   button: string
 }
 
-/** Asks for the code that was sent. It shows nothing about the address, which may have no account. */
+/** Asks for the code that was sent. The page does not reveal whether the address has an account. */
 export const CodePage = ({
   email,
   hasEarlier,
@@ -34,8 +35,8 @@ export const CodePage = ({
     <h1>Enter the code</h1>
     <Fault text={fault} />
     <p>
-      If <strong>{email}</strong> can be used to sign in here, a code is on its way. It is valid for {minutes} minutes
-      {hasEarlier && ', as is the one that you requested before'}.
+      If <strong>{email}</strong> can sign in here, a code is on its way. The code is valid for {minutes} minutes
+      {hasEarlier && ', and so is the code that you requested before'}.
     </p>
     {isBusy && (
       <p>
@@ -45,8 +46,8 @@ export const CodePage = ({
     )}
     {folder !== undefined && (
       <p>
-        This service has no mail server: the code is in the newest file in <code>{folder}</code>, on the machine that
-        runs it.
+        This service has no mail server: the code is in the newest file in <code>{folder}</code>, on the machine of the
+        service.
       </p>
     )}
     <form method="post" action={action}>

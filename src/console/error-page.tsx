@@ -6,10 +6,10 @@ interface ErrorProps {
   isSignedIn: boolean
 }
 
-/** An error, and the way back. */
+/** Shows an error and a link to the account. */
 export const ErrorPage = ({ message, requestId, isSignedIn }: ErrorProps) => (
   <Layout title="Error" account={isSignedIn ? 'Your account' : 'Sign in'}>
-    <h1>That did not work</h1>
+    <h1>Something went wrong</h1>
     <p role="alert">{message}</p>
     <p>
       <a href="/console">Go to your account</a>

@@ -9,7 +9,7 @@ interface FrontProps {
   registration: RegistrationNote
   /** The number of public families. */
   families: number
-  /** A run for such a picture, and its price; undefined if no model for pictures is on offer. */
+  /** A run that makes a picture, and its price; undefined if no model for pictures is on offer. */
   sample: { model: string; credits: number; request: readonly string[] } | undefined
 }
 
@@ -24,7 +24,7 @@ export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontP
       </h1>
       <p>
         Images, video, audio and text from {families} model families over one API and MCP. Each credit that you spend
-        has a receipt. You can check your own ledger, and an auditor with a key can check the whole one.
+        has a receipt. You can check your own ledger, and an auditor with a key can check the ledger of all accounts.
       </p>
       <div class="row">
         <a class="button" href={isSignedIn ? '/console' : '/console/sign-in'}>
@@ -45,8 +45,8 @@ export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontP
           </div>
           <Code label="The request" lines={sample.request} />
           <p class="soft">
-            A sample by the built-in sandbox, a request for such a picture, and what it costs. In the place of{' '}
-            <code>$TOLLGATE_KEY</code> goes your key.
+            A sample by the built-in sandbox, with the request for such a picture and the price. Replace{' '}
+            <code>$TOLLGATE_KEY</code> with your key.
           </p>
         </div>
       </section>
@@ -55,17 +55,19 @@ export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontP
       <section>
         <h2>Charged once</h2>
         <p>
-          A repeated request, a lost connection or a crash never costs twice. What fails is refunded in the same
+          A repeated request, a lost connection or a crash never costs you twice. A failed run is refunded in the same
           instant.
         </p>
       </section>
       <section>
         <h2>Prices you can read</h2>
-        <p>Each price is a published formula. A quote before the run, a receipt after it, and a limit for every key.</p>
+        <p>
+          Each price is a published formula. Get a quote before the run and a receipt after it, and limit every key.
+        </p>
       </section>
       <section>
         <h2>Open books</h2>
-        <p>Your ledger is yours: export it, replay it, prove it offline with a program of one file.</p>
+        <p>Your ledger is yours: export it, replay it, and prove it offline with a single-file program.</p>
       </section>
     </div>
   </Layout>

@@ -32,25 +32,25 @@ export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
         <h2>1. Create a key</h2>
         <p>
           <a href="/console">{isSignedIn ? 'Open your account' : 'Sign in'}</a>, choose <strong>Create new key</strong>,
-          and keep the key in a secret manager: it is shown only once. In a terminal:
+          and keep the key in a secret manager: you see it only once. In a terminal:
         </p>
         <Code label="The key" lines={['export TOLLGATE_KEY=…']} />
       </section>
       <section>
         <h2>2. Run a model</h2>
-        <p>The answer has the result in “output” and its price in “credits_charged”.</p>
+        <p>The response has the result in “output” and the price in “credits_charged”.</p>
         <Code label="A run" lines={curlRun(`${url}/v1/run`, KEY, run)} />
       </section>
       <section>
-        <h2>3. Ask for the price first</h2>
-        <p>A dry run checks the same request and shows its price step by step. It costs nothing.</p>
+        <h2>3. Get the price first</h2>
+        <p>A dry run checks the request and returns its price step by step. A dry run costs nothing.</p>
         <Code label="A dry run" lines={curlRun(`${url}/v1/run?dry_run=true`, KEY, run)} />
       </section>
       <section>
         <h2>4. Repeat safely</h2>
         <p>
-          With the same Idempotency-Key, the same request returns the same run, charged once. A run that fails is
-          refunded in full.
+          If you repeat a request with its Idempotency-Key, the response is the first run, which is charged once. A
+          failed run is refunded in full.
         </p>
         <Code
           label="A run with an Idempotency-Key"
@@ -60,18 +60,18 @@ export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
       <section>
         <h2>5. Wait for videos and music</h2>
         <p>
-          These runs get 202 and a run_id at once. Ask for the run until its status is “completed” or “failed”, wait
-          with the header “Prefer: wait=60”, or name a webhook_url.
+          The response to these runs is 202 with a run_id. Poll the run until its status is “completed” or “failed”,
+          wait with the header “Prefer: wait=60”, or set a webhook_url.
         </p>
         <Code
-          label="A video, for which the request waits"
+          label="A video, with a request that waits"
           lines={curlRun(`${url}/v1/run`, KEY, VIDEO, 'Prefer: wait=60')}
         />
         <Code label="A run by its run_id" lines={curlRead(`${url}/v1/runs/run_…`, KEY)} />
       </section>
       <section>
         <h2>6. Use it from an agent</h2>
-        <p>An MCP client needs the address and a key.</p>
+        <p>An MCP client needs the URL and a key.</p>
         <Code label="The configuration of an MCP client" lines={mcpConfiguration(url)} />
       </section>
     </div>

@@ -12,9 +12,9 @@ export interface HomeProps extends Omit<KeyFormProps, 'fault'> {
   balanceCredits: number
   /** The active keys, newest first. */
   keys: readonly ApiKey[]
-  /** What is wrong with the form for a new key. */
+  /** The fault in the form for a new key. */
   fault?: string | undefined
-  /** Why the account has just opened without welcome credits. */
+  /** Why a new account got no welcome credits. */
   withheld?: WelcomeWithheld | undefined
 }
 
@@ -80,9 +80,9 @@ export const HomePage = ({ accountId, identities, balanceCredits, keys, fault, w
 
 const WITHHELD: Record<WelcomeWithheld, string> = {
   alias: 'another address of your mailbox has opened an account before.',
-  network: 'your network has had all that it gets in a day.',
-  day: 'the service has granted all that it grants in a day.',
-  disposable: 'anyone can use an address of this domain for a few minutes.',
+  network: 'your network has reached the limit of welcome credits for today.',
+  day: 'the service has reached the limit of welcome credits for today.',
+  disposable: 'addresses of this domain are disposable.',
 }
 
 const creditsText = (credits: number) =>

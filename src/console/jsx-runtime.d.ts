@@ -1,5 +1,5 @@
-// The types of what `#jsx` in package.json leads to, which is Preact. Its own types declare those of browsers, and then
-// names such as `status` or `open` would be known everywhere.
+// The types of `#jsx` in package.json, which is Preact. Preact's own types would load the types of browsers, which
+// declare global names such as `status` and `open`.
 
 /** The content of an element. */
 export type Children = Markup | string | number | boolean | null | undefined | readonly Children[]
@@ -10,7 +10,7 @@ export interface Markup {
   readonly props: object
 }
 
-/** The names that the compiler asks for. */
+/** The types that the compiler requires. */
 export namespace JSX {
   export type Element = Markup
   export interface ElementChildrenAttribute {

@@ -2,7 +2,7 @@ import { MAX_NAME_LENGTH } from '../../schemas/primitives.ts'
 import { faulty } from './layout.tsx'
 
 export interface KeyFormProps {
-  /** What was entered before, if the form has a fault. */
+  /** The values that the person entered, if the form has a fault. */
   name?: string | undefined
   scope?: string | undefined
   isTest?: boolean | undefined
@@ -27,7 +27,7 @@ export const KeyForm = ({ name = '', scope = 'full', isTest = false, fault }: Ke
       />
     </div>
     <fieldset>
-      <legend>It may</legend>
+      <legend>Permissions</legend>
       {choices.map(({ value, label, note }) => (
         <label class="choice" key={value}>
           <input type="radio" name="scope" value={value} checked={scope === value} />
@@ -39,7 +39,7 @@ export const KeyForm = ({ name = '', scope = 'full', isTest = false, fault }: Ke
     <label class="choice">
       <input type="checkbox" name="test" value="on" checked={isTest} />
       Test key
-      <span class="small">Its runs are samples by the sandbox and cost nothing.</span>
+      <span class="small">The sandbox does the runs of a test key. They cost nothing.</span>
     </label>
     <button type="submit">Create new key</button>
   </form>
@@ -47,6 +47,6 @@ export const KeyForm = ({ name = '', scope = 'full', isTest = false, fault }: Ke
 
 const choices = [
   { value: 'full', label: 'Run and read everything', note: 'All of the API, except for managing keys.' },
-  { value: 'read', label: 'Read only', note: 'Runs, balance and ledger. It can spend nothing.' },
+  { value: 'read', label: 'Read only', note: 'Runs, balance and ledger. The key cannot spend credits.' },
   { value: 'keys', label: 'Manage keys only', note: 'Create and revoke other keys.' },
 ]

@@ -3,7 +3,7 @@ import type { ApiKey } from '../../schemas/api/key.ts'
 /** The active keys of an account. */
 export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) =>
   keys.length === 0 ? (
-    <p class="soft">Keys open your account to programs. You have none yet: create the first one below.</p>
+    <p class="soft">Programs use your account with an API key. You have no keys yet: create the first one below.</p>
   ) : (
     <section class="card flush" aria-label="Active keys" tabindex={0}>
       <table>
@@ -11,7 +11,7 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) =>
           <tr>
             <th>Name</th>
             <th>Key</th>
-            <th class="wide-only">May</th>
+            <th class="wide-only">Permissions</th>
             <th class="wide-only">Last used</th>
             <th class="num">Action</th>
           </tr>
@@ -47,5 +47,5 @@ const abilities: Record<ApiKey['scope'], string> = {
   keys: 'manage keys only',
 }
 
-/** Uses are recorded by the day, in UTC. */
+/** The log records only the days of use, in UTC. */
 const lastUse = ({ last_used_at: at }: ApiKey) => (at === undefined ? 'never' : at.slice(0, 10))

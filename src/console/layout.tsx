@@ -8,12 +8,12 @@ interface LayoutProps {
   title: string
   /** The link at the right of the header. */
   account?: 'Your account' | 'Sign in'
-  /** The width of the text: a form by default. */
+  /** The width of the text. By default, the text is as narrow as a form. */
   width?: 'form' | 'page'
   children: Children
 }
 
-/** The frame of every page. Nothing in it comes from another host or needs a script. */
+/** The frame of every page. Pages load nothing from other hosts and need no script. */
 export const Layout = ({ title, account = 'Sign in', width = 'form', children }: LayoutProps) => (
   <html lang="en">
     <head>
@@ -43,7 +43,7 @@ export const Layout = ({ title, account = 'Sign in', width = 'form', children }:
   </html>
 )
 
-/** A barrier that is open. */
+/** The logo: an open barrier. */
 const Mark = () => (
   <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
     <path d="M4 21V8M20 21v-9M4 11l17-7" />
@@ -51,7 +51,7 @@ const Mark = () => (
   </svg>
 )
 
-/** The text of a page. Whatever is not markup of ours is escaped. */
+/** Renders a page as an HTML document. Text and attributes are escaped. */
 export const htmlOf = (page: Markup): string => `<!doctype html>${render(page)}`
 
 /** The fault of a form. Screen readers read it out first. */
@@ -66,7 +66,7 @@ export const Fault = ({ text }: { text: string | undefined }) =>
 export const faulty = (text: string | undefined) =>
   text === undefined ? {} : { 'aria-invalid': 'true' as const, 'aria-describedby': 'fault' }
 
-/** Lines to copy, such as a command. It can have the focus, so that people can scroll it with the keyboard. */
+/** Lines to copy, such as a command. The block takes the focus, so that people can scroll it with the keyboard. */
 export const Code = ({ lines, label }: { lines: readonly string[]; label: string }) => (
   <section class="lines" aria-label={label} tabindex={0}>
     <pre>

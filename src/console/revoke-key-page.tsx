@@ -6,7 +6,7 @@ export const RevokeKeyPage = ({ apiKey: { id, name, last_four: lastFour } }: { a
   <Layout title="Revoke a key" account="Your account">
     <h1>Revoke “{name}”?</h1>
     <p>
-      Programs that use the key ending in <code>{lastFour}</code> are refused within a second. Its runs go on. You
+      Within a second, programs can no longer use the key ending in <code>{lastFour}</code>. Its runs continue. You
       cannot undo this.
     </p>
     <div class="row">
@@ -16,7 +16,7 @@ export const RevokeKeyPage = ({ apiKey: { id, name, last_four: lastFour } }: { a
         </button>
       </form>
       <a class="button quiet" href="/console">
-        Keep it
+        Keep key
       </a>
     </div>
   </Layout>

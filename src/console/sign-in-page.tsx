@@ -15,7 +15,7 @@ export interface RegistrationNote {
   welcomeCredits: number
 }
 
-/** Asks for the address that a code is sent to. The same form opens accounts. */
+/** Asks for the e-mail address that receives a code. The same form opens accounts. */
 export const SignInPage = ({ email, fault, registration, hasTelegram }: SignInProps) => (
   <Layout title={fault === undefined ? 'Sign in' : 'Error: sign in'}>
     <h1>Sign in</h1>
@@ -36,9 +36,9 @@ export const SignInPage = ({ email, fault, registration, hasTelegram }: SignInPr
 const noteOn = ({ mode, domains, welcomeCredits }: RegistrationNote): string => {
   if (mode === 'closed') return 'This service opens no new accounts. Codes are sent only to addresses with an account.'
   if (mode === 'invite')
-    return 'New accounts are by invitation. Codes are sent only to addresses that have an account or were invited.'
+    return 'New accounts are by invitation only. Codes are sent only to addresses that have an account or were invited.'
   const gift = welcomeCredits > 0 ? ` with ${welcomeCredits} credits` : ''
-  const opening = `If you are new, this opens your account${gift}.`
+  const opening = `If you are new, your first sign-in opens an account${gift}.`
   if (domains === undefined) return opening
   const ends = domains.map(each => `@${each}`).join(', ')
   return `${opening} Codes are sent only to addresses that have an account, were invited, or end in ${ends}.`

@@ -1,4 +1,4 @@
-/** The style of all pages, from 320 pixels up. */
+/** The style of all pages, for screens of 320 pixels and wider. */
 export const style = /* css */ `
 @font-face {
   font-family: Inter; font-weight: 400; font-display: swap; src: url(/console/fonts/400.woff2) format("woff2");

@@ -32,7 +32,7 @@ const runShell = async (command: string) => JSON.parse((await promisify(execFile
 
 t.test('an owner creates a key, tries it as the page says, and revokes it', async t => {
   const browser = await signedIn('ada@example.com')
-  t.match((await browser.get('/console')).text, 'You have none yet')
+  t.match((await browser.get('/console')).text, 'You have no keys yet')
   const shown = await browser.post('/console/keys', { name: 'website', scope: 'full' })
   t.equal(shown.status, 200)
   t.equal(shown.headers.get('Cache-Control'), 'no-store')
@@ -56,7 +56,7 @@ t.test('an owner creates a key, tries it as the page says, and revokes it', asyn
   t.equal((await service.client(key).send('/v1/balance')).status, 200, 'asking revokes nothing')
   t.match(await browser.post(path), { status: 303, location: '/console' })
   t.equal((await service.client(key).send('/v1/balance')).status, 401)
-  t.match((await browser.get('/console')).text, 'You have none yet')
+  t.match((await browser.get('/console')).text, 'You have no keys yet')
   t.match(await browser.post(path), { status: 404, text: /no such active key/ })
 })
 
@@ -92,7 +92,7 @@ t.test('faults of the form are shown in it with what was entered', async t => {
   }
   const { text } = await browser.post('/console/keys', { name: '<i>"x"', scope: 'nothing' })
   t.match(text, 'value="&lt;i>&quot;x&quot;"', 'what was typed is escaped')
-  t.match((await browser.get('/console')).text, 'You have none yet')
+  t.match((await browser.get('/console')).text, 'You have no keys yet')
 })
 
 t.test('only the owner of the account, and no page of another site, manages its keys', async t => {

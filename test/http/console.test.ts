@@ -24,7 +24,7 @@ const signedIn = async (email = `${crypto.randomUUID()}@example.com`) => {
 t.test('a stranger registers with the code in the outbox', async t => {
   const browser = new BrowserClient(service.url)
   t.match(await browser.get('/console'), { status: 303, location: '/console/sign-in' })
-  t.match(await browser.get('/console/sign-in'), { status: 200, text: /opens your account with 100 credits/ })
+  t.match(await browser.get('/console/sign-in'), { status: 200, text: /opens an account with 100 credits/ })
   const asked = await browser.post('/console/sign-in', { email: 'Ada@Example.com' })
   t.match(asked, { status: 303, location: '/console/sign-in/code' })
   const page = await browser.get('/console/sign-in/code')
