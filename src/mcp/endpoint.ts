@@ -8,9 +8,9 @@ import type { ToolDependencies } from './tool.ts'
 import { toolCalledBy, tools } from './tools.ts'
 
 export interface McpDependencies extends ToolDependencies {
-  /** The base URL of the service's own pages; known only once the port is. */
+  /** The base URL of the service's own pages, which is unknown until the server listens on a port. */
   publicUrl(): string
-  /** Other origins whose pages may call. */
+  /** Other origins whose pages may call the endpoint. */
   allowedOrigins: string[]
 }
 
@@ -39,7 +39,7 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...dependencies }: 
   }
 }
 
-/** Pages of the service may be open under each local name of this machine. */
+/** The origins of the service's own pages. A browser may open them under any local name of this machine. */
 const originsOf = (publicUrl: string): string[] => {
   const { protocol, hostname, host, origin } = new URL(publicUrl)
   if (hostname !== 'localhost') return [origin]

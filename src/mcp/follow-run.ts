@@ -36,7 +36,7 @@ export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: 
 /** The highest percentage of a run that has not ended. */
 const MAX_RUNNING_PERCENT = 99
 
-/** One step is the increase without known progress: the protocol requires that each notification's progress rises. */
+/** The increase while no progress is known: the protocol requires that progress rises with each notification. */
 const STEPS_PER_PERCENT = 100
 const STEP_PERCENT = 1 / STEPS_PER_PERCENT
 

@@ -9,8 +9,8 @@ import {
 type Fetch = McpHttpHandler['fetch']
 
 /**
- * Answers every request with a single JSON document, for clients that read no event streams. The SDK's own handler
- * streams every answer to clients of revisions before 2026, and to others those that are preceded by progress.
+ * Responds to every request with a single JSON document, for clients that read no event streams. The SDK's own handler
+ * streams every response to clients of revisions before 2026. To later clients, it streams responses with progress.
  */
 export const jsonHandler = (
   handler: Pick<McpHttpHandler, 'fetch'>,
@@ -34,7 +34,7 @@ export const jsonHandler = (
   },
 })
 
-/** The message without the token that asks for progress. */
+/** The message without the token that requests progress. */
 const withoutProgress = (message: unknown): unknown => {
   const { params } = message as { params?: { _meta?: { progressToken?: unknown } } }
   if (params?._meta?.progressToken === undefined) return message

@@ -5,8 +5,8 @@ import { NotJson, parseBounded } from '../http/bodies/bounded-json.ts'
 type Arguments = Record<string, unknown>
 
 /**
- * Arguments as a tool takes them. Some language models write an object as JSON text, and an empty text for an address
- * that they want to leave out.
+ * Arguments in the form that a tool expects. Some language models write an object as JSON text, and an empty string for
+ * an address that they mean to omit.
  */
 export const looseArguments = (args: unknown, { properties }: TObject): unknown => {
   if (!isObject(args)) return args
@@ -28,7 +28,7 @@ const objectOf = (name: string, value: unknown): unknown => {
 const withoutEmptyAddresses = (input: Arguments): Arguments =>
   Object.fromEntries(Object.entries(input).filter(([name, value]) => value !== '' || !isAddress(name)))
 
-/** Whether it names an address, such as `image_url`. An endpoint that needs one refuses an input without it. */
+/** Whether a parameter holds an address, such as `image_url`. An endpoint refuses an input without a required one. */
 const isAddress = (name: string) => name.endsWith('_url')
 
 /** The object in a text, or the text if it holds none. Throws invalid_request for an object beyond the bounds. */

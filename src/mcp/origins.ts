@@ -1,7 +1,7 @@
 import type { Context, Middleware } from '../http/context.ts'
 import { jsonRpcError } from './read-message.ts'
 
-/** The JSON-RPC code for server-defined errors: the HTTP status is more precise. */
+/** The JSON-RPC code for server-defined errors. The HTTP status is more precise. */
 const REFUSED = -32000
 
 /** The headers that clients of either revision send and read. */

@@ -5,7 +5,7 @@ const DEPTH = 2
 
 /**
  * The outline of a shape: names, types and choices, without descriptions and narrower rules. The outlines of all tools
- * take up room in the context of agents. Whatever matches the shape matches its outline.
+ * take up room in the context of agents. Every value that matches the shape matches its outline.
  */
 export const outline = (shape: TSchema, depth = DEPTH): TSchema => {
   const { type, enum: choices, properties, items } = shape as TSchema & Parts

@@ -7,7 +7,7 @@ import { jsonHandler } from './json-handler.ts'
 import { type Asker, createServer } from './server.ts'
 import type { ToolDependencies } from './tool.ts'
 
-/** The protocol, as the SDK speaks it. */
+/** The protocol, which the SDK implements. */
 export interface Protocol {
   answer(ctx: Context, message: unknown): Promise<void>
   close(): Promise<void>
@@ -17,7 +17,7 @@ export const openProtocol = (dependencies: ToolDependencies): Protocol => {
   const { logger } = dependencies
   const open = (auth?: AuthInfo) => createServer(dependencies, auth?.extra as unknown as Asker)
   const handler = createMcpHandler(({ authInfo }) => open(authInfo), {
-    // Most of these are client errors. The rest is logged nowhere else.
+    // Most of these errors are the client's. Nothing else logs the others.
     onerror: ({ message }) => logger.info({ reason: message.slice(0, MAX_REASON) }, 'MCP request refused'),
   })
   const failed = { onerror: (error: Error) => logger.error({ err: error }, 'MCP request failed unexpectedly') }
@@ -36,7 +36,7 @@ export const openProtocol = (dependencies: ToolDependencies): Protocol => {
         extra: { caller, countAnswer, nextTurn },
       }
       const form = asksForStream(ctx) ? 'stream' : 'json'
-      // The SDK refuses clients that do not accept both forms.
+      // The SDK refuses clients that do not accept both content types.
       const headers = { ...ctx.req.headers, host: 'localhost', accept: 'application/json, text/event-stream' }
       ctx.respond = false
       // The SDK builds a URL from the Host header, which clients control. Any valid URL will do.
@@ -50,5 +50,5 @@ export const openProtocol = (dependencies: ToolDependencies): Protocol => {
   }
 }
 
-/** Characters of the SDK's error message, which repeats a part of the client's. */
+/** The most characters of the SDK's error message, which repeats a part of the client's message. */
 const MAX_REASON = 200

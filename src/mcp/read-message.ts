@@ -7,7 +7,7 @@ import { ApiError } from '../transports/api-error.ts'
 
 const readBody = jsonBody(MAX_MCP_BYTES)
 
-/** The message of a request; undefined if it is unreadable and was answered with a JSON-RPC error. */
+/** The message of a request; undefined if it is unreadable and the response is a JSON-RPC error. */
 export const readMessage = async (ctx: Context): Promise<unknown> => {
   try {
     await readBody(ctx, async () => undefined)
@@ -18,7 +18,7 @@ export const readMessage = async (ctx: Context): Promise<unknown> => {
   }
   const message: unknown = ctx.request.body
   if (!Array.isArray(message)) return message
-  // One request must not make a hundred calls, and the protocol has dropped batches.
+  // A batch could make a hundred calls in one request, and newer revisions of the protocol have no batches.
   jsonRpcError(ctx, 400, INVALID_REQUEST, 'Send one message per request: batches are not supported.')
   return undefined
 }
@@ -27,7 +27,7 @@ export const readMessage = async (ctx: Context): Promise<unknown> => {
 const PARSE_ERROR = -32700
 const INVALID_REQUEST = -32600
 
-/** Responds to a request whose message was not read, so there is no id. */
+/** Responds to a request whose message was not read, so the id is unknown. */
 export const jsonRpcError = (ctx: Context, status: number, code: number, message: string, data?: object) => {
   ctx.status = status
   ctx.body = { jsonrpc: '2.0', error: { code, message, ...(data && { data }) }, id: null } satisfies JsonRpcError

@@ -9,7 +9,7 @@ export const unwrap = <Value>(answer: Answer<Value>): Value => unwrapWith(answer
 
 const REQUEST_NEW_URL = 'Request a new URL with the tool create_upload, and use it unchanged.'
 
-/** The messages that name a tool or an argument, where those of HTTP name a route or a header. */
+/** The messages that name a tool or an argument. In HTTP, these messages name a route or a header. */
 export const messages: RefusalMessages = {
   forbidden: ({ scope }) => mayOnly(scope, abilities),
   model_not_found: ({ model, replacedBy }) =>
@@ -24,7 +24,7 @@ export const messages: RefusalMessages = {
       ? `There is no model ${JSON.stringify(model)}. Omit model to list all models.`
       : withdrawn(model, replacedBy),
   model_not_served: ({ endpoint }) =>
-    `This service has no provider for ${endpoint} now. list_models shows the available ones; nothing was charged.`,
+    `This service has no provider for ${endpoint} now. list_models lists available models. Nothing was charged.`,
   idempotency_mismatch: () =>
     [
       `This idempotency_key was used for different arguments in the last ${IDEMPOTENCY_HOURS} hours.`,
@@ -41,6 +41,6 @@ const withdrawn = (model: string, replacedBy: string) =>
 /** The abilities of keys by scope. */
 const abilities: Record<KeyScope, string> = {
   full: 'call every tool',
-  read: 'only call read-only tools. For the rest, use a key with the scope "full"',
-  keys: 'only manage keys. No tool does that: use a key with the scope "full" or "read"',
+  read: 'call only read-only tools. For other tools, use a key with the scope "full"',
+  keys: 'only manage keys, which no tool does. To call tools, use a key with the scope "full" or "read"',
 }

@@ -5,10 +5,10 @@ import { mimeTypeOf } from '../domain/media-types.ts'
 import { unwrap } from './refusals.ts'
 import type { Call, ToolAnswer } from './tool.ts'
 
-/** How long an answer waits for its previews. */
+/** How long a response waits for its previews. */
 const PREVIEW_MS = 15_000
 
-/** A run with its files as links, its pictures to look at, and a note on how to continue if it has not ended. */
+/** A run with links to its files, previews of its pictures, and a note on how to continue if the run has not ended. */
 export const runAnswer = async (row: RunRow, call: Call, ...notes: string[]): Promise<ToolAnswer<Run>> => {
   const { present, services, caller, signal } = call
   const run = present.run(row, { warnings: unwrap(await services.runs.readWarnings(caller, row)) })

@@ -20,12 +20,12 @@ const INSTRUCTIONS = [
   'Runs image, video, audio and text models, and charges credits to the account that owns the API key.',
   FIND_MODELS,
   'quote_run returns the price of a run.',
-  'run_model spends credits: they are debited when a run is accepted and refunded in full if it fails.',
+  'run_model spends credits: a run is charged when it is accepted, and refunded in full if it fails.',
   'All other tools cost nothing.',
   'A run that takes longer than the call continues; get_run returns its result.',
   'A failed run is a result with the status failed and an error.',
-  'Use a new idempotency_key for each run, and repeat a call whose response was lost with the same key.',
-  'Results are deleted at output.will_delete_at. Anyone with their URLs can read them.',
+  'Use a new idempotency_key for each run. If a response is lost, repeat the call with the same key.',
+  'Result files are deleted at output.will_delete_at. Anyone with the URL of a file can read the file.',
 ].join('\n')
 
 /** For keys that only read. */
@@ -55,14 +55,14 @@ const toListed = ({ name, title, description, input, output, annotations }: Tool
   outputSchema: clientSchema(outline(output)) as NonNullable<ToolListed['outputSchema']>,
 })
 
-/** The tools and instructions for most keys, and for those that only read: agents would try other tools in vain. */
+/** The tools and instructions for most keys, and for keys that only read, without tools that would refuse the key. */
 const shownToAll = { tools: tools.map(toListed), options: optionsWith(INSTRUCTIONS) }
 const shownToReaders = {
   tools: tools.filter(({ annotations }) => annotations.readOnlyHint).map(toListed),
   options: optionsWith(READ_INSTRUCTIONS),
 }
 
-/** The caller of a request, what counts its answer, and its turns. */
+/** The caller of a request, the counter of its result, and the turns of its account. */
 export type Asker = Pick<Call, 'caller' | 'countAnswer' | 'nextTurn'>
 
 /**
@@ -92,7 +92,7 @@ const notifierOf = ({ _meta, notify }: ServerContext['mcpReq']): Call['notify'] 
   if (progressToken === undefined || String(progressToken).length > MAX_TOKEN_LENGTH) return undefined
   return (progress, message) => {
     const params = { progressToken, progress, total: 100, message }
-    // A client that has disconnected misses nothing.
+    // A notification fails only if the client has disconnected.
     notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
 }

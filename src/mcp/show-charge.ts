@@ -5,7 +5,7 @@ import { fromMicros } from '../domain/money.ts'
 import type { ChargeStory } from '../services/ledger/charges.ts'
 import type { Presenter } from '../services/presenter.ts'
 
-/** A charge as the API shows it. */
+/** A charge in the form of the API. */
 export const showCharge = ({ run, lines, receipt, requestId }: ChargeStory, present: Presenter): Charge => {
   const { runId, model, endpoint, label, status, chargedMicros, refundedMicros = 0, error } = run
   return {

@@ -5,12 +5,12 @@ import type { Quote, QuoteLine, Run, RunList } from '../../schemas/api/run.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
 import type { ParametersSchema } from '../../schemas/catalog.ts'
 
-// The texts beside structured results: enough for agents that read only text, without repeating the whole result.
+// The texts beside structured results. Agents that read only text get enough, and other agents little twice.
 
-/** Lines of a list. The structured result has the rest. */
+/** The most lines of a list. The structured result has all items. */
 const MAX_LINES = 40
 
-/** Characters of the text of a run. */
+/** The most characters of the text of a run. */
 const MAX_TEXT = 2000
 
 export const runSummary = (run: Run): string => {
@@ -80,7 +80,7 @@ type Shown = Omit<ModelFamily, 'endpoints'> & {
   endpoints: (Omit<ModelEndpoint, 'parameters_schema' | 'pricing'> & Partial<ModelEndpoint>)[]
 }
 
-/** One family with its parameters, or a line for each of several. */
+/** A single family with its parameters, or several families with a line each. */
 export const modelsSummary = ({ data }: { data: readonly Shown[] }): string => {
   const [only, ...others] = data
   if (only && others.length === 0)
@@ -127,6 +127,8 @@ const listed = <Item>(items: readonly Item[], show: (item: Item) => string, next
 }
 
 const shortened = (text: string) =>
-  text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (whole in output.text of the structured result)` : text
+  text.length > MAX_TEXT
+    ? `${text.slice(0, MAX_TEXT)}… (the full text is in output.text of the structured result)`
+    : text
 
 const lines = (...given: (string | false | undefined)[]): string => given.filter(Boolean).join('\n')

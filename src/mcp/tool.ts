@@ -18,13 +18,13 @@ export interface ToolDependencies {
 /** One call: its caller, and the connection to the client during the call. */
 export interface Call extends ToolDependencies {
   caller: AccountCaller
-  /** Counts a result until the client has taken it. Throws ApiError if the account has too many of them. */
+  /** Counts the bytes of a result until the client has received them. Throws ApiError if the account has too many. */
   countAnswer(bytes: number): void
-  /** Resolves when it is the turn of the account to have more work done. */
+  /** Resolves when the account has its turn for more work. */
   nextTurn(): Promise<void>
   /** Aborts when the client disconnects. */
   signal: AbortSignal
-  /** Undefined if the client did not ask for progress notifications. */
+  /** Undefined if the client did not request progress notifications. */
   notify: Notify | undefined
 }
 
@@ -47,7 +47,7 @@ interface Definition<Input extends TObject, Output extends TObject> {
   description: string
   input: Input
   output: Output
-  /** The body as a short text: the whole body would be in the context of an agent twice. */
+  /** The body as a short text, because the whole body would be in the context of an agent twice. */
   summary(body: Static<Output>): string
   annotations: Required<Omit<ToolAnnotations, 'title'>>
   answer(args: Static<Input>, call: Call): Promise<ToolAnswer<Static<Output>>>
@@ -60,7 +60,7 @@ export interface Tool extends Pick<Definition<TObject, TObject>, 'name' | 'title
   call(args: unknown, call: Call): Promise<CallToolResult>
 }
 
-/** The annotations of most tools, which change nothing and contact no outside service. */
+/** The annotations of tools that change nothing and contact no outside service. */
 export const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 /** Defines a tool whose arguments are checked like a request body, and whose errors match the API's. */

@@ -35,7 +35,7 @@ t.test('the list of tools is under 24 KB', async t => {
 t.test('an agent is sent to the short list of models first, and then to one family', async t => {
   const { tools: listed } = await client.listTools()
   const { description = '' } = listed.find(({ name }) => name === 'list_models') ?? {}
-  t.match(description, /^Lists models\. First call it with brief: true .*, then with model /)
+  t.match(description, /^Lists models\. First call this tool with brief: true .* Then call it with model /)
   const sizes = []
   for (const args of [{ brief: true }, { model: 'nano-banana-2' }, {}])
     sizes.push(JSON.stringify(await callFully('list_models', args)).length)
@@ -107,7 +107,7 @@ t.test('a long text is cut in the summary, and whole in the structure', async t 
   const result = await callFully('run_model', sandbox({ prompt }))
   t.match((result.structuredContent as unknown as Run).output?.text, prompt)
   t.ok(textOf(result).length < 2300)
-  t.match(textOf(result), 'whole in output.text')
+  t.match(textOf(result), 'full text is in output.text')
 })
 
 t.test('pictures come back as images of at most 512 pixels beside their links', async t => {

@@ -107,7 +107,7 @@ for (const revision of revisions) {
     t.same(await ids({ query: 'NANO' }), ['nano-banana-2', 'nano-banana-pro', 'nano-banana-2-lite'])
     t.match(await call(client, 'list_models', { query: 'nano', kind: 'i2v' }), {
       body: { data: [] },
-      notes: [/all models are listed/],
+      notes: [/list all models/],
     })
     t.same((await call(client, 'list_models', { query: 'nano' })).notes, [])
     t.same(await ids({ query: 'veo', output_type: 'video' }), ['veo-3-1', 'veo-3-1-fast'])

@@ -9,8 +9,8 @@ export const createUpload = tool({
   description: [
     `Returns a presigned URL for an image or video of up to ${MAX_PRESIGNED_MB} MB,`,
     'for use as the image_url, end_image_url or video_url of an input.',
-    'PUT the bytes to presigned_url before expires_at, with mime_type as Content-Type. Send no Authorization:',
-    'an S3 server refuses it. Then use cdn_url.',
+    'PUT the bytes to presigned_url before expires_at, with mime_type as Content-Type and without an Authorization',
+    'header, which S3 servers refuse. Then use cdn_url.',
     'An image of up to about 150 KB can also be the image_url itself, as a data: URL.',
     'The file is deleted at will_delete_at. Costs nothing.',
   ].join(' '),

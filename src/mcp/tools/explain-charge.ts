@@ -9,8 +9,8 @@ export const explainCharge = tool({
   name: 'explain_charge',
   title: 'Explain a charge',
   description: [
-    'Tells why a run cost what it did: its price step by step, the debit with the balance after it, its refunds and',
-    'their reasons, and its states with their times. Costs nothing.',
+    'Explains the cost of a run: the price step by step, the debit with the balance after it, the refunds with their',
+    'reasons, and the states of the run with their times. Costs nothing.',
   ].join(' '),
   input: RunArguments,
   output: Charge,

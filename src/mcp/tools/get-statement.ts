@@ -11,8 +11,8 @@ export const getStatement = tool({
   description: [
     'Lists the movements of credits of the account, newest first: grants, withdrawals, and debits and refunds of runs,',
     'each with its cause and the balance after it. A debit has the price lines of its run.',
-    'Pass next_cursor of a page as cursor, with the same other arguments, to get the next page, until has_more is',
-    'false: a page may be short or empty before that. Costs nothing.',
+    'To get the next page, pass next_cursor as cursor with the same other arguments, until has_more is false.',
+    'Earlier pages may be short or empty. Costs nothing.',
   ].join(' '),
   input: LedgerQuery,
   output: LedgerList,

@@ -8,9 +8,9 @@ export const getUsage = tool({
   name: 'get_usage',
   title: 'Get the usage',
   description: [
-    'Adds up the runs, failures and credits of the account over UTC days, by default the last 30:',
-    'everything, or with group_by each day, model, key or label, or several of them, such as day,model.',
-    'Pass next_cursor of a page as cursor, with the same other arguments, to get the next page. Costs nothing.',
+    'Returns the totals of runs, failures and credits of the account over UTC days, by default the last 30.',
+    'group_by splits the totals by day, model, key or label, or by several of these, such as day,model.',
+    'To get the next page, pass next_cursor as cursor with the same other arguments. Costs nothing.',
   ].join(' '),
   input: UsageQuery,
   output: UsageList,

@@ -8,8 +8,9 @@ export const listModels = tool({
   name: 'list_models',
   title: 'List models',
   description: [
-    'Lists models. First call it with brief: true to choose a model, then with model to get the parameters and the',
-    'price of that family in full. Without arguments, it returns all families in full, which is over 100 KB.',
+    'Lists models. First call this tool with brief: true to choose a model. Then call it with model to get the',
+    'parameters and the price of that family in full. Without arguments, the result has all families in full: over',
+    '100 KB.',
     'credits_range holds the lowest and the highest price of a run in credits. Costs nothing.',
   ].join(' '),
   input: ListModelsArguments,
@@ -21,7 +22,7 @@ export const listModels = tool({
     const shown = offers.map(({ family, status }) => present.family(family, status))
     return {
       body: { object: 'list' as const, data: brief ? shown.map(shorten) : shown },
-      notes: shown.length === 0 ? ['No models match. Without query and filters, all models are listed.'] : [],
+      notes: shown.length === 0 ? ['No model matches. Omit query and filters to list all models.'] : [],
     }
   },
 })

@@ -9,8 +9,8 @@ export const listRuns = tool({
   title: 'List runs',
   description: [
     'Lists the runs of the account with their results, newest first.',
-    'Pass next_cursor of a page as cursor to get the next page, until has_more is false: with a filter,',
-    'a page may be short or empty before that. Costs nothing.',
+    'To get the next page, pass next_cursor as cursor with the same other arguments, until has_more is false.',
+    'With a filter, earlier pages may be short or empty. Costs nothing.',
   ].join(' '),
   input: RunsFilter,
   output: RunList,

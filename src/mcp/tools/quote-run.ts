@@ -8,8 +8,8 @@ export const quoteRun = tool({
   name: 'quote_run',
   title: 'Get the price of a run',
   description: [
-    'Returns what run_model would charge for the same arguments, and how the price is calculated.',
-    'Refuses what run_model would refuse, except when the balance is too low or a limit is reached.',
+    'Returns the price that run_model would charge for the same arguments, and its calculation.',
+    'Refuses the same arguments as run_model, but checks neither the balance nor limits.',
     'Runs nothing and costs nothing.',
   ].join(' '),
   input: RunModelArguments,

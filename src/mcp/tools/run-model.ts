@@ -15,16 +15,16 @@ export const runModel = tool({
   description: [
     'Runs a model and charges the account: the credits that quote_run returns are debited when the run is accepted,',
     'and refunded in full if it fails. input must match the parameters_schema that list_models returns for this model.',
-    `Waits up to ${WAIT_MS / 1000} seconds for the result; a longer run continues, and get_run returns its result.`,
-    'Use a new idempotency_key for each run: if a response is lost, repeat the call with the same key and arguments,',
-    'and it is not charged twice. metadata and label are stored with the run, and list_runs shows them.',
+    `Waits up to ${WAIT_MS / 1000} seconds for the result. A longer run continues, and get_run returns its result.`,
+    'Use a new idempotency_key for each run. If a response is lost, repeat the call with the same key and arguments:',
+    'the run is charged only once. list_runs shows the metadata and the label of each run.',
   ].join(' '),
   input: RunModelArguments,
   output: Run,
   summary: runSummary,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   answer: async ({ idempotency_key: idempotencyKey, ...request }, call) => {
-    // Without progress notifications, a run that starts at once is answered from its own events, not from the views.
+    // Without progress notifications, the result of a run that starts at once comes from its events, not the views.
     const waitMs = call.notify ? 0 : WAIT_MS
     const options = { idempotencyKey, waitMs, disconnected: () => call.signal }
     const { row, replayed } = unwrap(await call.services.runs.createRun(call.caller, request, options))
