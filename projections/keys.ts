@@ -3,7 +3,7 @@ import { accountOf } from '../schemas/events.ts'
 import { clockOf } from '../schemas/recorded.ts'
 import { projection } from './define.ts'
 
-/** The ID of a key, `owner` for somebody who was signed in, or the kind of the actor. */
+/** The ID of a key, `owner` for a person who was signed in, or the kind of the actor. */
 const creatorOf = (actor: Actor): string =>
   actor.kind === 'key' ? actor.keyId : actor.kind === 'session' ? 'owner' : actor.kind
 

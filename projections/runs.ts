@@ -11,7 +11,7 @@ export const runs = projection({
   version: 5,
   key: event => runKey(accountOf(event), event.data.runId),
   on: {
-    // The debit comes first in its append, and its receipt says what the run is. A test run has none.
+    // The debit comes first in its append, and its receipt names the model of the run. A test run has no debit.
     CreditsDebited: (_, event) => charged(event),
     RunQueued: (row, event) => {
       const { mode, metadata, idempotency, livemode } = event.data
@@ -47,7 +47,7 @@ export const runs = projection({
   },
   indexes: {
     byRequest: row => row.request && requestPlaces(row.accountId, row.request.key, row) + row.runId,
-    // Live runs may be many more, and a page reads only so many rows.
+    // Live runs may be far more numerous, and a page reads only a limited number of rows.
     ofTests: ({ livemode }, key) => (livemode === false ? key : undefined),
   },
 })
@@ -56,7 +56,7 @@ export const runs = projection({
 export const hasEnded = ({ status, refundedMicros }: RunRow) =>
   status === 'completed' || (status === 'failed' && refundedMicros !== undefined)
 
-/** An account's runs lie together, so a run is found only by those who know its account. */
+/** The account comes first, so that the runs of an account lie together and only its callers find them. */
 export const runKey = (accountId: string, runId: string) => `${accountId}/${runId}`
 
 /** The prefix of the places of an account's runs with one idempotency key. The key may hold a slash itself. */

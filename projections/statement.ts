@@ -34,7 +34,7 @@ export const linePlace = (accountId: string, at: string, revision: number) =>
 /** The prefix of the places of a run's lines in the index byRun. */
 export const linesOfRun = (accountId: string, runId: string) => `${accountId}/${runId}/`
 
-/** Sorts after all lines of a time in that index, and before all later ones. */
+/** Sorts after all lines of a time in that index, and before all later lines. */
 export const placeAfterTime = (accountId: string, at: string) => `${accountId}/${at}/~`
 
 /** Padded so that text order is the order of revisions; nine digits hold every revision that the log can have. */

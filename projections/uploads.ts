@@ -18,7 +18,7 @@ export const uploads = projection({
   indexes: { byObject: row => row.objectKey, ofTests: ({ livemode }, key) => (livemode === false ? key : undefined) },
 })
 
-/** An account's uploads lie together, so an upload is found only by those who know its account. */
+/** The account comes first, so that the uploads of an account lie together and only its callers find them. */
 export const uploadKey = (accountId: string, uploadId: string) => `${accountId}/${uploadId}`
 
 const granted = (event: RecordedOf<'UploadGranted'>): UploadRow => {

@@ -26,7 +26,7 @@ const main = async () => {
   // Operators who set roles run several processes on purpose.
   if (config.eventStore.kind === 'lmdb' && !process.env['ROLES'])
     await meetOtherServices(config.dataDir, () => core.logger.warn({ dataDir: config.dataDir }, OTHER_SERVICE))
-  // A process whose stores cannot be opened ends without loading the rest.
+  // A process that cannot open its stores ends without loading the server.
   const { startServer } = await import('./boot/server.ts')
   const server = await startServer(core)
   const { url, port, models } = server

@@ -8,7 +8,7 @@ import { Lots, type Split, type Use } from './lots.ts'
 
 interface Run extends BookedRun {
   isOpen: boolean
-  /** The debited credits, without those that were given back. */
+  /** The debited credits, less the refunded credits. */
   uses: Use[]
 }
 

@@ -8,7 +8,7 @@ import type { ReadableLog } from '../ports/event-log.ts'
 import { Damaged } from '../ports/faults.ts'
 import { sealName } from '../services/seals/seals.ts'
 
-/** A seal that somebody kept outside the log. */
+/** A seal that was kept outside the log. */
 export interface KeptSeal {
   number: number
   /** The name of the seal. Seals from before names have their number and link, such as `12:6cdf…`. */
@@ -22,7 +22,7 @@ export interface KeptSeal {
 /** Whether a name has the old form. Such a name may be forged, because no signature covers a link. */
 export const isOldName = (name: string): boolean => !name.includes(':sha256-')
 
-/** Whether anybody could have made the seal. */
+/** Whether anyone could have made the seal. */
 export const isForgeable = ({ name, signer }: KeptSeal): boolean => isOldName(name) || signer?.isAdopted === false
 
 /** Whether a seal has a name, in the new or the old form. */
@@ -62,7 +62,7 @@ export const isSigned = (signed: object, signature: string, key: SealPublicKey):
 /**
  * The seals in a file that the service wrote, one per line. The last line may be incomplete, if the service was writing
  * it. `keys` are the keys that the log adopted. Rejects with Damaged for another kind of file, and for a line with an
- * invalid signature: anybody could have written that line, so it proves nothing about the log.
+ * invalid signature: anyone could have written that line, so it proves nothing about the log.
  */
 export const readSealFile = async (path: string, keys: SealKeys): Promise<KeptSeal[]> => {
   const file = await open(path)

@@ -2,8 +2,8 @@ import type { Binding } from '../../schemas/binding.ts'
 import type { Endpoint, Family, Kind, Mode, PriceRule } from '../../schemas/catalog.ts'
 import type { Parameter } from './parameter-schemas.ts'
 
-// Synchronous models take seconds, asynchronous ones minutes. The limits allow several times that, because a timed-out
-// run is refunded although the vendor may charge for it.
+// Synchronous models take seconds, and asynchronous models take minutes. The limits are several times as long, because
+// a timed-out run is refunded although the vendor may charge for it.
 const SYNC_TIMEOUT_MS = 120_000
 const MUSIC_TIMEOUT_MS = 600_000
 const VIDEO_TIMEOUT_MS = 900_000

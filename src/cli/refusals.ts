@@ -11,7 +11,7 @@ export const unwrap = <Value>(answer: Answer<Value>): Value => {
 }
 
 /**
- * Messages that name a command, or tell an operator something else than a client. Commands open only `CoreServices`, so
+ * Messages that name a command, or that are different for operators and clients. Commands open only `CoreServices`, so
  * messages about uploads and inputs never appear here.
  */
 export const messages: RefusalMessages = {

@@ -18,5 +18,5 @@ const decimals = new Map(
   Object.entries(BY_DECIMALS).flatMap(([count, codes]) => codes.split(' ').map(code => [code, Number(count)])),
 )
 
-/** How many decimals an amount of a currency has at most; undefined for what is no currency in use. */
+/** The most decimals that an amount of a currency has; undefined if the currency is not in use. */
 export const decimalsOf = (currency: string): number | undefined => decimals.get(currency)

@@ -1,7 +1,7 @@
 /** The result of a command: the events to append, the result of an earlier equal command, or a refusal. */
 export type Decision<Event, Refusal> = Acceptance<Event> | { refuse: Refusal }
 
-/** `repeatOf` is the id of what an earlier, equal command made; then there is nothing to append. */
+/** `repeatOf` is the ID of the result of an earlier, equal command; in this case there is nothing to append. */
 export interface Acceptance<Event> {
   accept: Event[]
   repeatOf?: string

@@ -4,7 +4,9 @@ export const extensionFor = (mimeType: string): string => extensions.get(mimeTyp
 /** Whether a type has an extension of its own. */
 export const hasExtension = (mimeType: string): boolean => extensions.has(mimeType)
 
-/** The type that a name's extension stands for. Browsers save files of the fallback type instead of showing them. */
+/**
+ * The type of a file by the extension of its name. Browsers save files of the fallback type instead of showing them.
+ */
 export const mimeTypeOf = (name: string): string =>
   types.get(name.split('.').at(-1) ?? '') ?? 'application/octet-stream'
 
@@ -36,8 +38,8 @@ export const fileExtensions: readonly string[] = [...extensions.values(), FALLBA
 export const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase()
 
 /**
- * The registered name of a type that has other names too. It applies to the types in forms and presigned URLs, to those
- * that bytes show, and to those that servers and providers state.
+ * The registered name of a type that has other names too. Forms, presigned URLs, the bytes of files, servers and
+ * providers may use the other names.
  */
 export const commonName = (mimeType: string): string => commonNames.get(mimeType) ?? mimeType
 

@@ -58,7 +58,10 @@ export interface SignInRefusals {
   too_many_sign_ins: { retryAfterMs: number }
   /** No code of the identity can be tried under this id. */
   code_not_valid: { reason: CodeFault }
-  /** The entered text is none of so many codes. The tries are missing where nobody may know whether there is a code. */
+  /**
+   * The entered text matches none of this many codes. `triesLeft` is missing where a caller may not learn whether there
+   * is a code.
+   */
   code_wrong: { triesLeft?: number; codes: number }
   /** The service does not use Telegram. */
   telegram_not_offered: object

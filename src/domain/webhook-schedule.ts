@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE
 export const ATTEMPT_TIMEOUT_MS = 15 * SECOND
 
 /**
- * The waits between attempts, as the Standard Webhooks specification proposes: a receiver that restarts gets its
- * webhook within seconds, and one that is fixed after a long weekend still gets it.
+ * The waits between attempts, as the Standard Webhooks specification proposes. A receiver that restarts gets its
+ * webhook within seconds, and a receiver that is fixed after a long weekend still gets it.
  */
 const WAITS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
 
@@ -26,8 +26,8 @@ export const MAX_WAIT_MS = Math.max(...WAITS_MS) * (1 + JITTER)
 const MAX_RETRY_AFTER_MS = 24 * HOUR
 
 /**
- * When to try again after an attempt, in milliseconds since 1970; undefined after the last one. Attempts count from 1.
- * `chance` is a number from 0 to 1, and `retryAfterMs` what the receiver asked for.
+ * When to try again after an attempt, in milliseconds since 1970; undefined after the last attempt. Attempts count from
+ * 1. `chance` is a number from 0 to 1, and `retryAfterMs` the wait that the receiver requested.
  */
 export const nextAttemptMs = (attempt: number, nowMs: number, chance: number, retryAfterMs = 0): number | undefined => {
   const waitMs = WAITS_MS[attempt - 1]

@@ -4,8 +4,8 @@ import type { EventEmitter } from 'node:events'
 type Closable = EventEmitter & { destroyed: boolean }
 
 /**
- * Counts what each key has open, such as the connections of an address or the bytes of its requests, up to a limit. If
- * there is a total, no key has more open than is left free of it, so there is always some left for another key.
+ * Counts the open items of each key, such as the connections of an address or the bytes of its requests, up to a limit.
+ * If there is a total, no key may have more open than remains free, so there is always room for another key.
  */
 export class OpenCounts<Key> {
   readonly #limit: number
@@ -18,12 +18,12 @@ export class OpenCounts<Key> {
     this.#total = total
   }
 
-  /** True if the key has as much open as it may, or more: the last one that was opened may pass the limit. */
+  /** True if the key has reached its limit. The last opened item may exceed the limit. */
   isFull(key: Key): boolean {
     return this.isAtLimit(key) || this.#countOf(key) >= this.#total - this.#sum
   }
 
-  /** True if the key is full whatever other keys have open. */
+  /** True if the key is full on its own, without the items that other keys have open. */
   isAtLimit(key: Key): boolean {
     return this.#countOf(key) >= this.#limit
   }

@@ -15,7 +15,7 @@ interface SemaphoreOptions {
 
 /** A part of a name's room. */
 export interface Reserved {
-  /** Gives back what is not needed. */
+  /** Returns the part of the permit that is not needed. */
   shrink(size: number): void
   release(): void
 }

@@ -4,8 +4,8 @@ import type { Clock } from '../ports/clock.ts'
 const WINDOW_MS = 10 * 60_000
 
 /**
- * A name that has had one piece of work leaves twenty to names that have had none, and a group of names that has had
- * one leaves five to those outside it.
+ * A name that has had one piece of work leaves twenty pieces to names that have had none. A group of names that has had
+ * one piece leaves five pieces to names outside the group.
  */
 const PARTS = [20, 5] as const
 
@@ -19,9 +19,9 @@ interface Dependencies {
 type Names = readonly [name: string] | readonly [name: string, group: string]
 
 /**
- * Shares work among names. Ten minutes' work may be done at once, and then what a minute allows. Of the work of the
- * last ten minutes, a name may have a twentieth of what is left for all, and its group a fifth. So shares shrink as
- * others come, and names that have had little come first (dynamic thresholds, see decision 22).
+ * Shares work among names. The work of ten minutes may be done at once, and then the work of one minute per minute. A
+ * name may take a twentieth of the work that is left of the last ten minutes, and its group a fifth. Shares therefore
+ * shrink as other names come, and names that have had little come first (dynamic thresholds, see decision 22).
  */
 export class Shares {
   readonly #clock: Clock

@@ -7,7 +7,7 @@ import { Closed } from '../../schemas/primitives.ts'
  * The contract of a route. Its query and JSON body are parsed with it, and the OpenAPI document is generated from it.
  */
 export interface Operation {
-  /** Its name in generated clients. */
+  /** The name of the operation in generated clients. */
   id: string
   method: 'get' | 'post' | 'put' | 'delete'
   /** In the router's syntax, such as `/v1/runs/:id`. */
@@ -22,14 +22,14 @@ export interface Operation {
   streams?: true
   params?: Record<string, TSchema>
   query?: TObject
-  /** Request headers, besides those that every request may have. */
+  /** Request headers, besides the headers that every request may have. */
   headers?: Record<string, TSchema>
   json?: TSchema
   examples?: Examples
   /** The body by content type, if it is not JSON. */
   content?: Record<string, TSchema>
   responses: Record<number, ResponseSpec>
-  /** The possible errors, besides those of every request of its kind. */
+  /** The possible errors, besides the errors of every request of its kind. */
   errors?: ErrorCode[]
 }
 
@@ -61,7 +61,7 @@ export interface ResponseSpec {
   /** The same body in other content types. */
   content?: Record<string, TSchema>
   examples?: Examples
-  /** Optional ones may be missing. */
+  /** Optional headers may be missing. */
   headers?: Record<string, TSchema>
 }
 

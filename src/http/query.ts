@@ -5,7 +5,9 @@ import { readerOf } from '../transports/validate.ts'
 import { isUtf8Encoded } from './bodies/utf8.ts'
 import type { Context } from './context.ts'
 
-/** No route takes nearly as many. To check a thousand invalid ones would block the service for 50 ms. */
+/**
+ * No route takes nearly as many parameters. Checking a thousand invalid parameters would block the service for 50 ms.
+ */
 const MAX_PARAMETERS = 32
 
 /** Returns a function that reads the query of a request, or throws invalid_request with the faults. */

@@ -6,7 +6,7 @@ export class Unavailable extends Error {
 /** The log does not respond, so the outcome of a write is unknown. The same request can be retried. */
 export class InDoubt extends Unavailable {}
 
-/** Stored data is corrupt. The message says what to do. */
+/** Stored data is corrupt. The message names the remedy. */
 export class Damaged extends Error {
   override name = 'Damaged'
 }

@@ -6,6 +6,6 @@ export interface Random {
   hex(bytes: number): string
   /** A random UUID (version 4). */
   uuid(): string
-  /** A UUID that is greater than all previous ones (version 7). */
+  /** A UUID (version 7) that is greater than all previous UUIDs. */
   risingUuid(): string
 }

@@ -52,7 +52,7 @@ export interface ViewStore {
   deleteSnapshots(): Promise<void>
 
   /**
-   * Texts of the tree over all streams, by key; undefined for missing ones. Keys with equal beginnings are stored close
+   * Texts of the tree over all streams, by key; undefined for missing keys. Keys with equal beginnings are stored close
    * together.
    */
   loadNodes(keys: string[]): Promise<(string | undefined)[]>

@@ -25,7 +25,7 @@ const BATCH = 100
 /** Permits that become free within this time are used together, because many rows cost little more than one. */
 const RESUME_MS = 5
 
-/** The pause after a look at all account queues: this many times as long as the look took, up to a limit. */
+/** The pause after a round through all account queues: this many times the duration of the round, up to a limit. */
 const PAUSE_PER_LOOK = 4
 const MAX_PAUSE_MS = 2_000
 
@@ -40,7 +40,7 @@ export interface Worklist<Row extends DueRow> extends DueWork {
   pollMs: number
   /** False for a row whose work is in progress or done, while the views still show it. Such a row is not offered. */
   needsWork?(row: Row): boolean
-  /** Takes due rows of one queue. Returns those that have to wait. */
+  /** Takes due rows of one queue. Returns the rows that have to wait. */
   takeRows(rows: Row[]): Promise<Row[]>
 }
 
@@ -83,7 +83,7 @@ export class DueLoop<Row extends DueRow> {
     this.#proceed()
   }
 
-  /** Offers again soon what had to wait. */
+  /** Soon offers again the rows that had to wait. */
   resume() {
     if (this.#waiting.size === 0 && !this.#round) return
     this.#resuming ??= this.#dependencies.clock.timer(RESUME_MS, () => {
@@ -179,7 +179,7 @@ export class DueLoop<Row extends DueRow> {
     yield* byQueue([...inOrder.values()].filter(accountQueue => accountQueue !== undefined)).values()
   }
 
-  /** A queue whose work fails must not block those after it. */
+  /** A queue whose work fails must not block later queues. */
   async #offer(accountQueues: AccountQueue<Row>[]) {
     try {
       await this.#takeTurns(accountQueues)
@@ -258,7 +258,7 @@ const moveToEnd = <Item>(items: Set<Item>, item: Item) => {
   items.add(item)
 }
 
-/** The rows to work on, and those that have to wait because there is no room for them. */
+/** The rows to work on, and the rows that have to wait for room. */
 export const chooseFrom = <Row>(rows: Row[], reserve: (row: Row) => boolean) => {
   const chosen: Row[] = []
   const waiting: Row[] = []

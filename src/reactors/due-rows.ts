@@ -2,7 +2,7 @@ import type { DueRow } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Range, ViewStore } from '../ports/view-store.ts'
 
-/** Rows that are read together. The rest of a page stays in memory while its account has to wait. */
+/** Rows that are read together. While an account has to wait, the unread rows of its page stay in memory. */
 const PAGE = 50
 
 /** Account queues that are yielded together, at most. */
@@ -42,7 +42,9 @@ export const isDue = ({ queue, dueAt }: DueRow, { queues, maxAheadMs }: DueWork,
 /** A place is `<queue>/<account>/<time>/<key>`, so the rows of an account queue lie together. */
 export const accountQueueOf = ({ queue, accountId }: DueRow): string => `${queue}/${accountId}`
 
-/** The account queues with due rows, queue by queue. One page reads the start of a long one, or many short ones. */
+/**
+ * The account queues with due rows, queue by queue. A page holds the start of a long account queue, or many short ones.
+ */
 export async function* accountQueuesByQueue<Row extends DueRow>(
   dependencies: Dependencies,
   work: DueWork,
@@ -103,7 +105,7 @@ const groupBy = <Item>(items: Item[], nameOf: (item: Item) => string): Map<strin
   return groups
 }
 
-/** The due rows of an account queue, page by page: what is due when the page is read. */
+/** The due rows of an account queue, page by page. Each page holds the rows that are due when the page is read. */
 export async function* duePages<Row extends DueRow>(
   { views, clock }: Dependencies,
   { maxAheadMs }: DueWork,
@@ -111,7 +113,7 @@ export async function* duePages<Row extends DueRow>(
 ): AsyncGenerator<Row[], undefined> {
   // Rows that are due in this millisecond sort before the next one.
   const placeInMs = (ms: number) => `${accountQueue}/${new Date(clock.nowMs() + ms + 1).toISOString()}`
-  // Rows that were written before a clock went back are older than those due now.
+  // Rows that were written before a clock went back are older than the rows due now.
   if (maxAheadMs !== undefined) yield* pages<Row>(views, accountQueue, () => ({ after: placeInMs(maxAheadMs) }))
   yield* pages<Row>(views, accountQueue, () => ({ before: placeInMs(0) }))
 }

@@ -45,7 +45,7 @@ export const compileFault = (schema: object): string | undefined => {
 /** Like compileFillingCheck, for values from texts: converts numbers and booleans. */
 export const compileConvertingCheck = (schema: object): Check => toCheck(() => converting.compile(schema))
 
-/** The most faults to report of a value. Readers fix the first ones first. */
+/** The most faults to report of a value. Readers fix the first faults first. */
 const MAX_FAULTS = 50
 
 /** Compiles at first use: no process needs every schema, and commands must start quickly. */

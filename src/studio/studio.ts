@@ -129,7 +129,7 @@ const LIMIT_MS = 100_000
 // The longest film takes a few minutes.
 const SLOW_LIMIT_MS = 600_000
 
-// Ten times what any work needs.
+// Ten times the memory that any work needs.
 const HEAP_MB = 256
 
 // The worker has this file's extension: `.ts` from source, `.js` once compiled.

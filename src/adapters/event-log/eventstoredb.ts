@@ -111,7 +111,7 @@ export const openEventStoreLog = ({
     while (!signal.aborted) {
       const from = reached
       try {
-        // Existing events come in full pages, new ones as soon as they arrive.
+        // Existing events come in full pages, and new events as soon as they arrive.
         for (const live of [false, true])
           for await (const page of read({ matching, after: reached, live }, signal)) {
             reached = (page.at(-1) as RawEvent).position

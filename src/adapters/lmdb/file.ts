@@ -21,7 +21,7 @@ const RECHECK_MS = 20
 /** The file of an environment. */
 export const lmdbFile = (folder: string): string => join(folder, 'data.mdb')
 
-/** Identifies a file, to tell it from another file that has taken its name; undefined if there is none. */
+/** Identifies a file, even if another file takes its name later; undefined if there is no file. */
 export const identityOf = (path: string): string | undefined => {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats && `${stats.dev}:${stats.ino}`

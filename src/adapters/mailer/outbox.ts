@@ -25,7 +25,7 @@ export const openOutbox = ({ folder, from, maxKept = MAX_KEPT }: OutboxOptions):
       const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID()}`
       const incomplete = join(folder, `${name}.part`)
       await writeFile(incomplete, bytes as Buffer, { mode: 0o600, flush: true })
-      // The file appears complete.
+      // Readers see the file only when it is complete.
       await rename(incomplete, join(folder, `${name}.eml`))
       await removeOldest(folder, maxKept)
     },

@@ -12,9 +12,9 @@ interface RecoverableViewsOptions {
 }
 
 /**
- * The views in an LMDB folder. Damaged views are deleted, and a projector rebuilds them like those of any empty store.
- * The file is checked when it is opened, since reading a damaged file may crash the process. If reads find damage
- * later, or if another process has replaced the file, a new file is opened while the store is in use.
+ * The views in an LMDB folder. Damaged views are deleted, and a projector rebuilds them like the views of any empty
+ * store. The store checks its file when it opens, since reading a damaged file may crash the process. If a read finds
+ * damage later, or if another process has replaced the file, the store opens a new file while it is in use.
  */
 export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableViewsOptions): ViewStore => {
   const file = lmdbFile(folder)

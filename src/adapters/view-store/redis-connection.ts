@@ -11,7 +11,7 @@ export interface RedisOptions {
   writeMs?: number
 }
 
-/** Two connections to a server, so that no read waits behind a large write. Maps errors to those of the port. */
+/** Two connections to a server, so that no read waits behind a large write. Errors become errors of the port. */
 interface RedisConnection {
   /** Host and port, for messages. */
   server: string

@@ -5,7 +5,7 @@ import { startOfDay } from './zone.ts'
 /** The start or the end of a period among the events of a log. */
 export interface Bound {
   at: string
-  /** Events with a greater number came after the previous month was closed, whatever their time. */
+  /** Events with a greater number came after the previous month was closed, even if their time is in that month. */
   events: number
 }
 

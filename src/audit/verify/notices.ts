@@ -134,7 +134,7 @@ class ExpiringKeys {
     if (Date.parse(known) - WEEK_MS > Date.parse(time)) report(`${keyId} expires in more than a week`)
   }
 
-  /** A service that is down for the whole week can notify nobody. */
+  /** A service that is down for the whole week can send no notice. */
   end(report: ReportEnd) {
     for (const [keyId, expiresAt] of this.#expiresAt)
       report(`there was no notice of the expiry of ${keyId}`, Date.parse(expiresAt))

@@ -78,6 +78,6 @@ export const merge = (head: Position, parts: Findings[]): Verification => {
 
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** In the order of the log. Findings of one part at the same event keep their order. */
+/** Sorts findings in the order of the log. Findings of one part at the same event keep their order. */
 const inOrder = <Placed extends { at: number }>(placed: Placed[]): Placed[] =>
   placed.sort((one, next) => one.at - next.at)

@@ -58,7 +58,7 @@ const family = textFamily({
 
 const [CACHED, WRITTEN] = ['prompt_tokens_details.cached_tokens', 'prompt_tokens_details.cache_write_tokens'] as const
 
-/** Tokens that are read from a cache, or written into one, are among those of the prompt. */
+/** The tokens of the prompt include the tokens that are read from or written into a cache. */
 const price = usd(
   million('prompt_tokens', 1, { without: [CACHED, WRITTEN] }),
   million(CACHED, 0.05, { mayBeAbsent: true }),

@@ -14,7 +14,7 @@ const common = {
   generate_audio: generateAudio,
 }
 
-// The vendor charges by pixels, of which 480p has almost half as many as 720p, and less for those of 4K.
+// The vendor charges by the pixel. 480p has almost half as many pixels as 720p, and pixels of 4K cost less.
 const pricing = priceRule(30.4, {
   quantities: ['duration'],
   multipliers: { resolution: { '480p': 0.47, '720p': 1, '1080p': 2.25, '4K': 5.2 } },

@@ -98,7 +98,7 @@ const replicate: ParameterRule[] = [
   implied('enable_safety_checker', true),
 ]
 
-/** The vendor's sizes. Clients of Replicate are known to use those of 16:9 and 9:16. */
+/** The vendor's sizes. Clients of Replicate are known to use the sizes of 16:9 and 9:16. */
 const sizeTable = pairs({
   '720p': { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960', '4:3': '1088*832', '3:4': '832*1088' },
   '1080p': { '16:9': '1920*1080', '9:16': '1080*1920', '1:1': '1440*1440', '4:3': '1632*1248', '3:4': '1248*1632' },

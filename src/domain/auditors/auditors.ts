@@ -18,7 +18,7 @@ export interface Auditor {
 }
 
 export interface AuditorsState {
-  /** All auditors, also those whose keys were revoked, in the order of their creation. */
+  /** All auditors in the order of their creation, including auditors whose keys were revoked. */
   all: OrderedMap<AuditorId, Auditor>
   /** The auditors with active keys, by the hashes of these. */
   active: ImmutableMap<string, AuditorId>

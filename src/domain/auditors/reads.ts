@@ -6,13 +6,13 @@ import { accept, type Decider } from '../decider.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 
 /**
- * An auditor may read this often at once, and once more every READ_MS. That is enough to page through a ledger of a
- * million lines in two hours, and limits what one key can add to the log to 100 MB a day.
+ * An auditor may read this often at once, and once more every READ_MS. This pace is enough to page through a ledger of
+ * a million lines in two hours, and one key can add at most 100 MB a day to the log.
  */
 export const MAX_READS_AT_ONCE = 120
 export const READ_MS = 500
 
-/** A clock that is further behind than this was reset, and what it counted before is void. */
+/** A clock that is further behind than this was reset, so its earlier counts are void. */
 const CLOCK_TOLERANCE_MS = 60_000
 
 /** The reads of each auditor that still count at `atMs`, in ms since 1970. */

@@ -5,7 +5,10 @@ import { accept, type Decider, type PastEvent, unreachable } from '../decider.ts
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { findFault } from './validity.ts'
 
-/** `byHand` marks a change by the operator, as opposed to one that a new shipped catalog makes at start. */
+/**
+ * `byHand` marks a change by the operator. All other changes come from a new shipped catalog at the start of the
+ * service.
+ */
 export type CatalogCommand =
   | { type: 'PublishFamily'; family: Family; byHand?: true }
   | { type: 'ReviseFamily'; family: Family; byHand?: true }
@@ -84,7 +87,7 @@ export const commandsToShip = (
   ]
 }
 
-/** The commands that publish the operator's own families, or revise those of the same id. */
+/** The commands that publish the operator's own families, or revise families with the same ID. */
 export const putByHand = (state: CatalogState, families: Family[]): CatalogCommand[] =>
   families.map(family => ({ ...publishOrRevise(state, family), byHand: true }))
 

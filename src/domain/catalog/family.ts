@@ -32,7 +32,7 @@ export const statusOf = ({ endpoints }: Family): FamilyStatus => {
 /** The possible types of a result's file. */
 export type FileType = Exclude<OutputType, 'text'>
 
-/** The endpoints of the test family. All return text, whatever their kind. */
+/** The endpoints of the test family. Endpoints of all kinds return text. */
 const TEST_ENDPOINT = 'sandbox-'
 
 /** By the last letter of a kind, such as `t2i`. */

@@ -68,7 +68,7 @@ const isOffByDefault = (choices: unknown[], declared: Input = {}) =>
 const isLevel = (value: unknown, choices: unknown[]) =>
   typeof value === 'number' && !choices.includes(value) && choices.includes(String(value))
 
-/** The parameters that hold the address of a file, and what the file must be. */
+/** The parameters that hold the address of a file, and the kind of the file. */
 export const FILE_PARAMETERS = { image_url: 'image', end_image_url: 'image', video_url: 'video' } as const
 export type FileParameter = keyof typeof FILE_PARAMETERS
 export type FileKind = (typeof FILE_PARAMETERS)[FileParameter]

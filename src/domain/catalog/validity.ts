@@ -9,7 +9,7 @@ const MAX_COUNT = Math.floor(fromMicros(Number.MAX_SAFE_INTEGER))
 /** The most combinations of extreme values to price, which takes some milliseconds. */
 const MAX_COMBINATIONS = 10_000
 
-/** The price of a credit at which surcharges cost the most credits: the lowest one that can be configured. */
+/** The lowest price of a credit that can be configured, at which surcharges cost the most credits. */
 const LOWEST_USD_PER_CREDIT_MICROS = 1
 
 /** A fault that the schema cannot express. `id` is that of the faulty family or endpoint. */

@@ -6,8 +6,8 @@ import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import type { Welcome } from './welcome.ts'
 
 /**
- * Codes of a kind in a window: enough for somebody whose mail is slow, and a bound on what strangers can send to an
- * address.
+ * The most codes of a kind in a window: enough for a person whose mail is slow, and a bound on the mail that strangers
+ * can send to an address.
  */
 export const MAX_CODES = 5
 export const CODE_WINDOW_MS = 60 * 60 * 1000
@@ -36,7 +36,7 @@ const MAX_WELCOMES = 20
 export interface LoginState {
   accountId: AccountId | undefined
   isInvited: boolean
-  /** Whether this identity, or one that is the same for the welcome, got the credits. */
+  /** Whether this identity, or an identity that counts as the same for the welcome, got the credits. */
   isWelcomed: boolean
   /** The last decisions, the oldest first. */
   welcomes: readonly WelcomeOf[]
@@ -126,7 +126,10 @@ const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => 
 const kindOf = ({ known, busy }: Pick<LoginCodeRequested, 'known' | 'busy'>) =>
   known ? 'known' : busy ? 'busy' : 'other'
 
-/** A clock that went back by more than this was reset, and the codes that it would count too long do not count. */
+/**
+ * A clock that went back by more than this was reset. Codes from before the reset do not count, because they would
+ * count too long.
+ */
 const CLOCK_TOLERANCE_MS = 60_000
 
 const recent = ({ codes }: LoginState, atMs: number): RequestedCode[] =>

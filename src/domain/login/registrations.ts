@@ -13,7 +13,7 @@ export interface AdmitRegistration {
   network?: string | undefined
   provider?: string | undefined
   welcomeMicros: number
-  /** Why it gets no welcome credits, whatever the limits. */
+  /** Why the account gets no welcome credits even within the limits. */
   withheld?: WelcomeWithheld | undefined
   maxPerDay: number
   maxWelcomeMicrosPerDay: number
@@ -41,12 +41,15 @@ export interface RegistrationsState {
 }
 
 /**
- * One day would be enough for a clock that only goes forward. With more, neither two clocks that differ at midnight nor
- * one that jumps and is set back start a day again.
+ * One day is enough for a clock that only goes forward. With more days, a day does not start again if two clocks differ
+ * at midnight, or if a clock jumps ahead and is set back.
  */
 const MAX_DAYS = 4
 
-/** The parts of what is left of a day that a network and its provider may take. So it takes many to use up a day. */
+/**
+ * A network may take a tenth of the remaining registrations of a day, and its provider a fifth. It therefore takes many
+ * networks to use up a day.
+ */
 const [PARTS, PROVIDER_PARTS] = [10, 5]
 
 /** Bounds how many accounts people open in a day, and the credits that these get together. */

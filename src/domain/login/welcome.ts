@@ -41,8 +41,9 @@ const PROVIDERS: MailProvider[] = [
 const SUBDOMAIN = /^([^.]+)\.(fastmail\.(?:com|fm))$/
 
 /**
- * The identity that gets welcome credits once for all of its spellings. An address loses the tag after a `+`, and what
- * its provider ignores. Only the welcome follows from it: what reaches a mailbox, only the mailbox's server knows.
+ * The identity that gets welcome credits once for all of its spellings. An address loses the tag after a `+`, and the
+ * characters that its provider ignores. Only the welcome depends on this guess, because only a mail server knows which
+ * addresses reach a mailbox.
  */
 export const canonicalOf = (identity: Identity): Identity => {
   if (identity.kind !== 'email') return identity

@@ -6,7 +6,7 @@ export type PeriodCommand =
   | { type: 'RequestClose'; period: string }
   | { type: 'Close'; period: string; seal: ClosingSeal }
 
-/** A closed period. It closed the earlier ones, too, that were open. */
+/** A closed period, with which all earlier open periods were closed too. */
 export interface Closing {
   period: string
   seal: ClosingSeal
@@ -45,7 +45,7 @@ export const periods: Decider<PeriodCommand, PeriodsState, PeriodEvent, Refusal>
       : { ...state, request: { period: data.period, revision } },
 }
 
-/** The refusal to close a month again; undefined for one that is open. */
+/** The refusal to close a month again; undefined if the month is open. */
 export const refuseClosed = (period: string, { closings }: PeriodsState): { refuse: Refusal } | undefined => {
   const closing = closings.find(closing => closing.period >= period)
   return closing && refuse('period_closed', { period, closedWith: closing.period, seal: closing.seal.number })

@@ -3,7 +3,7 @@ import type { BindingName, ProviderEvent, ProviderWaitEnded } from '../../../sch
 import { accept, type Decider, type PastEvent, unreachable } from '../decider.ts'
 import type { Decided, Refusal } from '../refusal.ts'
 
-/** The names are those of providers and bindings that exist. */
+/** The named providers and bindings exist. */
 export type ChoiceCommand =
   | { type: 'SetProvider'; provider: string; enabled: boolean; reason?: string | undefined }
   | { type: 'SetBinding'; endpoint: string; binding: BindingName; enabled: boolean }

@@ -7,8 +7,8 @@ type Input = Readonly<Record<string, unknown>>
 const MILLION = 1_000_000
 
 /**
- * The price of work by a list, in millionths of its currency, rounded up. `quantities` are all that is known of the
- * work, by unit. Undefined if the list does not tell the price: nothing is guessed.
+ * The price of work by a list, in millionths of its currency, rounded up. `quantities` are the known quantities of the
+ * work, by unit. Undefined if they do not determine the price: Tollgate never guesses a price.
  */
 export const listPrice = (
   { units }: Pick<PriceList, 'units'>,
@@ -46,7 +46,7 @@ const countOf = ({ unit, without = [], mayBeAbsent }: UnitPrice, quantities: Inp
   return count
 }
 
-/** Undefined for what is no quantity, or cannot be counted exactly. */
+/** Undefined for a value that is not a quantity, or that cannot be counted exactly. */
 const millionthsOf = (quantity: unknown): bigint | undefined => {
   if (typeof quantity !== 'number' || !(quantity >= 0)) return undefined
   const millionths = isWholeMicros(quantity) ? toMicros(quantity) : Math.ceil(quantity * MILLION)

@@ -1,9 +1,9 @@
 import { sha256 } from '../digest.ts'
 import { type LogTree, rootOf } from './log-tree.ts'
 
-// The hashes of the tree over all streams: a binary prefix tree whose keys are SHA-256 of the streams' names. A branch
-// stands where keys part, so a tree over n streams has n leaves and n − 1 branches, and paths are short. See
-// `docs/ledger-format.md`, "Seals".
+// The hashes of the tree over all streams: a binary prefix tree whose keys are SHA-256 of the streams' names. The tree
+// has a branch only where keys differ, so a tree over n streams has n leaves and n − 1 branches, and paths are short.
+// See `docs/ledger-format.md`, "Seals".
 
 /** A stream as a seal covers it. */
 export interface StreamLeaf {
@@ -56,7 +56,7 @@ export const stepsAmong = (leaves: readonly KeyedLeaf[], key: string): Step[] =>
   return [{ bit, sibling: hashOfLeaves(other) }, ...stepsAmong(own, key)]
 }
 
-/** The topmost branch over leaves by ascending key, and what is on its sides; undefined for a single leaf. */
+/** The topmost branch over leaves by ascending key, and the leaves on its two sides; undefined for a single leaf. */
 const divided = (leaves: readonly KeyedLeaf[]) => {
   const [first, last] = [leaves[0] as KeyedLeaf, leaves.at(-1) as KeyedLeaf]
   if (leaves.length === 1) return undefined

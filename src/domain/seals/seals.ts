@@ -23,7 +23,7 @@ export interface Outdated {
   code: 'seal_outdated'
 }
 
-/** The history of the log's seals: the keys that signed them, and what each commits to. */
+/** The history of the log's seals: the signing keys, and the commitment of each seal. */
 export const seals: Decider<SealCommand, SealsState, SealEvent, Outdated> = {
   initial: { links: emptyLogTree, head: undefined, keys: [], key: undefined, seal: undefined, sealLink: undefined },
   decide: (command, { links, head }) => {

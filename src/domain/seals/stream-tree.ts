@@ -19,10 +19,10 @@ export { keyOf, type StreamLeaf } from './prefix-tree.ts'
  * leaves alone.
  */
 
-/** Pages of a tree by address: at least those on the paths of the streams that are asked for. */
+/** Pages of a tree by address: at least the pages on the paths of the requested streams. */
 export type Pages = ReadonlyMap<string, TreePage>
 
-/** Pages to store, by address, and the addresses of those that the new tree no longer needs. */
+/** Pages to store, by address, and the addresses of pages that the new tree no longer needs. */
 export interface TreeChange {
   root: string
   added: Map<string, TreePage>
@@ -32,7 +32,7 @@ export interface TreeChange {
 /** The root of a tree without streams. */
 export const EMPTY_TREE = sha256('')
 
-/** More leaves are divided among pages. So many fit into half a page of a database, unless their names are long. */
+/** The most leaves in a page. This many fit into half a page of a database, unless their names are long. */
 const MAX_LEAVES = 4
 
 /** The leaf of a stream; undefined if the tree does not have it. */

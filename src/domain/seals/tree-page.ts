@@ -15,8 +15,8 @@ export interface LeafPage {
 
 /**
  * The hashes of 31 nodes, each in its 32 bytes: 1 is the top, 2i and 2i + 1 are below i, and 16 to 31 are the tops of
- * the pages for each next digit. A node without keys is all zeros. A node with keys on one side only is the same as
- * that side, since no branch stands there.
+ * the pages for each next digit. A node without keys is all zeros. A node with keys on one side only has no branch, so
+ * its hash is the hash of that side.
  */
 export interface BranchPage {
   hashes: Buffer
@@ -67,8 +67,8 @@ export const withTops = (place: string, page: BranchPage, tops: ReadonlyMap<numb
 }
 
 /**
- * The pages that the paths of some keys lead to; undefined if the page is not what its hash says.
- * Where no key begins with the next digit of a path, the page leads to what shows that: the nearest branch or page.
+ * The pages that the paths of some keys lead to; undefined if the page does not match its hash. Where no key begins
+ * with the next digit of a path, the page leads to the nearest branch or page, which proves the absence.
  */
 export const below = (place: string, top: string, page: TreePage, keys: string[]): Below[] | undefined => {
   if ('leaves' in page) return isOf(place, top, page) ? [] : undefined
@@ -97,7 +97,7 @@ export const stepsIn = (place: string, page: TreePage, key: string): Step[] => {
   })
 }
 
-/** The items by what they have in common. */
+/** The items, grouped by a common value. */
 export const groupedBy = <Item>(items: readonly Item[], of: (item: Item) => number): Map<number, Item[]> => {
   const groups = new Map<number, Item[]>()
   for (const item of items) {
@@ -111,7 +111,7 @@ export const groupedBy = <Item>(items: readonly Item[], of: (item: Item) => numb
 const isOf = (place: string, top: string, { leaves }: LeafPage): boolean =>
   leaves.length > 0 && leaves.every(({ key }) => key.startsWith(place)) && hashOfLeaves(leaves) === top
 
-/** The node itself or, if there is none, the topmost branch or page of what is nearest to it. */
+/** The node itself or, if there is none, the topmost branch or page near it. */
 const nearest = (hashes: Buffer, from: number): number => {
   let node = from
   while (node > 1 && isEmpty(hashes, node)) node >>= 1
@@ -126,12 +126,12 @@ const nearest = (hashes: Buffer, from: number): number => {
 /** A set of the nodes above a node, as bits. */
 const above = (node: number): number => (node <= 1 ? 0 : (1 << (node >> 1)) | above(node >> 1))
 
-/** The nodes of such a set, those below first. */
+/** The nodes of such a set, lower nodes first. */
 const nodesIn = (bits: number): number[] => DOWN_UP.filter(node => bits & (1 << node))
 
 const DOWN_UP = Array.from({ length: FIRST_SLOT - 1 }, (_, index) => FIRST_SLOT - 1 - index)
 
-/** The hash of a node, from those of the two below it. */
+/** The hash of a node, made from the hashes of the two nodes below it. */
 const joined = (place: string, hashes: Buffer, node: number): string => {
   const [left, right] = [2 * node, 2 * node + 1]
   if (isEmpty(hashes, right)) return textAt(hashes, left)

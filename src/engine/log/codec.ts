@@ -12,7 +12,7 @@ interface CodecDependencies {
   upcasts: Upcast[]
 }
 
-/** Checks events on their way into the log, and upcasts those that are read from it. */
+/** Checks events on their way into the log, and upcasts events that are read from the log. */
 export interface Codec<Event extends AnyEvent> {
   /** Throws a TypeError for an event that its schema does not allow, which is a bug. */
   checkNew(event: AnyEvent & { stream: string; metadata: unknown }): void

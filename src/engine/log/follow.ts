@@ -24,7 +24,7 @@ const MAX_BACK_OFF_MS = 5000
 /** A follower that makes no progress for this long while the log grows has lost its subscription. */
 const WATCHDOG_MS = 5000
 
-/** How often a follower confirms that what it stored is still there. */
+/** How often a follower confirms that its stored rows are still there. */
 const CONFIRM_MS = 1000
 
 interface Follower<Event extends AnyEvent> {
@@ -32,7 +32,7 @@ interface Follower<Event extends AnyEvent> {
   from(): Promise<Position>
   /** Handles a page of events, in order and never twice. The next page is read only when this one is done. */
   take(events: Recorded<Event>[]): Promise<void>
-  /** Throws if what was stored is no longer there. */
+  /** Throws if the stored rows are no longer there. */
   confirm?(): Promise<void>
   /** Called at each drop. Decides whether to reconnect at once. */
   onDrop(error: unknown): 'at once' | 'later'

@@ -16,7 +16,9 @@ const MAX_WAITING = 2000
  */
 const MAX_BATCH = 500
 
-/** Data that share one append: half of what an event store accepts at once, since the last command may exceed it. */
+/**
+ * The most bytes of data that share an append: half of the limit of event stores, since the last command may exceed it.
+ */
 const MAX_BATCH_BYTES = 512 * 1024
 
 /**

@@ -36,7 +36,7 @@ export class SharedRead<State> {
     })
   }
 
-  /** A read that began since `sinceMs`, or an earlier one that has become slow. */
+  /** A read that began since `sinceMs`, or an earlier read that has become slow. */
   #readSince(sinceMs: number): Read<State> {
     const startMs = this.#clock.monotonicMs()
     const earlier = this.#latest

@@ -81,7 +81,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
 
   /**
    * Loads the present state of the stream, from the given state, else from a snapshot that the log confirms, else from
-   * the beginning. Rejects with Damaged if the stream differs from what was written.
+   * the beginning. Rejects with Damaged if the stream differs from the written events.
    */
   async load(stream: string, known?: Folded<State>): Promise<{ folded: Folded<State>; snapshotRevision: number }> {
     if (known) return { folded: await this.#foldTail(stream, known), snapshotRevision: NO_STREAM }
@@ -111,9 +111,9 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   }
 
   /**
-   * Appends to a stream whose last revision is known, and finds out what was written if the response is lost. Rejects
-   * with RevisionConflict if another writer was first, with InDoubt if the outcome cannot be found out in time, and
-   * with Unavailable if nothing was written.
+   * Appends to a stream whose last revision is known. If the response is lost, finds out which events were written.
+   * Rejects with RevisionConflict if another writer was first, with InDoubt if the outcome cannot be found out in time,
+   * and with Unavailable if nothing was written.
    */
   append(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
     const settled = this.#settle(this.clock.monotonicMs() + this.#maxAppendMs, stream, events, expectedRevision)
@@ -133,7 +133,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
       } catch (error) {
         const isDefinite = error instanceof RevisionConflict || error instanceof Unavailable
         if (error instanceof Damaged || error instanceof RangeError || (attempt === 1 && isDefinite)) throw error
-        // After a lost response, only the stream tells what happened to the first attempt.
+        // After a lost response, only the stream shows the outcome of the first attempt.
         const found = isDefinite ? await this.#findAppended(stream, events, expectedRevision) : 'unknown'
         if (typeof found === 'object') return found
         if (found === 'conflict') throw new RevisionConflict(stream, expectedRevision)
@@ -191,7 +191,10 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     return (event?.metadata as { hash?: string } | undefined)?.hash === last?.hash ? event?.position : undefined
   }
 
-  /** Folds the rest of the stream. A read may repeat events, so a gap is read once more before it counts as damage. */
+  /**
+   * Folds the later events of the stream. A read may repeat events, so a gap is read once more before it counts as
+   * damage.
+   */
   async #foldTail(stream: string, start: Folded<State>, mayReadAgain = true): Promise<Folded<State>> {
     let folded = start
     for await (const page of this.#log.readStream(stream, start.revision + 1)) {

@@ -10,7 +10,10 @@ export interface WaitPreference {
   respondsAsync: boolean
 }
 
-/** The preferences `wait` and `respond-async`, which alone does not wait. Others, and malformed ones, are ignored. */
+/**
+ * The preferences `wait` and `respond-async`. `respond-async` alone does not wait. The service ignores other
+ * preferences, and malformed ones.
+ */
 export const waitPreference = (ctx: Context): WaitPreference => {
   const given = ctx.get('Prefer').split(/[,;]/)
   const wait = given.flatMap(preference => /^\s*wait\s*=\s*"?(\d+)"?\s*$/i.exec(preference)?.[1] ?? []).at(0)

@@ -18,7 +18,7 @@ export const showError = (ctx: Context, error: ApiError, page: (message: string)
   if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds))
 }
 
-/** Shows a form again with what is wrong. */
+/** Shows a form again with its fault. */
 export const showRefusal = (ctx: Context, refusal: Refusal, page: (fault: string) => Markup) =>
   showError(ctx, errorOf(refusal), page)
 

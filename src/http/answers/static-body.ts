@@ -41,7 +41,7 @@ export class StaticBody {
   }
 }
 
-/** Static bodies of JSON, by what they depend on. */
+/** Static bodies of JSON. The key of a body covers everything that determines the body. */
 export class StaticBodies {
   readonly #bodies = new LRUCache<string, StaticBody>({ max: MAX_BODIES })
 

@@ -74,7 +74,9 @@ const endOfNumber = (text: string, start: number): number => {
 
 const NUMBER = /\d+(?:\.\d*)?(?:[eE][+-]?\d*)?/y
 
-/** Whether a number without its sign begins with an integer beyond those that are exact. 1e300 keeps its digits. */
+/**
+ * Whether a number, without its sign, begins with an integer that a double cannot hold exactly. 1e300 keeps its digits.
+ */
 const isRounded = (number: string): boolean =>
   number.length >= 16 &&
   Number(number) > Number.MAX_SAFE_INTEGER &&
@@ -82,7 +84,7 @@ const isRounded = (number: string): boolean =>
 
 const digitsOf = (number: string): string => number.replace(/e.*/i, '').replace('.', '').replace(/^0+/, '')
 
-/** Compares digits whatever zeros follow them. */
+/** Compares digits without their trailing zeros. */
 const isSame = (a: string, b: string): boolean => a.padEnd(b.length, '0') === b.padEnd(a.length, '0')
 
 /**

@@ -26,8 +26,8 @@ export interface Form {
 }
 
 /**
- * A part's headers have the limits of a request's headers; the rest is dropped. The parser must survive the end of its
- * input, because parts may still be read from it.
+ * The headers of a part have the limits of a request's headers; headers beyond the limits are dropped. The parser must
+ * survive the end of its input, because parts may still be read from it.
  */
 const OPTIONS = { maxHeaderPairs: 100, maxHeaderSize: 16 * 1024, autoDestroy: false }
 

@@ -35,8 +35,8 @@ export const clientAddresses =
 const HEADERS: readonly AddressHeader[] = ['x-forwarded-for', 'forwarded']
 
 /**
- * The hops of a header, the last first. A comma divides hops even between quotes, so that a quote that a client leaves
- * open cannot hide what a proxy appends.
+ * The hops of a header, the last first. A comma divides hops even between quotes, so that an open quote of a client
+ * cannot hide the hop that a proxy appends.
  */
 const hopsOf = (header: string): string[] =>
   header

@@ -17,9 +17,9 @@ export interface Arriving {
 }
 
 /**
- * Parses what a connection sends in slices, and stops when the connection is destroyed or paused. Node.js reads 64 KB
- * at a time and hands over every request in them, even if the first ones end the connection. After each read, a body
- * waits for its turn: else hundreds of large bodies would be read before the next connection is accepted.
+ * Parses the bytes of a connection in slices, and stops when the connection is destroyed or paused. Node.js reads 64 KB
+ * at a time and hands over every request in them, even if the first requests end the connection. After each read, a
+ * body waits for its turn. Otherwise hundreds of large bodies would be read before the next connection is accepted.
  */
 export const parseInSlices = (socket: Socket, arriving: Arriving) => {
   const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]

@@ -13,7 +13,7 @@ type Exchange = [IncomingMessage, ServerResponse]
 export class Pipelines {
   readonly #handle: RequestListener
   readonly #idle: (socket: Socket) => void
-  /** The exchange that is handled, and those that were sent ahead. */
+  /** The exchange that the service handles, and the exchanges that the client sent ahead. */
   readonly #exchanges = new WeakMap<Socket, Exchange[]>()
 
   /** `idle` is called with each connection that has no further request after a response. */
@@ -27,7 +27,7 @@ export class Pipelines {
     return this.#exchanges.get(socket)?.[0]?.[0]
   }
 
-  /** The request whose body is arriving, which may be behind the one that is handled. */
+  /** The request whose body is arriving. The service may still handle an earlier request. */
   arriving(socket: Socket): IncomingMessage | undefined {
     const request = this.#exchanges.get(socket)?.at(-1)?.[0]
     return request?.complete === false ? request : undefined

@@ -1,6 +1,7 @@
 /**
- * The script of the page: it loads the OpenAPI document, first with the session of somebody who is signed in, and hands
- * it to the viewer. A key stays in the page and goes only to the service that served it.
+ * The script of the page. It loads the OpenAPI document and hands the document to the viewer. The script tries the
+ * session of the browser first, and then a key. The key stays in the page and goes only to the service that served the
+ * page.
  */
 export const init = /* js */ `'use strict'
 const field = document.getElementById('key')

@@ -9,7 +9,7 @@ import { errorOf, unwrap } from '../../transports/refusals.ts'
 import type { ClientAddress } from '../connections/client-address.ts'
 import type { Context } from '../context.ts'
 
-/** No key is longer, whatever its prefix. Longer text is not even hashed. */
+/** No key is longer, not even with the longest prefix. Longer text is not hashed. */
 const BEARER = /^Bearer +([!-~]{1,128})$/i
 
 interface Dependencies {
@@ -52,7 +52,7 @@ const keyUnknown = () => new ApiError('invalid_api_key', 'This API key is unknow
 /** The paths for auditors. */
 const AUDIT_PATH = '/v1/audit/'
 
-/** Sets the auditor from the request's key. The keys of accounts are refused here, whatever their scope. */
+/** Sets the auditor from the request's key. The keys of accounts are refused here, even with the scope `full`. */
 export const authenticateAuditor =
   (auditorKeys: Pick<AuditorKeys, 'holderOf'>, keyHolders: Pick<KeyHolders, 'holderOf'>) =>
   async (ctx: Context, next: Next) => {

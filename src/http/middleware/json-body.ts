@@ -9,11 +9,11 @@ import type { Context } from '../context.ts'
 const ARRIVAL_MS = 30_000
 
 /**
- * Reads a JSON body of at most so many bytes into `ctx.request.body`. Refuses bodies that are not JSON in UTF-8, too
- * large, too slow, too deep or not well-formed Unicode.
+ * Reads a JSON body into `ctx.request.body`. Refuses bodies that are not JSON in UTF-8, too large, too slow, too deep
+ * or not well-formed Unicode.
  */
 export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
-  // As bytes, because koa-body would parse whatever the body holds, and replace what is not UTF-8.
+  // Reads bytes, because koa-body would parse any body, and replace bytes that are not UTF-8.
   const read = koaBody({
     json: false,
     urlencoded: false,
@@ -54,7 +54,7 @@ export const arrivesInTime = async (ctx: Context, arrived: Promise<unknown>, arr
       ctx.set('Connection', 'close')
       reject(new NotJson(`The body did not arrive in full within ${arrivalMs / 1000} seconds.`, 'is incomplete'))
     }, arrivalMs)
-    // Decompression would wait for the rest.
+    // Decompression would wait for the missing bytes.
     ctx.req.once('error', error => reject(unreadable(error)))
   })
   await Promise.race([arrived, lost]).finally(() => clearTimeout(timer))

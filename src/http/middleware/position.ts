@@ -7,8 +7,8 @@ import { positionGiven, TOLLGATE_POSITION } from '../answers/headers.ts'
 import type { Context } from '../context.ts'
 
 /**
- * Lets a client read from every process what it wrote through one: the response to a write carries the log position,
- * and a request that sends it back waits until the views have passed it. Runs after `authenticate`.
+ * Lets a client read its own writes from every process. The response to a write carries the log position, and a request
+ * with that position waits until the views have reached it. Runs after `authenticate`.
  */
 export const position =
   ({ positions }: Services) =>

@@ -27,7 +27,7 @@ export const unreadResponses = (): Middleware => {
   }
 }
 
-/** Other bodies are files, or static ones that all requests share. */
+/** Other bodies are files, or static bodies that all requests share. */
 const isJson = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && !(body instanceof Stream)
 

@@ -82,7 +82,9 @@ const responsesOf = (operation: Operation, components: Components) => {
   return Object.fromEntries([...declared, ...refused, ...(isRefusable ? [] : [['400', malformed]])])
 }
 
-/** The headers of responses to requests that are counted. Operations share refusals, also those that count nothing. */
+/**
+ * The headers of responses to counted requests. Operations share refusals, including operations that count no requests.
+ */
 const rateLimits = { 'RateLimit-Policy': RateLimitPolicy, RateLimit }
 
 /** The refusal that every operation has; the others have refusals of their own too. */
@@ -159,7 +161,7 @@ const shownExamples = (examples: Examples) =>
     ]),
   )
 
-/** The errors of an operation: those it declares, and those that its kind of request can cause. */
+/** The errors of an operation: the declared errors, and the errors that requests of its kind can cause. */
 const errorsOf = (operation: Operation): ErrorCode[] => {
   const { auth, params, json, errors = [] } = operation
   return [

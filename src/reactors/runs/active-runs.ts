@@ -101,8 +101,8 @@ export class ActiveRuns implements Starter {
   }
 
   /**
-   * Waits a while for work in progress; the rest fails as interrupted and is refunded. Jobs at providers continue, and
-   * the next process follows them. Close it first.
+   * Waits a while for runs in progress. Runs that do not end in time fail as interrupted and are refunded. Jobs at
+   * providers continue, and the next process follows them. Call `close` first.
    */
   async stop() {
     this.#jobs.releaseJobs()

@@ -79,7 +79,7 @@ export class Artifacts {
       if (longText !== undefined) stored.push(this.#storeText({ ...run, index: media.length }, longText))
       return Promise.all(stored)
     }
-    // Most texts are in no file, and a call with a time limit takes longer than the rest of this.
+    // Most results have no file, and the time limit alone would take longer than everything else here.
     const artifacts = count === 0 ? [] : await callWithin(clock, STORING_MS, storeAll, tooLate, signal)
     const willDeleteAt = new Date(clock.nowMs() + retentionMs).toISOString()
     return {
@@ -176,7 +176,7 @@ const tooLate = (): never => {
   throw new UnfitResult('The result took too long to store.')
 }
 
-/** What an endpoint promises for an input: so many files, or a text. */
+/** The result that an endpoint promises for an input: a number of files, or a text. */
 export interface PromisedResult {
   type: OutputType
   files: number
@@ -216,7 +216,7 @@ export const STORING_MS = 5 * 60_000
 /** A file gets its key this long after the deadline of its run at the latest: a result may come at the last moment. */
 const STORED_WITHIN_MS = 2 * STORING_MS
 
-/** Clocks differ, and the object store may be slow to store what was sent in time. */
+/** Clocks differ, and the object store may be slow to store a file that was sent in time. */
 const MARGIN_MS = 2 * STORING_MS
 
 type Limits = Pick<WatchTask, 'startedAt' | 'timeoutMs'>

@@ -12,7 +12,7 @@ import {
 } from '../../ports/input-media.ts'
 import type { ProviderPermits } from './provider-permits.ts'
 
-/** Files that are loaded or in use at a time, of quick runs and of those that take minutes. */
+/** Files that are loaded or in use at a time: of quick runs, and of runs that take minutes. */
 const QUICK_SOURCES = 8
 const LONG_SOURCES = 4
 

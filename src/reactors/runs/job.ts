@@ -25,7 +25,10 @@ interface Options {
   ended?: ((events: RunEvents) => void) | undefined
 }
 
-/** What a process keeps in memory of a job. The rest is in the views, so that ten thousand jobs take little memory. */
+/**
+ * The part of a job that a process keeps in memory. The views hold everything else, so that ten thousand jobs take
+ * little memory.
+ */
 export class FollowedJob {
   readonly accountId: AccountId
   readonly provider: string
@@ -43,7 +46,7 @@ export class FollowedJob {
   hasPermit = false
   /** When the provider was asked to stop the job, on the monotonic clock. */
   cancelAtMs: number | undefined
-  /** The outcome of the run, whatever the provider still reports. */
+  /** The outcome of the run, even if the provider reports another. */
   ending: Failed | undefined
   /** Ends the poll in progress. */
   interrupt: (() => void) | undefined
@@ -92,7 +95,7 @@ export interface JobOutcomesDependencies {
   progressed(runId: RunId, progress: number): void
 }
 
-/** Asks providers what has become of jobs, and to stop those that are cancelled or late. */
+/** Polls providers for the outcomes of jobs, and asks them to stop jobs that are cancelled or late. */
 export class JobOutcomes {
   readonly #dependencies: JobOutcomesDependencies
 

@@ -60,7 +60,7 @@ export class Jobs {
     this.#stopPolling = every(this.#dependencies.clock, TICK_MS, () => this.#tick())
   }
 
-  /** Leaves the jobs to the next process, except those whose end a client awaits here. */
+  /** Leaves the jobs to the next process, except jobs whose end a client awaits here. */
   releaseJobs() {
     for (const [runId, followed] of this.#followed) {
       if (followed.ended) continue

@@ -37,7 +37,7 @@ interface OutcomesDependencies extends RunCostsDependencies {
   lastCall: AbortSignal
 }
 
-/** Records what providers did with runs. */
+/** Records the outcomes of runs at providers. */
 export class Outcomes {
   readonly #dependencies: OutcomesDependencies
 

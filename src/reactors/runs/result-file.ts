@@ -10,7 +10,7 @@ export class UnfitResult extends Error {
   override name = 'UnfitResult'
 }
 
-/** Samples without a header. Their bytes show no type: whatever is large enough may be sound. */
+/** Samples without a header. Their bytes show no type: any file that is large enough may be sound. */
 const RAW_SOUND = /^audio\/(pcm|l16|basic)$/
 
 /** A tenth of a second of the smallest samples: 8,000 bytes a second. */
@@ -37,8 +37,8 @@ export class ResultFile {
   }
 
   /**
-   * The file's facts, if its bytes are those of a whole file of the promised type. Rejects with UnfitResult otherwise:
-   * providers send error messages and the first bytes of files with the status 200 too.
+   * The file's facts, if its bytes are a whole file of the promised type. Otherwise rejects with UnfitResult, because
+   * providers also send error messages, and only the first bytes of files, with the status 200.
    */
   async facts(statedType: string, promised: FileType): Promise<Omit<Artifact, 'objectKey'>> {
     const { sizeBytes, sha256, mimeType: found, isCutOff } = await this.#inspection.result()

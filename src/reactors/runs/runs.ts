@@ -18,7 +18,7 @@ import type { ActiveRuns } from './active-runs.ts'
 import { cancelled, lost, unavailable } from './provider-calls.ts'
 import type { ProviderPermits } from './provider-permits.ts'
 
-/** How often to look for queued runs without being woken, and for lost ones. */
+/** How often to look for queued runs without being woken, and for lost runs. */
 const START_POLL_MS = 500
 const WATCH_POLL_MS = 3000
 
@@ -39,7 +39,7 @@ interface Dependencies {
   logger: Logger
 }
 
-/** Starts queued runs, takes over those whose process has died, and forwards requests to cancel. */
+/** Starts queued runs, takes over runs whose process has died, and forwards requests to cancel. */
 export class RunsReactor {
   readonly #dependencies: Dependencies
   readonly #starts: DueLoop<StartTask>
@@ -76,7 +76,7 @@ export class RunsReactor {
     this.#cancels.start(changes)
   }
 
-  /** Looks for no more runs, then stops those in progress; see ActiveRuns. */
+  /** Looks for no more runs, then stops the runs in progress; see ActiveRuns. */
   async stop() {
     const { activeRuns } = this.#dependencies
     activeRuns.close()
@@ -115,7 +115,7 @@ export class RunsReactor {
     const { accounts, activeRuns, log, logger } = this.#dependencies
     const { accountId, runId, endpoint } = row
     try {
-      // The log tells the mode, since a view that was tampered with must not send a test run to a provider.
+      // Takes the mode from the log, because a forged view must not send a test run to a provider.
       const { input, livemode } = await readQueuedRun(log, row)
       const routes = this.#dependencies.routes.ofMode({ livemode })
       const [route] = routes.findRoutes(endpoint, input)
@@ -201,7 +201,7 @@ export class RunsReactor {
     logger.warn({ runId, jobId }, 'taking over a run that its process abandoned')
     if (mode === 'async' && jobId !== undefined) return activeRuns.followJob({ ...row, upstream })
     const client = routes.findAcceptedRoute(endpoint, upstream)?.account.client
-    // This provider may have accepted the run, and so may one that was tried after it.
+    // This provider may have accepted the run, and so may a provider that was tried later.
     const isRepeatable = client?.deduplicates && routes.ofMode({ livemode }).deduplicates(endpoint)
     if (mode === 'sync' || !isRepeatable) await activeRuns.endRun(row, lost, upstream)
     else if (isCancelRequested) await activeRuns.endRun(row, cancelled, upstream)

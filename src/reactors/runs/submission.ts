@@ -39,7 +39,7 @@ export class Submission {
     this.#dependencies = dependencies
   }
 
-  /** The route of the answer, or the last one that was tried. */
+  /** The route of the answer, or the last route that was tried. */
   get route(): Route | undefined {
     return this.#route
   }

@@ -58,7 +58,7 @@ export class ObjectsReactor {
     this.#loop.start(changes)
   }
 
-  /** Finishes the work in progress. The rest is left to the next process. */
+  /** Finishes the work in progress, and leaves waiting tasks to the next process. */
   async stop() {
     this.#stopping = true
     await this.#loop.stop()
@@ -69,7 +69,7 @@ export class ObjectsReactor {
     const leased = await this.#leases.takeLeases(tasks.map(idOf))
     const doAll = mergeMap(async (task: ObjectTask) => leased.has(idOf(task)) && this.#do(task), AT_A_TIME)
     const done = await lastValueFrom(from(tasks).pipe(doAll, toArray()))
-    // A task that keeps failing must not block those after it. If all fail, the store is down.
+    // A task that keeps failing must not block later tasks. If all tasks fail, the store is down.
     return done.some(Boolean) ? [] : tasks
   }
 

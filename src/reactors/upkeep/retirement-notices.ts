@@ -15,8 +15,8 @@ import { every } from '../../time/timers.ts'
 const LOOK_MS = 60 * 60 * 1000
 
 /**
- * When to look first. Until the catalog is published, a look would find none, and an empty catalog would be the last
- * known one if the log failed.
+ * The wait before the first look. A look before the catalog is published would find an empty catalog, and would keep it
+ * as the last known one if the log failed.
  */
 const FIRST_LOOK_MS = 60_000
 
@@ -60,7 +60,7 @@ export class RetirementNoticesReactor {
     await this.#look
   }
 
-  /** Raises what is due. Never rejects. */
+  /** Raises the due notices. Never rejects. */
   look(): Promise<void> {
     this.#look ??= this.#raiseAll()
       .catch(err =>

@@ -95,7 +95,7 @@ export class SealSinkReactor {
     }
   }
 
-  /** Rejects with Damaged if the log does not hold what the sink has, which is what a copy of the seals shows. */
+  /** Rejects with Damaged if the log lacks a seal that the sink has. Copies of the seals exist to show this. */
   async #find(): Promise<SealPlace | undefined> {
     const { log, sink } = this.#dependencies
     const last = await sink.last()

@@ -62,8 +62,8 @@ export const webhookDelivery = async (
 }
 
 /**
- * A completed run without what happened to it later: a refund, or the deletion of its output. All attempts must carry
- * the same body, since receivers recognise repeats by their id.
+ * A completed run without its later changes: a refund, or the deletion of its output. All attempts must carry the same
+ * body, since receivers recognise repeats by their ID.
  */
 const atItsEnd = (run: RunRow): RunRow => {
   if (run.status === 'failed') return run
@@ -157,7 +157,7 @@ const outcomeOf = (
   }
 }
 
-/** The time of the attempt after one that has failed; nothing after the last. */
+/** The time of the next attempt after a failed one; nothing after the last attempt. */
 export const nextAttempt = (
   { clock, random }: Dependencies,
   attempt: number,

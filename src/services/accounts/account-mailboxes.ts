@@ -94,16 +94,15 @@ export class AccountMailboxes {
   }
 
   /**
-   * An account as the log had it within the last second or, while the log is unavailable or slow, as this process last
-   * knew it.
-   * It decides what clients see, since views can neither create money nor grant access. Writes are always decided on
-   * the present state.
+   * The state of an account in the log within the last second or, while the log is unavailable or slow, the last state
+   * that this process knows. Reads of clients depend on this state and not on views, which can neither create money nor
+   * grant access. Writes are always decided on the present state.
    */
   recentState(accountId: AccountId): Promise<AccountState> {
     return this.#mailbox(accountId).stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
   }
 
-  /** The same, but at least as new as what this process has shown from the views. */
+  /** Like `recentState`, but at least as new as the rows that this process has shown from the views. */
   shownState(accountId: AccountId): Promise<AccountState> {
     const shownAtMs = Math.max(this.#viewsChangedAtMs, this.#changedAtMs.get(accountId) ?? 0)
     return this.#mailbox(accountId).stateSince(Math.max(this.#clock.monotonicMs() - MAX_AGE_MS, shownAtMs))
@@ -130,11 +129,11 @@ export class AccountMailboxes {
   /** The position that the views must have passed to show this process's own writes to an account. */
   lastPosition(accountId: string): Position {
     const position = this.#mailboxes.peek(accountId as AccountId)?.position ?? BEFORE_FIRST
-    // A mailbox that has read nothing yet does not know what the account's earlier ones wrote.
+    // A mailbox that has read nothing yet does not know the writes of the account's earlier mailboxes.
     return position > BEFORE_FIRST ? position : this.#forgottenPosition
   }
 
-  /** The command with what the account checks about its caller. */
+  /** The command with the facts about its caller that the account checks. */
   #withCaller(caller: Caller, command: AccountCommand): AccountCommand {
     if (!('accountId' in caller)) return command
     return { ...command, isByOwner: true, session: caller.kind === 'session' ? caller.sessionId : undefined }
@@ -160,7 +159,8 @@ const MIN_TAIL = 1000
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
   version: 19,
-  // A snapshot is as large as its contents, so large ones are written less often and the cost per event stays the same.
+  // A snapshot is as large as its contents, so large snapshots are written less often and the cost per event stays the
+  // same.
   worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
   freeze: state => ({
     ...state,

@@ -93,7 +93,7 @@ export class ApiKeys {
     return answer({ ...row, spending: budgetAt(key, clock.nowMs()), apiKey })
   }
 
-  /** Lists all keys, oldest first, including revoked ones. */
+  /** Lists all keys, including revoked keys, oldest first. */
   async list(caller: Caller, accountId: string): Promise<Answer<KeyInfo[]>> {
     const found = await findAccount(this.#dependencies.reads, caller, accountId)
     if ('refuse' in found) return found
@@ -105,7 +105,7 @@ export class ApiKeys {
     return answer(entries.map(({ row }) => this.#infoOf(row, state)))
   }
 
-  /** A page of the caller's keys, newest first, including revoked ones. A test key sees only test keys. */
+  /** A page of the caller's keys, including revoked keys, newest first. A test key sees only test keys. */
   async page(
     caller: AccountCaller,
     query: { limit: number; cursor?: KeyId | undefined },

@@ -28,7 +28,7 @@ export const keyItem = (row: KeyInfo): ApiKey => {
   }
 }
 
-/** A key as the API tells it about itself. */
+/** A key in the form of the API, in the response to a request with this key. */
 export const ownKeyItem = ({ limits, ...row }: OwnKeyInfo): OwnKey => ({
   ...keyItem(row),
   limits: {

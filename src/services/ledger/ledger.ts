@@ -79,7 +79,7 @@ export class Ledger {
       if (!last) return refuse('cursor_unknown')
       const place = isOfPeriod ? linePlace(accountId, last.at, last.revision) : key
       const id = place.slice(accountId.length + 1)
-      // Keeps the page within the period, whatever the cursor.
+      // Keeps the page within the period for every cursor.
       below = below === undefined || id < below ? id : below
     }
     const query = { limit, matches, index: isOfPeriod ? 'byTime' : BY_KEY, below, above: from }
@@ -114,8 +114,8 @@ export class Ledger {
       newestFirst: true,
       limit: 1,
     })
-    // Later lines are left out: otherwise the export of a busy account might never end. If a clock went back, later
-    // lines may come before earlier ones in the order of times.
+    // Omits later lines, because the export of a busy account might otherwise never end. If a clock went back, later
+    // lines may come before earlier lines in the order of times.
     const before = last ? `${last.place}~` : prefix
     let after = from && prefix + from
     while (true) {

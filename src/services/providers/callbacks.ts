@@ -27,27 +27,27 @@ export interface Callback {
   /** The run that the address names. Nobody has signed it. */
   runId: RunId | undefined
   headers: CallbackHeaders
-  /** Called only if somebody may send a callback at all. */
+  /** Called only if the provider may send callbacks. */
   readBody(): Promise<Uint8Array>
 }
 
 const NOT_SIGNED = new Error('no account signed this callback')
 
 /**
- * Takes providers' reports that jobs have ended. A report only hastens the poll that tells the outcome, so a repeated
- * one does no harm, and a lost one none either. Logs nothing of them: addresses and bodies can hold secrets.
+ * Receives the callbacks of providers, which report the end of jobs. A callback only triggers an early poll for the
+ * outcome, so repeated and lost callbacks do no harm. Logs no addresses or bodies, because they can hold secrets.
  */
 export class Callbacks {
   readonly #dependencies: Dependencies
 
-  /** Providers have no API key, and sign what they send. */
+  /** Providers have no API key. They sign their callbacks. */
   readonly permissions = { receive: 'public' } as const
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Rejects with Unavailable if the provider should report again, since it cannot be told now who has signed this. */
+  /** Rejects with Unavailable if the service cannot verify the signature now, so that the provider reports again. */
   async receive(_caller: Caller, { provider, runId, headers, readBody }: Callback): Promise<Answer<undefined>> {
     const readers = this.#dependencies.accounts.flatMap(({ provider: name, client: { readCallback } }) =>
       name === provider && readCallback ? [readCallback] : [],

@@ -14,7 +14,7 @@ const REFUSED_OPEN_MS = 5 * 60_000
 /** How long the breaker of an account stays open after a 429 that does not say how long to wait. */
 const RATE_LIMIT_OPEN_MS = 5_000
 
-/** No wait is longer, whatever a provider asks for. */
+/** The longest wait, even if a provider requests a longer one. */
 export const MAX_WAIT_MS = 5 * 60_000
 
 /** Why an account or a model takes no jobs, and until when, on the monotonic clock. */
@@ -167,7 +167,7 @@ const partsOf = (name: string): AccountName & { model?: string } => {
   return { provider, account, ...(model.length > 0 && { model: model.join('/') }) }
 }
 
-/** Whether a wait is among those named. If an account is named without a model, all its models are. */
+/** Whether a wait is among the named waits. The name of an account without a model stands for all its models. */
 const concerns = (of: WaitOf, { provider, account, model }: ReturnType<typeof partsOf>): boolean =>
   provider === of.provider &&
   (of.account === undefined || account === of.account) &&

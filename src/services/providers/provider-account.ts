@@ -10,7 +10,7 @@ export interface ProviderAccount {
   client: Provider
 }
 
-/** Enough to tell a handful of accounts apart. */
+/** Enough digits to distinguish a handful of accounts. */
 const ACCOUNT_DIGITS = 8
 
 /** The name of an account at a provider in events and lists. It reveals nothing of the key. */

@@ -12,7 +12,7 @@ const MAX_REPORT_LENGTH = 1024 * 1024
 export interface ReportedProvider {
   /** The processes that report it. */
   processes: number
-  /** Calls in progress, and how many may be. */
+  /** Calls in progress, and the most such calls. */
   calls: number
   maxCalls: number
   /** The open breakers, one for each account and model: of the process whose breaker stays open longest. */

@@ -14,8 +14,8 @@ interface Dependencies {
 }
 
 /**
- * The accounts and models that take no jobs, as other processes report them, for processes that submit none. It shows
- * what is available, and decides nothing.
+ * The accounts and models that take no jobs, from the reports of other processes, for processes that submit no jobs.
+ * Clients see from it which models are available. It decides nothing.
  */
 export class ReportedBreakers {
   readonly #dependencies: Dependencies

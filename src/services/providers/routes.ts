@@ -15,7 +15,7 @@ export type Bound = Omit<Binding, 'provider' | 'source'> & {
   source?: Pick<Binding['source'], 'on'>
 }
 
-/** One way to run an input: an account, and what it is asked for. */
+/** A way to run an input: an account at a provider, and the request to it. */
 export interface Route {
   account: ProviderAccount
   upstream: UpstreamRequest
@@ -59,7 +59,7 @@ export class Routes {
     this.#dependencies = dependencies
   }
 
-  /** The routes of one mode. Test runs only ever go to the sandbox, whatever providers are on. */
+  /** The routes of one mode. Test runs go only to the sandbox, even if other providers are on. */
   ofMode({ livemode }: Moded): Routes {
     if (livemode !== false) return this
     this.#ofTests ??= new Routes({ ...this.#dependencies, accounts: [] })
@@ -169,8 +169,8 @@ export class Routes {
   }
 
   /**
-   * The account that has accepted a job, and how its model is spoken to. Undefined if it is no longer configured. A
-   * provider that an operator has disabled since still tells the outcome.
+   * The route to the account that has accepted a job. Undefined if the account is no longer configured. A provider that
+   * an operator has disabled since then still reports the outcome.
    */
   findAcceptedRoute(
     endpoint: string,

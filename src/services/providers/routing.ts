@@ -73,7 +73,7 @@ export class Routing {
     return answer(await readReports(this.#views, this.#clock.nowMs()))
   }
 
-  /** All bindings, those of an endpoint together and in the order in which they are tried. */
+  /** All bindings, grouped by endpoint, in the order in which the service tries them. */
   async bindings(_caller: Caller): Promise<Answer<ChosenBinding[]>> {
     const choices = await this.#choices.load()
     const found = this.#endpoints().flatMap(endpoint => ordered(choices, endpoint, this.#bindingsOf(endpoint)))
@@ -111,7 +111,7 @@ export class Routing {
     return enabled ? this.#withEndedWait(caller, chosen, { provider, model }) : chosen
   }
 
-  /** Puts these bindings of an endpoint first. None at all restores the order that ships. */
+  /** Puts these bindings of an endpoint first. An empty list restores the shipped order. */
   async orderBindings(caller: Caller, endpoint: string, names: readonly string[]): Promise<Answer<Chosen>> {
     const found = this.#find(endpoint, [...new Set(names)])
     if ('refuse' in found) return found
@@ -152,7 +152,7 @@ export class Routing {
     return answer(found)
   }
 
-  /** All endpoints with bindings, or those of a family. */
+  /** All endpoints with bindings, or the endpoints of a family. */
   #endpoints(family?: string): string[] {
     const all = [...new Set(this.#bindings.map(({ endpoint }) => endpoint))]
     return family === undefined ? all : all.filter(endpoint => familyIn(endpoint) === family)

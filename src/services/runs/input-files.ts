@@ -65,7 +65,7 @@ export class InputFiles {
     const found = await this.#dependencies.uploads.byKey(caller, key)
     if ('refuse' in found) return found.refuse
     const { mimeType, maxSizeBytes } = found.value
-    // Until the upload is sealed, another file may have replaced the one that was inspected.
+    // Until the upload is sealed, another file may have replaced the inspected file.
     return typeRefusal(mimeType, kind) ?? this.#objectRefusal(key, maxSizeBytes)
   }
 

@@ -69,7 +69,7 @@ export class Quotes {
       return refuse('kind_not_offered', { model: family.id, kinds: family.endpoints.map(each => each.kind) })
     const refused = modelRefusal(keyIdOf(caller), { model: family.id, endpoint: endpoint.id }, state)
     if (refused) return refused
-    // A copy, since defaults are filled in.
+    // Checks a copy, because the check fills in defaults.
     const { parametersSchema } = endpoint
     const input = interpretInput(JSON.parse(JSON.stringify(given)), parametersSchema)
     const faults = offers.fill(endpoint, input).map(({ path, message }) => ({

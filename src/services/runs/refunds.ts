@@ -27,7 +27,7 @@ interface Dependencies {
 }
 
 export interface Refund {
-  /** The rest of the charge if missing. */
+  /** If missing, everything that is left of the charge. */
   amountMicros?: number | undefined
   reason: string
 }

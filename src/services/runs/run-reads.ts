@@ -155,8 +155,8 @@ class RunChanges {
   }
 
   /**
-   * Emits a run as last read, and after each change, until it has ended or the service stops. Errors with Unavailable.
-   * Subscribe at once. The first row may be older than one that the caller has.
+   * Emits the last known row of a run, and a row after each change, until the run has ended or the service stops.
+   * Errors with Unavailable. Subscribe at once. The first row may be older than the row that the caller has.
    */
   of(accountId: AccountId, runId: RunId): Observable<RunRow> {
     const key = runKey(accountId, runId)

@@ -18,7 +18,9 @@ export interface RunWithInput {
   input: Input | undefined
 }
 
-/** How long to wait for an input, which is one read of the log. The rest of a run is known without the log. */
+/**
+ * How long to wait for an input, which is one read of the log. Everything else about a run is known without the log.
+ */
 const MAX_WAIT_MS = 500
 
 /** Characters of the inputs of a page. A hundred of the largest have 25 million. */
@@ -81,8 +83,8 @@ export const readRunInput = async (
 ): Promise<Record<string, unknown>> => (await readQueuedRun(log, run)).input
 
 /**
- * The event that queued a run. It holds what rows do not, since they are read often and an input may have 250 KB.
- * Rejects with Unavailable, and with Damaged if the log differs from the views.
+ * The event that queued a run. It holds the input, which rows lack because they are read often and an input may have
+ * 250 KB. Rejects with Unavailable, and with Damaged if the log differs from the views.
  */
 export const readQueuedRun = async (
   log: Pick<EventLog, 'readEvent'>,

@@ -54,7 +54,7 @@ interface Unsealed {
   counts: boolean
 }
 
-/** Seals the log from time to time. Several processes may do so; one of them records each seal. */
+/** Seals the log from time to time. Several processes may run a sealer; one of them records each seal. */
 export class Sealer {
   readonly #dependencies: SealerDependencies
   /** The number of events that the last seal covers. */

@@ -34,7 +34,7 @@ export class FileHead {
     return found && commonName(essenceOf(found.mime))
   }
 
-  /** A document for which readers or browsers could mistake the file, whatever its type. */
+  /** A kind of document that readers or browsers could take the file for, despite its type. */
   get mark(): string | undefined {
     const head = this.bytes.subarray(0, MARK_BYTES)
     const page = pageMark.test(withoutTexts(head).toString('latin1')) ? 'a web page' : undefined

@@ -53,7 +53,7 @@ function waterOf(canvas: Canvas, top: number): Water {
   return { canvas: water, top }
 }
 
-/** Shifts thin strips of the water to and fro, nearer ones more. */
+/** Shifts thin strips of the water to and fro, and nearer strips more. */
 function drawSwell(sheet: Sheet, { canvas, top }: Water, window: Window, second: number): void {
   const { context, height } = sheet
   const scale = height / window.height

@@ -6,7 +6,7 @@ export function drawSky(stage: Stage): void {
   const { context, palette, width, horizon } = stage
   const gradient = context.createLinearGradient(0, 0, 0, horizon)
   palette.sky.forEach((colour, index) => {
-    // The exponent gives the rich colours of the zenith more room than the light ones near the horizon.
+    // The exponent gives the rich colours of the zenith more room than the light colours near the horizon.
     gradient.addColorStop((index / (palette.sky.length - 1)) ** 0.85, colour)
   })
   context.fillStyle = gradient

@@ -15,7 +15,7 @@ export function jpegHeaders(file: Buffer): PictureHeaders {
     if (marker === START_OF_SCAN) limit('scans', ++scans, MAX_SCANS)
     else if (scans === 0 && isFrameHeader(marker))
       headers.sizes.push({ width: file.readUInt16BE(at + 5), height: file.readUInt16BE(at + 3) })
-    // The decoder leaves grey what is missing at the end of a truncated file.
+    // The decoder paints the missing end of a truncated file grey.
     if (at + 2 > file.length) return headers
     at += file.readUInt16BE(at)
   }

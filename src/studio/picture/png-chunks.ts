@@ -2,8 +2,7 @@ import { limit } from './picture-size.ts'
 
 /**
  * Keeps only the chunks of a PNG file that affect its appearance, because the decoder needs a minute for an unknown
- * chunk of 20 MB. Whatever follows the last chunk is no part of the picture. Throws if the chunks are broken, or too
- * many.
+ * chunk of 20 MB. Bytes after the last chunk are not part of the picture. Throws if the chunks are broken, or too many.
  */
 export function withoutExtras(file: Buffer): Buffer {
   const kept = [file.subarray(0, SIGNATURE_LENGTH)]

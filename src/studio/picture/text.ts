@@ -10,7 +10,7 @@ export function font(weight: Weight, size: number): string {
 }
 
 /**
- * Removes characters that the fonts lack, which would be drawn as boxes or in whatever font the machine has. Words in
+ * Removes characters that the fonts lack, which would be drawn as boxes or in another font of the machine. Words in
  * other scripts become an ellipsis; emoji and control characters are dropped.
  */
 export function drawable(text: string): string {

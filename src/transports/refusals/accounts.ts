@@ -42,7 +42,7 @@ export const accounts = {
   },
 } satisfies RefusalTable<AccountRefusals>
 
-/** What the owner did too much of, and what helps. */
+/** The excess of the owner, and a remedy. */
 const freeEvents: Record<FreeEvents, { excess: string; advice: string }> = {
   changes: {
     excess: 'changed its keys and settings too often',

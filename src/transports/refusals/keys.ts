@@ -95,7 +95,7 @@ export const keys = {
 export const mayOnly = (scope: KeyScope | undefined, abilities: Record<KeyScope, string>): string =>
   scope ? `This API key has the scope "${scope}", so it may ${abilities[scope]}.` : 'You may not do this.'
 
-/** The abilities of keys by scope, and what has the others. */
+/** The abilities of keys by scope, and the keys or sign-ins that have the other abilities. */
 const abilities: Record<KeyScope, string> = {
   full: 'do everything except manage keys. For that, use a key with the scope "keys", or sign in',
   read: [

@@ -9,5 +9,8 @@ export interface RefusalEntry<Facts> {
   details?: (facts: Facts) => ErrorDetails
 }
 
-/** An entry for every refusal, by its code. A missing code does not compile, nor does one that the domain lacks. */
+/**
+ * An entry for every refusal, by its code. A missing code does not compile, and neither does a code that the domain
+ * lacks.
+ */
 export type RefusalTable<Facts> = { [Code in keyof Facts]: RefusalEntry<Facts[Code]> }

@@ -81,7 +81,7 @@ export const accountPages = (router: Router<RequestState>, dependencies: Depende
     }),
   )
 
-  // A reload of the page that answers the form comes here.
+  // A browser sends this request when a person reloads the response to the form.
   router.get(KEYS, ctx => redirect(ctx, ACCOUNT))
 
   router.post(

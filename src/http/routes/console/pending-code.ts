@@ -8,7 +8,7 @@ import type { Cookies } from '../../sessions/cookies.ts'
 export const noCodeRequested = () =>
   new ApiError('invalid_request', 'This browser has requested no code in the last ten minutes. Request one first.')
 
-/** The codes that only this browser may enter: the last one that it requested, and the one before. */
+/** The codes that only this browser may enter: the last code that it requested, and the code before. */
 export type PendingCodes = Pick<CodeEntry, 'email' | 'codeId' | 'earlier'>
 
 /**

@@ -29,7 +29,7 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
   const { cookies } = sessions
 
   const begin = (purpose: 'sign-in' | 'link') => async (ctx: Context) => {
-    // Telegram may ask nothing of somebody who has agreed before, and a link is for good.
+    // A link is permanent, and Telegram may not ask a person who has agreed before.
     if (purpose === 'link') sessions.refuseForeignLinks(ctx)
     const { url, attempt } = unwrap(await services.signIn.beginTelegram(anonymousCaller(ctx)))
     const { state, nonce, verifier } = attempt
@@ -42,7 +42,7 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
   router.get(TELEGRAM_RETURN_PATH, async ctx => {
     const [purpose, state = '', nonce = '', verifier = ''] = cookies.read(ctx, COOKIE)?.split('.') ?? []
     if (!verifier) throw new ApiError('invalid_request', NOT_BEGUN)
-    // An attempt is finished once, whatever comes of it.
+    // An attempt can be finished only once, even if it fails.
     cookies.remove(ctx, COOKIE)
     const returned = { query: ctx.search, attempt: { state, nonce, verifier }, ...clientIn(ctx) }
     const outcome = await (purpose === 'link' ? link(ctx, returned) : signIn(ctx, returned))
