@@ -1,7 +1,7 @@
 import { MAX_SINK_LENGTH } from '../../schemas/operator-events.ts'
 import { SANDBOX } from '../../schemas/primitives.ts'
 import type { Mailer } from '../ports/mailer.ts'
-import { OperatorMails } from '../reactors/upkeep/operator-mails.ts'
+import { AlertMails } from '../reactors/upkeep/alert-mails.ts'
 import type { SinkWatcher } from '../reactors/upkeep/seal-sink.ts'
 import { Alerts } from '../services/operator/alerts.ts'
 import type { BreakerWatcher } from '../services/providers/circuit-breakers.ts'
@@ -18,7 +18,7 @@ export const openAlerts = (core: Core, dependencies: Dependencies) => {
   const { config, log, views, clock, random, logger } = core
   const { operatorEmail: to, roles } = config
   const alerts = new Alerts({ log, clock, random, logger, hasMail: to !== undefined })
-  const mails = new OperatorMails({ ...dependencies, alerts, to, views, clock, random, logger })
+  const mails = new AlertMails({ ...dependencies, alerts, to, views, clock, random, logger })
   const ofAccount: BreakerWatcher = {
     works: ({ provider, account }) => {
       if (provider !== SANDBOX) alerts.works({ kind: 'provider_refuses', provider, account })

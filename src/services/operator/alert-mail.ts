@@ -1,7 +1,7 @@
 import type { Alert } from '../../../schemas/operator-events.ts'
 import type { MailMessage } from '../../ports/mailer.ts'
 
-interface OperatorMail {
+interface AlertMail {
   to: string
   alert: Alert
   raisedAt: string
@@ -9,7 +9,7 @@ interface OperatorMail {
 }
 
 /** An alert as mail. Lines are short, so that no mail program breaks them. */
-export const alertMail = ({ to, alert, raisedAt, publicUrl }: OperatorMail): MailMessage => {
+export const alertMail = ({ to, alert, raisedAt, publicUrl }: AlertMail): MailMessage => {
   const { subject, lines } = contentOf(alert)
   return { to, subject, text: `${[...lines, '', `Since ${raisedAt}, at ${publicUrl}.`].join('\n')}\n` }
 }

@@ -1,13 +1,13 @@
 import { OPERATOR_STREAM } from '../../../schemas/events.ts'
 import type { Alert, OperatorEvent } from '../../../schemas/operator-events.ts'
 import {
-  type OperatorCommand,
-  type OperatorNoticesState,
-  operatorNotices,
-  type RecordOperatorNotice,
+  type AlertCommand,
+  type AlertsState,
+  operatorAlerts,
+  type RecordAlertMail,
   type Subject,
   subjectOf,
-} from '../../domain/operator/notices.ts'
+} from '../../domain/operator/alerts.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import { every, withinTime } from '../../time/timers.ts'
@@ -33,9 +33,9 @@ interface Dependencies extends StreamDependencies {
  */
 export class Alerts {
   readonly #dependencies: Dependencies
-  readonly #mailbox: Mailbox<OperatorCommand, OperatorNoticesState, OperatorEvent, Refusal>
+  readonly #mailbox: Mailbox<AlertCommand, AlertsState, OperatorEvent, Refusal>
   /** Commands that are not recorded yet, by subject. */
-  readonly #pending = new Map<string, OperatorCommand>()
+  readonly #pending = new Map<string, AlertCommand>()
   /** The last recorded command of each subject, as JSON. */
   readonly #recorded = new Map<string, string>()
   #appending: Promise<void> | undefined
@@ -43,7 +43,7 @@ export class Alerts {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    this.#mailbox = mailboxOf(OPERATOR_STREAM, operatorNotices, dependencies)
+    this.#mailbox = mailboxOf(OPERATOR_STREAM, operatorAlerts, dependencies)
   }
 
   start() {
@@ -66,16 +66,16 @@ export class Alerts {
   }
 
   /** The current state of the stream. */
-  state(): Promise<OperatorNoticesState> {
+  state(): Promise<AlertsState> {
     return this.#mailbox.currentState()
   }
 
   /** Records an attempt to mail an alert. A refusal means that another process made the same attempt. */
-  async record(command: RecordOperatorNotice): Promise<void> {
+  async record(command: RecordAlertMail): Promise<void> {
     await this.#mailbox.execute(command, causeOf({ kind: 'reactor' }))
   }
 
-  #change(subject: string, command: OperatorCommand) {
+  #change(subject: string, command: AlertCommand) {
     if (!this.#pending.has(subject) && this.#recorded.get(subject) === JSON.stringify(command)) return
     this.#pending.set(subject, command)
     this.#appendSoon()

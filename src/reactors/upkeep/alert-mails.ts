@@ -1,4 +1,4 @@
-import type { PendingMail } from '../../domain/operator/notices.ts'
+import type { PendingMail } from '../../domain/operator/alerts.ts'
 import { MAX_WAIT_MS } from '../../domain/webhook-schedule.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -34,7 +34,7 @@ interface Dependencies {
 }
 
 /** Mails the operator the alerts that are due, one after another, and records each attempt. */
-export class OperatorMails {
+export class AlertMails {
   readonly #dependencies: Dependencies
   readonly #leases: Leases<string>
   #working: Promise<void> | undefined
@@ -84,7 +84,7 @@ export class OperatorMails {
   async #send(number: number, mail: PendingMail) {
     const attempt = mail.attempts + 1
     const outcome = await this.#attempt(mail, attempt)
-    await this.#dependencies.alerts.record({ type: 'RecordOperatorNotice', number, attempt, outcome })
+    await this.#dependencies.alerts.record({ type: 'RecordAlertMail', number, attempt, outcome })
   }
 
   async #attempt({ alert, raisedAt }: PendingMail, attempt: number) {

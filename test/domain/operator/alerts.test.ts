@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Alert, OperatorEvent } from '../../../schemas/operator-events.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
-import { operatorNotices, type RecordOperatorNotice } from '../../../src/domain/operator/notices.ts'
+import { operatorAlerts, type RecordAlertMail } from '../../../src/domain/operator/alerts.ts'
 import { at, given, THEN_MS } from '../../support/given.ts'
 
 const unauthorized = { kind: 'provider_refuses', provider: 'fal', account: 'a1b2c3d4', reason: 'unauthorized' } as const
@@ -10,8 +10,8 @@ const sink = { kind: 'seal_sink_fails', sink: '/mnt/seals.jsonl' } as const
 
 const raise = (alert: Alert, mail = true) => ({ type: 'RaiseAlert', alert, mail }) as const
 const end = (of: Alert) => ({ type: 'EndAlert', of }) as const
-const record = (attempt: number, outcome: RecordOperatorNotice['outcome'], number = 1) =>
-  ({ type: 'RecordOperatorNotice', number, attempt, outcome }) as const
+const record = (attempt: number, outcome: RecordAlertMail['outcome'], number = 1) =>
+  ({ type: 'RecordAlertMail', number, attempt, outcome }) as const
 const no = (nextAttemptAt?: string) =>
   ({ delivered: false, reason: 'no', ...(nextAttemptAt !== undefined && { nextAttemptAt }) }) as const
 
@@ -30,9 +30,9 @@ const failed = (attempt: number, next?: string): OperatorEvent => ({
 })
 const abandoned: OperatorEvent = { type: 'OperatorNoticeAbandoned', data: { number: 1, attempts: 2 } }
 
-const having = (...events: (OperatorEvent | PastEvent<OperatorEvent>)[]) => given(operatorNotices, ...events)
+const having = (...events: (OperatorEvent | PastEvent<OperatorEvent>)[]) => given(operatorAlerts, ...events)
 
-t.test('an alert is told of once, until it is over', async () => {
+t.test('an alert is recorded once, until it is over', async () => {
   having().when(raise(unauthorized)).then(raised(1, unauthorized))
   having(raised(1, unauthorized)).when(raise(unauthorized)).then()
   having(raised(1, unauthorized)).when(end(unauthorized)).then(ended(1))

@@ -4,26 +4,26 @@ import { clockOf } from '../../../schemas/recorded.ts'
 import { accept, type Decider, type PastEvent, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 
-/** Far more accounts and sinks than are configured. Alerts beyond are in the program's log alone. */
+/** Far more accounts and sinks than are configured. Further alerts are only in the log of the program. */
 const MAX_OPEN = 1_000
 
 /**
- * A provider whose credit nearly ran out may refuse one run and take the next, many times a minute. Mail about the same
- * alert waits until this long after the last, and there is one for all that comes meanwhile.
+ * A provider whose credit has nearly run out may refuse a run and take the next, many times a minute. Mail about the
+ * same alert waits until this long after the last mail, and one mail covers all alerts of that time.
  */
 const QUIET_MS = 60 * 60 * 1000
 
-/** Mails that may be pending. Further notices are recorded, but not mailed. */
+/** Mails that may be pending. Further alerts are recorded, but not mailed. */
 const MAX_PENDING = 200
 
-export type OperatorCommand =
+export type AlertCommand =
   | { type: 'RaiseAlert'; alert: Alert; mail: boolean }
   | { type: 'EndAlert'; of: Subject }
-  | RecordOperatorNotice
+  | RecordAlertMail
 
-/** The outcome of an attempt to mail a notice. A failure without a next attempt was the last. */
-export interface RecordOperatorNotice {
-  type: 'RecordOperatorNotice'
+/** The outcome of an attempt to mail an alert. A failure without a next attempt was the last. */
+export interface RecordAlertMail {
+  type: 'RecordAlertMail'
   number: number
   attempt: number
   outcome: { delivered: true } | { delivered: false; reason: string; nextAttemptAt?: string }
@@ -37,11 +37,11 @@ export interface PendingMail {
   dueAt: string
 }
 
-export interface OperatorNoticesState {
+export interface AlertsState {
   raised: number
   /** The alerts that are not over, by subject. */
   open: ImmutableMap<string, { number: number; alert: Alert }>
-  /** By the number of the notice. */
+  /** By the number of the alert. */
   pending: ImmutableMap<number, PendingMail>
   /** When mail was last due about each alert of the last hour, in ms since 1970. */
   mailedAtMs: ImmutableMap<string, number>
@@ -56,7 +56,7 @@ export type Subject =
   | { kind: 'provider_refuses'; provider: string; account: string }
   | { kind: 'seal_sink_fails'; sink: string }
 
-const decide = (command: OperatorCommand, state: OperatorNoticesState): Decided<OperatorEvent> => {
+const decide = (command: AlertCommand, state: AlertsState): Decided<OperatorEvent> => {
   switch (command.type) {
     case 'RaiseAlert':
       return accept(raise(command, state))
@@ -64,7 +64,7 @@ const decide = (command: OperatorCommand, state: OperatorNoticesState): Decided<
       const open = state.open.get(subjectOf(command.of))
       return accept(open ? [{ type: 'OperatorTroubleEnded', data: { number: open.number } }] : [])
     }
-    case 'RecordOperatorNotice':
+    case 'RecordAlertMail':
       return record(command, state)
     default:
       return unreachable(command)
@@ -74,12 +74,12 @@ const decide = (command: OperatorCommand, state: OperatorNoticesState): Decided<
 /** Every process reports the same alert, and reports it again after a restart. Only the first report is recorded. */
 const raise = (
   { alert, mail }: { alert: Alert; mail: boolean },
-  { raised, open, pending }: OperatorNoticesState,
+  { raised, open, pending }: AlertsState,
 ): OperatorEvent[] => {
   const before = open.get(subjectOf(alert))
   if (before ? reasonOf(before.alert) === reasonOf(alert) : open.size >= MAX_OPEN) return []
-  const willBeTold = pending.some(each => nameOf(each.alert) === nameOf(alert))
-  const data = { number: raised + 1, trouble: alert, mail: mail && !willBeTold && pending.size < MAX_PENDING }
+  const isMailPending = pending.some(each => nameOf(each.alert) === nameOf(alert))
+  const data = { number: raised + 1, trouble: alert, mail: mail && !isMailPending && pending.size < MAX_PENDING }
   return [
     ...(before ? [{ type: 'OperatorTroubleEnded' as const, data: { number: before.number } }] : []),
     { type: 'OperatorNoticeRaised', data },
@@ -91,10 +91,7 @@ const nameOf = (alert: Alert): string => `${subjectOf(alert)}/${reasonOf(alert)}
 const reasonOf = (alert: Alert): string => (alert.kind === 'provider_refuses' ? alert.reason : alert.kind)
 
 /** Counts each attempt once, even if two processes made it at the same time. */
-const record = (
-  { number, attempt, outcome }: RecordOperatorNotice,
-  { pending }: OperatorNoticesState,
-): Decided<OperatorEvent> => {
+const record = ({ number, attempt, outcome }: RecordAlertMail, { pending }: AlertsState): Decided<OperatorEvent> => {
   if (pending.get(number)?.attempts !== attempt - 1) return refuse('notice_not_due')
   if (outcome.delivered) return accept([{ type: 'OperatorNoticeDelivered', data: { number, attempt } }])
   const { delivered: _, ...failure } = outcome
@@ -106,13 +103,13 @@ const record = (
   ])
 }
 
-const evolve = (state: OperatorNoticesState, event: PastEvent<OperatorEvent>): OperatorNoticesState => {
+const evolve = (state: AlertsState, event: PastEvent<OperatorEvent>): AlertsState => {
   const { open, pending } = state
   switch (event.type) {
     case 'OperatorNoticeRaised': {
       const { number, trouble: alert } = event.data
-      const told = { ...state, raised: number, open: open.set(subjectOf(alert), { number, alert }) }
-      return event.data.mail ? withMail(told, { number, alert }, clockOf(event)) : told
+      const next = { ...state, raised: number, open: open.set(subjectOf(alert), { number, alert }) }
+      return event.data.mail ? withMail(next, { number, alert }, clockOf(event)) : next
     }
     case 'OperatorTroubleEnded':
       return { ...state, open: open.filter(({ number }) => number !== event.data.number) }
@@ -131,10 +128,10 @@ const evolve = (state: OperatorNoticesState, event: PastEvent<OperatorEvent>): O
 }
 
 const withMail = (
-  state: OperatorNoticesState,
+  state: AlertsState,
   { number, alert }: { number: number; alert: Alert },
   raisedAt: string,
-): OperatorNoticesState => {
+): AlertsState => {
   const atMs = Date.parse(raisedAt)
   // The time of a clock that was far ahead is void.
   const recent = state.mailedAtMs.filter(mailedAtMs => Math.abs(atMs - mailedAtMs) < QUIET_MS)
@@ -144,8 +141,8 @@ const withMail = (
   return { ...state, pending: state.pending.set(number, due), mailedAtMs: recent.set(nameOf(alert), dueMs) }
 }
 
-/** The alerts of the operator. Each is recorded once when it begins, and once when it ends. */
-export const operatorNotices: Decider<OperatorCommand, OperatorNoticesState, OperatorEvent, Refusal> = {
+/** The alerts of the operator. The stream records the start and the end of each alert once. */
+export const operatorAlerts: Decider<AlertCommand, AlertsState, OperatorEvent, Refusal> = {
   initial: { raised: 0, open: ImmutableMap(), pending: ImmutableMap(), mailedAtMs: ImmutableMap() },
   decide,
   evolve,

@@ -74,7 +74,7 @@ t.test('without an address there is an event and no mail, and a key that works e
   t.equal(mail.received.length, 0)
 })
 
-t.test('a sink that keeps failing is told of, again after it has worked, and mail is tried again', async t => {
+t.test('a sink that keeps failing raises an alert, again after it has worked, and mail is tried again', async t => {
   const mail = await startMailServer(t)
   mail.isFull = true
   const receiver = await startReceiver(t, status(503))
