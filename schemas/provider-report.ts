@@ -7,23 +7,23 @@ const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const Visible = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$' })
 
 /** An open circuit breaker: why an account at a provider, or one of its models, gets no jobs, and until when. */
-const OpenCircuit = Closed({
+const ReportedBreaker = Closed({
   provider: Slug,
   account: Visible,
   model: Type.Optional(Visible),
   kind: OneOf('unauthorized', 'out_of_quota', 'rate_limited', 'overloaded', 'unreachable', 'gone'),
   until: Timestamp,
 })
-export type OpenCircuit = Static<typeof OpenCircuit>
+export type ReportedBreaker = Static<typeof ReportedBreaker>
 
 /** More than a healthy configuration has. An operator who sees this many knows enough. */
-export const MAX_REPORTED_CIRCUITS = 500
+export const MAX_REPORTED_BREAKERS = 500
 
 /** The report of a process that submits jobs. */
 export const ProviderReport = Closed({
   /** Calls in progress by provider, and the most calls per provider. */
   calls: Type.Record(Slug, Count, { additionalProperties: false }),
   maxCalls: Count,
-  rests: Type.Array(OpenCircuit, { maxItems: MAX_REPORTED_CIRCUITS }),
+  rests: Type.Array(ReportedBreaker, { maxItems: MAX_REPORTED_BREAKERS }),
 })
 export type ProviderReport = Static<typeof ProviderReport>

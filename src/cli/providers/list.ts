@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type ProviderName, providerNames } from '../../../schemas/binding.ts'
-import type { OpenCircuit } from '../../../schemas/provider-report.ts'
+import type { ReportedBreaker } from '../../../schemas/provider-report.ts'
 import type { Config } from '../../boot/config.ts'
 import { keyVariables } from '../../boot/read-config.ts'
 import { shipped } from '../../catalog/shipped.ts'
@@ -59,14 +59,14 @@ const accountsOf = (provider: ProviderName, { config, masterSecret }: { config: 
     .filter(each => each.provider === provider)
     .flatMap(({ keys }) => keys.map(key => accountDigest(masterSecret, key)))
 
-const processesOf = ({ processes, calls, maxCalls, rests }: ReportedProvider = NO_REPORTS) => ({
+const processesOf = ({ processes, calls, maxCalls, openBreakers }: ReportedProvider = NO_REPORTS) => ({
   processes,
   calls,
   max_calls: maxCalls,
-  rests: rests.map(({ account, model = null, kind, until }) => ({ account, model, kind, until })),
+  rests: openBreakers.map(({ account, model = null, kind, until }) => ({ account, model, kind, until })),
 })
 
-const NO_REPORTS: ReportedProvider = { processes: 0, calls: 0, maxCalls: 0, rests: [] }
+const NO_REPORTS: ReportedProvider = { processes: 0, calls: 0, maxCalls: 0, openBreakers: [] }
 
 const bindingsOf = (provider: ProviderName, all: ChosenBinding[], nowMs: number) => {
   const own = all.filter(({ binding, isDisabled }) => binding.provider === provider && !isDisabled)
@@ -89,7 +89,7 @@ const toText = (providers: Shown[], nowMs: number): string => {
     )
   const on = providers.filter(({ is_configured }) => is_configured)
   const warnings = on.flatMap(({ provider, processes, rests, retiring }) => [
-    ...rests.map(circuit => openCircuitText(provider, circuit, keyVariables[provider][0])),
+    ...rests.map(breaker => openBreakerText(provider, breaker, keyVariables[provider][0])),
     ...retiring.map((each: Retiring) => retiringText(each, nowMs)),
     ...(processes === 0 ? [`${provider}: no process with the role reactors reports calls.`] : []),
   ])
@@ -108,14 +108,14 @@ const rowOf = ({ provider, state, accounts, processes, calls, max_calls, familie
   wrapped(families.join(', '), FAMILIES_WIDTH),
 ]
 
-interface ShownCircuit extends Pick<OpenCircuit, 'kind' | 'until' | 'account'> {
+interface ShownBreaker extends Pick<ReportedBreaker, 'kind' | 'until' | 'account'> {
   model: string | null
 }
 
 /** The reason why a circuit breaker is open, and what the operator can do. */
-const openCircuitText = (
+const openBreakerText = (
   provider: string,
-  { account, model, kind, until }: ShownCircuit,
+  { account, model, kind, until }: ShownBreaker,
   keyVariable: string,
 ): string => {
   const what = model === null ? `account ${account}` : `${model} with account ${account}`
@@ -125,7 +125,7 @@ const openCircuitText = (
   )
 }
 
-const REASONS: Record<OpenCircuit['kind'], string> = {
+const REASONS: Record<ReportedBreaker['kind'], string> = {
   unauthorized: 'the provider refuses the key; check KEY.',
   out_of_quota: 'the account has no credit or quota left; see its billing page.',
   rate_limited: 'the provider limits the rate of requests.',

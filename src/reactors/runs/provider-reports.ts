@@ -1,4 +1,4 @@
-import { MAX_REPORTED_CIRCUITS, type ProviderReport } from '../../../schemas/provider-report.ts'
+import { MAX_REPORTED_BREAKERS, type ProviderReport } from '../../../schemas/provider-report.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
@@ -64,14 +64,17 @@ export class ProviderReports {
   #tick() {
     const { clock, breakers, logger } = this.#dependencies
     if (this.#writing) return
-    const rests = breakers.openBreakers().slice(0, MAX_REPORTED_CIRCUITS)
+    const openBreakers = breakers.openBreakers().slice(0, MAX_REPORTED_BREAKERS)
     const calls = this.#calls()
-    const state = JSON.stringify([calls, rests])
+    const state = JSON.stringify([calls, openBreakers])
     const nowMs = clock.monotonicMs()
     if (state === this.#written.state && nowMs < this.#written.atMs + RENEW_MS) return
     const aheadMs = clock.nowMs() - nowMs
-    const timed = rests.map(({ untilMs, ...rest }) => ({ ...rest, until: new Date(untilMs + aheadMs).toISOString() }))
-    this.#writing = this.#write({ calls, maxCalls: this.#dependencies.maxCalls, rests: timed })
+    const rests = openBreakers.map(({ untilMs, ...breaker }) => ({
+      ...breaker,
+      until: new Date(untilMs + aheadMs).toISOString(),
+    }))
+    this.#writing = this.#write({ calls, maxCalls: this.#dependencies.maxCalls, rests })
       .then(() => {
         this.#written = { state, atMs: nowMs }
       })

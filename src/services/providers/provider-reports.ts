@@ -1,11 +1,11 @@
-import { type OpenCircuit, ProviderReport } from '../../../schemas/provider-report.ts'
+import { ProviderReport, type ReportedBreaker } from '../../../schemas/provider-report.ts'
 import { compileGuard } from '../../engine/log/codec.ts'
 import { MAX_CLOCK_SKEW_MS, type ViewStore } from '../../ports/view-store.ts'
 
 /** How long a report is believed. A process renews its own earlier, unless it has died. */
 export const REPORT_MS = 30_000
 
-/** Far more than a report of MAX_REPORTED_CIRCUITS needs. */
+/** Far more than a report of MAX_REPORTED_BREAKERS needs. */
 const MAX_REPORT_LENGTH = 1024 * 1024
 
 /** How one provider is in all processes that submit jobs. */
@@ -16,11 +16,11 @@ export interface ReportedProvider {
   calls: number
   maxCalls: number
   /** The open breakers, one for each account and model: of the process whose breaker stays open longest. */
-  rests: SharedBreaker[]
+  openBreakers: SharedBreaker[]
 }
 
 /** A breaker that is open in some of the processes that report the provider. */
-export interface SharedBreaker extends OpenCircuit {
+export interface SharedBreaker extends ReportedBreaker {
   processes: number
 }
 
@@ -35,23 +35,23 @@ export const readReports = async (
     if (!(untilMs > nowMs && untilMs <= nowMs + REPORT_MS + MAX_CLOCK_SKEW_MS)) continue
     const { calls, maxCalls, rests } = parse(text) ?? NOTHING
     for (const [provider, inProgress] of Object.entries(calls)) {
-      const before = byProvider.get(provider) ?? { processes: 0, calls: 0, maxCalls: 0, rests: [] }
+      const before = byProvider.get(provider) ?? { processes: 0, calls: 0, maxCalls: 0, openBreakers: [] }
       byProvider.set(provider, {
         processes: before.processes + 1,
         calls: before.calls + inProgress,
         maxCalls: before.maxCalls + maxCalls,
-        rests: before.rests,
+        openBreakers: before.openBreakers,
       })
     }
-    for (const rest of rests) {
-      if (Date.parse(rest.until) <= nowMs) continue
-      const name = [rest.provider, rest.account, rest.model].join(' ')
+    for (const breaker of rests) {
+      if (Date.parse(breaker.until) <= nowMs) continue
+      const name = [breaker.provider, breaker.account, breaker.model].join(' ')
       const before = longest.get(name)
       const processes = (before?.processes ?? 0) + 1
-      longest.set(name, before && before.until > rest.until ? { ...before, processes } : { ...rest, processes })
+      longest.set(name, before && before.until > breaker.until ? { ...before, processes } : { ...breaker, processes })
     }
   }
-  for (const rest of longest.values()) byProvider.get(rest.provider)?.rests.push(rest)
+  for (const breaker of longest.values()) byProvider.get(breaker.provider)?.openBreakers.push(breaker)
   return byProvider
 }
 

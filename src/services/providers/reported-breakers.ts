@@ -32,8 +32,8 @@ export class ReportedBreakers {
     const { views, clock } = this.#dependencies
     const reported = await readReports(views, clock.nowMs())
     // Any of the processes may take a run, so all must report the breaker.
-    this.#breakers = [...reported.values()].flatMap(({ processes, rests }) =>
-      rests.filter(breaker => breaker.processes === processes),
+    this.#breakers = [...reported.values()].flatMap(({ processes, openBreakers }) =>
+      openBreakers.filter(breaker => breaker.processes === processes),
     )
   }
 

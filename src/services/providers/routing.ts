@@ -132,8 +132,8 @@ export class Routing {
   /** Whether a process reports such a wait, or may, since the reports cannot be read. */
   async #waits({ provider, account, model }: ProviderWaitEnded): Promise<boolean> {
     try {
-      const { rests = [] } = (await readReports(this.#views, this.#clock.nowMs())).get(provider) ?? {}
-      return rests.some(rest => isOf(account, rest.account) && isOf(model, rest.model))
+      const { openBreakers = [] } = (await readReports(this.#views, this.#clock.nowMs())).get(provider) ?? {}
+      return openBreakers.some(open => isOf(account, open.account) && isOf(model, open.model))
     } catch (error) {
       if (error instanceof Unavailable) return true
       throw error

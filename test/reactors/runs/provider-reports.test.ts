@@ -24,7 +24,7 @@ const simulate = (providers = ['fal']) => {
     },
   }
   const store = new SimulatedViews()
-  const state = { calls: 0, rests: [] as NamedBreaker[], isAway: false, writes: 0 }
+  const state = { calls: 0, openBreakers: [] as NamedBreaker[], isAway: false, writes: 0 }
   const views = {
     report: async (...report: Parameters<SimulatedViews['report']>) => {
       state.writes += 1
@@ -34,7 +34,7 @@ const simulate = (providers = ['fal']) => {
   }
   const reports = new ProviderReports({
     ...{ providers, maxCalls: 8, views, ...ambient(clock) },
-    breakers: { openBreakers: () => state.rests },
+    breakers: { openBreakers: () => state.openBreakers },
     permits: { countCalls: () => state.calls },
   })
   const pass = async (ms: number) => {
@@ -50,16 +50,16 @@ t.test('a report is written when something has changed', async t => {
   const { reports, state, pass, read } = simulate()
   reports.start()
   await pass(1)
-  t.same(await read(), { processes: 1, calls: 0, maxCalls: 8, rests: [] })
+  t.same(await read(), { processes: 1, calls: 0, maxCalls: 8, openBreakers: [] })
   await pass(5_000)
   t.equal(state.writes, 1)
   state.calls = 3
-  state.rests = [{ provider: 'fal', account: 'a', model: 'b/c', kind: 'overloaded', untilMs: 20_000 }]
+  state.openBreakers = [{ provider: 'fal', account: 'a', model: 'b/c', kind: 'overloaded', untilMs: 20_000 }]
   await pass(2_000)
   const until = new Date(EPOCH_MS + 20_000).toISOString()
   t.same(await read(), {
     ...{ processes: 1, calls: 3, maxCalls: 8 },
-    rests: [{ provider: 'fal', account: 'a', model: 'b/c', kind: 'overloaded', until, processes: 1 }],
+    openBreakers: [{ provider: 'fal', account: 'a', model: 'b/c', kind: 'overloaded', until, processes: 1 }],
   })
   t.equal(state.writes, 2)
 })

@@ -20,20 +20,20 @@ const open = () => {
       nowMs += ms
     },
   }
-  return { clock, breakers, rests: (model = 'm', which = account) => breakers.openBreakerOf(which, model)?.kind }
+  return { clock, breakers, openKind: (model = 'm', which = account) => breakers.openBreakerOf(which, model)?.kind }
 }
 
-t.test('a model rests after five failures in succession', async t => {
-  const { clock, breakers, rests } = open()
+t.test('the breaker of a model opens after five failures in succession', async t => {
+  const { clock, breakers, openKind } = open()
   for (let failure = 1; failure <= 4; failure++) breakers.endCall(account, 'm', failed('overloaded'))
   breakers.endCall(account, 'm', done)
   for (let failure = 1; failure <= 4; failure++) breakers.endCall(account, 'm', undefined)
-  t.equal(rests(), undefined)
+  t.equal(openKind(), undefined)
   breakers.endCall(account, 'm', failed('overloaded'))
-  t.equal(rests(), 'overloaded')
-  t.equal(rests('n'), undefined, 'other models go on')
+  t.equal(openKind(), 'overloaded')
+  t.equal(openKind('n'), undefined, 'other models still take jobs')
   clock.advance(30_000)
-  t.equal(rests(), undefined)
+  t.equal(openKind(), undefined)
 })
 
 t.test('a watcher learns which accounts are refused, and which work', async t => {
@@ -49,68 +49,65 @@ t.test('a watcher learns which accounts are refused, and which work', async t =>
   t.same(told, ['a unauthorized', 'a out_of_quota', 'b works'])
 })
 
-t.test('after a rest, one attempt shows whether the model works again', async t => {
-  const { clock, breakers, rests } = open()
-  const rest = () => {
+t.test('after the time of a breaker, one attempt shows whether the model works again', async t => {
+  const { clock, breakers, openKind } = open()
+  const openAndWait = () => {
     for (let failure = 1; failure <= 5; failure++) breakers.endCall(account, 'm', failed('unreachable'))
     clock.advance(30_000)
   }
-  rest()
+  openAndWait()
   breakers.beginCall(account, 'm')
-  t.equal(rests(), 'unreachable', 'others wait for it')
+  t.equal(openKind(), 'unreachable', 'others wait for it')
   breakers.endCall(account, 'm', failed('unreachable'))
-  t.equal(rests(), 'unreachable')
+  t.equal(openKind(), 'unreachable')
   clock.advance(30_000)
   breakers.beginCall(account, 'm')
   breakers.abandonCall(account, 'm')
-  t.equal(rests(), undefined, 'the next one may try')
+  t.equal(openKind(), undefined, 'the next one may try')
   breakers.beginCall(account, 'm')
   breakers.endCall(account, 'm', done)
   breakers.beginCall(account, 'm')
-  t.equal(rests(), undefined)
+  t.equal(openKind(), undefined)
 })
 
-t.test(
-  'a model that the provider does not have is told of once, and rests after five failures in succession',
-  async t => {
-    const { breakers, rests } = open()
-    const told = (model: string) => breakers.endCall(account, model, failed('gone')).fault
-    t.equal(told('m'), 'gone')
-    t.equal(rests(), undefined, 'another input may work')
-    for (let failure = 2; failure <= 5; failure++) t.equal(told('m'), undefined)
-    t.equal(rests(), 'gone')
-    t.equal(rests('n'), undefined)
-    t.equal(told('n'), 'gone', 'another model is told of by itself')
-    breakers.endCall(account, 'm', done)
-    t.equal(told('m'), 'gone')
-  },
-)
+t.test('a model that the provider does not have is logged once, and its breaker opens after five failures', async t => {
+  const { breakers, openKind } = open()
+  const told = (model: string) => breakers.endCall(account, model, failed('gone')).fault
+  t.equal(told('m'), 'gone')
+  t.equal(openKind(), undefined, 'another input may work')
+  for (let failure = 2; failure <= 5; failure++) t.equal(told('m'), undefined)
+  t.equal(openKind(), 'gone')
+  t.equal(openKind('n'), undefined)
+  t.equal(told('n'), 'gone', 'another model is told of by itself')
+  breakers.endCall(account, 'm', done)
+  t.equal(told('m'), 'gone')
+})
 
-t.test('an account that is refused rests with all its models', async t => {
+t.test('the breaker of a refused account covers all its models', async t => {
   for (const kind of ['unauthorized', 'out_of_quota'] as const) {
-    const { clock, breakers, rests } = open()
+    const { clock, breakers, openKind } = open()
     breakers.endCall(account, 'm', failed(kind, 1000))
-    t.equal(rests('n'), kind)
-    t.equal(rests('m', other), undefined)
+    t.equal(openKind('n'), kind)
+    t.equal(openKind('m', other), undefined)
     clock.advance(5 * 60_000 - 1)
-    t.equal(rests(), kind)
+    t.equal(openKind(), kind)
     clock.advance(1)
-    t.equal(rests(), undefined)
+    t.equal(openKind(), undefined)
   }
 })
 
-t.test('an account that is too fast rests as long as the provider says', async t => {
-  for (const [saidMs, restMs] of [
+t.test('the breaker of an account that is too fast stays open as long as the provider says', async t => {
+  for (const [saidMs, openMs] of [
     [7000, 7000],
     [undefined, 5000],
     [10 ** 9, 300_000],
   ] as const) {
-    const { clock, breakers, rests } = open()
+    const { clock, breakers, openKind } = open()
     breakers.endCall(account, 'm', failed('rate_limited', saidMs))
-    clock.advance(restMs - 1)
-    t.equal(rests(), 'rate_limited')
+    clock.advance(openMs - 1)
+    t.equal(openKind(), 'rate_limited')
     clock.advance(1)
-    t.equal(rests(), undefined)
+    t.equal(openKind(), undefined)
   }
 })
 
@@ -134,7 +131,7 @@ t.test('an account that begins to be refused is told of once, until it works aga
   for (let failure = 1; failure <= 5; failure++) t.equal(told(undefined), undefined)
 })
 
-t.test('rests are listed while they last', async t => {
+t.test('open breakers are listed while they are open', async t => {
   const { clock, breakers } = open()
   t.same(breakers.openBreakers(), [])
   breakers.endCall(other, 'm', failed('rate_limited', 20_000))
@@ -182,8 +179,8 @@ t.test('an operator ends the wait of an account, of a model or of a whole provid
     [{ provider: 'openai' }, ['a', 'b', 'a/m', 'b/m']],
   ] as const) {
     const breakers = new CircuitBreakers(systemClock, watcher)
-    const rested = [account, other, { ...account, provider: 'openai', account: 'c' }]
-    for (const each of rested) breakers.endCall(each, 'n', failed('unauthorized'))
+    const refused = [account, other, { ...account, provider: 'openai', account: 'c' }]
+    for (const each of refused) breakers.endCall(each, 'n', failed('unauthorized'))
     for (let failure = 1; failure <= 5; failure++)
       for (const each of [account, other]) breakers.endCall(each, 'm', undefined)
     breakers.endWait(of)
@@ -194,10 +191,10 @@ t.test('an operator ends the wait of an account, of a model or of a whole provid
     )
   }
   t.same(works, ['a'], 'only a named account has been checked')
-  const { breakers, rests } = open()
+  const { breakers, openKind } = open()
   breakers.endCall(account, 'm', failed('unauthorized'))
   breakers.endWait({ provider: 'fal' })
   breakers.beginCall(account, 'm')
-  t.equal(rests(), undefined, 'no attempt holds up others')
+  t.equal(openKind(), undefined, 'no attempt holds up others')
   t.equal(breakers.endCall(account, 'm', failed('unauthorized')).fault, 'unauthorized', 'the operator is told again')
 })

@@ -18,20 +18,20 @@ const readAt = async (...reports: { text: string; untilMs: number }[]) =>
 t.test('the reports of several processes are added up', async t => {
   const two = [report({ rests: [rest()] }), report({ calls: { fal: 3, openai: 1 }, rests: [rest({ until: at(20) })] })]
   const expected = {
-    fal: { processes: 2, calls: 5, maxCalls: 16, rests: [shared({ until: at(20) }, 2)] },
-    openai: { processes: 1, calls: 1, maxCalls: 8, rests: [] },
+    fal: { processes: 2, calls: 5, maxCalls: 16, openBreakers: [shared({ until: at(20) }, 2)] },
+    openai: { processes: 1, calls: 1, maxCalls: 8, openBreakers: [] },
   }
   t.same(await read(...two), expected)
   t.same(await read(...two.toReversed()), expected)
   const models = [rest(), rest({ model: 'b/c' }), rest({ account: 'b' }), rest({ provider: 'openai' })]
   t.same(
-    (await read(report({ rests: models })))['fal']?.rests,
+    (await read(report({ rests: models })))['fal']?.openBreakers,
     models.slice(0, 3).map(each => ({ ...each, processes: 1 })),
   )
 })
 
 t.test('what is over is not shown', async t => {
-  t.same((await read(report({ rests: [rest({ until: at(0) })] })))['fal']?.rests, [])
+  t.same((await read(report({ rests: [rest({ until: at(0) })] })))['fal']?.openBreakers, [])
   const text = JSON.stringify(report())
   t.same(await readAt({ text, untilMs: NOW_MS }), {})
   t.same(await readAt({ text, untilMs: NOW_MS + 3_600_000 }), {}, 'nor what a clock far ahead wrote')

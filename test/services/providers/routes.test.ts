@@ -92,16 +92,19 @@ t.test('an endpoint that nobody is bound to is not served, unless the sandbox fa
   t.same(fallback.names({}, 'other-t2i'), ['sandbox a'])
 })
 
-t.test('the sandbox does not fall back for a provider that is on and rests, or cannot honour an input', async t => {
-  const { routes, breakers, names } = open([account('first')], { fallsBack: true })
-  t.same(names(), ['first a'])
-  t.same(names({ prompt: 'hello', style: 'oil' }), [])
-  t.same(routes.unmetParameters('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
-  const fault = { kind: 'out_of_quota' } as const
-  breakers.endCall(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
-  t.same(names(), [])
-  t.equal(routes.waitMs('lumen-t2i'), 300_000)
-})
+t.test(
+  'the sandbox does not fall back for a provider whose breaker is open, or that cannot honour an input',
+  async t => {
+    const { routes, breakers, names } = open([account('first')], { fallsBack: true })
+    t.same(names(), ['first a'])
+    t.same(names({ prompt: 'hello', style: 'oil' }), [])
+    t.same(routes.unmetParameters('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
+    const fault = { kind: 'out_of_quota' } as const
+    breakers.endCall(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', fault })
+    t.same(names(), [])
+    t.equal(routes.waitMs('lumen-t2i'), 300_000)
+  },
+)
 
 t.test('a model gets no runs from the day that its provider turns it off', async t => {
   const accounts = [account('first'), account('second')]
@@ -162,7 +165,7 @@ t.test('the route that was chosen at the start comes first, unless its circuit b
   t.equal([...open([]).routes.findRoutes('lumen-t2i', { prompt: 'hello' }, sample)].length, 1)
 })
 
-t.test('an account that rests is passed over', async t => {
+t.test('an account with an open breaker is passed over', async t => {
   const [first, second] = [account('first'), account('second')]
   const { routes, breakers, names } = open([first, second])
   const fault = { kind: 'unauthorized' } as const
