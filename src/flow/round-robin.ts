@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../ports/clock.ts'
 
-/** Pieces of work that are done before other requests are served, and the time after which no further one begins. */
+/** The most pieces of work before other requests are served, and the time after which no further piece begins. */
 const MAX_AT_ONCE = 10
 const MAX_ROUND_MS = 5
 
@@ -11,7 +11,7 @@ const MAX_DEFERRALS = 100
 
 interface Waiting {
   begin(): void
-  /** Set if its client left: then it takes no turn. */
+  /** Set if the client has left: then the work takes no turn. */
   isOver: boolean
 }
 
@@ -23,7 +23,7 @@ export const clientOf = ({ headers, socket }: IncomingMessage): string =>
 export class RoundRobin {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   /** The waiting work of each client. The client whose turn is next comes first. */
-  readonly #lanes = new Map<string, Waiting[]>()
+  readonly #queues = new Map<string, Waiting[]>()
   #isPassing = false
   #isDeferred = false
   #deferrals = 0
@@ -33,10 +33,10 @@ export class RoundRobin {
   }
 
   /**
-   * Resolves soon. The lanes take turns, and each keeps the order of its calls. Resolves at once when the client's
-   * response or connection closes: all that belongs to its request would stay in memory until its turn.
+   * Resolves soon. The queues take turns, and each keeps the order of its calls. Resolves at once when the client's
+   * response or connection closes, because the request would otherwise stay in memory until its turn.
    */
-  next(lane: string, client?: EventEmitter): Promise<void> {
+  next(queue: string, client?: EventEmitter): Promise<void> {
     return new Promise(resolve => {
       const leave = () => {
         work.isOver = true
@@ -48,9 +48,9 @@ export class RoundRobin {
       }
       const work: Waiting = { begin, isOver: false }
       client?.once('close', leave)
-      const waiting = this.#lanes.get(lane)
+      const waiting = this.#queues.get(queue)
       if (waiting) waiting.push(work)
-      else this.#lanes.set(lane, [work])
+      else this.#queues.set(queue, [work])
       if (!this.#isPassing) this.#passSoon()
     })
   }
@@ -71,7 +71,7 @@ export class RoundRobin {
       this.#isDeferred = false
       if (mayPass) await this.#passRound()
       this.#isPassing = false
-      if (this.#lanes.size > 0) this.#passSoon()
+      if (this.#queues.size > 0) this.#passSoon()
     })
   }
 
@@ -86,14 +86,14 @@ export class RoundRobin {
     }
   }
 
-  /** Takes the first of the first lane, which then comes last. */
+  /** Takes the first work of the first queue, which then comes last. */
   #take(): Waiting | undefined {
-    for (const [lane, waiting] of this.#lanes) {
-      this.#lanes.delete(lane)
+    for (const [queue, waiting] of this.#queues) {
+      this.#queues.delete(queue)
       const at = waiting.findIndex(({ isOver }) => !isOver)
       if (at === -1) continue
       const [first] = waiting.splice(0, at + 1).slice(-1)
-      if (waiting.length > 0) this.#lanes.set(lane, waiting)
+      if (waiting.length > 0) this.#queues.set(queue, waiting)
       return first
     }
     return undefined

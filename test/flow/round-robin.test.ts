@@ -43,7 +43,7 @@ t.test('work that takes long lets other work be done sooner', async t => {
 t.test('clients take turns', async t => {
   const { turns } = startTurns()
   const done: string[] = []
-  const next = (lane: string, name: string) => turns.next(lane).then(() => done.push(name))
+  const next = (queue: string, name: string) => turns.next(queue).then(() => done.push(name))
   const flood = Array.from({ length: 5 }, (_, at) => next('a', `a${at}`))
   await Promise.all([...flood, next('b', 'b0'), next('c', 'c0'), next('b', 'b1')])
   t.same(done, ['a0', 'b0', 'c0', 'a1', 'b1', 'a2', 'a3', 'a4'])
