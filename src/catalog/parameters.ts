@@ -46,8 +46,8 @@ export const aspectRatio = (values: string[], byDefault: string, autoFollows = '
     auto: `With auto the model chooses from ${autoFollows}.`,
     match_input_image: 'match_input_image keeps the ratio of the input image.',
   }
-  const told = Object.entries(notes).flatMap(([value, note]) => (values.includes(value) ? [note] : []))
-  return choice('Aspect ratio', ['Width to height.', ...told].join(' '), values, byDefault)
+  const noted = Object.entries(notes).flatMap(([value, note]) => (values.includes(value) ? [note] : []))
+  return choice('Aspect ratio', ['Width to height.', ...noted].join(' '), values, byDefault)
 }
 
 export const resolution = (description: string, values: string[], byDefault: string): Parameter =>

@@ -167,10 +167,10 @@ class Checks {
     if (stream === OPERATOR_STREAM) return [new Alerts()]
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Uploads()]
-    const told = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
+    const deliveries = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
     const keys = [new Keys(), new KeyLimits(), new Modes()]
     const holder = [new Opening(stream), new Suspension(), new Limits(), ...keys, new Sessions()]
-    return [...holder, new Money(), new Requests(), ...life, ...told]
+    return [...holder, new Money(), new Requests(), ...life, ...deliveries]
   }
 }
 

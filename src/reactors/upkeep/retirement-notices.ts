@@ -84,8 +84,8 @@ export class RetirementNoticesReactor {
       for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' })) {
         if (this.#stopped) return
         const { accountId } = row
-        const untold = due.filter(({ name }) => !this.#asked.has(`${accountId} ${name}`))
-        const used = untold.length > 0 ? await this.#modelsOf(accountId, nowMs) : new Set()
+        const isNew = due.some(({ name }) => !this.#asked.has(`${accountId} ${name}`))
+        const used = isNew ? await this.#modelsOf(accountId, nowMs) : new Set()
         for (const { retirement, name } of due) {
           const step = `${accountId} ${name}`
           const isAsked =
