@@ -12,7 +12,7 @@ import type { Random } from '../../ports/random.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
-import { type Route, type Routes, upstreamOf } from '../../services/providers/routes.ts'
+import { type ProviderRoute, type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import type { RunProgress } from '../../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../../services/runs/runs.ts'
 import { withinTime } from '../../time/timers.ts'
@@ -119,7 +119,7 @@ export class ActiveRuns implements Starter {
     return this.#working.has(runId) || this.#jobs.hasJob(runId)
   }
 
-  reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Route | undefined {
+  reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): ProviderRoute | undefined {
     if (!this.#hasRoom) return undefined
     const { routes, permits } = this.#dependencies
     const [route] = routes.ofMode(run).findRoutes(run.endpoint, run.input)
@@ -141,7 +141,7 @@ export class ActiveRuns implements Starter {
     return this.#isAccepting && this.#jobs.size < MAX_JOBS
   }
 
-  releaseRoute({ account: { provider } }: Route, accountId: AccountId) {
+  releaseRoute({ account: { provider } }: ProviderRoute, accountId: AccountId) {
     this.#dependencies.permits.releasePermit(provider, accountId)
   }
 
@@ -155,7 +155,7 @@ export class ActiveRuns implements Starter {
     return this.#isAccepting ? this.#dependencies.routes.ofMode(run).waitMs(run.endpoint, run.input) : undefined
   }
 
-  beginRun(run: RunToDo, route: Route): Promise<Recorded<AccountEvent>[]> {
+  beginRun(run: RunToDo, route: ProviderRoute): Promise<Recorded<AccountEvent>[]> {
     this.leases.holdLease(run.runId)
     return this.submitRun(run, route.account.provider, route)
   }
@@ -165,7 +165,7 @@ export class ActiveRuns implements Starter {
    * Resolves to the events that ended the run, or to none if it has not ended. Does nothing with a run that this
    * process works on already: it may have counted as lost while the log was slow to confirm its start.
    */
-  submitRun(run: RunToDo, reserved: string, chosen?: Route): Promise<Recorded<AccountEvent>[]> {
+  submitRun(run: RunToDo, reserved: string, chosen?: ProviderRoute): Promise<Recorded<AccountEvent>[]> {
     const { runId, accountId } = run
     const { permits, logger } = this.#dependencies
     if (this.hasRun(runId)) {

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Failed, ProviderOutcome, Submitted } from '../../ports/provider.ts'
 import type { BreakerChange, CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
-import type { Route, Routes } from '../../services/providers/routes.ts'
+import type { ProviderRoute, Routes } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/runs.ts'
 import { delay } from '../../time/timers.ts'
 import { broken, CALL_TIMEOUT_MS, callProvider, cancelled, inDoubt, stopped, unavailable } from './provider-calls.ts'
@@ -25,22 +25,22 @@ interface Dependencies {
 export class Submission {
   readonly run: RunToDo
   readonly #dependencies: Dependencies
-  readonly #chosen: Route | undefined
+  readonly #chosen: ProviderRoute | undefined
   readonly #abort = new AbortController()
   /** The outcome if the submission is ended from outside. */
   #ending: Failed | undefined
-  #route: Route | undefined
+  #route: ProviderRoute | undefined
   #isAsked = false
 
   /** `chosen` is the route that was found when the run started, if this process started it. */
-  constructor(run: RunToDo, chosen: Route | undefined, dependencies: Dependencies) {
+  constructor(run: RunToDo, chosen: ProviderRoute | undefined, dependencies: Dependencies) {
     this.run = run
     this.#chosen = chosen
     this.#dependencies = dependencies
   }
 
   /** The route of the answer, or the last route that was tried. */
-  get route(): Route | undefined {
+  get route(): ProviderRoute | undefined {
     return this.#route
   }
 
@@ -93,12 +93,12 @@ export class Submission {
   }
 
   /** Tries one route after another until one takes the run or refuses it for good. */
-  async #submitToFirst(chosen: Route | undefined): Promise<ProviderOutcome | Submitted> {
+  async #submitToFirst(chosen: ProviderRoute | undefined): Promise<ProviderOutcome | Submitted> {
     const { routes, permits } = this.#dependencies
     const { runId, endpoint, input } = this.run
     const { signal } = this.#abort
     let answer: ProviderOutcome | Submitted = unavailable(endpoint)
-    let full: Route | undefined
+    let full: ProviderRoute | undefined
     for (const route of routes.ofMode(this.run).findRoutes(endpoint, input, chosen)) {
       if (permits.movePermit(runId, route.account.provider)) answer = await this.#submitTo(route)
       else full ??= route
@@ -109,7 +109,7 @@ export class Submission {
     return signal.aborted ? answer : this.#submitTo(full)
   }
 
-  async #submitTo(route: Route): Promise<ProviderOutcome | Submitted> {
+  async #submitTo(route: ProviderRoute): Promise<ProviderOutcome | Submitted> {
     this.#route = route
     this.#isAsked = true
     const { account, upstream } = route
@@ -147,7 +147,10 @@ export class Submission {
     }
   }
 
-  #logChange({ account: { provider, account }, upstream: { model } }: Route, { fault: kind, opened }: BreakerChange) {
+  #logChange(
+    { account: { provider, account }, upstream: { model } }: ProviderRoute,
+    { fault: kind, opened }: BreakerChange,
+  ) {
     const { clock, logger } = this.#dependencies
     if (kind === 'gone') logger.error({ provider, account, model }, GONE)
     else if (kind) logger.error({ provider, account, kind }, REFUSED)

@@ -16,7 +16,7 @@ export type Bound = Omit<Binding, 'provider' | 'source'> & {
 }
 
 /** A way to run an input: an account at a provider, and the request to it. */
-export interface Route {
+export interface ProviderRoute {
   account: ProviderAccount
   upstream: UpstreamRequest
 }
@@ -146,7 +146,7 @@ export class Routes {
    * The ways to run an input now, the best first, without accounts whose circuit breakers are open. `chosen`, the route
    * that was found when the run started, comes before the others.
    */
-  *findRoutes(endpoint: string, input: Record<string, unknown>, chosen?: Route): Generator<Route> {
+  *findRoutes(endpoint: string, input: Record<string, unknown>, chosen?: ProviderRoute): Generator<ProviderRoute> {
     if (chosen && !this.#dependencies.breakers.openBreakerOf(chosen.account, chosen.upstream.model)) yield chosen
     for (const binding of this.#bindings(endpoint)) {
       const mapped = upstreamParameters(binding, input)
@@ -164,7 +164,7 @@ export class Routes {
   }
 
   /** Makes the next job go to another account of the provider. */
-  passTurn({ account }: Route) {
+  passTurn({ account }: ProviderRoute) {
     this.#turns.set(account.provider, this.#accountsOf(account.provider).indexOf(account) + 1)
   }
 
@@ -240,7 +240,7 @@ export class Routes {
 const startOf = (day: string): string => `${day}T00:00:00.000Z`
 
 /** What events say of a route. */
-export const upstreamOf = ({ account: { provider, account }, upstream: { model } }: Route): Upstream => ({
+export const upstreamOf = ({ account: { provider, account }, upstream: { model } }: ProviderRoute): Upstream => ({
   provider,
   model,
   ...(provider !== SANDBOX && { account }),

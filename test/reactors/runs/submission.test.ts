@@ -12,7 +12,7 @@ import { timedOut } from '../../../src/reactors/runs/provider-calls.ts'
 import { ProviderPermits } from '../../../src/reactors/runs/provider-permits.ts'
 import { Submission } from '../../../src/reactors/runs/submission.ts'
 import { CircuitBreakers } from '../../../src/services/providers/circuit-breakers.ts'
-import { type Route, Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
+import { type ProviderRoute, Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { instantProvider } from '../../support/service.ts'
 
@@ -46,7 +46,10 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
   const clock = new LateClock()
   const breakers = new CircuitBreakers(clock)
   const client = { ...instantProvider, submit: () => new Promise<never>(() => undefined) }
-  const route = { account: { provider: 'slow', account: 'a', client }, upstream: { model: 'm' } } as unknown as Route
+  const route = {
+    account: { provider: 'slow', account: 'a', client },
+    upstream: { model: 'm' },
+  } as unknown as ProviderRoute
   for (let number = 1; number <= 6; number++) {
     const run = {
       ...{ runId: `run_${number}` as RunId, accountId: 'acct_1' as AccountId, model: 'lumen', endpoint: 'lumen-t2i' },
@@ -100,7 +103,7 @@ t.test('runs that start at once go to different accounts, each to the account th
     ...{ runId: `run_${number}` as RunId, accountId: 'acct_1' as AccountId, model: 'lumen', endpoint: 'lumen-t2i' },
     ...{ mode: 'sync' as const, timeoutMs: TIMEOUT_MS, startedAt: new Date(clock.nowMs()).toISOString(), input: {} },
   }))
-  const starts = runs.map(run => ({ run, route: activeRuns.reserveRoute(run) as Route }))
+  const starts = runs.map(run => ({ run, route: activeRuns.reserveRoute(run) as ProviderRoute }))
   // The account whose turn it is by then is the other one.
   for (const { run, route } of starts.toReversed()) await activeRuns.beginRun(run, route)
   t.same(
