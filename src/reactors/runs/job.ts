@@ -7,7 +7,7 @@ import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../../ports/provider.ts'
 import type { Routes } from '../../services/providers/routes.ts'
-import { readRunInput } from '../../services/runs/shown-inputs.ts'
+import { readRunInput } from '../../services/runs/run-inputs.ts'
 import { broken, CALL_TIMEOUT_MS, callProvider, cancelled } from './provider-calls.ts'
 
 /** Providers may set the interval of polls within these limits, which protect the provider and the client. */

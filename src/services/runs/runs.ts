@@ -26,8 +26,8 @@ import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import { findRepeat, type RepeatDependencies } from './idempotency.ts'
 import { type PricedRequest, type Quotes, sizeRefusal } from './quotes.ts'
+import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
-import type { RunWithInput, ShownInputs } from './shown-inputs.ts'
 
 export interface RunOptions {
   idempotencyKey?: string | undefined
