@@ -69,7 +69,7 @@ t.test('an operator finds the account of an address, in any case', async t => {
   )
 })
 
-t.test('an operator sets what an account is told of', async t => {
+t.test('an operator chooses the notices of an account', async t => {
   const { account_id: id } = await operator.json<Shown>(t, 'accounts', 'find', 'ada@example.com')
   const before = await operator.json(t, 'accounts', 'notices', id)
   t.same(before, {

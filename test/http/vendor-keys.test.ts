@@ -40,7 +40,7 @@ const service = await startService(t, { environment, logger })
 const customer = await openAccount(service, { credits: 1000 })
 const run = () => customer.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
 
-t.test('runs go on by the key that works, and the operator is told once of each that does not', async t => {
+t.test('runs use the key that works, and the log names each key that does not once', async t => {
   for (let index = 0; index < 6; index++) t.match((await run()).body, { status: 'completed', provider: 'openai' })
   const asked = openAi.requests.map(keyOf)
   t.equal(asked.filter(key => key === refused).length, 1)
@@ -48,7 +48,7 @@ t.test('runs go on by the key that works, and the operator is told once of each 
   t.same(errors.map(facts => (facts as { kind: string }).kind).sort(), ['out_of_quota', 'unauthorized'])
 })
 
-t.test('the operator is told of a model that the provider does not have', async t => {
+t.test('the log names a model that the provider does not have', async t => {
   errors.length = 0
   state = 'gone'
   t.match((await run()).body, { status: 'completed', provider: 'openai' })

@@ -35,7 +35,7 @@ t.test('what works is said for each account, and exits with 0', async t => {
   t.match(stdout, /^openai +[0-9a-f]{8} +works\nreplicate +[0-9a-f]{8} +works\nfal +[0-9a-f]{8} +works\n$/)
 })
 
-t.test('an account that does not work is told of in helpful words, and exits with 1', async t => {
+t.test('an account that does not work is reported in helpful words, and exits with 1', async t => {
   const environment = { OPENAI_API_KEY: `${KEY},${WRONG}`, ...stubs }
   const { code, stdout, stderr } = await check(t, environment, 'openai')
   t.same({ code, stderr }, { code: 1, stderr: '' })
@@ -51,7 +51,7 @@ t.test('an account that does not work is told of in helpful words, and exits wit
   ])
 })
 
-t.test('a provider that cannot be reached is told of, and one that repeats the key', async t => {
+t.test('a provider that cannot be reached is reported, and so is a provider that repeats the key', async t => {
   const away = await check(t, { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: await deadAddress() })
   t.equal(away.code, 1)
   t.match(away.stdout, /OpenAI cannot be reached; check the network and OPENAI_BASE_URL/)

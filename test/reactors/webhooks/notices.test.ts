@@ -56,7 +56,7 @@ const untilEvents = (service: Service, customer: Customer, name: string, count: 
     return found.length >= count && found
   })
 
-t.test('a low balance is told by mail and to a URL, signed, once', async t => {
+t.test('a low balance raises one notice, by mail and, signed, to a URL', async t => {
   const mail = await startMailServer(t)
   const receiver = await startReceiver(t)
   const { service, customer } = await start(t, mail.environment)
@@ -91,7 +91,7 @@ t.test('a low balance is told by mail and to a URL, signed, once', async t => {
   t.ok(rest.some(({ type }) => type === 'NoticeRaised'))
 })
 
-t.test('a budget is told of at 80 % and at its end, with the name of the key', async t => {
+t.test('a budget raises a notice at 80 % and at its end, with the name of the key', async t => {
   const mail = await startMailServer(t)
   const { service, customer } = await start(t, mail.environment)
   await put(customer, { balance_under_credits: 0 })
@@ -105,7 +105,7 @@ t.test('a budget is told of at 80 % and at its end, with the name of the key', a
   t.equal((await key.run(picture)).status, 402)
 })
 
-t.test('a key that expires is told of a week before, once', async t => {
+t.test('a key that expires raises one notice, a week before', async t => {
   const receiver = await startReceiver(t)
   const { clock, service, customer } = await start(t)
   await put(customer, { email: false, url: receiver.url })

@@ -78,7 +78,7 @@ t.test('a model that the provider does not have is logged once, and its breaker 
   for (let failure = 2; failure <= 5; failure++) t.equal(told('m'), undefined)
   t.equal(openKind(), 'gone')
   t.equal(openKind('n'), undefined)
-  t.equal(told('n'), 'gone', 'another model is told of by itself')
+  t.equal(told('n'), 'gone', 'another model is reported by itself')
   breakers.endCall(account, 'm', done)
   t.equal(told('m'), 'gone')
 })
@@ -111,7 +111,7 @@ t.test('the breaker of an account that is too fast stays open as long as the pro
   }
 })
 
-t.test('an account that begins to be refused is told of once, until it works again', async t => {
+t.test('an account that begins to be refused is reported once, until it works again', async t => {
   const { clock, breakers } = open()
   const told = (answer: Failed | Done | undefined) => breakers.endCall(account, 'm', answer).fault
   t.equal(told(failed('unauthorized')), 'unauthorized')
@@ -125,7 +125,7 @@ t.test('an account that begins to be refused is told of once, until it works aga
   t.equal(
     breakers.endCall(other, 'm', failed('out_of_quota')).fault,
     'out_of_quota',
-    'another account is told of by itself',
+    'another account is reported by itself',
   )
   for (const kind of ['rate_limited', 'overloaded', 'unreachable'] as const) t.equal(told(failed(kind)), undefined)
   for (let failure = 1; failure <= 5; failure++) t.equal(told(undefined), undefined)
@@ -147,7 +147,7 @@ t.test('open breakers are listed while they are open', async t => {
   t.same(breakers.openBreakers(), [])
 })
 
-t.test('a wait is told of when it begins, and again only after an attempt has succeeded', async t => {
+t.test('a wait is reported when it begins, and again only after an attempt has succeeded', async t => {
   const { clock, breakers } = open()
   const began = (answer: Failed | Done | undefined) => breakers.endCall(account, 'm', answer).opened
   t.same(began(failed('unauthorized')), { kind: 'unauthorized', untilMs: 300_000, provider: 'fal', account: 'a' })
