@@ -22,7 +22,7 @@ const AUDIT_ROUTES = ['accounts', 'ledger', 'seals', 'reads', 'verify'] as const
 /** The longest time or cursor in a request. Their patterns allow fewer characters. */
 const short = Type.String({ minLength: 1, maxLength: 64 })
 
-/** An auditor read something. The event precedes the response, which may have been lost. */
+/** An auditor sent a request to read. The event precedes the response, which may have been lost. */
 export const AuditorRead = Closed({
   auditorId: AuditorId,
   route: OneOf(...AUDIT_ROUTES),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { AccountId, Closed, type EventUnion, Micros, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { WelcomeWithheld } from './registration-events.ts'
 
-/** An operator invited this identity, which may then open an account with REGISTRATION=invite. */
+/** An operator invited this identity. It may then open an account even with REGISTRATION=invite. */
 export const LoginInvited = Closed({})
 
 /**
@@ -20,7 +20,7 @@ export const LoginCodeRequested = Closed({
 })
 export type LoginCodeRequested = Static<typeof LoginCodeRequested>
 
-/** Somebody entered a code for this identity. The first correct try uses up the code. */
+/** A person entered a code for this identity. The first correct try uses up the code. */
 export const LoginCodeTried = Closed({ codeId: Uuid, correct: Type.Boolean() })
 
 /** This identity belongs to the account, forever. `additional`: another identity opened the account. */

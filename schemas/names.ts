@@ -12,7 +12,7 @@ export const FileName = (maxLength: number) => Type.String({ minLength: 1, maxLe
 /** File names with slashes between them; it may be empty. */
 export const FolderPath = (maxLength: number) => Type.String({ maxLength, format: 'folder-path' })
 
-/** Four times the longest name in a schema: no letter needs more characters. */
+/** Four times the longest name in a schema, because a letter needs at most four characters. */
 const MAX_CHARACTERS = 1024
 
 /**

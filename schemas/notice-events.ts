@@ -16,9 +16,9 @@ import {
 } from './primitives.ts'
 
 /**
- * The notices of an account, and where they go: by mail, to a URL, or both. `login` is the hash of the e-mail identity
- * that gets mail; without it, mail goes to the first. 0 means no notices of the balance, since a balance is never
- * negative.
+ * The notices of an account, and their destinations: mail, a URL, or both. `login` is the hash of the e-mail identity
+ * that gets mail; without `login`, the first e-mail identity gets mail. A limit of 0 means no notices of the balance,
+ * since a balance is never negative.
  */
 export const NoticeSettings = Closed({
   email: Type.Boolean(),

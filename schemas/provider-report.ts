@@ -16,7 +16,9 @@ const ReportedBreaker = Closed({
 })
 export type ReportedBreaker = Static<typeof ReportedBreaker>
 
-/** More than a healthy configuration has. An operator who sees this many knows enough. */
+/**
+ * Far more than the open breakers of a healthy configuration. An operator needs no more to see that something is wrong.
+ */
 export const MAX_REPORTED_BREAKERS = 500
 
 /** The report of a process that submits jobs. */
