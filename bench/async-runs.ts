@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Benchmark } from './support/compare.ts'
-import { type Load, putLoad } from './support/load.ts'
+import type { Benchmark, Measurement } from './support/compare.ts'
+import { measureCpu } from './support/cpu.ts'
+import { type Load, putLoad, sendLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
@@ -23,7 +24,15 @@ const drain = async ({ url, keys }: Server): Promise<number> => {
   return (performance.now() - startedAtMs) / 1000
 }
 
-const compared = (measure: (server: Server) => Promise<number>, profile: string): Benchmark['prepare'] => {
+/** The rate at which runs are accepted and, if asked for, the time in which the service ends those that it left behind. */
+const accept = (server: Server, { untilEnded = false } = {}): Promise<Measurement> =>
+  measureCpu([server.pid], async () => {
+    const { operations, value } = await sendLoad(asyncLoad(server))
+    const drainSeconds = await drain(server)
+    return { operations, value: untilEnded ? operations / (operations / value + drainSeconds) : value }
+  })
+
+const compared = (measure: (server: Server) => Promise<Measurement>, profile: string): Benchmark['prepare'] => {
   return async () => {
     const sync = await startTollgate()
     const async = await startTollgate({ profile })
@@ -36,19 +45,6 @@ const compared = (measure: (server: Server) => Promise<number>, profile: string)
       },
     }
   }
-}
-
-const accept = async (server: Server): Promise<number> => {
-  const rate = await putLoad(asyncLoad(server))
-  await drain(server)
-  return rate
-}
-
-/** A service that accepts runs faster than it ends them leaves a backlog, whose time counts here. */
-const acceptAndEnd = async (server: Server): Promise<number> => {
-  const load = asyncLoad(server)
-  const accepted = (await putLoad(load)) * load.seconds
-  return accepted / (load.seconds + (await drain(server)))
 }
 
 const shared = { baseline: 'sync runs under the same load', unit: 'runs/s' }
@@ -65,5 +61,5 @@ export const asyncRunsEnded: Benchmark = {
   ...shared,
   name: 'async-runs-ended',
   question: 'async runs accepted and ended, 50 connections, with an instant provider',
-  prepare: compared(acceptAndEnd, 'async-runs-ended'),
+  prepare: compared(server => accept(server, { untilEnded: true }), 'async-runs-ended'),
 }

@@ -3,7 +3,8 @@ import { open } from 'lmdb'
 import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
 import { verifyLog } from '../src/audit/verify/verify.ts'
 import { verifyWithWorkers } from '../src/cli/audit/verify-workers.ts'
-import type { Benchmark, Measurement } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
+import { measureOwnCpu } from './support/cpu.ts'
 import { withFolder } from './support/folder.ts'
 import { writeSealedLog } from './support/sealed-log.ts'
 
@@ -35,8 +36,8 @@ export const auditVerify: Benchmark = {
       return events
     }
     return {
-      baseline: () => rate(scan),
-      measured: () => rate(verify),
+      baseline: () => measureOwnCpu(scan),
+      measured: () => measureOwnCpu(verify),
       close: async () => {
         await raw.close()
         await log.close()
@@ -73,12 +74,4 @@ export const auditVerifyWorkers: Benchmark = {
       },
     }
   },
-}
-
-const rate = async (work: () => Promise<number>): Promise<Measurement> => {
-  const [startMs, before] = [performance.now(), process.cpuUsage()]
-  const events = await work()
-  const { user, system } = process.cpuUsage(before)
-  const seconds = (performance.now() - startMs) / 1000
-  return { value: events / seconds, cpuMicrosPerOperation: (user + system) / events }
 }

@@ -2,12 +2,12 @@ import type { Benchmark } from './support/compare.ts'
 import { type Load, putLoad } from './support/load.ts'
 import { type Server, startBare, startTollgate } from './support/servers.ts'
 
-const load = ({ url, keys }: Server): Load => ({
+export const balanceLoad = ({ pid, url, keys }: Server): Load => ({
+  pid,
   url: `${url}/v1/balance`,
   keys,
   method: 'GET',
   connections: 50,
-  seconds: 4,
   awake: true,
 })
 
@@ -21,8 +21,8 @@ export const balance: Benchmark = {
     const bare = await startBare()
     const tollgate = await startTollgate({ profile: 'balance' })
     return {
-      baseline: () => putLoad(load(bare)),
-      measured: () => putLoad(load(tollgate)),
+      baseline: () => putLoad(balanceLoad(bare)),
+      measured: () => putLoad(balanceLoad(tollgate)),
       close: async () => {
         await bare.stop()
         await tollgate.stop()

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { withFolder } from './support/folder.ts'
+import { megabytes } from './support/megabytes.ts'
 import { startProcess, stopProcess } from './support/processes.ts'
 
 export interface InFlight {
@@ -78,4 +79,12 @@ export const measureInFlight = async (): Promise<InFlight> => {
   await stopProcess(child)
   await discard()
   return { runs: RUNS, completed, maxInFlight, peakResidentBytes, seconds }
+}
+
+export const showInFlight = ({ runs, completed, maxInFlight, peakResidentBytes, seconds }: InFlight) => {
+  console.log(`in-flight: ${runs.toLocaleString('en')} async runs of the sandbox with a delay`)
+  console.log(
+    `  ${completed.toLocaleString('en')} completed in ${Math.round(seconds)} s, ` +
+      `up to ${maxInFlight.toLocaleString('en')} at once, ${megabytes(peakResidentBytes)} resident at the peak`,
+  )
 }

@@ -1,22 +1,19 @@
 import type { Benchmark } from './support/compare.ts'
-import { type Load, putMeasuredLoad } from './support/load.ts'
+import { type Load, putLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 
 /** More than a page of them. */
 const RUNS = 300
 
 /** Reads the newest page of a list. */
-const pages = ({ url, keys }: Server, list: string): Load => ({
+const pages = ({ pid, url, keys }: Server, list: string): Load => ({
+  pid,
   url: `${url}/v1/${list}?limit=100`,
   keys,
   method: 'GET',
   connections: 50,
-  seconds: 4,
   awake: true,
 })
-
-/** Pages per second, and the CPU time of the server for each. */
-const measure = (server: Server, list: string) => putMeasuredLoad(pages(server, list), server.pid)
 
 const fill = async ({ url, keys }: Server) => {
   const body = JSON.stringify({ model: 'nano-banana-2', input: { prompt: 'a lighthouse at dusk' } })
@@ -38,8 +35,8 @@ export const ledger: Benchmark = {
     const tollgate = await startTollgate({ profile: 'ledger' })
     await fill(tollgate)
     return {
-      baseline: () => measure(tollgate, 'runs'),
-      measured: () => measure(tollgate, 'ledger'),
+      baseline: () => putLoad(pages(tollgate, 'runs')),
+      measured: () => putLoad(pages(tollgate, 'ledger')),
       close: () => tollgate.stop(),
     }
   },

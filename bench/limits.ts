@@ -1,5 +1,5 @@
 import type { Benchmark } from './support/compare.ts'
-import { putMeasuredLoad } from './support/load.ts'
+import { putLoad, SECONDS } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
@@ -32,4 +32,4 @@ export const limits: Benchmark = {
 }
 
 /** The difference is small, so it takes many short rounds to see it. */
-const slice = (server: Server) => putMeasuredLoad({ ...runLoad(server), seconds: 2 }, server.pid)
+const slice = (server: Server) => putLoad({ ...runLoad(server), seconds: SECONDS / 2 })

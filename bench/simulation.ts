@@ -15,3 +15,9 @@ export const measureSimulation = async (): Promise<Simulation> => {
   for (let seed = 1; seed <= WORLDS; seed++) simulatedMs += (await new World({ seed }).live()).simulatedMs
   return { worlds: WORLDS, simulatedPerSecond: simulatedMs / (performance.now() - startMs) }
 }
+
+export const showSimulation = ({ worlds, simulatedPerSecond }: Simulation) => {
+  console.log(
+    `simulation: ${worlds} simulated worlds\n  ${Math.round(simulatedPerSecond)} s of simulated time in a second`,
+  )
+}

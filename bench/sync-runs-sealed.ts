@@ -1,5 +1,4 @@
-import type { Benchmark, Measurement } from './support/compare.ts'
-import { cpuMsOf, idle } from './support/cpu.ts'
+import type { Benchmark } from './support/compare.ts'
 import { putLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
@@ -28,10 +27,4 @@ export const syncRunsSealed: Benchmark = {
   },
 }
 
-/** The CPU time includes that of projections and seals after the last answer. */
-const slice = async (server: Server): Promise<Measurement> => {
-  const startMs = cpuMsOf(server.pid)
-  const value = await putLoad({ ...runLoad(server), requests: RUNS })
-  await idle(server.pid)
-  return { value, cpuMicrosPerOperation: ((cpuMsOf(server.pid) - startMs) * 1000) / RUNS }
-}
+const slice = (server: Server) => putLoad({ ...runLoad(server), requests: RUNS })

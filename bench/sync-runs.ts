@@ -2,12 +2,12 @@ import type { Benchmark } from './support/compare.ts'
 import { type Load, putLoad } from './support/load.ts'
 import { type Server, startBare, startTollgate } from './support/servers.ts'
 
-export const runLoad = ({ url, keys }: Pick<Server, 'url' | 'keys'>): Load => ({
+export const runLoad = ({ pid, url, keys }: Pick<Server, 'pid' | 'url' | 'keys'>): Load => ({
+  pid,
   url: `${url}/v1/run`,
   keys,
   method: 'POST',
   connections: 50,
-  seconds: 4,
   body: { model: 'nano-banana-2', input: { prompt: 'a lighthouse at dusk', aspect_ratio: '16:9' } },
 })
 

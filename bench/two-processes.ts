@@ -1,24 +1,27 @@
 import { startRedis } from '../test/support/redis-server.ts'
-import type { Benchmark } from './support/compare.ts'
+import type { Benchmark, Measurement } from './support/compare.ts'
+import { measureCpu } from './support/cpu.ts'
 import { withFolder } from './support/folder.ts'
-import { putLoad } from './support/load.ts'
+import { sendLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
 /** Each server gets half of the connections and accounts, from its own load generator. */
 const HALF = 25
 
-const putHalves = async (servers: [Server, Server], keys: string[]): Promise<number> => {
-  const rates = await Promise.all(
-    servers.map(({ url }, index) =>
-      putLoad({
-        ...runLoad({ url, keys: keys.slice(index * HALF, (index + 1) * HALF) }),
-        connections: HALF,
-      }),
-    ),
-  )
-  return rates.reduce((sum, rate) => sum + rate)
-}
+const putHalves = (servers: [Server, Server], keys: string[]): Promise<Measurement> =>
+  measureCpu([...new Set(servers.map(({ pid }) => pid))], async () => {
+    const halves = await Promise.all(
+      servers.map((server, index) =>
+        sendLoad({
+          ...runLoad({ ...server, keys: keys.slice(index * HALF, (index + 1) * HALF) }),
+          connections: HALF,
+        }),
+      ),
+    )
+    const sum = (of: 'operations' | 'value') => halves.reduce((total, half) => total + half[of], 0)
+    return { operations: sum('operations'), value: sum('value') }
+  })
 
 export const twoProcesses: Benchmark = {
   name: 'two-processes',

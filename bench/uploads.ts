@@ -38,10 +38,11 @@ export const uploads: Benchmark = {
     await writeFile(path, form())
     const bare = await startBare()
     const tollgate = await startTollgate({ accounts: 8, profile: 'uploads' })
-    const upload = async ({ url, keys }: Server) => {
-      const type = `multipart/form-data; boundary=${BOUNDARY}`
-      const load = { url: `${url}/v1/uploads`, keys, method: 'POST', connections: 8, seconds: 3 } as const
-      return FILE_MB * (await putLoad({ ...load, file: { path, type } }))
+    const upload = async ({ pid, url, keys }: Server) => {
+      const file = { path, type: `multipart/form-data; boundary=${BOUNDARY}` }
+      const load = { pid, url: `${url}/v1/uploads`, keys, method: 'POST', connections: 8, file } as const
+      const { value, ...cpu } = await putLoad(load)
+      return { value: FILE_MB * value, ...cpu }
     }
     return {
       baseline: () => upload(bare),

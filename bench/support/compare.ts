@@ -5,64 +5,84 @@ export interface Benchmark {
   baseline: string
   unit: string
   /** The goal for the ratio of measured to baseline; undefined if it is only reported. */
-  goal?: { atLeast: number } | { atMost: number }
+  goal?: Goal
+  /** The same for the CPU time of an operation, of all threads. */
+  cpuGoal?: Goal
   /** How many rounds; by default BENCH_ROUNDS. Small differences need many short ones. */
   roundCount?: number
+  /** What is missing on this machine, and how to install it. The benchmark is then skipped. */
+  missing?(): string | undefined
   /** Sets up; each returned function then measures once. A plain number is a value in the unit. */
   prepare(): Promise<{ baseline: Measure; measured: Measure; close: () => Promise<void> }>
 }
+
+export type Goal = { atLeast: number } | { atMost: number }
 
 type Measure = () => Promise<number | Measurement>
 
 export interface Measurement {
   /** In the unit of the benchmark. */
   value: number
-  /** The CPU time of an operation, if the measured process does nothing else. */
-  cpuMicrosPerOperation: number
+  /** The CPU time of an operation, of all threads and, for servers, of the main thread. */
+  cpuMicros?: { main?: number; all: number }
 }
 
-export interface Result {
+/** Medians over all rounds. What slows the machine for a while changes few of the rounds' ratios. */
+export interface Medians {
+  baseline: number
+  measured: number
+  ratio: number
+}
+
+export interface Result extends Medians {
   name: string
   question: string
-  baseline: string
+  baselineName: string
   unit: string
-  baselineMedian: number
-  measuredMedian: number
-  /** The median of the ratios of all rounds: what slows the machine for a while changes few of them. */
-  ratio: number
-  goal: Benchmark['goal'] | null
-  reached: boolean | null
-  /** Medians of the CPU time per operation and of its ratios, if both sides report it. */
-  cpuMicrosPerOperation: { baseline: number; measured: number; ratio: number } | null
+  verdict: Verdict | null
+  /** The CPU time per operation, if both sides report it. */
+  cpuMicros: { main: Medians | null; all: Medians; verdict: Verdict | null } | null
   /** All measurements. */
-  rounds: { baseline: number | Measurement; measured: number | Measurement }[]
+  rounds: Round[]
 }
+
+export type Verdict = Goal & { isReached: boolean }
+
+type Round = Record<'baseline' | 'measured', Measurement>
 
 /** Enough rounds for a meaningful median on a shared machine. */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
+
+/** Two rounds agree, if they differ by less than this part. */
+const AGREEMENT = 0.05
+
+/** A machine with other work may never agree with itself. */
+const MAX_WARM_UPS = 4
 
 /**
  * Warms up, then measures both sides in turns, so that anything that slows the machine slows both. Either side comes first
  * in half of the rounds.
  */
-export const compare = async ({ prepare, goal, roundCount = ROUNDS, ...about }: Benchmark): Promise<Result> => {
-  const { baseline, measured, close } = await prepare()
+export const compare = async (benchmark: Benchmark): Promise<Result> => {
+  const { name, question, unit, goal, cpuGoal, roundCount = ROUNDS } = benchmark
+  const { close, ...sides } = await benchmark.prepare()
   try {
-    await baseline()
-    await measured()
-    const rounds: Result['rounds'] = []
-    for (let round = 0; round < roundCount; round++)
-      if (round % 2 === 0) rounds.push({ baseline: await baseline(), measured: await measured() })
-      else rounds.push({ measured: await measured(), baseline: await baseline() })
-    const { ratio, ...medians } = mediansOf(rounds.map(round => [numberOf(round.baseline), numberOf(round.measured)]))
+    await warmUp(sides.baseline)
+    await warmUp(sides.measured)
+    const rounds: Round[] = []
+    for (let round = 0; round < roundCount; round++) {
+      const [first, second] =
+        round % 2 === 0 ? (['baseline', 'measured'] as const) : (['measured', 'baseline'] as const)
+      const measurement = await measure(sides[first])
+      rounds.push({ [first]: measurement, [second]: await measure(sides[second]) } as Round)
+    }
+    const medians = mediansOf(rounds, ({ value }) => value) as Medians
+    const main = mediansOf(rounds, ({ cpuMicros }) => cpuMicros?.main)
+    const all = mediansOf(rounds, ({ cpuMicros }) => cpuMicros?.all)
     return {
-      ...about,
-      baselineMedian: medians.baseline,
-      measuredMedian: medians.measured,
-      ratio,
-      goal: goal ?? null,
-      reached: reached(ratio, goal),
-      cpuMicrosPerOperation: cpuMedians(rounds),
+      ...{ name, question, baselineName: benchmark.baseline, unit, ...medians },
+      verdict: verdictOn(medians, goal),
+      cpuMicros: all && { main, all, verdict: verdictOn(all, cpuGoal) },
       rounds,
     }
   } finally {
@@ -70,28 +90,36 @@ export const compare = async ({ prepare, goal, roundCount = ROUNDS, ...about }: 
   }
 }
 
-const numberOf = (measurement: number | Measurement): number =>
-  typeof measurement === 'number' ? measurement : measurement.value
-
-const cpuMedians = (rounds: Result['rounds']): Result['cpuMicrosPerOperation'] => {
-  const pairs = rounds.flatMap(({ baseline, measured }): [number, number][] =>
-    typeof baseline === 'number' || typeof measured === 'number'
-      ? []
-      : [[baseline.cpuMicrosPerOperation, measured.cpuMicrosPerOperation]],
-  )
-  return pairs.length === 0 ? null : mediansOf(pairs)
+/** Measures until two rounds agree. Their CPU time is compared, if it is known, since it is steadier than a rate. */
+const warmUp = async (side: Measure): Promise<void> => {
+  let before = Number.NaN
+  for (let round = 0; round < MAX_WARM_UPS; round++) {
+    const { value, cpuMicros } = await measure(side)
+    const now = cpuMicros?.all ?? value
+    if (Math.abs(now / before - 1) < AGREEMENT) return
+    before = now
+  }
 }
 
-const mediansOf = (pairs: [baseline: number, measured: number][]) => ({
-  baseline: median(pairs.map(([baseline]) => baseline)),
-  measured: median(pairs.map(([, measured]) => measured)),
-  ratio: median(pairs.map(([baseline, measured]) => measured / baseline)),
-})
-
-const reached = (ratio: number, goal: Benchmark['goal']): boolean | null => {
-  if (!goal) return null
-  return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
+const measure = async (side: Measure): Promise<Measurement> => {
+  const measurement = await side()
+  return typeof measurement === 'number' ? { value: measurement } : measurement
 }
+
+/** Null if a side does not report the number. */
+const mediansOf = (rounds: Round[], of: (measurement: Measurement) => number | undefined): Medians | null => {
+  const pairs = rounds.map(({ baseline, measured }) => [of(baseline), of(measured)])
+  if (pairs.flat().includes(undefined)) return null
+  const [baseline, measured] = [0, 1].map(side => pairs.map(pair => pair[side] as number)) as [number[], number[]]
+  return {
+    baseline: median(baseline),
+    measured: median(measured),
+    ratio: median(measured.map((number, round) => number / (baseline[round] as number))),
+  }
+}
+
+const verdictOn = ({ ratio }: Medians, goal: Goal | undefined): Verdict | null =>
+  goal ? { ...goal, isReached: 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost } : null
 
 const median = (numbers: number[]): number => {
   const sorted = numbers.toSorted((a, b) => a - b)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
 import type { Measurement } from './compare.ts'
+import { measureOwnCpu } from './cpu.ts'
 import { openTollgate, openVendor } from './event-store-sides.ts'
 import { debited } from './samples.ts'
 
@@ -21,28 +22,18 @@ const append = ({ writers, appends }: { writers: number; appends: number }): Pro
     let revision = NO_STREAM
     for (let event = events[next++]; event; event = events[next++]) revision = await side.append(name, event, revision)
   }
-  return measure(async () => {
+  return measureOwnCpu(async () => {
     await Promise.all(names.map(write))
     return appends
   })
 }
 
 const replay = ({ atLeast }: { atLeast: number }): Promise<Measurement> =>
-  measure(async () => {
+  measureOwnCpu(async () => {
     const events = await side.replay()
     if (events < atLeast) throw new Error(`${events} events were delivered instead of ${atLeast}`)
     return events
   })
-
-/** Includes the CPU time of all threads of this process. */
-const measure = async (work: () => Promise<number>): Promise<Measurement> => {
-  const before = process.cpuUsage()
-  const startMs = performance.now()
-  const operations = await work()
-  const seconds = (performance.now() - startMs) / 1000
-  const { user, system } = process.cpuUsage(before)
-  return { value: operations / seconds, cpuMicrosPerOperation: (user + system) / operations }
-}
 
 const perform = async (job: Job): Promise<Measurement | null> => {
   if (job.type === 'append') return append(job)

@@ -14,7 +14,7 @@ const {
   body,
   file,
   awake = false,
-} = JSON.parse(process.argv[2] as string) as Load
+} = JSON.parse(process.argv[2] as string) as Load & { seconds: number }
 const stayAwake = () => setImmediate(stayAwake)
 if (awake) stayAwake()
 
@@ -36,7 +36,8 @@ const result = await autocannon({
   },
 })
 const summary = {
-  successesPerSecond: result['2xx'] / result.duration,
+  successes: result['2xx'],
+  seconds: result.duration,
   failures: result.non2xx + result.errors + result.timeouts,
 }
 process.send?.(summary, () => process.exit(0))

@@ -1,11 +1,17 @@
 import type { Measurement } from './compare.ts'
-import { cpuMsOf, idle } from './cpu.ts'
+import { measureCpu } from './cpu.ts'
 import { startProcess } from './processes.ts'
 
+/** How long a round of a load takes. */
+export const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4)
+
 export interface Load {
+  /** The server's process. */
+  pid: number
   url: string
   connections: number
-  seconds: number
+  /** By default, SECONDS. */
+  seconds?: number
   /** Sends so many requests, however long they take. */
   requests?: number
   method: 'GET' | 'POST'
@@ -23,22 +29,14 @@ export interface Load {
   awake?: boolean
 }
 
+/** Responses per second, and the server's CPU time for each, including what it does after the last one. */
+export const putLoad = (load: Load): Promise<Measurement> => measureCpu([load.pid], () => sendLoad(load))
+
 /** Puts load on a server from a separate process. Resolves to responses per second; rejects if any was not 2xx. */
-export const putLoad = async (load: Load): Promise<number> => {
-  const { ready } = await startProcess<{ successesPerSecond: number; failures: number }>('load-generator.js', {
-    args: [JSON.stringify(load)],
+export const sendLoad = async (load: Load): Promise<{ operations: number; value: number }> => {
+  const { ready } = await startProcess<{ successes: number; seconds: number; failures: number }>('load-generator.js', {
+    args: [JSON.stringify({ seconds: SECONDS, ...load })],
   })
   if (ready.failures > 0) throw new Error(`${ready.failures} requests to ${load.url} failed`)
-  return ready.successesPerSecond
-}
-
-/**
- * The same, with the CPU time that the server takes for each response, including what it does after the last one. It must
- * do nothing else meanwhile.
- */
-export const putMeasuredLoad = async (load: Load, pid: number): Promise<Measurement> => {
-  const startMs = cpuMsOf(pid)
-  const value = await putLoad(load)
-  await idle(pid)
-  return { value, cpuMicrosPerOperation: ((cpuMsOf(pid) - startMs) * 1000) / (value * load.seconds) }
+  return { operations: ready.successes, value: ready.successes / ready.seconds }
 }

@@ -2,18 +2,22 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 let arrived = 0
-let expected = Number.POSITIVE_INFINITY
-let firstMs = 0
+let expected = { count: Number.POSITIVE_INFINITY, warmUp: Number.POSITIVE_INFINITY }
+let warmMs = 0
 const server = createServer((request, response) => {
   request.resume()
   response.writeHead(204).end()
-  if (arrived === 0) firstMs = performance.now()
   arrived += 1
-  if (arrived === expected) process.send?.({ rate: (arrived - 1) / ((performance.now() - firstMs) / 1000) })
+  const { count, warmUp } = expected
+  if (arrived === warmUp) {
+    warmMs = performance.now()
+    process.send?.('warm')
+  }
+  if (arrived === count) process.send?.({ rate: (count - warmUp) / ((performance.now() - warmMs) / 1000) })
 })
-process.on('message', (message: 'stop' | { count: number }) => {
+process.on('message', (message: 'stop' | typeof expected) => {
   if (message === 'stop') process.exit(0)
-  expected = message.count
+  expected = message
   arrived = 0
 })
 server.listen(0, '127.0.0.1', () =>

@@ -1,10 +1,13 @@
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
+import { on } from 'node:events'
+import type { Measurement } from './compare.ts'
+import { measureCpu } from './cpu.ts'
 import { startProcess, stopProcess } from './processes.ts'
 
 export interface Receiver {
   url: string
-  /** Counts requests up to `count`, then resolves to their rate per second. */
-  rateOf(count: number): Promise<number>
+  /** Measures a process that sends `count` requests, from the time at which `warmUp` of them have arrived. */
+  measure(start: () => Promise<ChildProcess>, size: { count: number; warmUp: number }): Promise<Measurement>
   stop(): Promise<void>
 }
 
@@ -13,10 +16,17 @@ export const startReceiver = async (): Promise<Receiver> => {
   const { child, ready } = await startProcess<{ url: string }>('receiver-process.js')
   return {
     url: ready.url,
-    rateOf: async count => {
-      child.send({ count })
-      const [{ rate }] = await once(child, 'message')
-      return rate
+    measure: async (start, size) => {
+      const messages = on(child, 'message')
+      child.send(size)
+      const sender = await start()
+      await messages.next()
+      const measurement = await measureCpu([sender.pid as number], async () => {
+        const [{ rate }] = (await messages.next()).value
+        return { operations: size.count - size.warmUp, value: rate }
+      })
+      await stopProcess(sender)
+      return measurement
     },
     stop: () => stopProcess(child),
   }
