@@ -1,6 +1,7 @@
 import { isInstalled } from '../test/support/outside.ts'
 import type { Benchmark, Measurement } from './support/compare.ts'
 import { measureCpu } from './support/cpu.ts'
+import { withFolder } from './support/folder.ts'
 import type { RepeatedRequest } from './support/latency-process.ts'
 import { putLoad } from './support/load.ts'
 import { startProcess, stopProcess } from './support/processes.ts'
@@ -56,6 +57,19 @@ const startOurs: Start = async provider => {
     profile: 'gateway',
   })
   return { ...asRun(server), pid: server.pid, stop: server.stop }
+}
+
+const startFloor: Start = async provider => {
+  const { folder, discard } = await withFolder()
+  const { child, ready } = await startProcess<{ url: string; keys: string[] }>('floor-server.js', {
+    args: [folder, baseUrlOf(provider)],
+    ...(process.env['BENCH_PROFILE'] && { profile: 'floor' }),
+  })
+  const stop = async () => {
+    await stopProcess(child)
+    await discard()
+  }
+  return { ...asRun(ready), pid: child.pid as number, stop }
 }
 
 /** Runs per second over 50 connections, and the CPU time of the gateway for each. */
@@ -117,5 +131,13 @@ export const gateway: Benchmark[] = [
     unit: 'µs',
     goal: { atMost: on({ '20': 2.4, '24': 2.7 }) },
     prepare: against(startPortkey, addedLatencyOf),
+  },
+  {
+    name: 'floor',
+    question: 'sync runs, 50 connections, by an OpenAI model at a server that answers at once',
+    baseline: 'the smallest server that keeps the guarantees',
+    unit: 'runs/s',
+    cpuGoal: { atMost: 1.4 },
+    prepare: against(startFloor, rateOf),
   },
 ]

@@ -25,6 +25,7 @@ export const startReceiver = async (): Promise<Receiver> => {
         const [{ rate }] = (await messages.next()).value
         return { operations: size.count - size.warmUp, value: rate }
       })
+      await messages.return?.()
       await stopProcess(sender)
       return measurement
     },
