@@ -11,6 +11,7 @@ import { measureFairness, showFairness } from './fairness.ts'
 import { gateway } from './gateway.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight, showInFlight } from './in-flight.ts'
+import { measureLatency, showLatency } from './latency.ts'
 import { ledger } from './ledger.ts'
 import { limits } from './limits.ts'
 import { mcp } from './mcp.ts'
@@ -67,6 +68,7 @@ const report = <Measured>(name: string, measure: () => Promise<Measured>, show: 
 })
 
 const reports = [
+  report('latency', measureLatency, showLatency),
   report('memory', measureMemory, showMemory),
   report('verifier-memory', measureVerifierMemory, showVerifierMemory),
   report('in-flight', measureInFlight, showInFlight),
