@@ -107,7 +107,8 @@ const against =
 
 const portkey = {
   baseline: '@portkey-ai/gateway, which proxies the same call to the same server',
-  missing: () => (isInstalled('portkey') ? undefined : 'install it with npm ci --ignore-scripts --prefix test/outside'),
+  missing: () =>
+    isInstalled('portkey') ? undefined : 'Portkey is not installed: npm ci --ignore-scripts --prefix test/outside',
 }
 
 /** The goals on Node.js 20 are higher, because Portkey's gateway is slower there. */

@@ -4,6 +4,7 @@ import { measureAttacks, showAttacks } from './attacks.ts'
 import { auditVerify, auditVerifyWorkers } from './audit-verify.ts'
 import { balance } from './balance.ts'
 
+import { durableSteps } from './durable-steps.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
 import { eventStoreReplay } from './event-store-replay.ts'
@@ -51,6 +52,7 @@ const benchmarks: Benchmark[] = [
     auditVerify,
     auditVerifyWorkers,
     sealing,
+    durableSteps,
   ],
   ...gateway,
   ...[redisViews, redisProjector, twoProcesses],

@@ -1,6 +1,6 @@
 import type { Receipt } from '../../schemas/catalog.ts'
 import { accountStream, loginStream } from '../../schemas/events.ts'
-import type { RunId } from '../../schemas/primitives.ts'
+import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
 import { account } from '../../src/domain/account/account.ts'
@@ -43,13 +43,7 @@ export const fillLog = async (
     const accountId = newAccountId(systemRandom)
     const stream = accountStream(accountId)
     let folded = unfolded(account.initial)
-    const open = {
-      type: 'OpenAccount',
-      accountId,
-      identity: { kind: 'email', address: `a${index}@b.c` },
-      tester: false,
-      welcomeMicros: 10 ** 15,
-    } as const
+    const open = opening(accountId, index)
     const ofLogin = loginStream(loginOf(open.identity))
     const linked = logins.extend(
       ofLogin,
@@ -85,7 +79,16 @@ export const fillLog = async (
   }
 }
 
-const queue = (runId: RunId, receipt: Receipt, webhookUrl?: string): QueueRun => ({
+export const opening = (accountId: AccountId, index: number) =>
+  ({
+    type: 'OpenAccount',
+    accountId,
+    identity: { kind: 'email', address: `a${index}@b.c` },
+    tester: false,
+    welcomeMicros: 10 ** 15,
+  }) as const
+
+export const queue = (runId: RunId, receipt: Receipt, webhookUrl?: string): QueueRun => ({
   type: 'QueueRun',
   run: {
     runId,

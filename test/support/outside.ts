@@ -14,6 +14,7 @@ const programs = {
   conformance: '@modelcontextprotocol/conformance/dist/index.js',
   inspector: '@modelcontextprotocol/inspector/clients/launcher/build/index.js',
   portkey: '@portkey-ai/gateway/build/start-server.js',
+  dbos: '@dbos-inc/dbos-sdk/dist/src/index.js',
 }
 type Program = keyof typeof programs
 
