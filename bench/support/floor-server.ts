@@ -19,13 +19,13 @@ import { Agent } from 'undici'
  * key, limits and deduplicates requests, checks and prices the input, and makes two durable appends of chained events
  * around one request to the provider. A failed run is refunded in the append that ends it. All state is folded from the
  * log, also at the start, which checks the chain and ends interrupted runs. Each request leaves a log line, and a worker
- * keeps the views. It has one model, one price, and no way to read the views.
+ * keeps the views. It has one model, one rule for prices, and no way to read the views.
  */
 const [folder = '', providerUrl = ''] = process.argv.slice(2)
 
 const KEY = `tg_sk_live_${'0'.repeat(32)}`
 const WELCOME_MICROS = 10 ** 15
-const PRICE_MICROS = 20_000
+const PRICE = { baseMicros: 20_000, microsPerCharacter: 10 }
 const COST_MICROS_PER_TOKEN = 15
 const MAX_REQUESTS_PER_MINUTE = 1_000_000
 const MAX_RUNS_IN_FLIGHT = 1_000
@@ -46,11 +46,12 @@ const Completion = Type.Object({
 })
 const events = {
   AccountOpened: Type.Object({ keyHash: Text, balanceAfterMicros: Micros }),
-  CreditsDebited: Type.Object({ runId: RunId, amountMicros: Micros, balanceAfterMicros: Micros }),
-  RunStarted: Type.Object({
-    ...{ runId: RunId, ...RunRequest.properties, requestHash: Text },
-    idempotencyKey: Type.Optional(Text),
+  CreditsDebited: Type.Object({
+    ...{ runId: RunId, amountMicros: Micros, balanceAfterMicros: Micros },
+    receipt: Type.Object({ baseMicros: Micros, microsPerCharacter: Micros, characters: Type.Integer() }),
+    ...{ requestHash: Text, idempotencyKey: Type.Optional(Text) },
   }),
+  RunStarted: Type.Object({ runId: RunId, ...RunRequest.properties }),
   RunCompleted: Type.Object({ runId: RunId, text: Text, costMicros: Micros }),
   CreditsRefunded: Type.Object({ runId: RunId, amountMicros: Micros, balanceAfterMicros: Micros }),
   RunFailed: Type.Object({ runId: RunId, error: Text }),
@@ -68,6 +69,7 @@ const checks = Object.fromEntries(Object.entries(events).map(([type, shape]) => 
 
 interface Run {
   startedAt: string
+  amountMicros: number
   requestHash: string
   /** What the client gets, once the run has ended. */
   answer?: object
@@ -102,23 +104,29 @@ const fold = (account: Account, { type, data, at, revision }: Event) => {
       accounts.set(account.id, account)
       accountOfKey.set(data.keyHash, account)
       break
-    case 'RunStarted': {
-      const run = { startedAt: at, requestHash: data.requestHash }
+    case 'CreditsDebited': {
+      const run = { startedAt: at, amountMicros: data.amountMicros, requestHash: data.requestHash }
       account.openRuns.set(data.runId, run)
       if (data.idempotencyKey !== undefined) account.requests.set(data.idempotencyKey, run)
       break
     }
     case 'RunCompleted':
-      end(account, data.runId, { status: 'completed', output: { text: data.text }, credits: PRICE_MICROS / 10_000 }, at)
+      end(account, data.runId, { status: 'completed', output: { text: data.text } }, at)
+      break
+    case 'CreditsRefunded':
+      openRun(account, data.runId).amountMicros -= data.amountMicros
       break
     case 'RunFailed':
-      end(account, data.runId, { status: 'failed', error: data.error, credits: 0 }, at)
+      end(account, data.runId, { status: 'failed', error: data.error }, at)
   }
 }
 
+const openRun = (account: Account, runId: string) => account.openRuns.get(runId) as Run
+
 const end = (account: Account, runId: string, outcome: object, at: string) => {
-  const run = account.openRuns.get(runId) as Run
-  run.answer = { id: runId, object: 'run', ...outcome, started_at: run.startedAt, ended_at: at }
+  const run = openRun(account, runId)
+  const credits = run.amountMicros / 10_000
+  run.answer = { id: runId, object: 'run', ...outcome, credits, started_at: run.startedAt, ended_at: at }
   account.openRuns.delete(runId)
 }
 
@@ -151,12 +159,9 @@ const append = async (account: Account, ...facts: Fact[]): Promise<void> => {
 
 /** Ends a run whose work failed, with its refund. */
 const fail = (account: Account, runId: string, error: string) => {
-  const refund = { amountMicros: PRICE_MICROS, balanceAfterMicros: account.balanceMicros + PRICE_MICROS }
-  return append(
-    account,
-    { type: 'CreditsRefunded', data: { runId, ...refund } },
-    { type: 'RunFailed', data: { runId, error } },
-  )
+  const { amountMicros } = openRun(account, runId)
+  const refund = { runId, amountMicros, balanceAfterMicros: account.balanceMicros + amountMicros }
+  return append(account, { type: 'CreditsRefunded', data: refund }, { type: 'RunFailed', data: { runId, error } })
 }
 
 const restart = async () => {
@@ -211,49 +216,48 @@ router.post('/v1/run', koaBody(), async ctx => {
   if (known && !known.answer) return ctx.throw(409)
   // What a repeated request gets must be on the disk, too.
   if (known) await committed
-  ctx.body =
-    known?.answer ?? (await run(account, { ...request, requestHash, ...(idempotencyKey && { idempotencyKey }) }))
+  ctx.body = known?.answer ?? (await run(account, request, { requestHash, ...(idempotencyKey && { idempotencyKey }) }))
   if (!ctx.body) return ctx.throw(402)
 })
 
 /** Resolves to what the client gets; undefined if the balance does not suffice. */
-const run = async (account: Account, request: Omit<Static<Table['RunStarted']>, 'runId'>) => {
-  const balanceAfterMicros = account.balanceMicros - PRICE_MICROS
+const run = async (
+  account: Account,
+  { model, input }: Static<typeof RunRequest>,
+  identity: { requestHash: string; idempotencyKey?: string },
+): Promise<object | undefined> => {
+  const receipt = { ...PRICE, characters: input.prompt.length }
+  const amountMicros = receipt.baseMicros + receipt.characters * receipt.microsPerCharacter
+  const balanceAfterMicros = account.balanceMicros - amountMicros
   if (balanceAfterMicros < 0) return undefined
   const runId = randomUUID()
-  const debit = { runId, amountMicros: PRICE_MICROS, balanceAfterMicros }
-  const accepted = append(
-    account,
-    { type: 'CreditsDebited', data: debit },
-    { type: 'RunStarted', data: { runId, ...request } },
-  )
-  const started = account.openRuns.get(runId) as Run
+  const debit = { runId, amountMicros, balanceAfterMicros, receipt, ...identity }
+  const started = { runId, model, input }
+  const accepted = append(account, { type: 'CreditsDebited', data: debit }, { type: 'RunStarted', data: started })
+  const opened = openRun(account, runId)
   await accepted
   try {
-    const { choices, usage } = await complete(request.input.prompt)
-    const costMicros = usage.total_tokens * COST_MICROS_PER_TOKEN
-    await append(account, {
-      type: 'RunCompleted',
-      data: { runId, text: choices[0]?.message.content ?? '', costMicros },
-    })
+    const { choices, usage } = await complete(input.prompt)
+    const text = choices[0]?.message.content ?? ''
+    const completed = { runId, text, costMicros: usage.total_tokens * COST_MICROS_PER_TOKEN }
+    await append(account, { type: 'RunCompleted', data: completed })
   } catch {
     await fail(account, runId, 'provider_error')
   }
-  return started.answer
+  return opened.answer
 }
 
 const app = new Koa()
 // The load generator aborts requests when it ends.
 app.silent = true
-app.use(async (ctx, next) => {
+app.use((ctx, next) => {
   const [startMs, requestId] = [performance.now(), randomUUID()]
   ctx.set('X-Request-Id', requestId)
-  await next()
-  const { method, path, status, state } = ctx
-  logger.info(
-    { requestId, method, path, status, account: state['account'], ms: performance.now() - startMs },
-    'request',
-  )
+  ctx.res.once('finish', () => {
+    const { method, path, status, state } = ctx
+    logger.info({ requestId, method, path, status, account: state['account'], ms: performance.now() - startMs })
+  })
+  return next()
 })
 app.use(router.routes())
 
