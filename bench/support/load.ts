@@ -38,5 +38,6 @@ export const sendLoad = async (load: Load): Promise<{ operations: number; value:
     args: [JSON.stringify({ seconds: SECONDS, ...load })],
   })
   if (ready.failures > 0) throw new Error(`${ready.failures} requests to ${load.url} failed`)
+  if (ready.successes === 0) throw new Error(`no request to ${load.url} was answered in time`)
   return { operations: ready.successes, value: ready.successes / ready.seconds }
 }
