@@ -21,7 +21,7 @@ import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Retirements } from '../catalog/retirements.ts'
 import { newRunId } from '../ids.ts'
-import { type ProviderRoute as Route, upstreamOf } from '../providers/routes.ts'
+import { type ProviderRoute, upstreamOf } from '../providers/routes.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import { findRepeat, type RepeatDependencies } from './idempotency.ts'
@@ -43,12 +43,12 @@ export interface Starter {
    * Chooses the route that is tried first, and takes a permit of its provider; undefined if no permit is free for the
    * account.
    */
-  reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Route | undefined
-  releaseRoute(route: Route, accountId: AccountId): void
+  reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): ProviderRoute | undefined
+  releaseRoute(route: ProviderRoute, accountId: AccountId): void
   /** How long no provider takes the run, as far as this process knows; undefined if one takes it now. */
   waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined
   /** Starts the work of a run whose start is durable, on its reserved route. Resolves to the events that ended it. */
-  beginRun(run: RunToDo, route: Route): Promise<Recorded<AccountEvent>[]>
+  beginRun(run: RunToDo, route: ProviderRoute): Promise<Recorded<AccountEvent>[]>
 }
 
 /** A run to submit to a provider. */
@@ -206,7 +206,7 @@ export class Runs {
   }
 
   /** Begins the work of a started run. Returns its state when the wait ends. */
-  async #whenWorkedOn(row: RunRow, run: RunToDo, route: Route, options: RunOptions): Promise<RunRow> {
+  async #whenWorkedOn(row: RunRow, run: RunToDo, route: ProviderRoute, options: RunOptions): Promise<RunRow> {
     const { starter, clock } = this.#dependencies
     const waitMs = options.waitMs ?? defaultWaitMs(row)
     const untilMs = clock.monotonicMs() + waitMs
