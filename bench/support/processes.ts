@@ -10,10 +10,11 @@ const UNLIMITED = {
   ...{ RUNS_IN_FLIGHT_PER_KEY: '0', RUNS_IN_FLIGHT_PER_ACCOUNT: '0' },
 }
 
-// A benchmark that fails leaves no process behind.
+// A benchmark that fails or is interrupted leaves no process behind.
 process.on('exit', () => {
   for (const child of running) child.kill()
 })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 /** Starts a script of this folder as a process, and resolves to its first message. */
 export const startProcess = async <Ready>(
