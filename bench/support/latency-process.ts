@@ -7,17 +7,15 @@ export interface RepeatedRequest {
   body: object
 }
 
-const REQUESTS = 1_000
-
 /** Enough for both sides to have compiled what they run. */
 const WARM_UP = 200
 
 /** Sends one request after another on one connection, and tells the median of the times to the answers. */
-const { url, headers, body } = JSON.parse(process.argv[2] as string) as RepeatedRequest
+const { url, headers, body, requests } = JSON.parse(process.argv[2] as string) as RepeatedRequest & { requests: number }
 const dispatcher = new Agent({ connections: 1 })
 const sent = { dispatcher, method: 'POST', headers, body: JSON.stringify(body) } as const
 const times: number[] = []
-for (let index = 0; index < WARM_UP + REQUESTS; index++) {
+for (let index = 0; index < WARM_UP + requests; index++) {
   const startMs = performance.now()
   const answer = await request(url, sent)
   const text = await answer.body.text()
@@ -25,5 +23,5 @@ for (let index = 0; index < WARM_UP + REQUESTS; index++) {
   if (index >= WARM_UP) times.push(performance.now() - startMs)
 }
 times.sort((a, b) => a - b)
-const medianMicros = (times[REQUESTS / 2] as number) * 1000
-process.send?.({ medianMicros, requests: WARM_UP + REQUESTS }, () => process.exit(0))
+const medianMicros = (times[Math.floor(requests / 2)] as number) * 1000
+process.send?.({ medianMicros, sent: WARM_UP + requests }, () => process.exit(0))
