@@ -164,13 +164,6 @@ interface LateStart {
   submitted: RunId[]
 }
 
-interface LateStart {
-  core: Core
-  accountId: AccountId
-  runId: RunId
-  submitted: RunId[]
-}
-
 /** A service whose log confirms the first start of a run only after some time, and the views that it shares. */
 const slowToStart = async (
   t: Test,
@@ -206,7 +199,8 @@ const slowToStart = async (
     }
     return appended
   }
-  const parts = { providers: { sandbox: provider }, limits: { permitsPerProvider: 2 } }
+  // An account gets half of the permits: one for the start, and one to take the run over.
+  const parts = { providers: { sandbox: provider }, limits: { permitsPerProvider: 4 } }
   const service = await startService(t, { folder, clock, log: { ...log, append }, ...parts })
   const customer = await openServiceAccount(service, { tester: true, credits: 1000 })
   const run = () => customer.run({ model, input: { prompt: 'hello' } }, { Prefer: prefer })
@@ -246,9 +240,18 @@ t.test('a run that counts as lost while its start is confirmed is submitted once
   const outcome = new Promise<ProviderOutcome>(resolve => {
     finish = resolve
   })
-  const takenOver = ({ submitted }: LateStart) => until('the run is taken over', () => submitted.length > 0)
+  let start: LateStart | undefined
+  const takenOver = async (late: LateStart) => {
+    await until('the run is taken over', () => late.submitted.length > 0)
+    start = late
+  }
   const { run, submitted } = await slowToStart(t, 11_000, takenOver, { model: 'gen-4-5', outcome })
-  await until('the start is confirmed', () => submitted.length > 0)
+  const { core, accountId } = await until('the start is confirmed', () => start)
+  // A second submission would first take the lease, and then read the account. Both are done in order.
+  for (let round = 0; round < 3; round++) {
+    await core.views.lease(['another'], 'another', 0, 1)
+    await core.accounts.currentState(accountId)
+  }
   finish(doneFor({ endpoint: 'gen-4-5-t2v', input: {} }))
   await run()
   await until('another run is submitted', () => submitted.length > 1)
