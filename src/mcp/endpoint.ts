@@ -1,4 +1,5 @@
 import type { McpEndpoint } from '../http/dependencies.ts'
+import { answerDirectly, directCallOf } from './direct-call.ts'
 import { withoutNullArguments } from './loose-arguments.ts'
 import { allowOrigins } from './origins.ts'
 import type { Protocol } from './protocol.ts'
@@ -33,7 +34,9 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...dependencies }: 
       ctx.state.isRead = tool?.annotations.readOnlyHint ?? true
       // Every message that calls no tool, such as initialize and tools/list, only describes the service.
       if (!tool) unwrap(await dependencies.services.descriptors.protocol(ctx.state.caller))
-      await (await opened()).answer(ctx, message)
+      const direct = directCallOf(ctx, message)
+      if (direct) await answerDirectly(ctx, direct, dependencies)
+      else await (await opened()).answer(ctx, message)
     },
     close: async () => (await protocol)?.close(),
   }

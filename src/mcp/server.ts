@@ -6,8 +6,8 @@ import {
   type ServerOptions,
   type Tool as ToolListed,
 } from '@modelcontextprotocol/server'
-import { info } from '../http/descriptions/api-info.ts'
 import { clientSchema } from '../http/openapi/client-schema.ts'
+import { about } from './direct-call.ts'
 import { outline } from './outline.ts'
 import type { Call, Tool, ToolDependencies } from './tool.ts'
 import { toolNamed, tools } from './tools.ts'
@@ -37,8 +37,6 @@ const READ_INSTRUCTIONS = [
 
 /** The tools depend on the scope of the key, and change only with a new version. */
 const OF_KEY = { ttlMs: 3_600_000, cacheScope: 'private' } as const
-
-const about = { name: 'tollgate', title: info.title, version: info.version }
 
 const optionsWith = (instructions: string): ServerOptions => ({
   capabilities: { tools: { listChanged: false } },
