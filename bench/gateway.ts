@@ -118,7 +118,7 @@ const on = (major: { '20': number; '24': number }) =>
 export const gateway: Benchmark[] = [
   {
     name: 'gateway',
-    question: 'sync runs, 50 connections, by an OpenAI model at a server that answers at once',
+    question: 'sync runs, 50 connections, by OpenAI’s adapter at a server that answers at once',
     ...portkey,
     unit: 'runs/s',
     goal: { atLeast: on({ '20': 2, '24': 1.3 }) },
@@ -135,7 +135,7 @@ export const gateway: Benchmark[] = [
   },
   {
     name: 'floor',
-    question: 'sync runs, 50 connections, by an OpenAI model at a server that answers at once',
+    question: 'sync runs, 50 connections, by OpenAI’s adapter at a server that answers at once',
     baseline: 'the smallest server that keeps the guarantees',
     unit: 'runs/s',
     cpuGoal: { atMost: 1.4 },

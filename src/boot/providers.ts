@@ -3,7 +3,7 @@ import { SANDBOX } from '../../schemas/primitives.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { AllowedAddresses } from '../adapters/outbound/allowed-address.ts'
 import { proxyFault } from '../adapters/outbound/proxy.ts'
-import { openVendorFetch } from '../adapters/outbound/vendor-fetch.ts'
+import { openVendorRequests } from '../adapters/outbound/vendor-requests.ts'
 import { createAnthropicProvider } from '../adapters/provider/anthropic/provider.ts'
 import { createElevenLabsProvider } from '../adapters/provider/elevenlabs/provider.ts'
 import { createFalProvider } from '../adapters/provider/fal/provider.ts'
@@ -16,6 +16,7 @@ import { bindingsOf as shippedBindingsOf } from '../catalog/shipped.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
+import type { RequestVendor } from '../ports/vendor-request.ts'
 import { CALLBACKS_PATH } from '../services/files/addresses.ts'
 import { type CheckedAccount, checkAccounts } from '../services/providers/check-accounts.ts'
 import type { ProviderAccount } from '../services/providers/provider-account.ts'
@@ -48,8 +49,8 @@ export const openProviders = (
   { providers, bindingsOf = shippedBindingsOf }: TestOverrides,
 ): Providers => {
   const { config, clock, useInputMedia } = dependencies
-  const { fetch, close } = openVendorFetch(config.proxy)
-  const accounts = providers ? substituted(providers) : openAccounts(dependencies, fetch)
+  const { request, close } = openVendorRequests(config.proxy)
+  const accounts = providers ? substituted(providers) : openAccounts(dependencies, request)
   const own: ProviderAccount[] = providers
     ? []
     : [{ provider: SANDBOX, account: SANDBOX, client: createSandboxProvider({ useInputMedia, clock }) }]
@@ -75,13 +76,13 @@ export const checkVendorAccounts = async (
   dependencies: Pick<Dependencies, 'config' | 'masterSecret'>,
 ): Promise<CheckedAccount[]> => {
   const { config } = dependencies
-  const { fetch, close } = openVendorFetch(config.proxy)
+  const { request, close } = openVendorRequests(config.proxy)
   const check = async (chosen: Config['providers'][number]) => {
     // Adapters do not know the proxy, and would blame something else.
     let fault: string | undefined
-    const fetchOrNote: VendorDependencies['fetch'] = (input, init) =>
-      fetch(input, init).catch(async error => {
-        fault = await proxyFault(config.proxy, input instanceof Request ? input.url : String(input))
+    const requestOrNote: RequestVendor = (url, sent) =>
+      request(url, sent).catch(async error => {
+        fault = await proxyFault(config.proxy, url)
         throw error
       })
     const own = {
@@ -90,7 +91,7 @@ export const checkVendorAccounts = async (
       clock: systemClock,
       useInputMedia: noInputMedia,
     }
-    const accounts = openAccounts(own, fetchOrNote)
+    const accounts = openAccounts(own, requestOrNote)
     const checked = await checkAccounts(systemClock, accounts)
     await Promise.all(accounts.map(({ client }) => client.close()))
     return checked.map(each => (each.fault && fault ? { ...each, fault } : each))
@@ -117,7 +118,7 @@ export const configuredRoutes = ({
 
 const openAccounts = (
   { config, masterSecret, useInputMedia }: Dependencies,
-  fetch: VendorDependencies['fetch'],
+  request: RequestVendor,
 ): ProviderAccount[] =>
   config.providers.flatMap(({ provider, keys, baseUrl }) =>
     keys.map(key => ({
@@ -126,7 +127,7 @@ const openAccounts = (
       client: factories[provider]({
         key,
         baseUrl,
-        fetch,
+        request,
         useInputMedia,
         webhookUrl: webhookUrl(config.publicUrl, provider),
       }),

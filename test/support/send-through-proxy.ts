@@ -1,6 +1,6 @@
 import { proxyFetch } from '../../src/adapters/outbound/proxy.ts'
 import { createOutbound } from '../../src/adapters/outbound/undici.ts'
-import { openVendorFetch } from '../../src/adapters/outbound/vendor-fetch.ts'
+import { openVendorRequests } from '../../src/adapters/outbound/vendor-requests.ts'
 
 // A separate process, because Node.js reads trusted certificates only at start.
 const [url = '', noProxy = '', ...targets] = process.argv.slice(2)
@@ -13,15 +13,10 @@ const addresses: Record<string, string[]> = {
 }
 const lookup = async (host: string) => (addresses[host] ?? []).map(address => ({ address, family: 4 }))
 const outbound = createOutbound({ allowPrivate: false, lookup, proxy })
-const vendor = openVendorFetch(proxy)
+const vendor = openVendorRequests(proxy)
 const identityFetch = proxyFetch(proxy)
 const forms: Record<string, (target: string) => Promise<unknown>> = {
-  vendor: async target => (await vendor.fetch(target, { method: 'POST', body: '{}' })).status,
-  form: async target => {
-    const body = new FormData()
-    body.set('a', 'b')
-    return (await vendor.fetch(target, { method: 'POST', body })).status
-  },
+  vendor: async target => (await vendor.request(target, { method: 'POST', headers: {}, body: '{}' })).status,
   identity: async target => (await identityFetch(target)).status,
   webhook: async target => (await outbound.post(target, { headers: {}, body: '{}', timeoutMs: 20_000 })).status,
   file: async target => (await outbound.get(target, { maxBytes: 1000, timeoutMs: 20_000 })).mimeType,

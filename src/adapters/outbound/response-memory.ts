@@ -1,7 +1,7 @@
 /** The memory of a response that is being read. */
 export interface HeldResponse {
-  /** Resolves once there is memory for this many more bytes. Rejects if the signal aborts first. */
-  grow(sizeBytes: number, signal: AbortSignal | null): Promise<void>
+  /** Counts bytes that have arrived. False if the response must pause until it is resumed. */
+  grow(sizeBytes: number): boolean
   /** The response was read or abandoned. */
   close(): void
 }
@@ -12,55 +12,34 @@ export interface HeldResponse {
  */
 export class ResponseMemory {
   readonly #totalBytes: number
-  /** The bytes of each response, oldest first. */
-  readonly #held = new Map<HeldResponse, number>()
-  readonly #waiting = new Set<() => void>()
+  /** How to resume each response, oldest first. */
+  readonly #held = new Map<HeldResponse, () => void>()
   #sumBytes = 0
 
   constructor(totalBytes: number) {
     this.#totalBytes = totalBytes
   }
 
-  open(): HeldResponse {
+  /** `resume` may be called at any time until the response is closed. */
+  open(resume: () => void): HeldResponse {
+    let ownBytes = 0
     const response: HeldResponse = {
-      grow: async (sizeBytes, signal) => {
-        while (this.#sumBytes + sizeBytes > this.#totalBytes && !this.#isOldest(response)) await this.#closing(signal)
-        this.#add(response, sizeBytes)
+      grow: sizeBytes => {
+        ownBytes += sizeBytes
+        this.#sumBytes += sizeBytes
+        return this.#mayGrow(response)
       },
       close: () => {
-        this.#add(response, -(this.#held.get(response) ?? 0))
-        this.#held.delete(response)
-        for (const look of this.#waiting) look()
+        if (!this.#held.delete(response)) return
+        this.#sumBytes -= ownBytes
+        for (const [each, resume] of this.#held) if (this.#mayGrow(each)) resume()
       },
     }
-    this.#held.set(response, 0)
+    this.#held.set(response, resume)
     return response
   }
 
-  #isOldest(response: HeldResponse): boolean {
-    return this.#held.keys().next().value === response
-  }
-
-  #add(response: HeldResponse, sizeBytes: number) {
-    this.#held.set(response, (this.#held.get(response) ?? 0) + sizeBytes)
-    this.#sumBytes += sizeBytes
-  }
-
-  /** Resolves when another response closes. */
-  async #closing(signal: AbortSignal | null): Promise<void> {
-    signal?.throwIfAborted()
-    await new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        this.#waiting.delete(look)
-        reject(signal?.reason)
-      }
-      const look = () => {
-        this.#waiting.delete(look)
-        signal?.removeEventListener('abort', leave)
-        resolve()
-      }
-      this.#waiting.add(look)
-      signal?.addEventListener('abort', leave, { once: true })
-    })
+  #mayGrow(response: HeldResponse): boolean {
+    return this.#sumBytes < this.#totalBytes || this.#held.keys().next().value === response
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { VendorAnswer, VendorRequest } from '../../ports/vendor-request.ts'
 import { base64Length, DATA_URL, decodeInSlices, encodeInSlices, toBase64 } from './base64.ts'
 import { assertParseable } from './json-limits.ts'
 
@@ -37,24 +38,23 @@ export class LargeFiles {
   }
 
   /** Replaces the names in a request with their files. */
-  insert(request: string): { sizeBytes: number; body: AsyncIterable<Uint8Array> } | undefined {
-    if (this.#files.size === 0) return undefined
+  insert(request: VendorRequest): VendorRequest {
+    const { headers, body } = request
+    if (this.#files.size === 0 || typeof body !== 'string') return request
     const names = new RegExp(`(${[...this.#files.keys()].join('|')})`)
-    const pieces = request.split(names).map(piece => this.#files.get(piece) ?? piece)
+    const pieces = body.split(names).map(piece => this.#files.get(piece) ?? piece)
     const sizes = pieces.map(piece => (typeof piece === 'string' ? Buffer.byteLength(piece) : base64Length(piece)))
-    return { sizeBytes: sizes.reduce((sum, size) => sum + size, 0), body: inTurns(pieces) }
+    // States the length, since some servers accept no body in chunks.
+    const length = String(sizes.reduce((sum, size) => sum + size, 0))
+    return { ...request, headers: { ...headers, 'content-length': length }, body: inTurns(pieces) }
   }
 
   /** Replaces the files in a response with names. Rejects if the remaining document is too long to parse. */
-  async extract(answer: Response): Promise<Response> {
-    const { status, statusText, headers } = answer
-    if (!mayBeLarge(headers)) return answer
-    const whole = Buffer.from(await answer.arrayBuffer())
-    const document = this.#place ? await this.#extractFrom(whole, this.#place) : whole
+  async extract({ headers, body }: Omit<VendorAnswer, 'status'>): Promise<VendorAnswer['body']> {
+    if (body.length <= MIN_LARGE_BYTES || FILE_TYPE.test(headers['content-type'] ?? '')) return body
+    const document = this.#place ? await this.#extractFrom(body, this.#place) : body
     await assertParseable(document)
-    const short = new Headers(headers)
-    short.set('content-length', String(document.byteLength))
-    return new Response(document, { status, statusText, headers: short })
+    return document
   }
 
   /**
@@ -88,11 +88,7 @@ export class LargeFiles {
   }
 }
 
-/** Some clients parse any content type. */
-const mayBeLarge = (headers: Headers): boolean =>
-  !FILE_TYPE.test(headers.get('content-type') ?? '') &&
-  !(Number(headers.get('content-length') ?? Number.NaN) <= MIN_LARGE_BYTES)
-
+/** Types that are not parsed. Some clients parse any other type. */
 const FILE_TYPE = /^(image|video|audio|application\/octet-stream)\b/i
 
 /** The start of the Base64 in a string; undefined if the string cannot hold a file. */

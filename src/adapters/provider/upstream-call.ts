@@ -1,12 +1,7 @@
 import type { Failed, ProviderFault } from '../../ports/provider.ts'
-import { encodeForm } from './form.ts'
+import type { RequestVendor, VendorAnswer, VendorRequest } from '../../ports/vendor-request.ts'
+import { headerOf } from './callback.ts'
 import { LargeFiles } from './large-files.ts'
-
-/** Far more than responses with pictures in Base64 have. Larger results come as addresses. */
-const MAX_ANSWER_BYTES = 128 * 1024 * 1024
-
-/** Longer errors are cut off. */
-const MAX_ERROR_BYTES = 64 * 1024
 
 /** The longest text of a provider that is shown to a client. */
 const MAX_WORDS = 300
@@ -48,46 +43,64 @@ export interface Reading {
 }
 
 /** A provider's response that is not a success. */
-export interface Refusal {
-  status: number
-  headers: Headers
+export interface Refusal extends Omit<VendorAnswer, 'body'> {
   /** Parsed JSON, or text. */
   body: unknown
 }
 
+interface JsonRequest extends Pick<VendorRequest, 'headers' | 'signal'> {
+  body?: object | undefined
+}
+
+const JSON_TYPE = 'application/json'
+
 /**
- * One call through a vendor's client. The client uses this `fetch`, which makes at most one request: automatic retries
- * would submit a paid job again.
+ * One call to a vendor, with or without the vendor's client. Makes at most one request: the automatic retries of some
+ * clients would submit a paid job again.
  */
 export class UpstreamCall {
   /** The headers of the response, which some clients drop. */
-  headers: Headers | undefined
-  /** The large files of the request and the response. The client sees only their names. */
+  headers: VendorAnswer['headers'] | undefined
+  /** The large files of the request and the response. JSON has names in their place. */
   readonly files: LargeFiles
   #refusal: Refusal | undefined
   #hasSent = false
   #error: unknown
-  readonly #fetch: typeof fetch
+  readonly #request: RequestVendor
 
-  constructor(request: typeof fetch, files = new LargeFiles()) {
-    this.#fetch = request
+  constructor(request: RequestVendor, files = new LargeFiles()) {
+    this.#request = request
     this.files = files
   }
 
   /** Throws for any status except 2xx, so that all clients fail alike. */
-  readonly fetch: typeof fetch = async (input, init) => {
+  async send(url: string, request: VendorRequest): Promise<VendorAnswer> {
     if (this.#hasSent) throw this.#error ?? new Error('this call has already sent its request')
     this.#hasSent = true
     try {
-      const response = await send(this.#fetch, this.files, input, init)
-      this.headers = response.headers
-      if (response.ok) return await this.files.extract(bounded(response))
-      this.#refusal = { status: response.status, headers: response.headers, body: await readError(response) }
-      throw new Error(`status ${response.status}`)
+      const answer = await this.#request(url, this.files.insert(request))
+      const { status, headers, body } = answer
+      this.headers = headers
+      if (status >= 200 && status < 300) return { status, headers, body: await this.files.extract(answer) }
+      this.#refusal = { status, headers, body: parsed(body) }
+      throw new Error(`status ${status}`)
     } catch (error) {
       this.#error = error
       throw error
     }
+  }
+
+  /** GETs, or POSTs JSON. */
+  sendJson(url: string, { headers, body, signal }: JsonRequest): Promise<VendorAnswer> {
+    if (body === undefined) return this.send(url, { headers, signal })
+    const described = { 'content-type': JSON_TYPE, ...headers }
+    return this.send(url, { method: 'POST', headers: described, body: JSON.stringify(body), signal })
+  }
+
+  /** GETs JSON, or POSTs JSON and gets JSON. */
+  async json<Answer>(url: string, { headers, ...request }: JsonRequest): Promise<Answer> {
+    const { body } = await this.sendJson(url, { ...request, headers: { accept: JSON_TYPE, ...headers } })
+    return JSON.parse(body.toString())
   }
 
   /**
@@ -151,6 +164,8 @@ const byStatus = (status: number): Meaning => {
   if (status === 402) return 'out_of_quota'
   if (status === 404 || status === 410) return 'gone'
   if (status === 429) return 'rate_limited'
+  // A redirect is not followed.
+  if (status < 400) return 'unknown'
   return status < 500 ? 'invalid_input' : 'overloaded'
 }
 
@@ -186,10 +201,11 @@ export const jobFailed = (
 const unavailable = { kind: 'failed', code: 'provider_error', message: 'The provider is not available now.' } as const
 
 /** Seconds or a date; https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
-const retryAfterOf = (headers: Headers): number | undefined => {
-  const text = headers.get('retry-after-ms') ?? headers.get('retry-after')
+const retryAfterOf = (headers: VendorAnswer['headers']): number | undefined => {
+  const inMs = headerOf(headers, 'retry-after-ms')
+  const text = inMs ?? headerOf(headers, 'retry-after')
   if (!text) return undefined
-  const scale = headers.has('retry-after-ms') ? 1 : 1000
+  const scale = inMs === undefined ? 1000 : 1
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * scale : Date.parse(text) - Date.now()
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
 }
@@ -223,63 +239,11 @@ const codeOf = (error: unknown): string => {
   return cause === undefined ? '' : codeOf(cause)
 }
 
-/** Fails when the body exceeds the limit. A stated length is checked at once. */
-const bounded = (response: Response): Response => {
-  const length = Number(response.headers.get('content-length') ?? Number.NaN)
-  const isKnown = length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding')
-  if (isKnown || !response.body) return response
-  return new Response(response.body.pipeThrough(limit(MAX_ANSWER_BYTES)), response)
-}
-
-const limit = (maxBytes: number): TransformStream<Uint8Array, Uint8Array> => {
-  let sizeBytes = 0
-  return new TransformStream({
-    transform(chunk, controller) {
-      sizeBytes += chunk.byteLength
-      if (sizeBytes > maxBytes) controller.error(new Error(`the answer has more than ${maxBytes} bytes`))
-      else controller.enqueue(chunk)
-    },
-  })
-}
-
-const readError = async (response: Response): Promise<unknown> => {
-  let text = ''
-  const decoder = new TextDecoder()
+const parsed = (body: Buffer): unknown => {
+  const text = body.toString()
   try {
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk as Uint8Array, { stream: true })
-      if (text.length > MAX_ERROR_BYTES) break
-    }
     return JSON.parse(text)
   } catch {
     return text
   }
-}
-
-/** Sends a client's request in any form, with its large files. */
-export const send = async (
-  request: typeof fetch,
-  files: LargeFiles,
-  input: Parameters<typeof fetch>[0],
-  init?: RequestInit,
-): Promise<Response> => {
-  if (input instanceof URL) return send(request, files, input.href, init)
-  if (input instanceof Request) {
-    const { url, method, headers, signal } = input
-    return send(request, files, url, { method, headers, signal, body: await input.text() })
-  }
-  const headers = new Headers(init?.headers)
-  const sendInTurns = (sizeBytes: number, inTurns: AsyncIterable<Uint8Array>) => {
-    // Sets the length, since not every server accepts chunked bodies.
-    headers.set('content-length', String(sizeBytes))
-    const body = inTurns as unknown as NonNullable<RequestInit['body']>
-    return request(input, { ...init, headers, body, duplex: 'half' })
-  }
-  if (init?.body instanceof FormData) {
-    const { contentType, sizeBytes, body } = encodeForm(init.body)
-    headers.set('content-type', contentType)
-    return sendInTurns(sizeBytes, body)
-  }
-  const filled = typeof init?.body === 'string' ? files.insert(init.body) : undefined
-  return filled ? sendInTurns(filled.sizeBytes, filled.body) : request(input, init)
 }

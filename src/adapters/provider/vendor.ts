@@ -1,6 +1,7 @@
 import { fileParameters } from '../../domain/catalog/inputs.ts'
 import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
 import type { Failed, FileReference, Job } from '../../ports/provider.ts'
+import type { RequestVendor } from '../../ports/vendor-request.ts'
 
 /** An account at a vendor, from the configuration. */
 export interface VendorAccount {
@@ -17,7 +18,7 @@ export const assertKey = (key: string, variable: string): void => {
 
 /** The dependencies of every vendor's adapter. */
 export interface VendorDependencies extends VendorAccount {
-  fetch: typeof fetch
+  request: RequestVendor
   useInputMedia: UseInputMedia
   /** The address to which the vendor can report ended jobs. Polls also find them. */
   webhookUrl?: string | undefined

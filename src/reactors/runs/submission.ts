@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Failed, ProviderOutcome, Submitted } from '../../ports/provider.ts'
@@ -28,7 +29,8 @@ export class Submission {
   readonly #chosen: ProviderRoute | undefined
   readonly #abort = new AbortController()
   /** The outcome if the submission is ended from outside. */
-  #ending: Failed | undefined
+  readonly #ended: Promise<Failed | undefined>
+  #resolveEnded!: (outcome: Failed | undefined) => void
   #route: ProviderRoute | undefined
   #isAsked = false
 
@@ -37,6 +39,11 @@ export class Submission {
     this.run = run
     this.#chosen = chosen
     this.#dependencies = dependencies
+    // The parts of a call all listen.
+    setMaxListeners(Number.POSITIVE_INFINITY, this.#abort.signal)
+    this.#ended = new Promise(resolve => {
+      this.#resolveEnded = resolve
+    })
   }
 
   /** The route of the answer, or the last route that was tried. */
@@ -58,12 +65,8 @@ export class Submission {
     const leftMs = Math.min(Date.parse(startedAt), nowMs) + timeoutMs - nowMs
     // A run that was taken over may have no time left; its work must not be paid for.
     if (leftMs <= 0) return timedOut(this.run)
-    const { signal } = this.#abort
-    const ended = new Promise<Failed | undefined>(resolve => {
-      signal.addEventListener('abort', () => resolve(this.#ending), { once: true })
-    })
     const deadline = clock.timer(leftMs, () => this.#end(timedOut(this.run)))
-    return Promise.race([ended, this.#submit()]).finally(() => deadline.cancel())
+    return Promise.race([this.#ended, this.#submit()]).finally(() => deadline.cancel())
   }
 
   cancel() {
@@ -77,7 +80,7 @@ export class Submission {
   }
 
   #end(failure: Failed | undefined) {
-    this.#ending = failure
+    this.#resolveEnded(failure)
     this.#abort.abort()
   }
 
@@ -113,21 +116,21 @@ export class Submission {
     this.#route = route
     this.#isAsked = true
     const { account, upstream } = route
-    const { runId, accountId, endpoint, input, mode, timeoutMs } = this.run
+    const { runId, accountId, endpoint, input, mode } = this.run
     const { routes, breakers, clock, logger } = this.#dependencies
     const { signal: stop } = this.#abort
     const { provider, client } = account
     if (route !== this.#chosen) routes.passTurn(route)
     breakers.beginCall(account, upstream.model)
     try {
-      const answer = await callProvider(
-        clock,
-        // A sync answer may take as long as the run, whose time limit ends the call first. A late answer must
-        // not open the circuit breaker: a client may ask for work that takes too long.
-        mode === 'sync' ? timeoutMs + CALL_TIMEOUT_MS : CALL_TIMEOUT_MS,
-        async signal => client.submit({ runId, accountId, endpoint, input, upstream }, signal),
-        stop,
-      )
+      const submit = async (signal: AbortSignal) =>
+        client.submit({ runId, accountId, endpoint, input, upstream }, signal)
+      // A sync answer may take as long as the run, whose time limit ends the call. A late answer must not open the
+      // circuit breaker: a client may ask for work that takes too long.
+      const answer =
+        mode === 'sync'
+          ? await Promise.race([submit(stop), this.#ended.then(() => stop.throwIfAborted()) as Promise<never>])
+          : await callProvider(clock, CALL_TIMEOUT_MS, submit, stop)
       if (answer.kind === 'failed' && answer.fault)
         logger.warn(
           { runId, endpoint, provider, account: account.account, ...answer.fault },

@@ -9,7 +9,7 @@ const meaningOf = async (facts: object, isNested: boolean) => {
   const call = new UpstreamCall(async () => {
     throw isNested ? new TypeError('fetch failed', { cause: error }) : error
   })
-  const thrown = await call.fetch('http://any').catch((error: unknown) => error)
+  const thrown = await call.send('http://any', { headers: {} }).catch((error: unknown) => error)
   try {
     return call.failure(thrown, form, []).fault?.kind
   } catch {

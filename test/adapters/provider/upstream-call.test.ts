@@ -7,7 +7,7 @@ const form: FailureForm = { provider: 'Vendor', rules: [], read: () => ({}) }
 const failedWith = async (code: string) => {
   const error = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
   const call = new UpstreamCall(async () => Promise.reject(error))
-  await call.fetch('https://vendor.example').catch(() => undefined)
+  await call.send('https://vendor.example', { headers: {} }).catch(() => undefined)
   return () => call.failure(error, form, [])
 }
 
@@ -29,13 +29,19 @@ t.test('one that may have been sent may have been accepted', async t => {
   for (const code of codes) t.throws(await failedWith(code), { message: `Vendor did not answer: ${code}` }, code)
 })
 
+t.test('a redirect is not followed, and says nothing of the request', async t => {
+  const call = new UpstreamCall(async () => ({ status: 307, headers: { location: '/' }, body: Buffer.of() }))
+  const error = await call.send('https://vendor.example', { headers: {} }).catch(error => error)
+  t.throws(() => call.failure(error, form, []), { message: 'Vendor answered with 307' })
+})
+
 t.test("a provider's words show a client no key and no address, in whatever form", async t => {
   const key = 'vendor-key-0123456789'
   const encoded = Buffer.from(`Bearer ${key}`).toString('base64')
   const addresses = 'https://vendor.example/?sig=1 HTTPS://vendor.example/?sig=1'
   const message = `bad ${key} (${encoded}) of r8_${'A1b2'.repeat(10)} at ${addresses} use prompt`
-  const call = new UpstreamCall(async () => new Response('{}', { status: 400 }))
-  const error = await call.fetch('https://vendor.example').catch(error => error)
+  const call = new UpstreamCall(async () => ({ status: 400, headers: {}, body: Buffer.from('{}') }))
+  const error = await call.send('https://vendor.example', { headers: {} }).catch(error => error)
   const failed = call.failure(error, { ...form, read: () => ({ message }) }, [key])
   t.equal(failed.message, 'The provider does not accept this input: bad … (…) of … at … … use prompt')
 })

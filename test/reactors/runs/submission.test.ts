@@ -34,6 +34,10 @@ class LateClock implements Clock {
     return started
   }
 
+  get waiting() {
+    return this.#timers.length
+  }
+
   async fire(dueMs: number) {
     for (const timer of this.#timers.toReversed()) {
       if (timer.delayMs <= dueMs && this.#timers.includes(timer)) timer.callback()
@@ -45,6 +49,7 @@ class LateClock implements Clock {
 t.test('a sync run ends at its time limit, and its model goes on, whichever timer fires first', async t => {
   const clock = new LateClock()
   const breakers = new CircuitBreakers(clock)
+  const abandoned = t.capture(breakers, 'abandonCall', breakers.abandonCall)
   const client = { ...instantProvider, submit: () => new Promise<never>(() => undefined) }
   const route = {
     account: { provider: 'slow', account: 'a', client },
@@ -63,8 +68,10 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
     })
     const answer = submission.answer()
     await turn()
+    t.equal(clock.waiting, 1, 'there is one deadline')
     await clock.fire(TIMEOUT_MS)
     t.match(await answer, { kind: 'failed', code: 'provider_timeout' })
+    t.equal(abandoned().length, 1, 'the call ends, although its provider ignores the signal')
   }
   t.same(breakers.openBreakers(), [])
 })

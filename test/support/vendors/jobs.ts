@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { openVendorFetch } from '../../../src/adapters/outbound/vendor-fetch.ts'
+import { openVendorRequests } from '../../../src/adapters/outbound/vendor-requests.ts'
 import type { VendorDependencies } from '../../../src/adapters/provider/vendor.ts'
 import type { UseInputMedia } from '../../../src/ports/input-media.ts'
 import { InputMediaError } from '../../../src/ports/input-media.ts'
@@ -17,9 +17,9 @@ const useInputMedia: UseInputMedia = async ({ url }, _, use) => {
 
 /** The means of an adapter whose vendor is the stub at a URL. */
 export const vendorDependencies = (t: Test, key: string, baseUrl: string): VendorDependencies => {
-  const { fetch, close } = openVendorFetch()
+  const { request, close } = openVendorRequests()
   t.teardown(close)
-  return { key, baseUrl, fetch, useInputMedia }
+  return { key, baseUrl, request, useInputMedia }
 }
 
 export const vendorJob = (operation: string, parameters: Record<string, unknown>, model = 'model-x'): Job => ({

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import type { Test } from 'tap'
-import { openVendorFetch } from '../../../src/adapters/outbound/vendor-fetch.ts'
+import { openVendorRequests } from '../../../src/adapters/outbound/vendor-requests.ts'
 import type { VendorDependencies } from '../../../src/adapters/provider/vendor.ts'
 import { type InputMedia, InputMediaError, type UseInputMedia } from '../../../src/ports/input-media.ts'
 
@@ -10,12 +10,12 @@ export const pictureBytes = Buffer.from('a picture')
 
 /** The means of an adapter, with the fetch of the service. */
 export const vendorDependencies = (t: Test, baseUrl: string, key: string): VendorDependencies => {
-  const { fetch, close } = openVendorFetch()
+  const { request, close } = openVendorRequests()
   t.teardown(close)
   return {
     key,
     baseUrl,
-    fetch,
+    request,
     useInputMedia: ({ url }, _signal, use) => {
       if (url !== picture.fileUrl) return Promise.reject(new InputMediaError('The address returned text/html.'))
       return use({ mimeType: 'image/png', bytes: pictureBytes })

@@ -2,48 +2,46 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import type { InputMedia } from '../../../ports/input-media.ts'
 import type { ProviderOutcome, Work } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
-import { jobFailed, type UpstreamCall } from '../upstream-call.ts'
-import { type ApiVersion, through } from './client.ts'
+import { jobFailed } from '../upstream-call.ts'
 
-/** Parameters that only the older version of the API accepts. */
-const SAMPLING = ['temperature', 'top_k', 'top_p']
+/** The newer version refuses sampling parameters: https://platform.claude.com/docs/en/api/versioning */
+export type ApiVersion = '2023-06-01' | '2026-10-21'
+
+export const versionFor = (parameters: Record<string, unknown>): ApiVersion =>
+  ['temperature', 'top_k', 'top_p'].some(name => name in parameters) ? '2023-06-01' : '2026-10-21'
 
 /** Far longer than any model ID. */
 const MAX_VERSION_LENGTH = 200
 
 /**
- * https://platform.claude.com/docs/en/api/messages. The parameters are those of the API, except that a `prompt`, with
- * an optional `image`, may replace `messages`.
+ * The request of https://platform.claude.com/docs/en/api/messages. The parameters are those of the API, except that a
+ * `prompt`, with an optional `image`, replaces `messages`.
  */
-export const createMessage = async (
-  client: Anthropic,
+export const toRequest = (
   model: string,
-  parameters: Record<string, unknown>,
-  call: UpstreamCall,
-  signal: AbortSignal,
-): Promise<ProviderOutcome> => {
-  const version: ApiVersion = SAMPLING.some(name => name in parameters) ? '2023-06-01' : '2026-10-21'
-  return outcomeOf(await client.messages.create(toRequest(model, parameters), through(call, version, signal)))
-}
-
-const toRequest = (model: string, { prompt, image, system, ...rest }: Record<string, unknown>) => {
-  const content = image === undefined ? prompt : [image, { type: 'text', text: prompt }]
+  { prompt, image, system, ...rest }: Record<string, unknown>,
+): Anthropic.MessageCreateParamsNonStreaming => {
+  const text = prompt as string
+  const content = image === undefined ? text : [image as Anthropic.ImageBlockParam, { type: 'text' as const, text }]
   return {
-    ...(prompt !== undefined && { messages: [{ role: 'user', content }] }),
-    ...rest,
-    ...(system !== '' && { system }),
+    messages: [{ role: 'user', content }],
+    ...(rest as { max_tokens: number }),
+    ...(system !== '' && { system: system as string }),
     model,
-  } as unknown as Anthropic.MessageCreateParamsNonStreaming
+  }
 }
 
-export const toImageBlock = ({ mimeType, bytes }: InputMedia, files: LargeFiles) => ({
+export const toImageBlock = ({ mimeType, bytes }: InputMedia, files: LargeFiles): Anthropic.ImageBlockParam => ({
   type: 'image',
-  source: { type: 'base64', media_type: mimeType, data: files.toBase64(bytes) },
+  source: {
+    type: 'base64',
+    media_type: mimeType as Anthropic.Base64ImageSource['media_type'],
+    data: files.toBase64(bytes),
+  },
 })
 
-/** The client returns text if a proxy answers instead of the API. */
-const outcomeOf = (answer: unknown): ProviderOutcome => {
-  const { content, stop_reason: reason, model, usage } = (answer ?? {}) as Partial<Anthropic.Message>
+export const outcomeOf = (answer: Anthropic.Message | null): ProviderOutcome => {
+  const { content, stop_reason: reason, model, usage }: Partial<Anthropic.Message> = answer ?? {}
   const work: Work = {
     ...(typeof model === 'string' && { version: model.slice(0, MAX_VERSION_LENGTH) }),
     units: unitsOf(usage),

@@ -4,35 +4,36 @@ import type { Job, Provider, ProviderOutcome } from '../../../ports/provider.ts'
 import { checkFailure } from '../check-failure.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
-import { openClient, through } from './client.ts'
 import { failures } from './failures.ts'
-import { createMessage, toImageBlock } from './messages.ts'
+import { type ApiVersion, outcomeOf, toImageBlock, toRequest, versionFor } from './messages.ts'
+
+const ANTHROPIC_URL = 'https://api.anthropic.com'
 
 /** Anthropic. Its only operation is `messages`, which requires `parameters.max_tokens`. */
 export const createAnthropicProvider = (dependencies: VendorDependencies): Provider => {
-  assertKey(dependencies.key, 'ANTHROPIC_API_KEY')
-  let opened: Promise<Anthropic> | undefined
-  const client = () => {
-    opened ??= openClient(dependencies)
-    return opened
-  }
+  const { key, baseUrl = ANTHROPIC_URL, request, useInputMedia } = dependencies
+  assertKey(key, 'ANTHROPIC_API_KEY')
+  const headersOf = (version: ApiVersion) => ({ authorization: `Bearer ${key}`, 'anthropic-version': version })
   const submit = async (job: Job, signal: AbortSignal): Promise<ProviderOutcome> => {
     const { model, operation } = job.upstream
     if (operation !== 'messages') throw new Error(`Anthropic has no operation ${operation}`)
-    const call = new UpstreamCall(dependencies.fetch)
+    const call = new UpstreamCall(request)
     try {
       const toVendor = (media: InputMedia) => toImageBlock(media, call.files)
-      return await withFile(job, dependencies.useInputMedia, signal, toVendor, async parameters =>
-        createMessage(await client(), model, parameters, call, signal),
-      )
+      return await withFile(job, useInputMedia, signal, toVendor, async parameters => {
+        const headers = headersOf(versionFor(parameters))
+        const body = toRequest(model, parameters)
+        return outcomeOf(await call.json<Anthropic.Message>(`${baseUrl}/v1/messages`, { headers, body, signal }))
+      })
     } catch (error) {
-      return unusableFile(error) ?? call.failure(error, failures, [dependencies.key])
+      return unusableFile(error) ?? call.failure(error, failures, [key])
     }
   }
   const check = async (signal: AbortSignal): Promise<void> => {
-    const call = new UpstreamCall(dependencies.fetch)
+    const call = new UpstreamCall(request)
     try {
-      const { data } = await (await client()).models.list({ limit: 1 }, through(call, '2026-10-21', signal))
+      const url = `${baseUrl}/v1/models?limit=1`
+      const { data } = await call.json<Anthropic.ModelInfosPage>(url, { headers: headersOf('2026-10-21'), signal })
       if (data.length === 0) throw new Error('there are no models')
     } catch (error) {
       throw checkFailure(call, error, failures, { ...dependencies, variable: 'ANTHROPIC' })

@@ -1,4 +1,6 @@
 import type { Done, Failed, Provider, UpstreamRequest } from '../../../ports/provider.ts'
+import type { VendorAnswer } from '../../../ports/vendor-request.ts'
+import { headerOf } from '../callback.ts'
 import { checkFailure } from '../check-failure.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, type VendorDependencies } from '../vendor.ts'
@@ -6,31 +8,26 @@ import { failures } from './failures.ts'
 
 const ELEVENLABS_URL = 'https://api.elevenlabs.io'
 
-/** ElevenLabs through its HTTP API, because its client library takes a second to load and logs the key. */
-export const createElevenLabsProvider = ({ key, baseUrl, fetch }: VendorDependencies): Provider => {
+/** ElevenLabs without its client library, which takes a second to load and logs the key. */
+export const createElevenLabsProvider = ({ key, baseUrl, request }: VendorDependencies): Provider => {
   assertKey(key, 'ELEVENLABS_API_KEY')
   const headers = { 'xi-api-key': key }
   const url = (path: string) => (baseUrl ?? ELEVENLABS_URL) + path
   return {
     submit: async ({ upstream }, signal) => {
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(request)
       const { path, body } = requestOf(upstream)
       try {
-        const response = await call.fetch(url(path), {
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json', accept: 'audio/*' },
-          body: JSON.stringify(body),
-          signal,
-        })
-        return outcomeOf(response, new Uint8Array(await response.arrayBuffer()), upstream)
+        const answer = await call.sendJson(url(path), { headers: { ...headers, accept: 'audio/*' }, body, signal })
+        return outcomeOf(answer, upstream)
       } catch (error) {
         return call.failure(error, failures, [key])
       }
     },
     check: async signal => {
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(request)
       try {
-        const models = await (await call.fetch(url('/v1/models'), { headers, signal })).json()
+        const models = await call.json(url('/v1/models'), { headers, signal })
         if (!Array.isArray(models)) throw new Error('the answer is not a list of models')
       } catch (error) {
         throw checkFailure(call, error, failures, { key, baseUrl, variable: 'ELEVENLABS' })
@@ -69,10 +66,10 @@ const pathOf = (operation: string, voice: unknown): string => {
   }
 }
 
-const outcomeOf = (response: Response, bytes: Uint8Array, { parameters }: UpstreamRequest): Done | Failed => {
-  const units = unitsIn(response.headers)
+const outcomeOf = ({ headers, body: bytes }: VendorAnswer, { parameters }: UpstreamRequest): Done | Failed => {
+  const units = unitsIn(headers)
   const work = units && { work: { units } }
-  const isFile = !/^(text\/|application\/json)/i.test(response.headers.get('content-type') ?? '')
+  const isFile = !/^(text\/|application\/json)/i.test(headers['content-type'] ?? '')
   if (!isFile || bytes.byteLength === 0)
     return { kind: 'failed', code: 'provider_error', message: 'The provider returned no sound.', ...work }
   const { output_format: format = 'mp3' } = parameters
@@ -91,7 +88,7 @@ const mimeTypes: Record<string, string> = {
 }
 
 /** Billed credits: https://elevenlabs.io/docs/api-reference/introduction */
-const unitsIn = (headers: Headers): Record<string, number> | undefined => {
-  const cost = headers.get('character-cost')
-  return cost !== null && /^\d+(\.\d+)?$/.test(cost) ? { 'character-cost': Number(cost) } : undefined
+const unitsIn = (headers: VendorAnswer['headers']): Record<string, number> | undefined => {
+  const cost = headerOf(headers, 'character-cost')
+  return cost !== undefined && /^\d+(\.\d+)?$/.test(cost) ? { 'character-cost': Number(cost) } : undefined
 }

@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
 import type { ReadCallback } from '../../../ports/provider.ts'
+import type { RequestVendor } from '../../../ports/vendor-request.ts'
 import { bodyOf, headerOf, isRecent, VendorKeys } from '../callback.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
@@ -14,8 +15,11 @@ const MAX_KEYS = 16
  * Reads fal's callbacks, which fal signs: https://fal.ai/docs/documentation/model-apis/inference/webhooks A callback
  * names its job by the request ID, the last part of the job ID.
  */
-export const createFalCallback = ({ baseUrl, fetch }: Pick<VendorDependencies, 'baseUrl' | 'fetch'>): ReadCallback => {
-  const keys = new VendorKeys(signal => fetchKeys(`${baseUrl ?? KEYS_ORIGIN}/.well-known/jwks.json`, fetch, signal))
+export const createFalCallback = ({
+  baseUrl,
+  request,
+}: Pick<VendorDependencies, 'baseUrl' | 'request'>): ReadCallback => {
+  const keys = new VendorKeys(signal => fetchKeys(`${baseUrl ?? KEYS_ORIGIN}/.well-known/jwks.json`, request, signal))
   return async (headers, rawBody, nowMs) => {
     const [requestId, userId, time, signature] = ['request-id', 'user-id', 'timestamp', 'signature'].map(name =>
       headerOf(headers, `x-fal-webhook-${name}`),
@@ -31,11 +35,11 @@ export const createFalCallback = ({ baseUrl, fetch }: Pick<VendorDependencies, '
   }
 }
 
-const fetchKeys = async (url: string, request: typeof fetch, signal: AbortSignal): Promise<KeyObject[]> => {
+const fetchKeys = async (url: string, request: RequestVendor, signal: AbortSignal): Promise<KeyObject[]> => {
   const call = new UpstreamCall(request)
   let found: unknown
   try {
-    found = ((await (await call.fetch(url, { signal })).json()) as { keys?: unknown } | null)?.keys
+    found = (await call.json<{ keys?: unknown } | null>(url, { headers: {}, signal }))?.keys
   } catch (error) {
     throw new Error(`fal's keys cannot be fetched: ${call.unanswered(error, { provider: 'fal' }).message}`)
   }

@@ -1,4 +1,5 @@
 import type { FalClient } from '@fal-ai/client'
+import { clientFetch } from '../client-fetch.ts'
 import type { UpstreamCall } from '../upstream-call.ts'
 import type { VendorAccount } from '../vendor.ts'
 
@@ -14,7 +15,7 @@ export const openFal = async (
   const { createFalClient } = await import('@fal-ai/client')
   return createFalClient({
     credentials: key,
-    fetch: withoutRetries(call.fetch),
+    fetch: withoutRetries(clientFetch(call)),
     retry: { maxRetries: 0 },
     requestMiddleware: async request => ({ ...request, url: addressOf(request.url, baseUrl, path) }),
   })

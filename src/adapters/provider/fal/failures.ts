@@ -1,4 +1,5 @@
 import type { Failed } from '../../../ports/provider.ts'
+import { headerOf } from '../callback.ts'
 import { type FailureForm, jobFailed, type Refusal } from '../upstream-call.ts'
 
 /** Types of errors that do not blame the request: https://fal.ai/docs/documentation/model-apis/request-errors */
@@ -51,7 +52,7 @@ export const failedJob = (
   secrets: readonly string[],
 ): Failed | undefined => {
   const { code, message } = falFailures.read(body)
-  const type = code ?? headers.get('x-fal-error-type') ?? state.errorType ?? ''
+  const type = code ?? headerOf(headers, 'x-fal-error-type') ?? state.errorType ?? ''
   const hasFailed = state.error !== undefined || state.errorType !== undefined
   const isGone = status === 404 || status === 410
   // A gateway that cannot reach fal states no type. A later poll finds out more.

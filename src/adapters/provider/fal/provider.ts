@@ -27,7 +27,7 @@ const NO_JOB = 'fal-ai/flux/requests/00000000-0000-4000-8000-000000000000'
 
 /** An account at fal. Its operation is `queue`: https://fal.ai/docs/documentation/model-apis/inference/queue */
 export const createFalProvider = (dependencies: VendorDependencies): Provider => {
-  const { key, baseUrl, fetch, useInputMedia } = dependencies
+  const { key, baseUrl, request, useInputMedia } = dependencies
   assertKey(key, 'FAL_KEY')
   // A key has two parts. A response may repeat either.
   const secrets = [key, ...key.split(':').filter(part => part.length > 7)]
@@ -49,7 +49,7 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
   /** Rejects if the job's state is unknown. */
   const readState = async (jobId: string, signal: AbortSignal): Promise<JobState | Failed> => {
     const { app, requestId } = namesOf(jobId)
-    const call = new UpstreamCall(fetch)
+    const call = new UpstreamCall(request)
     try {
       const client = await openFal(dependencies, call, `${jobId}/status`)
       return stateOf(await client.queue.status(app, { requestId, abortSignal: signal }))
@@ -65,7 +65,7 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
     signal: AbortSignal,
   ): Promise<ProviderOutcome> => {
     const { app, requestId } = namesOf(jobId)
-    const call = new UpstreamCall(fetch, new LargeFiles(DATA_URL_PLACE))
+    const call = new UpstreamCall(request, new LargeFiles(DATA_URL_PLACE))
     let result: unknown
     try {
       const client = await openFal(dependencies, call, jobId)
@@ -82,7 +82,7 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
   return {
     async submit(job, signal) {
       if (job.upstream.operation !== 'queue') throw new Error(`fal has no operation ${job.upstream.operation}`)
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(request)
       const toVendor = ({ mimeType, bytes }: InputMedia) => toDataUrl(mimeType, call.files.toBase64(bytes))
       return withFile(job, useInputMedia, signal, toVendor, input => submit(job, input, call, signal)).catch(error => {
         const unusable = unusableFile(error)
@@ -101,7 +101,7 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
 
     async cancel({ jobId }, signal) {
       const { app, requestId } = namesOf(jobId)
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(request)
       try {
         const client = await openFal(dependencies, call, `${jobId}/cancel`)
         await client.queue.cancel(app, { requestId, abortSignal: signal })
@@ -114,7 +114,7 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
 
     async check(signal) {
       const { app, requestId } = namesOf(NO_JOB)
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(request)
       try {
         const client = await openFal(dependencies, call, `${NO_JOB}/status`)
         await client.queue.status(app, { requestId, abortSignal: signal })

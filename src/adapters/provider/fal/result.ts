@@ -1,4 +1,6 @@
 import type { Media, ProviderOutcome, Work } from '../../../ports/provider.ts'
+import type { VendorAnswer } from '../../../ports/vendor-request.ts'
+import { headerOf } from '../callback.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { outputFile } from '../output-file.ts'
 import { valuesAt } from '../output-path.ts'
@@ -21,8 +23,8 @@ export const outcomeOf = (
 }
 
 /** The billed units of the model: https://fal.ai/docs/documentation/model-apis/pricing */
-export const workOf = (headers: Headers | undefined): Work => {
-  const stated = headers?.get('x-fal-billable-units') ?? ''
+export const workOf = (headers: VendorAnswer['headers'] = {}): Work => {
+  const stated = headerOf(headers, 'x-fal-billable-units') ?? ''
   return /^\d+(\.\d+)?$/.test(stated) ? { units: { billable_units: Number(stated) } } : {}
 }
 

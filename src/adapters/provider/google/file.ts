@@ -2,7 +2,7 @@ import type { Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
-import { API_VERSION, baseUrlOf } from './client.ts'
+import { API_VERSION, baseUrlOf, headersOf } from './api.ts'
 import { failures } from './failures.ts'
 
 /** A file in the store of the API, such as `/v1beta/files/8xwk4uyz5zyx:download?alt=media`. */
@@ -72,14 +72,12 @@ const download = async (
   url: string,
   signal: AbortSignal,
 ): Promise<Uint8Array | string> => {
-  const call = new UpstreamCall(dependencies.fetch)
+  const call = new UpstreamCall(dependencies.request)
   try {
-    const headers = { 'x-goog-api-key': dependencies.key }
-    const response = await call.fetch(url, { headers, signal, redirect: 'manual' })
-    return new Uint8Array(await response.arrayBuffer())
+    return (await call.send(url, { headers: headersOf(dependencies), signal })).body
   } catch (error) {
     const { status = 0, headers } = call.refusal ?? {}
-    const location = status >= 300 && status < 400 ? headers?.get('location') : undefined
+    const location = status >= 300 && status < 400 ? headers?.location : undefined
     const target = location && URL.canParse(location, url) ? new URL(location, url).href : ''
     if (isHttp(target)) return target
     throw new FileError(call.unanswered(error, failures), status === 404 || status === 410)

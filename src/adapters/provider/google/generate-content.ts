@@ -1,9 +1,17 @@
-import type { Candidate, GenerateContentParameters, GenerateContentResponse, GoogleGenAI, Part } from '@google/genai'
+import type {
+  Candidate,
+  Content,
+  GenerateContentConfig,
+  GenerateContentResponse,
+  Part,
+  SafetySetting,
+  ToolListUnion,
+} from '@google/genai'
 import type { Done, Failed, Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
-import { through } from './client.ts'
+import { headersOf, urlOf } from './api.ts'
 import { failures } from './failures.ts'
 import { contentUnitsOf, listOf, sumOf, workOf } from './usage.ts'
 
@@ -11,7 +19,6 @@ import { contentUnitsOf, listOf, sumOf, workOf } from './usage.ts'
 type Wanted = 'text' | 'media'
 
 interface Request {
-  client: GoogleGenAI
   model: string
   parameters: Record<string, unknown>
   files: LargeFiles
@@ -24,7 +31,7 @@ const FORBIDDEN =
 
 /**
  * https://ai.google.dev/api/generate-content: `contents`, which may be a text preceded by an `image`, and `config`, as
- * in the client. `count` is not part of the API: it makes this many paid calls at once.
+ * in the vendor's client. `count` is not part of the API: it makes this many paid calls at once.
  */
 export const generateContent = async (
   dependencies: VendorDependencies,
@@ -54,26 +61,39 @@ const generateOnce = async (
   wanted: Wanted,
   request: Request,
 ): Promise<Done | Failed> => {
-  const { client, model, signal, parameters, files } = request
-  const { contents, image, config } = parameters
-  const call = new UpstreamCall(dependencies.fetch, files)
+  const { model, signal, parameters, files } = request
+  const call = new UpstreamCall(dependencies.request, files)
   try {
-    const answer = await client.models.generateContent({
-      model,
-      contents: image === undefined ? contents : [{ role: 'user', parts: [image, { text: contents }] }],
-      // By default, the client makes further requests, each paid, to finish a long answer.
-      config: { ...withoutEmpty(config), ...through(call, signal), automaticContinuation: false },
-    } as GenerateContentParameters)
-    return outcomeOf(answer, wanted, files)
+    const url = urlOf(dependencies, `models/${model}:generateContent`)
+    const sent = { headers: headersOf(dependencies), body: toBody(parameters), signal }
+    return outcomeOf(await call.json<GenerateContentResponse>(url, sent), wanted, files)
   } catch (error) {
     return call.failure(error, failures, [dependencies.key])
   }
 }
 
-/** The API refuses an empty instruction. */
-const withoutEmpty = (config: unknown) => {
-  const { systemInstruction, ...rest } = (config ?? {}) as Record<string, unknown>
-  return systemInstruction ? { systemInstruction, ...rest } : rest
+/** The API separates these from the settings of the generation; the vendor's client has one `config` for all. */
+interface Body {
+  contents: Content[]
+  systemInstruction?: Content
+  safetySettings?: SafetySetting[] | undefined
+  tools?: ToolListUnion | undefined
+  generationConfig: GenerateContentConfig
+}
+
+const toBody = ({ contents, image, config = {} }: Record<string, unknown>): Body => {
+  const { systemInstruction, safetySettings, tools, ...generationConfig } = config as GenerateContentConfig
+  const prompt: Part = { text: contents as string }
+  return {
+    contents: [{ role: 'user', parts: image ? [image, prompt] : [prompt] }],
+    // The API refuses an empty instruction.
+    ...(systemInstruction && {
+      systemInstruction: { role: 'user', parts: [{ text: systemInstruction as string }] },
+    }),
+    safetySettings,
+    tools,
+    generationConfig,
+  }
 }
 
 const outcomeOf = (answer: GenerateContentResponse, wanted: Wanted, files: LargeFiles): Done | Failed => {

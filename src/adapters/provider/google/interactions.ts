@@ -40,7 +40,7 @@ export const createInteraction = async (
   call: UpstreamCall,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Submitted> => {
-  const client = await openClient(dependencies, call.fetch)
+  const client = await openClient(dependencies, call)
   const request = {
     ...parameters,
     model,
@@ -60,8 +60,8 @@ export const pollInteraction = async (
   { jobId }: SubmittedJob,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
-  const call = new UpstreamCall(dependencies.fetch, new LargeFiles(FILE_PLACE))
-  const client = await openClient(dependencies, call.fetch)
+  const call = new UpstreamCall(dependencies.request, new LargeFiles(FILE_PLACE))
+  const client = await openClient(dependencies, call)
   return polled(call, async () => {
     const answer: Interaction = await client.interactions.get(jobId, undefined, options(signal))
     return outcomeOf(dependencies, answer, call.files, signal)
@@ -73,8 +73,8 @@ export const cancelInteraction = async (
   { jobId }: SubmittedJob,
   signal: AbortSignal,
 ) => {
-  const call = new UpstreamCall(dependencies.fetch)
-  const client = await openClient(dependencies, call.fetch)
+  const call = new UpstreamCall(dependencies.request)
+  const client = await openClient(dependencies, call)
   await polled(call, async () => client.interactions.cancel(jobId, undefined, options(signal)))
 }
 

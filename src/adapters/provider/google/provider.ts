@@ -1,11 +1,11 @@
-import type { GoogleGenAI } from '@google/genai'
+import type { ListModelsResponse } from '@google/genai'
 import type { InputMedia } from '../../../ports/input-media.ts'
 import type { Job, Provider, ProviderOutcome, Submitted, SubmittedJob } from '../../../ports/provider.ts'
 import { checkFailure } from '../check-failure.ts'
 import { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
-import { openClient, through } from './client.ts'
+import { headersOf, urlOf } from './api.ts'
 import { failures } from './failures.ts'
 import { FILE_PLACE } from './file.ts'
 import { generateContent } from './generate-content.ts'
@@ -23,25 +23,19 @@ const fileForms: Record<string, (mimeType: string, base64: string) => unknown> =
 /** Google's Gemini API: text and pictures in one request, films and music also as jobs. */
 export const createGoogleProvider = (dependencies: VendorDependencies): Provider => {
   assertKey(dependencies.key, 'GOOGLE_API_KEY')
-  let opened: Promise<GoogleGenAI> | undefined
-  const client = () => {
-    opened ??= openClient(dependencies)
-    return opened
-  }
-
   const submit = async (job: Job, signal: AbortSignal): Promise<ProviderOutcome | Submitted> => {
     const { model, operation } = job.upstream
     const toFile = fileForms[operation]
     if (!toFile) throw new Error(`Google has no operation ${operation}`)
     const files = new LargeFiles(FILE_PLACE)
-    const call = new UpstreamCall(dependencies.fetch, files)
+    const call = new UpstreamCall(dependencies.request, files)
     const toVendor = ({ mimeType, bytes }: InputMedia) => toFile(mimeType, files.toBase64(bytes))
     try {
       return await withFile(job, dependencies.useInputMedia, signal, toVendor, async parameters => {
         if (operation === 'interactions') return createInteraction(dependencies, model, parameters, call, signal)
-        if (operation === 'generateVideos') return submitVideo(await client(), model, parameters, call, signal)
+        if (operation === 'generateVideos') return submitVideo(dependencies, model, parameters, call, signal)
         const wanted = operation === 'generateContent.text' ? 'text' : 'media'
-        return generateContent(dependencies, wanted, { client: await client(), model, parameters, files, signal })
+        return generateContent(dependencies, wanted, { model, parameters, files, signal })
       })
     } catch (error) {
       return unusableFile(error) ?? call.failure(error, failures, [dependencies.key])
@@ -51,7 +45,7 @@ export const createGoogleProvider = (dependencies: VendorDependencies): Provider
   const poll = async (job: SubmittedJob, signal: AbortSignal) =>
     job.upstream.operation === 'interactions'
       ? pollInteraction(dependencies, job, signal)
-      : pollVideo(await client(), dependencies, job, signal)
+      : pollVideo(dependencies, job, signal)
 
   /** A film cannot be cancelled. */
   const cancel = async (job: SubmittedJob, signal: AbortSignal): Promise<void> => {
@@ -59,10 +53,11 @@ export const createGoogleProvider = (dependencies: VendorDependencies): Provider
   }
 
   const check = async (signal: AbortSignal): Promise<void> => {
-    const call = new UpstreamCall(dependencies.fetch)
+    const call = new UpstreamCall(dependencies.request)
     try {
-      const { page } = await (await client()).models.list({ config: { pageSize: 1, ...through(call, signal) } })
-      if (page.length === 0) throw new Error('there are no models')
+      const sent = { headers: headersOf(dependencies), signal }
+      const { models } = await call.json<ListModelsResponse>(urlOf(dependencies, 'models?pageSize=1'), sent)
+      if (!models?.length) throw new Error('there are no models')
     } catch (error) {
       throw checkFailure(call, error, failures, { ...dependencies, variable: 'GOOGLE' })
     }

@@ -1,9 +1,9 @@
-import type { GenerateVideosOperation, GenerateVideosParameters, GoogleGenAI } from '@google/genai'
+import type { GenerateVideosOperation, GenerateVideosParameters } from '@google/genai'
 import type { Media, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
 import { LargeFiles } from '../large-files.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
-import { through } from './client.ts'
+import { openClient } from './client.ts'
 import { FILE_PLACE, readFile } from './file.ts'
 import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
 import { listOf } from './usage.ts'
@@ -13,37 +13,33 @@ import { listOf } from './usage.ts'
  * client. The job's ID is the name of the operation.
  */
 export const submitVideo = async (
-  client: GoogleGenAI,
+  dependencies: VendorDependencies,
   model: string,
   { prompt, image, config }: Record<string, unknown>,
   call: UpstreamCall,
   signal: AbortSignal,
 ): Promise<Submitted> => {
+  const client = await openClient(dependencies, call)
   const { name } = await client.models.generateVideos({
     model,
     source: { prompt, image },
-    config: { ...(config ?? {}), ...through(call, signal) },
+    config: { ...(config ?? {}), abortSignal: signal },
   } as GenerateVideosParameters)
   return { kind: 'submitted', jobId: jobIdIn(name), pollAfterMs: POLL_AFTER_MS }
 }
 
 export const pollVideo = async (
-  client: GoogleGenAI,
   dependencies: VendorDependencies,
   { jobId }: SubmittedJob,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
   const { GenerateVideosOperation } = await import('@google/genai')
-  const call = new UpstreamCall(dependencies.fetch, new LargeFiles(FILE_PLACE))
+  const call = new UpstreamCall(dependencies.request, new LargeFiles(FILE_PLACE))
   return polled(call, async () => {
+    const client = await openClient(dependencies, call)
     const operation = Object.assign(new GenerateVideosOperation(), { name: jobId })
-    const config = through(call, signal)
-    return outcomeOf(
-      dependencies,
-      await client.operations.getVideosOperation({ operation, config }),
-      call.files,
-      signal,
-    )
+    const answer = await client.operations.getVideosOperation({ operation, config: { abortSignal: signal } })
+    return outcomeOf(dependencies, answer, call.files, signal)
   })
 }
 

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import type { Done, Failed, Work } from '../../../ports/provider.ts'
-import type { Operation } from './client.ts'
+import { headersOf, type Operation, requestJson, urlOf } from './api.ts'
 
 /** The parsed answer. The client returns text if a proxy answers instead of the API. */
 export const objectIn = <Shape extends object>(answer: Shape): Partial<Shape> => {
@@ -39,11 +39,14 @@ export const failed = (code: Failed['code'], message: string, work: { work?: Wor
 })
 
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech */
-export const speak: Operation = async (client, parameters, options) => {
+export const speak: Operation = async (api, parameters) => {
   const body = parameters as unknown as OpenAI.Audio.SpeechCreateParams
-  const response = await client.audio.speech.create(body, options)
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  const isFile = !/^(text\/|application\/json)/i.test(response.headers.get('content-type') ?? '')
+  const { headers, body: bytes } = await api.call.sendJson(urlOf(api, '/audio/speech'), {
+    headers: headersOf(api),
+    body,
+    signal: api.signal,
+  })
+  const isFile = !/^(text\/|application\/json)/i.test(headers['content-type'] ?? '')
   if (!isFile || bytes.byteLength === 0) return failed('provider_error', 'The provider returned no sound.')
   return { kind: 'done', media: [{ mimeType: mimeTypes[body.response_format ?? 'mp3'], bytes }] }
 }
@@ -61,13 +64,13 @@ const mimeTypes: Record<NonNullable<OpenAI.Audio.SpeechCreateParams['response_fo
  * https://platform.openai.com/docs/api-reference/chat/create, which every compatible server has. `prompt` and
  * `instructions` replace the messages.
  */
-export const answerChat: Operation = async (client, { prompt, instructions, ...parameters }, options) => {
-  const messages = [
-    ...(instructions ? [{ role: 'system', content: instructions }] : []),
-    { role: 'user', content: prompt },
+export const answerChat: Operation = async (api, { prompt, instructions, ...parameters }) => {
+  const messages: OpenAI.ChatCompletionMessageParam[] = [
+    ...(instructions ? [{ role: 'system' as const, content: instructions as string }] : []),
+    { role: 'user', content: prompt as string },
   ]
-  const body = { messages, ...parameters } as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming
-  return outcomeOf(await client.chat.completions.create(body, options))
+  const body: OpenAI.ChatCompletionCreateParamsNonStreaming = { messages, ...(parameters as { model: string }) }
+  return outcomeOf(await requestJson<OpenAI.ChatCompletion>(api, '/chat/completions', body))
 }
 
 const outcomeOf = (answer: OpenAI.ChatCompletion): Done | Failed => {

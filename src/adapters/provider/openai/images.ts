@@ -3,29 +3,32 @@ import type { Done, Failed, Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { outputFile } from '../output-file.ts'
 import { failed, objectIn, workOf } from './answer.ts'
-import type { Operation } from './client.ts'
+import { type Operation, requestJson } from './api.ts'
+import { openClient } from './client.ts'
 
 /** The fields of images in an answer. */
 export const IMAGE_PLACE = /"(b64_json|url)"\s*:\s*"$/
 
 /** https://platform.openai.com/docs/api-reference/images/create */
-export const generateImages: Operation = async (client, parameters, options, files) =>
-  outcomeOf(
-    parameters,
-    await client.images.generate(parameters as unknown as OpenAI.ImageGenerateParams, options),
-    files,
-  )
+export const generateImages: Operation = async (api, parameters) => {
+  const body: OpenAI.ImageGenerateParamsNonStreaming = parameters as { prompt: string }
+  const answer = await requestJson<OpenAI.ImagesResponse>(api, '/images/generations', body)
+  return outcomeOf(parameters, answer, api.call.files)
+}
 
 /** https://platform.openai.com/docs/api-reference/images/createEdit */
-export const editImages: Operation = async (client, parameters, options, files) =>
-  outcomeOf(parameters, await client.images.edit(parameters as unknown as OpenAI.ImageEditParams, options), files)
+export const editImages: Operation = async (api, parameters) => {
+  const client = await openClient(api)
+  const body = parameters as unknown as OpenAI.ImageEditParamsNonStreaming
+  return outcomeOf(parameters, await client.images.edit(body, { signal: api.signal }), api.call.files)
+}
 
 const outcomeOf = (
   { output_format: asked }: Record<string, unknown>,
-  answer: object,
+  answer: OpenAI.ImagesResponse,
   files: LargeFiles,
 ): Done | Failed => {
-  const { data, output_format: format, ...facts } = objectIn(answer as OpenAI.ImagesResponse)
+  const { data, output_format: format, ...facts } = objectIn(answer)
   const images: unknown[] = Array.isArray(data) ? data : []
   // Compatible servers state no format, and make PNG files.
   const mimeType = `image/${format ?? asked ?? 'png'}`

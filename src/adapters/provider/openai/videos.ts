@@ -1,8 +1,11 @@
 import type OpenAI from 'openai'
+import { essenceOf } from '../../../domain/media-types.ts'
 import type { ProviderOutcome, Working } from '../../../ports/provider.ts'
-import { jobFailed, UpstreamCall } from '../upstream-call.ts'
+import { jobFailed } from '../upstream-call.ts'
+import type { VendorDependencies } from '../vendor.ts'
 import { failed, objectIn, workOf } from './answer.ts'
-import { type Operation, through } from './client.ts'
+import { type ApiCall, headersOf, type Operation, openCall, urlOf } from './api.ts'
+import { openClient } from './client.ts'
 import { failures, isContentCode } from './failures.ts'
 
 /** A video takes minutes. */
@@ -12,8 +15,10 @@ const POLL_AFTER_MS = 5_000
 const MAX_JOB_ID_LENGTH = 255
 
 /** https://platform.openai.com/docs/api-reference/videos. OpenAI has turned it off, but other servers have it. */
-export const createVideo: Operation = async (client, parameters, options) => {
-  const answer = await client.videos.create(parameters as unknown as OpenAI.VideoCreateParams, options)
+export const createVideo: Operation = async (api, parameters) => {
+  const client = await openClient(api)
+  const body = parameters as unknown as OpenAI.VideoCreateParams
+  const answer = await client.videos.create(body, { signal: api.signal })
   const { id } = objectIn(answer)
   if (typeof id !== 'string' || id === '' || id.length > MAX_JOB_ID_LENGTH || !id.isWellFormed())
     throw new Error('the answer of OpenAI has no video ID')
@@ -22,34 +27,34 @@ export const createVideo: Operation = async (client, parameters, options) => {
 
 /** Rejects if the video may still be available at the next poll. */
 export const pollVideo = async (
-  client: OpenAI,
-  fetch: typeof globalThis.fetch,
+  dependencies: VendorDependencies,
   jobId: string,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
-  const call = new UpstreamCall(fetch)
+  const api = openCall(dependencies, signal)
   let video: Video
   try {
-    video = objectIn(await client.videos.retrieve(jobId, through(call, signal)))
+    const client = await openClient(api)
+    video = objectIn(await client.videos.retrieve(jobId, { signal }))
   } catch (error) {
-    return goneOrThrow(call, error)
+    return goneOrThrow(api, error)
   }
   const status: string = video.status ?? ''
-  if (status === 'completed') return download(client, fetch, jobId, video, signal)
+  if (status === 'completed') return download(openCall(dependencies, signal), jobId, video)
   return endings[status]?.(video) ?? { kind: 'working', pollAfterMs: POLL_AFTER_MS, ...progressOf(video) }
 }
 
 export const cancelVideo = async (
-  client: OpenAI,
-  fetch: typeof globalThis.fetch,
+  dependencies: VendorDependencies,
   jobId: string,
   signal: AbortSignal,
 ): Promise<void> => {
-  const call = new UpstreamCall(fetch)
+  const api = openCall(dependencies, signal)
   try {
-    await client.videos.delete(jobId, through(call, signal))
+    const client = await openClient(api)
+    await client.videos.delete(jobId, { signal })
   } catch (error) {
-    goneOrThrow(call, error)
+    goneOrThrow(api, error)
   }
 }
 
@@ -69,28 +74,21 @@ const endings: Record<string, (video: Video) => ProviderOutcome> = {
 const cancelled = failed('cancelled', 'The job was cancelled.')
 
 /** Loads the content here, because its address requires the key. */
-const download = async (
-  client: OpenAI,
-  fetch: typeof globalThis.fetch,
-  jobId: string,
-  { model, seconds }: Video,
-  signal: AbortSignal,
-): Promise<ProviderOutcome> => {
-  const call = new UpstreamCall(fetch)
+const download = async (api: ApiCall, jobId: string, { model, seconds }: Video): Promise<ProviderOutcome> => {
+  const url = urlOf(api, `/videos/${encodeURIComponent(jobId)}/content`)
   try {
-    const response = await client.videos.downloadContent(jobId, undefined, through(call, signal))
-    const bytes = new Uint8Array(await response.arrayBuffer())
-    const type = (response.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? ''
+    const { headers, body: bytes } = await api.call.send(url, { headers: headersOf(api), signal: api.signal })
+    const type = essenceOf(headers['content-type'] ?? '')
     const work = workOf({ model, usage: { seconds: Number(seconds) } })
     const isFile = !/^(text\/|application\/json)/i.test(type)
     if (!isFile || bytes.byteLength === 0) return failed('provider_error', 'The provider returned no video.', work)
     return { kind: 'done', media: [{ mimeType: type.startsWith('video/') ? type : 'video/mp4', bytes }], ...work }
   } catch (error) {
-    return goneOrThrow(call, error)
+    return goneOrThrow(api, error)
   }
 }
 
-const goneOrThrow = (call: UpstreamCall, error: unknown): ProviderOutcome => {
+const goneOrThrow = ({ call }: ApiCall, error: unknown): ProviderOutcome => {
   const status = call.refusal?.status
   if (status === 404 || status === 410) return jobFailed('provider_error')
   throw call.unanswered(error, failures)

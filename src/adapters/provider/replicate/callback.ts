@@ -32,7 +32,7 @@ export const createReplicateCallback = (dependencies: VendorDependencies): ReadC
 
 /** https://replicate.com/docs/reference/http#webhooks.default.secret.get */
 const fetchSecret = async (dependencies: VendorDependencies, signal: AbortSignal): Promise<KeyObject> => {
-  const call = new UpstreamCall(dependencies.fetch)
+  const call = new UpstreamCall(dependencies.request)
   let answer: unknown
   try {
     const client = await openReplicate(dependencies, call)

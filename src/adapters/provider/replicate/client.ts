@@ -1,4 +1,5 @@
 import type Replicate from 'replicate'
+import { clientFetch } from '../client-fetch.ts'
 import type { UpstreamCall } from '../upstream-call.ts'
 import type { VendorAccount } from '../vendor.ts'
 
@@ -10,7 +11,7 @@ export const openReplicate = async ({ key, baseUrl }: VendorAccount, call: Upstr
   const { default: Client } = await import('replicate')
   return new Client({
     auth: key,
-    fetch: call.fetch,
+    fetch: clientFetch(call),
     fileEncodingStrategy: 'upload',
     useFileOutput: false,
     ...(baseUrl !== undefined && { baseUrl }),

@@ -21,7 +21,7 @@ export const inputAddress = async (
 ): Promise<string | Failed> => {
   const { mimeType, bytes } = media
   if (bytes.byteLength <= MAX_DATA_URL_BYTES) return toDataUrl(mimeType, toBase64(bytes))
-  const call = new UpstreamCall(dependencies.fetch)
+  const call = new UpstreamCall(dependencies.request)
   try {
     const client = await openReplicate(dependencies, call)
     const { urls } = await client.files.create(await toUpload(media), {}, { signal })

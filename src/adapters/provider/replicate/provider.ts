@@ -14,12 +14,12 @@ const OF_CALL = [401, 402, 403, 408, 429]
 
 /** An account at Replicate. Its operation is `predictions`: https://replicate.com/docs/reference/http */
 export const createReplicateProvider = (dependencies: VendorDependencies): Provider => {
-  const { key, fetch, useInputMedia } = dependencies
+  const { key, request, useInputMedia } = dependencies
   assertKey(key, 'REPLICATE_API_TOKEN')
   const secrets = [key]
 
   const create = async (job: Job, input: Record<string, unknown>, signal: AbortSignal): Promise<Submitted | Failed> => {
-    const call = new UpstreamCall(fetch)
+    const call = new UpstreamCall(request)
     let answer: unknown
     try {
       const client = await openReplicate(dependencies, call)
@@ -52,7 +52,7 @@ export const createReplicateProvider = (dependencies: VendorDependencies): Provi
     },
 
     async poll({ jobId, upstream }, signal) {
-      const call = new UpstreamCall(fetch, new LargeFiles(upstream.output === TEXT ? undefined : DATA_URL_PLACE))
+      const call = new UpstreamCall(request, new LargeFiles(upstream.output === TEXT ? undefined : DATA_URL_PLACE))
       try {
         const client = await openReplicate(dependencies, call)
         return outcomeOf(predictionOf(await client.predictions.get(jobId, { signal })), upstream.output, call.files)
@@ -64,21 +64,21 @@ export const createReplicateProvider = (dependencies: VendorDependencies): Provi
     },
 
     async cancel({ jobId }, signal) {
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(request)
       try {
         const client = await openReplicate(dependencies, call)
         await client.predictions.cancel(jobId, { signal })
       } catch (error) {
         // The prediction has ended or is gone.
         const status = call.refusal?.status
-        if (status !== undefined && status < 500 && !OF_CALL.includes(status)) return
+        if (status !== undefined && status >= 400 && status < 500 && !OF_CALL.includes(status)) return
         throw call.unanswered(error, replicateFailures)
       }
     },
 
     /** https://replicate.com/docs/reference/http#account.get */
     async check(signal) {
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(request)
       try {
         const client = await openReplicate(dependencies, call)
         await client.accounts.current({ signal })

@@ -166,7 +166,6 @@ t.test('answers that are no success', async t => {
     ],
     ['an empty list', [], { ...noText, work: { units: {} } } as ProviderOutcome],
     ['null', null, { ...noText, work: { units: {} } } as ProviderOutcome],
-    ['the page of a proxy', '<html>Hello</html>', { ...noText, work: { units: {} } } as ProviderOutcome],
   ]
   for (const [name, answer, outcome] of cases)
     await t.test(name, async t => {
@@ -268,6 +267,11 @@ t.test('nobody knows what became of the request', async t => {
         response.write('{"id":', () => response.socket?.end())
       },
       /^(the answer of Anthropic could not be read$|Anthropic did not answer: )/,
+    ],
+    [
+      'the page of a proxy',
+      (_request, response) => reply(response, 200, '<html>Hello</html>'),
+      /^the answer of Anthropic is not JSON$/,
     ],
     [
       'the answer is no JSON',

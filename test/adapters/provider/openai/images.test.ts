@@ -19,6 +19,7 @@ t.test('images come back as bytes, with the used tokens', async t => {
   t.same(server.bodies, [{ model: 'gpt-x', ...parameters }])
   const [{ method = '', path = '', headers = {} } = {}] = server.requests
   t.same([method, path], ['POST', '/v1/images/generations'])
+  t.equal(headers['content-type'], 'application/json')
   t.same(
     Object.keys(headers).filter(name => name.startsWith('x-stainless') || name.startsWith('openai')),
     [],
@@ -32,6 +33,8 @@ t.test('an edit sends the file as a form', async t => {
   t.match(answer, { kind: 'done', media: [{ mimeType: 'image/png', bytes: PNG }] })
   const sent = { name: 'file.png', type: 'image/png', bytes: PICTURE }
   t.same(server.bodies, [{ model: 'gpt-x', prompt: 'a coat', n: '1', input_fidelity: 'high', image: sent }])
+  const [{ headers, body } = {}] = server.requests
+  t.equal(headers?.['content-length'], String(body?.byteLength))
   await submit('images.edit', { prompt: 'a coat', image: [image] })
   t.same(server.bodies[1], { model: 'gpt-x', prompt: 'a coat', 'image[]': sent })
 })

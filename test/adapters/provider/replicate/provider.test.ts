@@ -182,7 +182,7 @@ t.test('a prediction is cancelled, and one that is gone needs no cancelling', as
     work: { units: { predict_time: 0.5 } },
   })
   await provider.cancel?.({ ...job, jobId: 'gone' }, signal)
-  for (const status of [401, 429, 500, 503]) {
+  for (const status of [302, 401, 429, 500, 503]) {
     stub.fault = { status, body: {} }
     await t.rejects(Promise.resolve(provider.cancel?.(job, signal)), { message: `Replicate answered with ${status}` })
   }
