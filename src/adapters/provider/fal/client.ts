@@ -31,11 +31,7 @@ const addressOf = (url: string, baseUrl: string | undefined, path: string | unde
  */
 const withoutRetries =
   (request: typeof fetch): typeof fetch =>
-  async (input, init) => {
-    try {
-      const response = await request(input, init)
-      return response.body ? new Response(await response.arrayBuffer(), response) : response
-    } catch (error) {
+  (input, init) =>
+    request(input, init).catch(error => {
       throw new Error(error instanceof Error ? error.message : 'the request failed')
-    }
-  }
+    })
