@@ -20,7 +20,7 @@ const REVISION = '(0|[1-9][0-9]{0,8})'
 export const Moment = (description: string) =>
   about(
     Type.String({ pattern: `^${MOMENT}$` }),
-    `${description} Give a UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC.`,
+    `A UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC. ${description}`,
     '2026-11-01',
   )
 
@@ -47,8 +47,8 @@ export const BalanceQuery = Closed({
     about(
       Type.String({ pattern: `^(${MOMENT}|${REVISION})$` }),
       [
-        'Returns the balance at an earlier moment, with all events up to that moment. Give a UTC time such as',
-        '2026-11-23T18:00:00Z, a date for the start of that day in UTC, or the revision of an event of the account.',
+        'A UTC time such as 2026-11-23T18:00:00Z, a date for the start of that day in UTC, or the revision of an event',
+        'of the account. Returns the balance at that moment, with all events up to that moment.',
       ].join(' '),
       '2026-11-01',
     ),

@@ -15,7 +15,7 @@ const percentsOf = async (shares: number[]): Promise<number[]> => {
     progress: from(shares),
     changes: () => of(completed),
   }
-  const runs = { follow: async () => ({ value: followed }) }
+  const runs = { followRun: async () => ({ value: followed }) }
   const call = { services: { runs }, caller: {}, signal: new AbortController().signal } as unknown as Call
   await followRun(processing, call, percent => percents.push(percent), 60_000)
   return percents
