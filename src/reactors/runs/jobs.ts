@@ -69,12 +69,14 @@ export class Jobs {
     }
   }
 
-  /** Ends the runs that are still followed with a failure, and polls no more. */
+  /** Ends the runs that are still followed with a failure, if possible, and polls no more. */
   async stop(failure: Failed) {
     for (const followed of this.#followed.values()) followed.end(failure)
     this.#stopPolling()
     await this.#pollDue()
     await Promise.all(this.#polls)
+    // The views or the log did not respond, so another process has to end these runs.
+    for (const { ended } of this.#followed.values()) ended?.([])
   }
 
   followJob(run: JobRun, pollAfterMs: number, ended?: FollowedJob['ended']) {

@@ -188,6 +188,15 @@ const polledJob = async (t: Test) => {
 
 const working: Working = { kind: 'working', pollAfterMs: 60_000 }
 
+t.test('a stop ends although the views show no job, and the run is left to another process', async t => {
+  const views = { get: async () => undefined } as unknown as ViewStore
+  const jobs = jobsOf(t, { poll: async () => t.fail('the job is polled') as never, views })
+  const run = task(newRunId(systemRandom))
+  const ended = new Promise(resolve => jobs.followJob(run, 60_000, resolve))
+  await jobs.stop(failure)
+  t.same(await ended, [])
+})
+
 t.test('a job that is reported during a poll is polled once more', async t => {
   const { row, jobs, answers, released, nextPoll } = await polledJob(t)
   jobs.followJob(row, 0)
