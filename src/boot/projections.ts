@@ -6,7 +6,7 @@ import type { RowAddress, ViewStore } from '../ports/view-store.ts'
 import { deriveKey } from '../services/derive-key.ts'
 import { openScratchViews } from './stores.ts'
 
-/** What every thread that reads or writes views must agree on: the projections, and the MACs of rows. */
+/** The projections and the MACs of rows, which must be the same in every thread that reads or writes views. */
 export const openProjections = (masterSecret: string, openEmpty: OpenScratch = openScratchViews) => {
   const projections = new ProjectionSet(all)
   const key = deriveKey(masterSecret, 'rows')

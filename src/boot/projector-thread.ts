@@ -10,7 +10,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { RowAddress } from '../ports/view-store.ts'
 import type { Config } from './config.ts'
 
-/** What the thread needs to open the stores. */
+/** The settings with which the thread opens the stores. */
 export type ProjectorOrder = Pick<Config, 'eventStore' | 'viewStore' | 'logLevel'> & { masterSecret: string }
 
 /** To the thread: this process has appended up to a position, or a reader waits until the views have passed one. */
@@ -45,8 +45,6 @@ export class ProjectorThread {
   #announced: Position = BEFORE_FIRST
   /** The highest position that the thread knows a reader waits for. */
   #awaited: Position = BEFORE_FIRST
-  /** Before the start has succeeded, its caller learns of an error. */
-  #die: (error: unknown) => void = () => undefined
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -70,24 +68,24 @@ export class ProjectorThread {
       unlisten()
       subscription.unsubscribe()
     }
+    let isStarted = false
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (report: ProjectorReport) => {
-        if (report === 'started') resolve()
-        else if ('forged' in report) this.#dependencies.onForged(report.forged)
+        if (report === 'started') {
+          isStarted = true
+          resolve()
+        } else if ('forged' in report) this.#dependencies.onForged(report.forged)
         else {
           progress.adopt(report.state, report.changes)
           this.#announce()
         }
       })
       worker.once('error', error => {
-        reject(asFault(error))
-        this.#die(error)
+        if (!isStarted) return reject(asFault(error))
+        this.#dependencies.logger.fatal({ err: error }, 'the projector failed; stopping the process')
+        process.exit(1)
       })
     })
-    this.#die = error => {
-      this.#dependencies.logger.fatal({ err: error }, 'the projector failed; stopping the process')
-      process.exit(1)
-    }
   }
 
   async stop(): Promise<void> {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Sends one request to a vendor, and reads the whole answer. A refusal or a redirect is an answer; a rejection means
- * that there is none, or none that can be read.
+ * Sends one request to a vendor, and reads the whole response. Refusals and redirects are responses. Rejects without a
+ * readable response.
  */
 export type RequestVendor = (url: string, request: VendorRequest) => Promise<VendorAnswer>
 
@@ -17,6 +17,6 @@ export interface VendorRequest {
 export interface VendorAnswer {
   status: number
   headers: IncomingHttpHeaders
-  /** Of a long error, only the beginning. */
+  /** Only the start of a long error. */
   body: Buffer<ArrayBuffer>
 }

@@ -4,25 +4,25 @@ import type { RequestVendor, VendorAnswer } from '../../ports/vendor-request.ts'
 import { openProxyAgent, type ProxySettings } from './proxy.ts'
 import { type HeldResponse, ResponseMemory } from './response-memory.ts'
 
-/** A provider that cannot be reached is passed over; DNS, TCP and TLS take several round trips. */
+/** Runs skip a provider that cannot be reached. DNS, TCP and TLS take several round trips. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Shorter than what servers keep, so that hardly any request goes to a connection that its server has just closed. */
+/** Shorter than the keep-alive of servers, so that requests rarely use a connection that its server has just closed. */
 const KEEP_ALIVE_MS = 4_000
 
-/** Far more than answers with pictures in Base64 or a film of minutes have; everything else comes as an address. */
+/** Far more than responses with pictures in Base64 or a film of minutes have. Larger results come as addresses. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 
-/** Answers of one server that are read at a time: some with films, or hundreds of common size. */
+/** The memory for concurrent responses of one server: a few with films, or hundreds of common size. */
 const ROOM_BYTES = MAX_ANSWER_BYTES
 
-/** Shorter answers need no room: as many as there are calls take little memory. */
+/** Shorter responses are not limited. Even one per call takes little memory. */
 const SMALL_BYTES = 256 * 1024
 
-/** The rest of an error is not read. */
+/** Errors are read up to this size. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** Takes about a millisecond to copy. */
+/** Copying it takes about a millisecond. */
 const JOINED_BYTES = 1024 * 1024
 
 export interface VendorRequests {
@@ -31,12 +31,12 @@ export interface VendorRequests {
 }
 
 /**
- * Requests to vendors: to addresses that the operator configures, which may be private, and with no time limit but that
- * of the caller. No redirect is followed, since the key would go along.
+ * Sends requests to vendors. The operator configures the addresses, which may be private. Only the caller limits the
+ * time. Follows no redirect, since the key would be sent along.
  */
 export const openVendorRequests = (proxy?: ProxySettings): VendorRequests => {
   let agent: Promise<Dispatcher> | undefined
-  /** By the server, so that a slow one holds up no other. */
+  /** Per server, so that a slow server delays no other. */
   const rooms = new Map<string, ResponseMemory>()
   const roomOf = (origin: string): ResponseMemory => {
     const room = rooms.get(origin) ?? new ResponseMemory(ROOM_BYTES)
@@ -81,7 +81,7 @@ class Reading implements Dispatcher.DispatchHandler {
   readonly #waiting: Waiting
   #controller: Dispatcher.DispatchController | undefined
   #head: Pick<VendorAnswer, 'status' | 'headers'> = { status: 0, headers: {} }
-  /** As stated, of an answer that is read whole. */
+  /** The stated length of a response that is read whole. */
   #lengthBytes = Number.NaN
   /** The memory of an answer in several pieces whose length is stated. */
   #whole: Buffer<ArrayBuffer> | undefined
@@ -115,7 +115,7 @@ class Reading implements Dispatcher.DispatchHandler {
       controller.abort(new Error('the rest of an error is not read'))
     } else if (this.#sizeBytes > MAX_ANSWER_BYTES) this.#refuse(tooLong())
     else if (this.#sizeBytes > SMALL_BYTES) {
-      // Not at once: undici's parsers cannot run within each other, and another answer ends in one of them.
+      // Resumes later: another response ends inside one of undici's parsers, which cannot run within each other.
       this.#held ??= this.#waiting.room().open(() => queueMicrotask(() => controller.resume()))
       if (!this.#held.grow(piece.byteLength)) controller.pause()
     }
@@ -152,7 +152,7 @@ class Reading implements Dispatcher.DispatchHandler {
     this.#sizeBytes += piece.byteLength
   }
 
-  /** Nothing waits for a connection that is not there yet. */
+  /** Also ends a request that still waits for its connection. */
   readonly #abort = () => this.#refuse(this.#waiting.signal?.reason)
 
   #refuse(error: unknown) {
@@ -163,7 +163,7 @@ class Reading implements Dispatcher.DispatchHandler {
 
 const tooLong = () => new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`)
 
-/** Joins pieces in turns with other work: a large answer at once would hold it up. */
+/** Joins pieces, and lets other work run in between: joining a large response at once would block it. */
 const joined = async (pieces: Buffer[], sizeBytes: number): Promise<Buffer<ArrayBuffer>> => {
   const bytes = Buffer.allocUnsafeSlow(sizeBytes)
   let at = 0

@@ -27,7 +27,7 @@ const requestOf = (
   if (typeof content === 'string') return { ...request, body: content }
   if (!(content instanceof FormData)) throw new Error('a client sends something that is neither text nor a form')
   const { contentType, sizeBytes, body } = encodeForm(content)
-  // With its length, since not every server takes a body in chunks.
+  // States the length, since some servers accept no body in chunks.
   const described = { ...request.headers, 'content-type': contentType, 'content-length': String(sizeBytes) }
   return { ...request, headers: described, body }
 }

@@ -17,7 +17,7 @@ const CHECK_EVERY_MS = 100
 export type Changes = ChangedRow[] | 'unknown'
 type ChangedRow = RowAddress & { row?: object | undefined }
 
-/** What readers must know of the views: how far they are, and which of them are unreadable. */
+/** The state of the views for readers: their position, and which views are unreadable. */
 export interface ViewState {
   position: Position
   areOfAnotherLog: boolean
