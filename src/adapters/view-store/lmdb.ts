@@ -31,7 +31,8 @@ interface Lease {
 
 /**
  * The views in an LMDB folder, for any number of processes on one machine. A commit is visible before it is durable.
- * Values are JSON and are parsed here, because the library's own decoder throws for other text.
+ * Each read begins with the newest commit: by itself, the library reads one state until its next timer, but the
+ * projector's thread may already have reported a newer one. Values are JSON and are parsed here, because the library's own decoder throws for other text.
  */
 export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']): ViewStore => {
   const root = openLmdb(folder, { durable: false, check })
@@ -74,14 +75,19 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
       root.resetReadTxn()
       return checkpoint()
     },
-    get: async (view, key) => get(view, key),
-    getMany: async <Row>(addresses: RowAddress[]) => ({
+    get: async (view, key) => {
+      root.resetReadTxn()
+      return get(view, key)
+    },
+    getMany: async <Row>(addresses: RowAddress[]) => {
+      root.resetReadTxn()
       // Counting takes longer than a read.
-      position: toCheckpoint(meta.get(CHECKPOINT))?.position ?? BEFORE_FIRST,
-      rows: addresses.map(({ view, key }) => get<Row>(view, key)),
-    }),
+      const position = toCheckpoint(meta.get(CHECKPOINT))?.position ?? BEFORE_FIRST
+      return { position, rows: addresses.map(({ view, key }) => get<Row>(view, key)) }
+    },
 
     list: async <Row>(view: string, name: string, range: Range) => {
+      root.resetReadTxn()
       const found: Entry<Row>[] = []
       if (name === BY_KEY) {
         const prefix = rowAddress(view, '')

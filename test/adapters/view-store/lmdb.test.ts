@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -39,6 +40,26 @@ t.test('two stores on one folder see each other’s commits', async t => {
   })
   t.same(await other.checkpoint(), to)
   t.same(await other.get('fruit', 'apple'), { colour: 'red' })
+})
+
+t.test('a read sees the newest commit of another process, although an earlier read has just begun', async t => {
+  const folder = await temporaryFolder(t)
+  const store = await openViews(t, folder)
+  const reads = [
+    () => store.get('fruit', 'apple'),
+    async () => (await store.getMany([{ view: 'fruit', key: 'apple' }])).rows[0],
+    async () => (await store.list('fruit', BY_KEY, { prefix: '', limit: 1 }))[0]?.row,
+  ]
+  for (const [number, read] of reads.entries()) {
+    await read()
+    const script = `const { open } = await import(process.argv[1])
+      const rows = open({ path: process.argv[2], noSubdir: false }).openDB('rows', { encoding: 'string' })
+      rows.putSync('fruit/apple', process.argv[3])`
+    const args = [import.meta.resolve('lmdb'), folder, JSON.stringify({ number })]
+    // No timer fires while this process waits for the other one.
+    execFileSync(process.execPath, ['--input-type=module', '--eval', script, ...args])
+    t.same(await read(), { number })
+  }
 })
 
 t.test('what is read or written while a store closes is answered or refused', async t => {
