@@ -1,3 +1,4 @@
+import { isAcceptance, type RunQueued } from '../schemas/account-events.ts'
 import { accountOf } from '../schemas/events.ts'
 import { clockOf } from '../schemas/recorded.ts'
 import type { DeliverTask, DueRow, StartTask, WatchTask } from '../schemas/views.ts'
@@ -16,7 +17,10 @@ export const due = projection({
   key: event => event.data.runId,
   on: {
     RunQueued: (_, event) => start(event),
-    RunStarted: (row, event) => (row?.task === 'start-run' ? watch(row, event) : row),
+    RunStarted: (row, event) => {
+      const waiting = isAcceptance(event) ? start(event) : row
+      return waiting?.task === 'start-run' ? watch(waiting, event) : row
+    },
     RunSubmitted: (row, { data }) =>
       row?.task === 'watch-run' ? { ...row, jobId: data.jobId, upstream: data.upstream } : row,
     RunCancelRequested: (row, event) => (row?.task === 'watch-run' ? cancel(row, event) : row),
@@ -48,7 +52,7 @@ export const queues = {
   notices: 'notices/',
 } as const
 
-const start = (event: RecordedOf<'RunQueued'>): DueRow => {
+const start = (event: RecordedOf<'RunQueued' | 'RunStarted'> & { data: RunQueued }): StartTask => {
   const { runId, endpoint, mode, timeoutMs, retry, webhookUrl, livemode } = event.data
   return {
     task: 'start-run',

@@ -1,4 +1,4 @@
-import { requestNameOf } from '../schemas/account-events.ts'
+import { isAcceptance, type RunQueued, requestNameOf } from '../schemas/account-events.ts'
 import { accountOf } from '../schemas/events.ts'
 import type { Moded } from '../schemas/primitives.ts'
 import { clockOf } from '../schemas/recorded.ts'
@@ -13,17 +13,13 @@ export const runs = projection({
   on: {
     // The debit comes first in its append, and its receipt names the model of the run. A test run has no debit.
     CreditsDebited: (_, event) => charged(event),
-    RunQueued: (row, event) => {
-      const { mode, metadata, idempotency, livemode } = event.data
-      return change(livemode === false ? tested(event) : row, event, {
-        mode,
-        queuedRevision: event.revision,
-        ...(metadata && { metadata }),
-        ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
-      })
-    },
+    RunQueued: (row, event) => accepted(row, event),
     RunStarted: (row, event) =>
-      change(row, event, { status: 'processing', startedAt: clockOf(event), provider: event.data.upstream.provider }),
+      change(isAcceptance(event) ? accepted(row, event) : row, event, {
+        status: 'processing',
+        startedAt: clockOf(event),
+        provider: event.data.upstream.provider,
+      }),
     RunSubmitted: (row, event) => movedTo(row, event),
     RunCompleted: (row, event) =>
       change(row, event, {
@@ -90,7 +86,19 @@ const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
   }
 }
 
-const tested = (event: RecordedOf<'RunQueued'>): RunRow => {
+type Acceptance = RecordedOf<'RunQueued' | 'RunStarted'> & { data: RunQueued }
+
+const accepted = (row: RunRow | undefined, event: Acceptance) => {
+  const { mode, metadata, idempotency, livemode } = event.data
+  return change(livemode === false ? tested(event) : row, event, {
+    mode,
+    queuedRevision: event.revision,
+    ...(metadata && { metadata }),
+    ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
+  })
+}
+
+const tested = (event: Acceptance): RunRow => {
   const { runId, model, endpoint, receipt, label } = event.data
   return {
     accountId: accountOf(event),

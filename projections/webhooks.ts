@@ -1,3 +1,4 @@
+import { isAcceptance } from '../schemas/account-events.ts'
 import { accountOf } from '../schemas/events.ts'
 import { clockOf } from '../schemas/recorded.ts'
 import { MAX_SHOWN_ATTEMPTS, type WebhookAttempt, type WebhookRow } from '../schemas/views.ts'
@@ -9,16 +10,12 @@ export const webhooks = projection({
   view: 'webhooks',
   version: 3,
   key: event => {
-    if (event.type === 'RunQueued' && event.data.webhookUrl === undefined) return undefined
-    return runKey(accountOf(event), event.data.runId)
+    const isFirst = event.type === 'RunQueued' || event.type === 'RunStarted'
+    return isFirst && urlOf(event) === undefined ? undefined : runKey(accountOf(event), event.data.runId)
   },
   on: {
-    RunQueued: (row, event) => {
-      const { runId, webhookUrl: url, livemode } = event.data
-      if (url === undefined) return row
-      const mode = livemode === false && { livemode }
-      return { accountId: accountOf(event), runId, ...mode, url, status: 'waiting', attempts: 0, latest: [] }
-    },
+    RunQueued: (row, event) => accepted(row, event),
+    RunStarted: (row, event) => accepted(row, event),
     RunCompleted: (row, event) => row && pending(row, clockOf(event)),
     RunFailed: (row, event) => row && pending(row, clockOf(event)),
     WebhookDelivered: (row, event) => row && { ...attempted(row, event), status: 'delivered' },
@@ -28,6 +25,18 @@ export const webhooks = projection({
   },
   indexes: { ofTests: ({ livemode }, key) => (livemode === false ? key : undefined) },
 })
+
+type First = RecordedOf<'RunQueued' | 'RunStarted'>
+
+const urlOf = (event: First) => (isAcceptance(event) ? event.data.webhookUrl : undefined)
+
+const accepted = (row: WebhookRow | undefined, event: First): WebhookRow | undefined => {
+  const url = urlOf(event)
+  if (!isAcceptance(event) || url === undefined) return row
+  const { runId, livemode } = event.data
+  const mode = livemode === false && { livemode }
+  return { accountId: accountOf(event), runId, ...mode, url, status: 'waiting', attempts: 0, latest: [] }
+}
 
 const pending = (row: WebhookRow, nextAttemptAt: string): WebhookRow => ({
   ...row,

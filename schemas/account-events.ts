@@ -41,6 +41,7 @@ import {
   Timestamp,
   UploadId,
 } from './primitives.ts'
+import type { AnyEvent } from './recorded.ts'
 import { WebhookSecretRotated, WebhookTested, WebhookTestRequested } from './webhook-events.ts'
 
 /**
@@ -241,8 +242,20 @@ const WorkedUpstream = Closed({
 })
 export type WorkedUpstream = Static<typeof WorkedUpstream>
 
-/** `upstream` is the first to be tried. */
-export const RunStarted = Closed({ runId: RunId, upstream: Upstream })
+/**
+ * `upstream` is the first to be tried. A run that starts in the append that accepts it has no RunQueued, so this event
+ * also holds the fields of RunQueued.
+ */
+export const RunStarted = Type.Union([
+  Closed({ ...RunQueued.properties, upstream: Upstream }),
+  Closed({ runId: RunId, upstream: Upstream }),
+])
+export type RunStarted = Static<typeof RunStarted>
+
+/** Whether an event accepts a run: queues the run, or starts it at once. */
+export const isAcceptance = <Event extends AnyEvent>(event: Event): event is Event & { data: RunQueued } =>
+  event.type === 'RunQueued' || (event.type === 'RunStarted' && 'input' in (event.data as RunStarted))
+
 /** `upstream` accepted the job. */
 export const RunSubmitted = Closed({
   runId: RunId,
@@ -286,15 +299,6 @@ export type RunOutput = Static<typeof RunOutput>
 export const RunError = Closed({ code: RunErrorCode, message: Type.String({ minLength: 1, maxLength: 1000 }) })
 export type RunError = Static<typeof RunError>
 
-/** Older events, and failures of runs that reached no upstream, name no upstream. */
-export const RunCompleted = Closed({ runId: RunId, output: RunOutput, upstream: Type.Optional(WorkedUpstream) })
-/** `willDeleteAt`: when any files of the run will be deleted; missing if the run cannot have stored files. */
-export const RunFailed = Closed({
-  runId: RunId,
-  error: RunError,
-  upstream: Type.Optional(WorkedUpstream),
-  willDeleteAt: Type.Optional(Timestamp),
-})
 /** The most quantities that a provider bills. Their names are the provider's. */
 export const MAX_BILLED_UNITS = 32
 export const MAX_UNIT_LENGTH = 64
@@ -307,6 +311,7 @@ const BilledUnits = Type.Record(
 /** The provider reported the amount, or the amount follows from the price list of a binding, or it is unknown. */
 const COST_SOURCES = ['reported', 'price_list', 'unknown'] as const
 
+/** The vendor's charge for the work on a run, which the operator pays. It moves no credits. Customers see its digest. */
 const cost = {
   units: Type.Optional(BilledUnits),
   /** In millionths of the currency. */
@@ -320,11 +325,36 @@ const ProviderCost = Closed(cost)
 export type ProviderCost = Static<typeof ProviderCost>
 
 /**
- * The vendor's charge for the work on a run, which the operator pays. It follows the events that end the run in the
- * same append, and moves no credits. Customers see only its digest.
+ * Older events, and failures of runs that reached no upstream, name no upstream. `cost` is the upstream's charge for the
+ * run.
+ */
+export const RunCompleted = Closed({
+  runId: RunId,
+  output: RunOutput,
+  upstream: Type.Optional(WorkedUpstream),
+  cost: Type.Optional(ProviderCost),
+})
+type RunCompleted = Static<typeof RunCompleted>
+/** `willDeleteAt`: when any files of the run will be deleted; missing if the run cannot have stored files. */
+export const RunFailed = Closed({
+  runId: RunId,
+  error: RunError,
+  upstream: Type.Optional(WorkedUpstream),
+  willDeleteAt: Type.Optional(Timestamp),
+})
+/**
+ * The cost of a failed run, or of any run before format 3. It follows the events that end the run in the same append.
  */
 export const ProviderCostRecorded = Closed({ runId: RunId, ...WorkedUpstream.properties, ...cost })
 export type ProviderCostRecorded = Static<typeof ProviderCostRecorded>
+
+/** The cost of a run in an event, which may not be checked yet; undefined for events without a cost. */
+export const costOf = ({ type, data }: AnyEvent): ProviderCostRecorded | undefined => {
+  if (type === 'ProviderCostRecorded') return data as ProviderCostRecorded
+  if (type !== 'RunCompleted') return undefined
+  const { runId, upstream, cost } = (data ?? {}) as RunCompleted
+  return upstream && cost && { runId, ...upstream, ...cost }
+}
 
 /** The artifacts, or files that a failed run may have left, were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })

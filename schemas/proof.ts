@@ -14,11 +14,13 @@ const texts = {
   linkText: Type.String({ description: "The text of the event's link." }),
   dataText: Type.Optional(
     Type.String({
-      description: "Format 2: the canonical JSON of the event's data. Absent for what a provider charges the operator.",
+      description:
+        "Since format 2: the canonical JSON of the event's data, with the digest of what a provider charges the " +
+        'operator as cost. Absent where the event holds nothing else.',
     }),
   ),
   metadataText: Type.Optional(
-    Type.String({ description: "Format 2: the canonical JSON of the event's metadata without its hash." }),
+    Type.String({ description: "Since format 2: the canonical JSON of the event's metadata without its hash." }),
   ),
 }
 

@@ -54,9 +54,9 @@ export interface RunRow extends Moded {
   status: RunStatus
   model: string
   endpoint: string
-  /** Missing after a debit, until the RunQueued in the same append. */
+  /** Missing after a debit, until the acceptance in the same append. */
   mode?: Mode
-  /** The revision of the RunQueued event, which holds the input. */
+  /** The revision of the acceptance, which holds the input. */
   queuedRevision?: number
   /** The provider that works, or last worked, on the run; missing before the start. */
   provider?: string
@@ -153,7 +153,7 @@ interface RunWork extends Due, Moded {
   mode: Mode
   timeoutMs: number
   retry?: Retry
-  /** The revision of the event that queued the run, which holds the input. */
+  /** The revision of the event that accepted the run, which holds the input. */
   queuedRevision: number
   webhookUrl?: string
 }

@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util'
 /** @typedef {{ stream: string, revision: number, head: string, links: string }} Place */
 /** @typedef {Place & { path: { bit: number, sibling: string }[] }} Leaf */
 /** @typedef {{ number: number, events: string, at: string, root: string, earlier: string, name: string, link: string }} Seal */
-/** @typedef {{ format: 1 | 2, type: string, data: any }} Event */
+/** @typedef {{ format: number, type: string, data: any }} Event */
 /** @typedef {Map<string, string>} Keys The bytes of each key in base64url, by its thumbprint. */
 /** @typedef {{ seals: Seal[], lines: string[] }} Shown */
 
@@ -214,7 +214,7 @@ const checkLeaf = ({ stream, revision, head, links, path }, seal) => {
 
 const COUNT = '(?:0|[1-9][0-9]{0,15})'
 const LINK_TEXT = new RegExp(
-  `^\\{"data":"(${HASH})","format":2,"id":"[0-9a-f-]{36}","metadata":"(${HASH})",` +
+  `^\\{"data":"(${HASH})","format":([23]),"id":"[0-9a-f-]{36}","metadata":"(${HASH})",` +
     '"revision":([0-9]+),"stream":"([a-z0-9_-]+)","type":"([A-Za-z]+)"\\}$',
 )
 const TIME = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z'
@@ -272,12 +272,12 @@ export const readEvent = ({ linkText, dataText, metadataText }, stream, revision
     hold(isEvent, `event ${revision} is not in the documented form`)
     return { format: 1, type: parts.type, data: parts.data }
   }
-  const [, data, metadata, number, name, type = ''] = LINK_TEXT.exec(linkText) ?? []
+  const [, data, format, metadata, number, name, type = ''] = LINK_TEXT.exec(linkText) ?? []
   const isWithheld = dataText === undefined && type === WITHHELD
   const areRight = (isWithheld || data === hashOf(dataText ?? '')) && metadata === hashOf(metadataText ?? '')
   const isWhole = areRight && number === String(revision) && name === stream
   hold(isWhole, `the texts of event ${revision} of ${stream} do not belong together`)
-  return { format: 2, type, data: isWithheld ? {} : readData(dataText ?? '', revision) }
+  return { format: Number(format), type, data: isWithheld ? {} : readData(dataText ?? '', revision) }
 }
 
 /** Like readEvent, for an event that a path proves. @type {(event: ProvenEvent, leaf: Leaf) => Event} */
@@ -535,7 +535,7 @@ const checkEvents = ({ to, start, events }, before, catalog) => {
     hold(event.format >= format, `the format of event ${revision} is lower than that of the event before it`)
     format = event.format
     if (revision === 0) {
-      const genesis = format === 1 ? '0'.repeat(64) : hashOf(`{"format":2,"stream":"${stream}"}`)
+      const genesis = format === 1 ? '0'.repeat(64) : hashOf(`{"format":${format},"stream":"${stream}"}`)
       hold(start.previous === genesis && type === 'AccountOpened', 'the statement begins at the wrong event')
       hold(data.accountId === stream.slice('account-'.length), 'the first event opens another account')
     }
@@ -550,7 +550,7 @@ const checkEvents = ({ to, start, events }, before, catalog) => {
     }
     hold(balance !== undefined, 'the statement begins at the wrong event')
     if (debit) {
-      const isNext = type === 'RunQueued' && data.runId === debit.runId
+      const isNext = (type === 'RunQueued' || type === 'RunStarted') && data.runId === debit.runId
       hold(isNext, `event ${revision} is not the run of the debit before it`)
       checkPrice(revision, debit.receipt, data, catalog)
       prices += 1

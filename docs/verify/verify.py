@@ -234,7 +234,7 @@ def check_leaf(leaf, seal):
 
 COUNT = "(?:0|[1-9][0-9]{0,15})"
 LINK_TEXT = re.compile(
-    r'\{"data":"(%s)","format":2,"id":"[0-9a-f-]{36}","metadata":"(%s)",' % (HASH, HASH)
+    r'\{"data":"(%s)","format":([23]),"id":"[0-9a-f-]{36}","metadata":"(%s)",' % (HASH, HASH)
     + r'"revision":([0-9]+),"stream":"([a-z0-9_-]+)","type":"([A-Za-z]+)"\}')
 TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z"
 SEAL = {"at": TIME, "earlier": HASH, "events": COUNT, "keyId": "[A-Za-z0-9_-]{43}", "number": COUNT, "position": COUNT,
@@ -297,11 +297,12 @@ def read_event(texts, stream, revision):
         hold(fits(parts, FORMAT_1) and "format" not in parts["metadata"], what)
         return 1, parts["type"], parts["data"]
     found = LINK_TEXT.fullmatch(texts["linkText"])
-    withheld = found is not None and found[5] == WITHHELD and "dataText" not in texts
+    withheld = found is not None and found[6] == WITHHELD and "dataText" not in texts
     data, metadata = (sha256(texts.get(name, "").encode()).hex() for name in ("dataText", "metadataText"))
-    whole = found and found.groups()[:4] == (found[1] if withheld else data, metadata, str(revision), stream)
+    expected = (metadata, str(revision), stream)
+    whole = found and (withheld or found[1] == data) and found.groups()[2:5] == expected
     hold(whole, "the texts of event %d of %s do not belong together" % (revision, stream))
-    return 2, found[5], {} if withheld else read_data(texts["dataText"], revision)
+    return int(found[2]), found[6], {} if withheld else read_data(texts["dataText"], revision)
 
 
 def check_event(proven, leaf):
@@ -502,7 +503,7 @@ def check_events(proof, before, catalog):
         hold(form >= level, "the format of event %d is lower than that of the event before it" % revision)
         level = form
         if revision == 0:
-            genesis = "0" * 64 if form == 1 else sha256(b'{"format":2,"stream":"%s"}' % stream.encode()).hex()
+            genesis = "0" * 64 if form == 1 else sha256(b'{"format":%d,"stream":"%s"}' % (form, stream.encode())).hex()
             first = kind == "AccountOpened" and start["previous"] == genesis
             hold(first, "the statement begins at the wrong event")
             hold(data.get("accountId") == stream[len("account-"):], "the first event opens another account")
@@ -515,7 +516,7 @@ def check_events(proof, before, catalog):
             moves += ["event %d: %s" % (revision, move[2])] if revision > before else []
         hold(balance is not None, "the statement begins at the wrong event")
         if debit:
-            follows = kind == "RunQueued" and data.get("runId") == debit["runId"]
+            follows = kind in ("RunQueued", "RunStarted") and data.get("runId") == debit["runId"]
             hold(follows, "event %d is not the run of the debit before it" % revision)
             check_price(revision, debit["receipt"], data, catalog)
             prices += 1

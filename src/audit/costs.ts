@@ -1,4 +1,4 @@
-import type { ProviderCostRecorded } from '../../schemas/account-events.ts'
+import { costOf, type ProviderCostRecorded } from '../../schemas/account-events.ts'
 import { accountIn, type RecordedEvent } from '../../schemas/events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import type { ReadableLog } from '../ports/event-log.ts'
@@ -68,7 +68,13 @@ class Margins {
 
   take(raw: RawEvent) {
     if (accountIn(raw.stream) === undefined || !COUNTED.has(raw.type)) return
-    const { type, data, metadata } = eventCodec.decode(raw)
+    const event = eventCodec.decode(raw)
+    this.#takeStep(event)
+    const cost = costOf(event)
+    if (cost) this.#cost(cost, event.metadata.at)
+  }
+
+  #takeStep({ type, data, metadata }: RecordedEvent) {
     switch (type) {
       case 'CreditsDebited': {
         const { model: family, usdPerCreditMicros } = data.receipt
@@ -86,14 +92,14 @@ class Margins {
         return this.#end(data.runId, metadata.at, data.upstream?.provider, type === 'RunFailed')
       case 'CreditsRefunded':
         return this.#earn(data.runId, metadata.at, -data.amountMicros)
-      case 'ProviderCostRecorded': {
-        const row = this.#rowOf(this.#runs.get(data.runId), metadata.at)
-        if (!row) return
-        const { amountMicros, currency } = data
-        if (amountMicros === undefined || currency === undefined) row.unknownCosts += 1
-        else row.costs.set(currency, (row.costs.get(currency) ?? 0n) + BigInt(amountMicros))
-      }
     }
+  }
+
+  #cost({ runId, amountMicros, currency }: ProviderCostRecorded, at: string) {
+    const row = this.#rowOf(this.#runs.get(runId), at)
+    if (!row) return
+    if (amountMicros === undefined || currency === undefined) row.unknownCosts += 1
+    else row.costs.set(currency, (row.costs.get(currency) ?? 0n) + BigInt(amountMicros))
   }
 
   rows(): Margin[] {
@@ -186,16 +192,18 @@ export async function* providerStatement(
     const lines: CostLine[] = []
     for (const raw of page) {
       if (accountIn(raw.stream) === undefined || !READ.has(raw.type)) continue
-      const { type, stream, data, metadata } = eventCodec.decode(raw)
+      const event = eventCodec.decode(raw)
+      const { type, stream, data, metadata } = event
       if (type === 'RunSubmitted') jobs.set(data.runId, data.jobId)
       if (type === 'RunCompleted' || type === 'RunFailed') {
         const outcome = type === 'RunCompleted' ? 'completed' : 'failed'
         ended.set(stream, { jobId: jobs.get(data.runId), outcome })
         jobs.delete(data.runId)
       }
-      if (type !== 'ProviderCostRecorded' || data.provider !== provider || !isWithin(metadata.at, period)) continue
+      const cost = costOf(event)
+      if (cost?.provider !== provider || !isWithin(metadata.at, period)) continue
       const { jobId, outcome = 'completed' } = ended.get(stream) ?? {}
-      lines.push({ ...data, at: metadata.at, outcome, ...(jobId !== undefined && { jobId }) })
+      lines.push({ ...cost, at: metadata.at, outcome, ...(jobId !== undefined && { jobId }) })
     }
     if (lines.length > 0) yield lines
   }

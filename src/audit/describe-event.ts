@@ -1,4 +1,12 @@
-import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
+import {
+  type AccountLimits,
+  costOf,
+  isAcceptance,
+  type Payment,
+  type ProviderCost,
+  type RunOutput,
+  type RunQueued,
+} from '../../schemas/account-events.ts'
 import type { Notice, NoticeSettings } from '../../schemas/notice-events.ts'
 import type { Moded } from '../../schemas/primitives.ts'
 import { unreachable } from '../domain/decider.ts'
@@ -40,18 +48,21 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.sessionId} opened until ${event.data.expiresAt}`
     case 'SessionClosed':
       return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
-    case 'RunQueued': {
-      const { runId, mode, webhookUrl } = event.data
-      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}${testMode(event.data)}`
+    case 'RunQueued':
+      return `${event.data.runId} queued: ${describeRequest(event.data)}`
+    case 'RunStarted': {
+      const request = isAcceptance(event) ? `: ${describeRequest(event.data)}` : ''
+      return `${event.data.runId} started at ${event.data.upstream.provider}${request}`
     }
-    case 'RunStarted':
-      return `${event.data.runId} started at ${event.data.upstream.provider}`
     case 'RunSubmitted':
       return `${event.data.runId} submitted to ${event.data.upstream.provider} as job ${event.data.jobId}`
     case 'RunCancelRequested':
       return `${event.data.runId}: the client asks to cancel it`
-    case 'RunCompleted':
-      return `${event.data.runId} completed: ${describeOutput(event.data.output)}`
+    case 'RunCompleted': {
+      const cost = costOf(event)
+      const charge = cost ? `; ${cost.provider} ${describeCost(cost)}` : ''
+      return `${event.data.runId} completed: ${describeOutput(event.data.output)}${charge}`
+    }
     case 'RunFailed':
       return `${event.data.runId} failed as ${event.data.error.code}: ${event.data.error.message}`
     case 'ProviderCostRecorded':
@@ -102,6 +113,9 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return unreachable(event)
   }
 }
+
+const describeRequest = (run: RunQueued): string =>
+  `${run.mode}${run.webhookUrl === undefined ? '' : ', with a webhook'}${testMode(run)}`
 
 const testMode = ({ livemode }: Moded): string => (livemode === false ? ', in test mode' : '')
 

@@ -1,3 +1,4 @@
+import { costOf } from '../../schemas/account-events.ts'
 import type { Position, RawEvent } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
 import { eventCodec } from '../services/event-codec.ts'
@@ -128,10 +129,9 @@ class ProviderCosts {
   #unknown = 0
 
   take(raw: RawEvent) {
-    if (raw.type !== 'ProviderCostRecorded') return
-    const { type, data } = eventCodec.decode(raw)
-    if (type !== 'ProviderCostRecorded') return
-    const { provider, amountMicros, currency } = data
+    const cost = costOf(raw) && costOf(eventCodec.decode(raw))
+    if (!cost) return
+    const { provider, amountMicros, currency } = cost
     if (amountMicros === undefined || currency === undefined) {
       this.#unknown += 1
       return

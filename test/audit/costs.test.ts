@@ -1,4 +1,5 @@
 import t from 'tap'
+import { costOf } from '../../schemas/account-events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import { isBelowCost, type Margin, margins, marginUsdMicros, providerStatement } from '../../src/audit/costs.ts'
 import { collect } from '../support/collect.ts'
@@ -13,7 +14,7 @@ const operator = { kind: 'operator', name: 'test' } as const
 unwrap(await service.core.services.refunds.refund(operator, runId, { amountMicros: 250_000, reason: 'a gift' }))
 await customer.run({ model: 'sandbox', input: { prompt: 'no vendor' } })
 const events = await read()
-const costs = events.filter(({ type }) => type === 'ProviderCostRecorded')
+const costs = events.filter(costOf)
 const timeOf = (index: number) => (costs[index] as RawEvent & { metadata: { at: string } }).metadata.at
 const month = timeOf(0).slice(0, 7)
 const log = logOf(events)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ProviderCost } from '../../schemas/account-events.ts'
+import { costOf, type ProviderCost } from '../../schemas/account-events.ts'
 import type { RecordedEvent } from '../../schemas/events.ts'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import { margins, providerStatement } from '../../src/audit/costs.ts'
@@ -97,7 +97,7 @@ const events = await randomEvents()
 const log = logOf(events)
 const timeOf = (event: RecordedEvent) => event.metadata.at
 const runOf = ({ data }: RecordedEvent) => (data as { runId?: string }).runId
-const costs = events.filter(event => event.type === 'ProviderCostRecorded')
+const costs = events.filter(costOf)
 
 /** The sums by month, family and provider, from all events of each run at a time. */
 const naiveMargins = (isCounted: (at: string) => boolean) => {
@@ -121,8 +121,9 @@ const naiveMargins = (isCounted: (at: string) => boolean) => {
       if (event === end && event.type === 'RunFailed') add(name, at, 'failed', 1n)
       if (event.type === 'CreditsDebited') add(name, timeOf(end), 'charged', BigInt(event.data.amountMicros))
       if (event.type === 'CreditsRefunded') add(name, at, 'refunded', BigInt(event.data.amountMicros))
-      if (event.type !== 'ProviderCostRecorded') continue
-      const { currency = 'unknown', amountMicros = 1 } = event.data
+      const cost = costOf(event)
+      if (!cost) continue
+      const { currency = 'unknown', amountMicros = 1 } = cost
       add(name, at, currency, BigInt(amountMicros))
     }
   }
@@ -158,13 +159,13 @@ t.test('margins are the sums of the events, in any period', async t => {
 t.test('the statement of each provider has each cost, with its job and outcome', async t => {
   for (const provider of PROVIDERS) {
     const lines = await collect(providerStatement(log, { provider }))
-    const expected = costs.filter(({ data }) => (data as { provider: string }).provider === provider)
+    const expected = costs.filter(event => costOf(event)?.provider === provider)
     t.equal(lines.length, expected.length)
     for (const [index, line] of lines.entries()) {
       const cost = expected[index] as RecordedEvent
       const own = events.filter(event => runOf(event) === line.runId)
       const submitted = own.find(({ type }) => type === 'RunSubmitted')
-      t.match(line, { ...cost.data, at: timeOf(cost) })
+      t.match(line, { ...costOf(cost), at: timeOf(cost) })
       t.equal(line.outcome, own.some(({ type }) => type === 'RunFailed') ? 'failed' : 'completed')
       t.equal(line.jobId, submitted && (submitted.data as { jobId: string }).jobId)
     }

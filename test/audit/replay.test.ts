@@ -25,7 +25,7 @@ const naively = (history: RawEvent[]) => {
   const without = (all: unknown[], gone: unknown[]) => all.filter(id => !gone.includes(id))
   const sum = (type: string) => of(type).reduce((total, { amountMicros }) => total + Number(amountMicros), 0)
   const balances = history.filter(({ type }) => type.startsWith('Credits'))
-  const asked = of('RunQueued').flatMap(({ runId, webhookUrl }) => (webhookUrl ? [runId] : []))
+  const asked = of('RunQueued', 'RunStarted').flatMap(({ runId, webhookUrl }) => (webhookUrl ? [runId] : []))
   const ended = ids('runId', 'RunCompleted', 'RunFailed')
   const last = history.at(-1) as RawEvent
   return {

@@ -123,7 +123,7 @@ export class Auditor {
     this.#expect(this.#notices.areComplete(), 'a notice is missing in the append of its cause')
   }
 
-  /** Follows the events of one append and checks that they are chained in format 2. */
+  /** Follows the events of one append and checks that they are chained in format 3. */
   followChain(append: AuditedEvent[]) {
     for (const [index, event] of append.entries()) this.#chain(event, this.#revision + index)
     this.follow(append)
@@ -150,7 +150,7 @@ export class Auditor {
   #chain(event: AuditedEvent, revision: number) {
     const { format, hash } = event.metadata as { format?: number; hash: string }
     const { id = '', type, data, metadata } = event
-    if (format !== 2) this.#report('the format is not 2', revision)
+    if (format !== 3) this.#report('the format is not 3', revision)
     else if (makeLink(this.#link, { stream: this.#stream, revision, id, type, data, metadata }).link !== hash)
       this.#report('the chain breaks', revision)
     this.#link = hash
@@ -229,7 +229,7 @@ export class Auditor {
         this.#expect(this.#budgets.move(debit, data['amountMicros'] as number), 'a budget is passed')
         const use = this.#budgets.useOf(debit)
         this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number, use)
-        this.#expect(isBefore('RunQueued'), 'a debit is not in one append with its run')
+        this.#expect(isBefore('RunQueued') || isBefore('RunStarted'), 'a debit is not in one append with its run')
         this.#runs.set(runId, {
           state: 'debited',
           chargedMicros: data['amountMicros'] as number,
@@ -238,7 +238,10 @@ export class Auditor {
         })
         return this.#move(data, -1)
       }
-      case 'RunQueued': {
+      case 'RunQueued':
+      case 'RunStarted': {
+        if (data['input'] === undefined) return this.#step(run, ['queued'], 'processing')
+        const state = event.type === 'RunQueued' ? 'queued' : 'processing'
         const isTest = data['livemode'] === false
         this.#expect(this.#testKeys.has(actor?.keyId) === isTest, 'a run is not in the mode of its key')
         this.#expect(
@@ -248,20 +251,20 @@ export class Auditor {
         this.#expect(this.#open < MAX_OPEN, 'an account has too many open runs')
         this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts, isTest)
         if (data['webhookUrl'] !== undefined) this.#receivers.add(runId)
-        if (!isTest) return this.#step(run, ['debited'], 'queued')
+        if (!isTest) return this.#step(run, ['debited'], state)
         this.#expect(run === undefined, 'a test run is queued twice')
+        this.#expect(isAtHome({ isTest }, data), 'a test run starts at a provider')
         this.#open += 1
-        this.#runs.set(runId, { state: 'queued', chargedMicros: 0, refundedMicros: 0, debit: {}, isTest })
+        this.#runs.set(runId, { state, chargedMicros: 0, refundedMicros: 0, debit: {}, isTest })
         return
       }
-      case 'RunStarted':
-        return this.#step(run, ['queued'], 'processing')
       case 'RunSubmitted':
         return this.#step(run, ['processing'], 'processing')
       case 'RunCancelRequested':
         return this.#step(run, ['processing'], 'processing')
       case 'RunCompleted':
         this.#owe(runId)
+        this.#expect(!run?.isTest || data['cost'] === undefined, 'a test run has a cost')
         return this.#step(run, ['processing'], 'completed')
       case 'RunFailed':
         this.#expect(
@@ -286,10 +289,7 @@ export class Auditor {
         return this.#move(data, 1)
       case 'ProviderCostRecorded':
         this.#expect(!run?.isTest, 'a test run has a cost')
-        return this.#expect(
-          isAfter('RunCompleted') || isAfter('CreditsRefunded'),
-          'a cost is not in one append with the end of its run',
-        )
+        return this.#expect(isAfter('CreditsRefunded'), 'a cost is not in one append with the failure of its run')
       case 'WebhookRedeliveryRequested':
         this.#expect(!this.#attempts.has(runId), 'a redelivery is requested while a delivery is pending')
         this.#expect(
@@ -434,7 +434,7 @@ export class Auditor {
 }
 
 /** Whether the upstream of an event, if it names one, may work on the run. */
-const isAtHome = (run: Run | undefined, { upstream }: Facts): boolean =>
+const isAtHome = (run: Pick<Run, 'isTest'> | undefined, { upstream }: Facts): boolean =>
   !run?.isTest || upstream === undefined || (upstream as Facts)['provider'] === 'sandbox'
 
 const isOpen = (state: Run['state']): boolean => state === 'queued' || state === 'processing'

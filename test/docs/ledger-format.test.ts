@@ -3,6 +3,7 @@ import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { isAcceptance } from '../../schemas/account-events.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { events } from '../../schemas/events.ts'
 import { link } from '../../src/engine/log/hash-chain.ts'
@@ -29,9 +30,9 @@ for (const vector of vectors) {
 const formatsOf = (stream: Vector[]) => stream.map(({ event }) => event.metadata.format ?? 1).join('')
 const nameOf = ({ event: { stream, revision } }: Vector) => `${stream} ${revision}`
 
-t.test('the page has a stream of both formats and one that begins in format 2', async t => {
+t.test('the page has a stream of two formats, and one for each later format that begins in it', async t => {
   const formats = [...streams.values()].map(formatsOf)
-  t.match(formats, [/^1+2+$/, /^2+$/])
+  t.match(formats, [/^1+2+$/, /^2+$/, /^3+$/])
   t.ok(formats.every(each => each.length > 3))
   for (const each of streams.values())
     t.same(
@@ -40,11 +41,11 @@ t.test('the page has a stream of both formats and one that begins in format 2', 
     )
 })
 
-t.test('both streams have names to sort, numbers in several notations and characters outside ASCII', async t => {
+t.test('all streams have names to sort, numbers in several notations and characters outside ASCII', async t => {
   for (const stream of streams.values()) {
-    const queued = stream.find(({ event }) => event.type === 'RunQueued') as Vector
-    const written = blocks[vectors.indexOf(queued)] as string
-    const canonical = queued.dataText ?? queued.linkText
+    const accepted = stream.find(({ event }) => isAcceptance(event)) as Vector
+    const written = blocks[vectors.indexOf(accepted)] as string
+    const canonical = accepted.dataText ?? accepted.linkText
     t.match(written, /[\d.]+E-?\d/)
     t.match(canonical, /1e-7/)
     t.match(canonical, /1e\+\d\d/)

@@ -7,7 +7,14 @@ import { proveInclusion } from '../../src/audit/proofs/inclusion.ts'
 import { proveStatement } from '../../src/audit/proofs/statement.ts'
 import { checkers, needsPython, python } from '../support/checkers.ts'
 import { type LinkedEvent, makeLink } from '../support/links.ts'
-import { forgedText, vectorAccount, vectorKey, vectorLog, vectorProofs } from '../support/proof-vectors.ts'
+import {
+  forgedText,
+  newestAccount,
+  vectorAccount,
+  vectorKey,
+  vectorLog,
+  vectorProofs,
+} from '../support/proof-vectors.ts'
 
 // The owner of the log lies: the events are wrong, and yet linked, sealed and signed; or the proof is of something else.
 
@@ -128,6 +135,26 @@ t.test('each checker finds what is wrong in a log that is linked and sealed', ne
     const proof = await proveStatement(await vectorLog(change), vectorAccount, { to: { number: 2 } })
     t.same(await outcomesOf(proof), [fault, short], name)
   }
+})
+
+t.test('each checker holds a run that starts at once to its debit', needsPython, async t => {
+  const start = (change: (data: Record<string, unknown>) => object) => (event: LinkedEvent) =>
+    event.type === 'RunStarted' ? { ...event, data: change(event.data as Record<string, unknown>) } : event
+  const other = 'event 3 runs another model than the receipt before it'
+  const lies: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short?: string][] = [
+    ['no lie', event => event, 'right'],
+    ['another run', start(data => ({ ...data, runId: 'run_0' })), 'event 3 is not the run of the debit before it'],
+    ['a mere start', start(({ runId, upstream }) => ({ runId, upstream })), other, NOT_READABLE],
+    ['another model', start(data => ({ ...data, model: 'other' })), other],
+    [
+      'another input',
+      start(data => ({ ...data, input: { resolution: '1K', enable_web_search: true } })),
+      'event 2: its receipt has the line "multiplier resolution 2K 1500000", which the price list does not give',
+      LIST,
+    ],
+  ]
+  for (const [name, change, fault, short = fault] of lies)
+    t.same(await outcomesOf(await proveStatement(await vectorLog(change), newestAccount)), [fault, short], name)
 })
 
 t.test('each checker refuses a sealed debit that does not tell its amounts and run', needsPython, async t => {

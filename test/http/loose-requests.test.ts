@@ -1,4 +1,5 @@
 import t from 'tap'
+import { isAcceptance } from '../../schemas/account-events.ts'
 import type { PresignedUpload } from '../../schemas/api/upload.ts'
 import { accountStream } from '../../schemas/events.ts'
 import { type Client, picture, sandbox } from '../support/client.ts'
@@ -14,7 +15,7 @@ const parameters = { image_url: null, seed: null, num_images: null, thinking_lev
 /** The inputs that the log holds of an account's runs. */
 const recordedInputs = async ({ accountId }: Customer): Promise<Record<string, unknown>[]> =>
   (await collect(service.core.log.readStream(accountStream(accountId), 0)))
-    .filter(({ type }) => type === 'RunQueued')
+    .filter(isAcceptance)
     .map(({ data }) => (data as { input: Record<string, unknown> }).input)
 
 t.test('null means absent, in optional fields and parameters', async t => {

@@ -132,9 +132,9 @@ t.test('of a hundred runs and a suspension at once, none is accepted after it', 
   const types: string[] = []
   for await (const page of service.core.log.readStream(accountStream(accountId), 0))
     types.push(...page.map(({ type }) => type))
-  const accepted = types.filter(type => type === 'RunQueued').length
+  const accepted = types.filter(type => type === 'CreditsDebited').length
   t.ok(accepted > 0)
-  t.notOk(types.slice(types.indexOf('AccountSuspended')).includes('RunQueued'))
+  t.notOk(types.slice(types.indexOf('AccountSuspended')).includes('CreditsDebited'))
   t.equal(statuses.filter(status => status === 200).length, accepted)
   t.equal(statuses.filter(status => status === 403).length, 100 - accepted)
   t.ok(accepted < 100, 'the suspension came before the last run')

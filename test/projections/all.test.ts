@@ -1,6 +1,17 @@
 import t from 'tap'
 import { projections, type Unhandled } from '../../projections/all.ts'
+import type { AccountEvent } from '../../schemas/account-events.ts'
 import { events } from '../../schemas/events.ts'
+import type { Recorded } from '../../schemas/recorded.ts'
+import {
+  accepted,
+  completed,
+  RECORDED_AT,
+  recorded,
+  started,
+  startedAtOnce,
+  tested,
+} from '../support/account-samples.ts'
 
 t.test('every event type is handled or listed as unprojected', async t => {
   const handled = new Set(projections.flatMap(({ on }) => Object.keys(on)))
@@ -43,3 +54,28 @@ t.test('projections have unique names', async t => {
   const names = projections.map(({ name }) => name)
   t.equal(new Set(names).size, names.length)
 })
+
+t.test('a run that starts at once has the rows of one that has waited', async t => {
+  const [debit, queueing] = accepted({ after: 90, webhook: true, key: 'a', metadata: { order: 7 } })
+  for (const [before, acceptance] of [
+    [[debit as AccountEvent], queueing as AccountEvent],
+    [[], tested({ webhook: true })],
+  ] as const)
+    for (const end of [[], [completed()]]) {
+      const rows = rowsAfter([...before, startedAtOnce(acceptance), ...end])
+      t.same(rows, rowsAfter([...before, acceptance, started(), ...end]))
+      t.match(rows['webhooks'], { status: end.length > 0 ? 'pending' : 'waiting' })
+    }
+})
+
+/** The row that each projection keeps of these events, which are all about one run. */
+const rowsAfter = (happened: AccountEvent[]): Record<string, object | undefined> => {
+  const rows: Record<string, object | undefined> = {}
+  const metadata = { at: RECORDED_AT, actor: { kind: 'service' } }
+  for (const event of happened.map(each => ({ ...recorded(each), metadata }) as Recorded))
+    for (const { name, key, on } of projections) {
+      const evolve = on[event.type]
+      if (name !== 'balance' && evolve && key(event) !== undefined) rows[name] = evolve(rows[name], event)
+    }
+  return rows
+}

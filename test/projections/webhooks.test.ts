@@ -11,6 +11,7 @@ import {
   completed,
   delivered,
   redeliveryRequested,
+  startedAtOnce,
   undelivered,
 } from '../support/account-samples.ts'
 
@@ -30,6 +31,8 @@ const next = '2026-01-01T00:05:00.000Z'
 
 t.test('the row shows when the next attempt is due, while there is to be one', async t => {
   t.equal(rowOf(debited, queued)?.status, 'waiting')
+  t.equal(rowOf(debited, startedAtOnce(queued))?.status, 'waiting')
+  t.equal(rowOf(debited, startedAtOnce((accepted({ after: 90 }) as [AccountEvent, AccountEvent])[1])), undefined)
   t.match(rowOf(queued, completed()), { status: 'pending', nextAttemptAt: '2026-01-01T00:00:01.000Z', attempts: 0 })
   t.match(rowOf(queued, completed(), undelivered(1, { next })), { status: 'pending', nextAttemptAt: next, attempts: 1 })
   t.same(rowOf(queued, completed(), undelivered(1), abandoned(1))?.nextAttemptAt, undefined)

@@ -32,7 +32,7 @@ t.test('a run is requested by a key and completed by a reactor', async t => {
   const key = { actor: { kind: 'key', keyId: customer.keyId }, requestId: 'request-7' }
   t.match(await causes(accountStream(customer.accountId)), {
     CreditsDebited: key,
-    RunQueued: key,
+    RunStarted: key,
     RunCompleted: { actor: { kind: 'reactor' }, requestId: undefined },
   })
 })

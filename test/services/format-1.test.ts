@@ -10,7 +10,7 @@ import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import { BY_KEY, type ViewStore } from '../../src/ports/view-store.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
 import { collect } from '../support/collect.ts'
-import { copyFormat1Log } from '../support/format-1-log.ts'
+import { copyFixtureLog } from '../support/fixture-log.ts'
 import { checkChains } from '../support/links.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { openFolder, startService } from '../support/service.ts'
@@ -65,7 +65,7 @@ const accountNamed = (email: string) => {
 }
 
 t.test('every stream ends with the link that it had', async t => {
-  const { log } = await open(t, await copyFormat1Log(t))
+  const { log } = await open(t, await copyFixtureLog(t, 1))
   const chains = checkChains(await readAll(log))
   t.same(
     Object.fromEntries(Object.entries(chains).map(([stream, { events, last }]) => [stream, { events, last }])),
@@ -75,7 +75,7 @@ t.test('every stream ends with the link that it had', async t => {
 })
 
 t.test('accounts fold to the balances, keys and open runs that they had', async t => {
-  const { accounts } = await open(t, await copyFormat1Log(t))
+  const { accounts } = await open(t, await copyFixtureLog(t, 1))
   for (const [id, { balanceMicros, activeKeys, openRuns }] of Object.entries(expected.accounts)) {
     const state = await accounts.state(id as AccountId)
     const folded = {
@@ -88,7 +88,7 @@ t.test('accounts fold to the balances, keys and open runs that they had', async 
 })
 
 t.test('views show the balances, runs and statement lines that they had', async t => {
-  const { views } = await open(t, await copyFormat1Log(t))
+  const { views } = await open(t, await copyFixtureLog(t, 1))
   const balances = await readView<BalanceRow>(views, 'balance')
   t.match(
     Object.fromEntries(balances.map(({ place, row }) => [place, row])),
@@ -111,7 +111,7 @@ t.test('views show the balances, runs and statement lines that they had', async 
 })
 
 t.test('usage counts the refunds of failed runs, under no model and key', async t => {
-  const { views } = await open(t, await copyFormat1Log(t))
+  const { views } = await open(t, await copyFixtureLog(t, 1))
   const sum = <Of>(items: Of[], of: (item: Of) => number) => items.reduce((total, item) => total + of(item), 0)
   const accounts = Object.values(expected.accounts)
   for (const view of ['usage', 'usageByLabel']) {
@@ -146,7 +146,7 @@ const linesOf = ({ priceText }: StatementRow) => priceText && JSON.parse(priceTe
 const withoutRate = ({ usdPerCreditMicros, ...line }: ReceiptLine & { usdPerCreditMicros?: number }) => line
 
 t.test('old grants, refunds and receipts are read in the present shape', async t => {
-  const { log } = await open(t, await copyFormat1Log(t))
+  const { log } = await open(t, await copyFixtureLog(t, 1))
   const events = (await readAll(log)).map(raw => eventCodec.decode(raw))
   const grants = events.flatMap(event => (event.type === 'CreditsGranted' ? [event] : []))
   const emailOf = (stream: string) => expected.accounts[stream.replace('account-', '')]?.email
@@ -174,8 +174,8 @@ t.test('old grants, refunds and receipts are read in the present shape', async t
   })
 })
 
-t.test('accounts go on in format 2, and every chain holds over both formats', async t => {
-  const folder = await copyFormat1Log(t)
+t.test('accounts go on in the present format, and every chain holds over both', async t => {
+  const folder = await copyFixtureLog(t, 1)
   const ada = accountNamed('ada@example.com')
   const bob = accountNamed('bob@example.com')
   const service = await startService(t, { folder, clock: new ManualClock(LATER_MS) })
@@ -210,8 +210,8 @@ t.test('accounts go on in format 2, and every chain holds over both formats', as
 
   const { log, accounts } = await open(t, folder)
   const chains = checkChains(await readAll(log))
-  t.match(chains[accountStream(ada.id)], { formats: /^1{52}2+$/ })
-  t.match(chains[accountStream(bob.id)], { formats: /^1{13}2+$/ })
+  t.match(chains[accountStream(ada.id)], { formats: /^1{52}3+$/ })
+  t.match(chains[accountStream(bob.id)], { formats: /^1{13}3+$/ })
   t.equal((await accounts.state(ada.id)).balanceMicros, adaMicros)
   t.equal((await accounts.state(bob.id)).balanceMicros, bobMicros)
 })

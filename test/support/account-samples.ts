@@ -385,6 +385,10 @@ export const accepted = ({ after, ...options }: RunOptions & { after: number }):
 
 export const started = (run = 1): AccountEvent => ({ type: 'RunStarted', data: { runId: runId(run), upstream } })
 
+/** The start of a run that starts at once, in place of the event that would have queued it. */
+export const startedAtOnce = ({ data }: AccountEvent): AccountEvent =>
+  ({ type: 'RunStarted', data: { ...data, upstream } }) as AccountEvent
+
 export const submitted = (run = 1): AccountEvent => ({
   type: 'RunSubmitted',
   data: { runId: runId(run), jobId: `job-${run}`, upstream },

@@ -108,7 +108,10 @@ const enter = (event: RawEvent, ledger: Ledger, fault: (what: string) => void) =
       if (run) run.chargedMicros -= data.amountMicros
       return move(data.amountMicros)
     case 'RunQueued':
-      return queue(event.data as Queued, ledger, fault)
+      return accept(event.data as Accepted, ledger, fault)
+    case 'RunStarted':
+      if ('input' in (event.data as object)) accept(event.data as Accepted, ledger, fault)
+      return
     case 'RunCompleted':
       return finish('completed')
     case 'RunFailed':
@@ -117,14 +120,14 @@ const enter = (event: RawEvent, ledger: Ledger, fault: (what: string) => void) =
   }
 }
 
-interface Queued {
+interface Accepted {
   runId: string
   livemode?: false
   idempotency?: { key: string }
 }
 
 /** A run that costs nothing is a test run, which has no debit. */
-const queue = ({ runId, livemode, idempotency }: Queued, { runs }: Ledger, fault: (what: string) => void) => {
+const accept = ({ runId, livemode, idempotency }: Accepted, { runs }: Ledger, fault: (what: string) => void) => {
   const debited = runs.get(runId)
   if ((debited === undefined) !== (livemode === false)) fault('is a test run with a debit, or a live run without one')
   const run = debited ?? { end: undefined, errorCode: undefined, chargedMicros: 0, idempotencyKey: undefined }

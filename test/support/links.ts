@@ -15,6 +15,8 @@ export interface LinkedEvent {
 export interface LinkParts {
   genesisText?: string
   previous: string
+  costText?: string
+  costDigest?: string
   dataText?: string
   dataDigest?: string
   metadataText?: string
@@ -35,16 +37,22 @@ export const makeLink = (before: string | undefined, event: LinkedEvent): LinkPa
     const linkText = canonical({ type, data, metadata })
     return { previous, linkText, link: sha256(previous + linkText) }
   }
-  if (metadata.format !== 2) throw new RangeError(`format ${metadata.format} is not on the page`)
-  const genesisText = canonical({ format: 2, stream })
+  const { format } = metadata
+  if (format !== 2 && format !== 3) throw new RangeError(`format ${format} is not on the page`)
+  const genesisText = canonical({ format, stream })
   const previous = before ?? sha256(genesisText)
-  const dataText = canonical(data)
+  const { cost } = data as { cost?: object }
+  const costText = format === 3 && cost ? canonical(cost) : ''
+  const costDigest = sha256(costText)
+  const dataText = canonical(costText ? { ...(data as object), cost: costDigest } : data)
   const metadataText = canonical(metadata)
   const [dataDigest, metadataDigest] = [sha256(dataText), sha256(metadataText)]
-  const linkText = canonical({ format: 2, stream, revision, id, type, data: dataDigest, metadata: metadataDigest })
+  const linkText = canonical({ format, stream, revision, id, type, data: dataDigest, metadata: metadataDigest })
   return {
     ...(before === undefined && { genesisText }),
-    ...{ previous, dataText, dataDigest, metadataText, metadataDigest, linkText },
+    previous,
+    ...(costText && { costText, costDigest }),
+    ...{ dataText, dataDigest, metadataText, metadataDigest, linkText },
     link: sha256(previous + linkText),
   }
 }

@@ -26,6 +26,7 @@ export const vectorProofs = async (): Promise<Record<string, Proof>> => {
     consistency: await proveConsistency(log, first, third),
     statement: await proveStatement(log, vectorAccount, { to: second }),
     'statement-part': await proveStatement(log, vectorAccount, { from: first, to: third }),
+    'statement-with-cost': await proveStatement(log, newestAccount),
   }
 }
 
@@ -37,7 +38,7 @@ export const forgedText = async (hashed = '?', shown = '\ud800'): Promise<Inclus
       : event,
   )
   const granted = await log.readEvent(`account-${vectorAccount}`, 1)
-  const proof = await proveInclusion(log, { eventId: granted?.id as string })
+  const proof = await proveInclusion(log, { eventId: granted?.id as string }, { at: { number: 3 } })
   const linkText = proof.event.linkText.replace(`welcome${hashed}`, `welcome${shown}`)
   return { ...proof, event: { ...proof.event, linkText } }
 }
@@ -66,6 +67,8 @@ const withOtherId = (seal: ProvenSeal): ProvenSeal => {
 }
 
 export const vectorAccount = 'acct_01m820b9ztfvgrrk74p12fwn4g'
+/** The account whose stream is in format 3. */
+export const newestAccount = 'acct_01m820ba05fvgrrk7mv8y5b8ge'
 
 /**
  * A log with the events of the page, after the catalog that the first of its receipts names, with a seal after each four

@@ -1,3 +1,4 @@
+import { isAcceptance } from '../../../schemas/account-events.ts'
 import type { AccountRecord } from '../read-log.ts'
 
 export interface PendingWebhook {
@@ -15,11 +16,11 @@ export class PendingWebhooks {
   readonly #requested = new Map<string, string>()
   readonly #pending = new Map<string, PendingWebhook>()
 
-  take({ type, data }: AccountRecord) {
+  take(event: AccountRecord) {
+    if (isAcceptance(event) && event.data.webhookUrl !== undefined)
+      this.#requested.set(event.data.runId, event.data.webhookUrl)
+    const { type, data } = event
     switch (type) {
-      case 'RunQueued':
-        if (data.webhookUrl !== undefined) this.#requested.set(data.runId, data.webhookUrl)
-        return
       case 'RunCompleted':
       case 'RunFailed': {
         const url = this.#requested.get(data.runId)

@@ -1,9 +1,11 @@
-import type {
-  ProviderCostRecorded,
-  RunError,
-  RunOutput,
-  RunQueued,
-  WorkedUpstream,
+import {
+  costOf,
+  isAcceptance,
+  type ProviderCostRecorded,
+  type RunError,
+  type RunOutput,
+  type RunQueued,
+  type WorkedUpstream,
 } from '../../../schemas/account-events.ts'
 import type { Actor } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
@@ -99,6 +101,8 @@ export class RunStory {
   }
 
   #takeContents(event: AccountRecord, line: LedgerLine | undefined) {
+    if (isAcceptance(event)) this.#takeRequest(event.data)
+    this.cost = costOf(event) ?? this.cost
     const { type, data, metadata } = event
     switch (type) {
       case 'CreditsDebited':
@@ -109,12 +113,6 @@ export class RunStory {
       case 'CreditsRefunded':
         if (line)
           this.refunds.push({ at: metadata.at, credits: line.change, reason: data.reason, actor: actorOf(event) })
-        return
-      case 'RunQueued':
-        this.request = data
-        if (data.livemode !== false) return
-        this.receipt = data.receipt
-        this.label = data.label
         return
       case 'RunStarted':
         this.upstream = data.upstream
@@ -131,12 +129,16 @@ export class RunStory {
         this.error = data.error
         this.upstream = data.upstream ?? this.upstream
         return
-      case 'ProviderCostRecorded':
-        this.cost = data
-        return
       case 'RunOutputDeleted':
         this.outputDeletedAt = metadata.at
     }
+  }
+
+  #takeRequest(request: RunQueued) {
+    this.request = request
+    if (request.livemode !== false) return
+    this.receipt = request.receipt
+    this.label = request.label
   }
 
   #takeWebhook(event: AccountRecord) {

@@ -1,5 +1,6 @@
+import { costOf } from '../../../schemas/account-events.ts'
 import { accountIn, CATALOG_STREAM } from '../../../schemas/events.ts'
-import type { RawEvent } from '../../../schemas/recorded.ts'
+import type { Metadata, RawEvent } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import { parseTime } from '../as-of.ts'
@@ -41,9 +42,8 @@ export class DoubleEntry {
   /** Takes the next event. Returns its transaction, if any. Throws Damaged if credits do not add up. */
   take(event: RawEvent): Entry | undefined {
     if (event.stream === CATALOG_STREAM) this.#name(event)
-    if (event.type === 'ProviderCostRecorded') return this.#costOf(event)
     const line = takeLine(this.#books, event)
-    if (!line) return undefined
+    if (!line) return this.#expenseOf(event)
     return {
       account: line.account,
       day: this.#dayOf(line),
@@ -53,16 +53,16 @@ export class DoubleEntry {
     }
   }
 
-  /** Undefined if the charge is unknown. */
-  #costOf(raw: RawEvent): Entry | undefined {
-    const event = eventCodec.decode(raw)
+  /** Undefined if the event has no cost, or the charge is unknown. */
+  #expenseOf(event: RawEvent): Entry | undefined {
     const account = accountIn(event.stream)
-    if (event.type !== 'ProviderCostRecorded' || account === undefined) return undefined
-    const { id: eventId, position, revision, data, metadata } = event
-    const { runId, provider, model, version, amountMicros, currency: commodity, source } = data
+    const cost = costOf(event) && costOf(eventCodec.decode(event))
+    if (!cost || account === undefined) return undefined
+    const { id: eventId, position, revision } = event
+    const { runId, provider, model, version, amountMicros, currency: commodity, source } = cost
     if (amountMicros === undefined || commodity === undefined) return undefined
     const name = this.#names.providerOf(provider)
-    const { at, hash } = metadata
+    const { at, hash } = event.metadata as Metadata
     return {
       account,
       day: this.#dayOf({ account, revision, at }),

@@ -37,7 +37,7 @@ export class Chain {
 }
 
 /** The formats in `docs/ledger-format.md`. */
-const FORMATS = [1, 2]
+const FORMATS = [1, 2, 3]
 
 /** In format 1, the time followed the machine's clock, even backwards. */
 const noteIn = (format: number): [true] | [] => (format === 1 ? [true] : [])
@@ -72,13 +72,18 @@ const linkOf = (
   const { hash: _, ...rest } = metadata
   const { format = 1 } = rest
   if (format === 1) return sha256((previous ?? NO_LINK) + canonical({ data, metadata: rest, type }))
-  const [dataDigest, metadataDigest] = [sha256(canonical(data)), sha256(canonical(rest))]
+  const shown = format === 2 ? data : withoutCost(data as { cost?: unknown })
+  const [dataDigest, metadataDigest] = [sha256(canonical(shown)), sha256(canonical(rest))]
   // This text is canonical, because its members are in order.
   const text =
     `{"data":"${dataDigest}","format":${format},"id":${quoted(id)},"metadata":"${metadataDigest}",` +
     `"revision":${revision},"stream":${quoted(stream)},"type":${quoted(type)}}`
   return sha256((previous ?? sha256(canonical({ format, stream }))) + text)
 }
+
+/** A link covers the digest of a cost, so that the other data can be shown without the cost. */
+const withoutCost = (data: { cost?: unknown }): object =>
+  data.cost === undefined ? data : { ...data, cost: sha256(canonical(data.cost)) }
 
 /** In place of a link, the start of a stream in format 1. */
 const NO_LINK = '0'.repeat(64)

@@ -1,3 +1,4 @@
+import { isAcceptance } from '../../../schemas/account-events.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { type AuditedEvent, type Report, type Rule, runIdOf } from '../fault.ts'
 
@@ -35,7 +36,8 @@ export class KeyLimits implements Rule {
     const key = this.#keys.get(data['keyId'])
     if (key && type === 'ApiKeyUsed') takeUse(event, key, report)
     const use = this.#budgets.take(event)
-    if (type === 'CreditsDebited' || (type === 'RunQueued' && data['livemode'] === false)) this.#checkUse(event, report)
+    const isTest = isAcceptance(event) && event.data.livemode === false
+    if (type === 'CreditsDebited' || isTest) this.#checkUse(event, report)
     if (type === 'CreditsRefunded') this.#takeRefund(event, report)
     if (!use) return
     const { keyId, firstDay, spentMicros, budget } = use
@@ -86,7 +88,8 @@ export class Modes implements Rule {
   /** The runs and uploads of test keys. */
   readonly #tests = new Set<unknown>()
 
-  take({ type, data, metadata }: AuditedEvent, report: Report) {
+  take(event: AuditedEvent, report: Report) {
+    const { type, data, metadata } = event
     const { keyId: actorKeyId } = metadata.actor as { keyId?: string }
     const actorMode = this.#keys.get(actorKeyId)
     if (type === 'ApiKeyCreated') {
@@ -100,7 +103,7 @@ export class Modes implements Rule {
       report('a test key revokes a live key')
     const id = data['runId'] ?? data['uploadId']
     if (id === undefined) return
-    if ((type === 'RunQueued' || type === 'UploadGranted') && modeOf(data) === 'test') {
+    if ((isAcceptance(event) || type === 'UploadGranted') && modeOf(data) === 'test') {
       this.#tests.add(id)
       if (actorMode === undefined) report('it is in test mode, but no key requested it')
     }
@@ -117,8 +120,8 @@ type Mode = 'live' | 'test'
 
 const modeOf = ({ livemode }: AuditedEvent['data']): Mode => (livemode === false ? 'test' : 'live')
 
-const checkCost = (type: string, { upstream }: AuditedEvent['data'], report: Report) => {
-  if (type === 'ProviderCostRecorded') report('a test run has a cost')
+const checkCost = (type: string, { upstream, cost }: AuditedEvent['data'], report: Report) => {
+  if (type === 'ProviderCostRecorded' || cost !== undefined) report('a test run has a cost')
   const { provider = SANDBOX } = (upstream ?? {}) as { provider?: string }
   if (provider !== SANDBOX) report(`a test run went to ${provider}, not to the sandbox`)
 }

@@ -3,8 +3,8 @@ import { type AuditedEvent, type Report, type Rule, runIdOf } from '../fault.ts'
 import { checkOperator } from './auditors.ts'
 
 /**
- * A cost directly follows the end of its run, or the refund of a failed run. So a run has at most one cost, of the
- * upstream in its end. A run that was never started has none.
+ * The end of a completed run holds its cost; other costs directly follow the end of the run, or the refund of a failed
+ * run. So a run has at most one cost, of the upstream in its end. A run that was never started has none.
  */
 export class ProviderCosts implements Rule {
   readonly #started = new Set<string>()
@@ -22,15 +22,18 @@ export class ProviderCosts implements Rule {
       case 'RunCompleted':
       case 'RunFailed': {
         const isRefunded = event.type === 'RunCompleted'
-        const upstream = this.#started.delete(runId) ? (event.data['upstream'] as Upstream | undefined) : undefined
-        this.#ended = { runId, upstream, isRefunded }
+        const { upstream, cost } = event.data as { upstream?: Upstream; cost?: Cost }
+        const ended = { runId, upstream: this.#started.delete(runId) ? upstream : undefined, isRefunded }
+        // No other cost may follow.
+        if (cost) return checkCost({ runId, ...upstream, ...cost }, ended, report)
+        this.#ended = ended
         return
       }
       case 'CreditsRefunded':
         if (ended?.runId === runId && !ended.isRefunded) this.#ended = { ...ended, isRefunded: true }
         return
       case 'ProviderCostRecorded':
-        return checkCost(event, ended, report)
+        return checkCost(event.data as Cost, ended, report)
     }
   }
 }
@@ -42,13 +45,20 @@ interface Ended {
   isRefunded: boolean
 }
 
-const checkCost = ({ data }: AuditedEvent, ended: Ended | undefined, report: Report) => {
-  const { runId, amountMicros, currency, source } = data
+interface Cost extends Upstream {
+  runId?: unknown
+  amountMicros?: unknown
+  currency?: unknown
+  source?: unknown
+}
+
+const checkCost = (cost: Cost, ended: Ended | undefined, report: Report) => {
+  const { runId, amountMicros, currency, source } = cost
   if (!ended?.isRefunded || ended.runId !== runId) return report(`it does not follow the end of ${runId} directly`)
   if (ended.upstream === undefined) report(`no provider has worked on ${runId}`)
-  else if (textOf(data) !== textOf(ended.upstream))
-    report(`it is a cost of ${textOf(data)}, but ${textOf(ended.upstream)} did the run`)
-  if (data['provider'] === SANDBOX) report('the sandbox costs nothing')
+  else if (textOf(cost) !== textOf(ended.upstream))
+    report(`it is a cost of ${textOf(cost)}, but ${textOf(ended.upstream)} did the run`)
+  if (cost.provider === SANDBOX) report('the sandbox costs nothing')
   const hasAmount = amountMicros !== undefined && currency !== undefined
   const hasNone = amountMicros === undefined && currency === undefined
   if (source === 'unknown' ? !hasNone : !hasAmount)

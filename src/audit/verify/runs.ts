@@ -1,3 +1,4 @@
+import { isAcceptance } from '../../../schemas/account-events.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { type AuditedEvent, type Report, type ReportEnd, type Rule, runIdOf } from '../fault.ts'
 import { type PriceList, type Receipt, receiptFault, ruleFault } from './prices.ts'
@@ -21,31 +22,32 @@ export class Runs implements Rule {
 
   take(event: AuditedEvent, report: Report) {
     const { type } = event
+    const accepts = isAcceptance(event)
     const runId = runIdOf(event)
-    const run = this.#runs.get(runId)
     const due = this.#due
-    const isDue = due?.type === type && due.runId === runId
-    if (due && !isDue) report(`it is not the ${due.type} of ${due.runId}, which the previous event requires`)
+    const isDue = due?.what === (accepts ? ACCEPTANCE : type) && due.runId === runId
+    if (due && !isDue) report(`it is not the ${due.what} of ${due.runId}, which the previous event requires`)
     this.#due = undefined
-    if (type === 'RunQueued' && event.data['livemode'] === false) return this.#takeTest(event, run, report)
+    if (accepts && event.data.livemode === false) this.#takeTest(event, this.#runs.get(runId), report)
+    const run = this.#runs.get(runId)
     const follower = run?.isTest ? undefined : FOLLOWERS[type]
-    if (follower) this.#due = { type: follower, runId, error: (event.data['error'] as { code: string })?.code }
+    if (follower) this.#due = { what: follower, runId, error: (event.data['error'] as { code: string })?.code }
     if (type === 'CreditsDebited') return this.#takeDebit(event, run, report)
     if (type === 'CreditsRefunded') return takeRefund(event, run, isDue ? due : undefined, report)
     if (type === 'RunOutputDeleted') return takeDeletion(run, report)
-    const step = STEPS[type]
+    const step = (accepts ? ACCEPTING_STEPS : STEPS)[type]
     if (!step) return
     if (!run) return report(`${runId} was never debited`)
     if (!step.from.includes(run.state)) report(`a run that is ${run.state} cannot become ${step.to}`)
     if (type === 'RunFailed') takeLeftFiles(event, run, report)
     // A failed test run gets no refund.
     run.state = run.isTest && step.to === 'failed' ? 'refunded' : step.to
-    if (type === 'RunQueued') this.#takeQueued(event, run, report)
+    if (accepts) this.#takeAccepted(event, run, report)
     if (type === 'RunStarted') run.deadlineMs = Date.parse(clockOf(event)) + (run.timeoutMs ?? 0)
   }
 
   end(report: ReportEnd) {
-    if (this.#due) report(`the stream ends before the ${this.#due.type} of ${this.#due.runId}`)
+    if (this.#due) report(`the stream ends before the ${this.#due.what} of ${this.#due.runId}`)
     for (const [runId, { state, deadlineMs = Number.POSITIVE_INFINITY }] of this.#runs)
       if (state === 'processing' && deadlineMs <= LATEST_MS)
         report(
@@ -69,17 +71,18 @@ export class Runs implements Rule {
 
   /** A test run states its hypothetical price. */
   #takeTest(event: AuditedEvent, run: Run | undefined, report: Report) {
-    if (run) report(run.isTest ? `${runIdOf(event)} was queued before` : 'a test run is debited')
-    const { receipt, timeoutMs } = event.data as { receipt?: Receipt; timeoutMs: number }
+    if (run) report(run.isTest ? `${runIdOf(event)} was accepted before` : 'a test run is debited')
+    const { receipt } = event.data as { receipt?: Receipt }
+    // It is accepted like a run that was debited.
     const costless = { debit: '', chargedMicros: 0, refundedMicros: 0 }
-    this.#runs.set(runIdOf(event), { state: 'queued', ...costless, isTest: true, timeoutMs })
+    this.#runs.set(runIdOf(event), { state: 'debited', ...costless, isTest: true })
     if (!receipt) return report('a test run does not say what it would cost')
     const fault = receiptFault(receipt)
     if (fault) report(fault)
     this.#checkPrice(event, receipt, report)
   }
 
-  #takeQueued(event: AuditedEvent, run: Run, report: Report) {
+  #takeAccepted(event: AuditedEvent, run: Run, report: Report) {
     run.timeoutMs = Number(event.data['timeoutMs'])
     const debit = this.#debit
     this.#debit = undefined
@@ -115,8 +118,13 @@ interface Run {
 }
 
 /** The steps of a run: the states before an event, and the state after it. */
-const STEPS: Readonly<Record<string, { from: readonly State[]; to: State }>> = {
+type Steps = Readonly<Record<string, { from: readonly State[]; to: State }>>
+
+const ACCEPTING_STEPS: Steps = {
   RunQueued: { from: ['debited'], to: 'queued' },
+  RunStarted: { from: ['debited'], to: 'processing' },
+}
+const STEPS: Steps = {
   RunStarted: { from: ['queued'], to: 'processing' },
   RunSubmitted: { from: ['processing'], to: 'processing' },
   RunCancelRequested: { from: ['processing'], to: 'processing' },
@@ -124,8 +132,10 @@ const STEPS: Readonly<Record<string, { from: readonly State[]; to: State }>> = {
   RunFailed: { from: ['queued', 'processing'], to: 'failed' },
 }
 
+const ACCEPTANCE = 'acceptance'
+
 /** Events that must directly follow another event of the same run. */
-const FOLLOWERS: Readonly<Record<string, string>> = { CreditsDebited: 'RunQueued', RunFailed: 'CreditsRefunded' }
+const FOLLOWERS: Readonly<Record<string, string>> = { CreditsDebited: ACCEPTANCE, RunFailed: 'CreditsRefunded' }
 
 /** A run may end this much after its time limit, because its end must be noticed and recorded. */
 const GRACE_MS = 10 * 60 * 1000
@@ -134,7 +144,7 @@ const GRACE_MS = 10 * 60 * 1000
 const LATEST_MS = 8.64e15
 
 interface Due {
-  type: string
+  what: string
   runId: string
   error?: string | undefined
 }
@@ -216,7 +226,7 @@ export class Requests implements Rule {
 
   take(event: AuditedEvent, report: Report) {
     const { idempotency, livemode } = event.data as { idempotency?: { key: string }; livemode?: false }
-    if (event.type !== 'RunQueued' || !idempotency) return
+    if (!isAcceptance(event) || !idempotency) return
     const nowMs = Date.parse(clockOf(event))
     // A key has no spaces, so keys of the two modes cannot collide.
     const key = `${livemode === false ? 'test ' : ''}${idempotency.key}`

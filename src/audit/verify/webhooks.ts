@@ -1,3 +1,4 @@
+import { isAcceptance } from '../../../schemas/account-events.ts'
 import { type AuditedEvent, type Report, type ReportEnd, type Rule, runIdOf } from '../fault.ts'
 
 /**
@@ -14,10 +15,10 @@ export class Webhooks implements Rule {
   })
 
   take(event: AuditedEvent, report: Report) {
-    const { type, data } = event
+    const { type } = event
     const runId = runIdOf(event)
     this.#attempts.take(event, runId, report)
-    if (type === 'RunQueued' && data['webhookUrl'] !== undefined) this.#asked.add(runId)
+    if (isAcceptance(event) && event.data.webhookUrl !== undefined) this.#asked.add(runId)
     if ((type === 'RunCompleted' || type === 'RunFailed') && this.#asked.delete(runId)) {
       this.#ended.add(runId)
       this.#attempts.begin(runId)

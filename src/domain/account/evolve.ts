@@ -1,4 +1,4 @@
-import { type AccountEvent, type RunQueued, requestNameOf } from '../../../schemas/account-events.ts'
+import { type AccountEvent, isAcceptance, type RunQueued, requestNameOf } from '../../../schemas/account-events.ts'
 import { expiryNoticeAt, NOTICE_CHANNELS } from '../../../schemas/notice-events.ts'
 import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
@@ -82,13 +82,12 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     }
     case 'SessionClosed':
       return { ...state, sessions: state.sessions.delete(event.data.sessionId) }
-    case 'RunQueued': {
-      const { livemode } = event.data
-      const before = livemode === false ? openTestRun(countTestRun(state, clockMs(event)), event) : state
-      return remember(enqueue(before, event.data), event.data, clockMs(event))
+    case 'RunQueued':
+      return acceptRun(state, event)
+    case 'RunStarted': {
+      const { runId, upstream } = event.data
+      return changeRun(isAcceptance(event) ? acceptRun(state, event) : state, runId, { isStarted: true, upstream })
     }
-    case 'RunStarted':
-      return changeRun(state, event.data.runId, { isStarted: true, upstream: event.data.upstream })
     case 'RunSubmitted':
       return changeRun(state, event.data.runId, { jobId: event.data.jobId, upstream: event.data.upstream })
     case 'RunCancelRequested':
@@ -186,11 +185,17 @@ const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>):
   return run ? { ...state, openRuns: state.openRuns.set(runId, { ...run, ...change }) } : state
 }
 
+type Acceptance = PastEvent<AccountEvent> & { data: RunQueued }
+
+const acceptRun = (state: AccountState, event: Acceptance): AccountState => {
+  const { livemode } = event.data
+  const before = livemode === false ? openTestRun(countTestRun(state, clockMs(event)), event) : state
+  return remember(enqueue(before, event.data), event.data, clockMs(event))
+}
+
 /** A test run has no debit that would open it. */
-const openTestRun = (
-  state: AccountState,
-  { data: { runId, model, endpoint, label }, metadata }: PastEvent<Extract<AccountEvent, { type: 'RunQueued' }>>,
-): AccountState => {
+const openTestRun = (state: AccountState, { data, metadata }: Acceptance): AccountState => {
+  const { runId, model, endpoint, label } = data
   const keyId = keyOf({ metadata })
   const debit = { model, endpoint, ...(keyId && { keyId }), ...(label !== undefined && { label }) }
   const run: OpenRun = { livemode: false, chargedMicros: 0, isStarted: false, bytes: 0, debit }

@@ -1,5 +1,11 @@
 import { Map as ImmutableMap, is } from 'immutable'
-import type { AccountEvent, AccountLimits, RunErrorCode, RunQueued } from '../../../schemas/account-events.ts'
+import {
+  type AccountEvent,
+  type AccountLimits,
+  isAcceptance,
+  type RunErrorCode,
+  type RunQueued,
+} from '../../../schemas/account-events.ts'
 import { type KeyId, MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS, type Moded, SANDBOX } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { DAY_MS, dayOf } from '../days.ts'
@@ -167,6 +173,7 @@ export const FREE_EVENTS: Record<FreeEvents, { limitBytes: number; otherBytes: n
 }
 
 const kindOf = (event: AccountEvent): FreeEvents | undefined => {
+  if (isAcceptance(event)) return event.data.livemode === false ? 'testRuns' : undefined
   switch (event.type) {
     case 'NoticesSet':
     case 'ApiKeyCreated':
@@ -175,8 +182,6 @@ const kindOf = (event: AccountEvent): FreeEvents | undefined => {
     case 'WebhookTestRequested':
     case 'WebhookRedeliveryRequested':
       return 'changes'
-    case 'RunQueued':
-      return event.data.livemode === false ? 'testRuns' : undefined
     case 'UploadGranted':
       return 'uploads'
     default:

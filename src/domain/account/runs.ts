@@ -2,6 +2,7 @@ import {
   type AccountEvent,
   type RunOutput,
   type RunQueued,
+  type RunStarted,
   requestNameOf,
   type Upstream,
 } from '../../../schemas/account-events.ts'
@@ -33,8 +34,7 @@ export const queueRun = (command: QueueRun, state: AccountState, atMs: number): 
   if (restricted) return restricted
   return accept([
     ...(isTest ? [] : [creditsDebited(state, run.runId, receipt, label)]),
-    { type: 'RunQueued', data: run },
-    ...(startAt ? [started(run.runId, startAt, run)] : []),
+    startAt ? started(run, { ...run, upstream: startAt }) : { type: 'RunQueued', data: run },
     ...(isTest ? [] : debitNotices({ keyId, amountMicros: receipt.totalMicros, atMs }, state)),
   ])
 }
@@ -75,7 +75,7 @@ export const startRun = (
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (run.isStarted) return refuse('run_already_started')
-  return accept([started(runId, upstream, run)])
+  return accept([started(run, { runId, upstream })])
 }
 
 export const submitRun = (
@@ -108,45 +108,40 @@ export const cancelRun = (
 }
 
 export const completeRun = (
-  { runId, output, ...worked }: { runId: RunId; output: RunOutput } & Worked,
+  { runId, output, upstream, cost }: { runId: RunId; output: RunOutput } & Worked,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.isStarted) return refuse('run_not_started')
-  const { upstream } = worked
-  return accept([
-    { type: 'RunCompleted', data: { runId, output, ...(upstream && { upstream }) } },
-    ...costOf(runId, worked),
-  ])
+  const worked = upstream && { upstream, ...(cost && { cost }) }
+  return accept([{ type: 'RunCompleted', data: { runId, output, ...worked } }])
 }
 
 /** A failure refunds the credits in the same append, so they are never missing. A test run has none. */
 export const failRun = (
-  { runId, error, willDeleteAt, ...worked }: Failure,
+  { runId, error, willDeleteAt, upstream, cost }: Failure,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
-  const { upstream } = worked
   const reason = `the run failed: ${error.code}`
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
   return accept([
     { type: 'RunFailed', data: { runId, error, ...(upstream && { upstream }), ...(willDeleteAt && { willDeleteAt }) } },
     ...(run.livemode === false ? [] : [creditsRefunded(state, refund)]),
-    ...(run.isStarted ? costOf(runId, worked) : []),
+    // The cost shares the append of the end, so that each run has exactly one.
+    ...(run.isStarted && upstream && cost
+      ? [{ type: 'ProviderCostRecorded' as const, data: { runId, ...upstream, ...cost } }]
+      : []),
   ])
 }
-
-/** It shares the append of the end of the run, so that no run has two and none is missing. */
-const costOf = (runId: RunId, { upstream, cost }: Worked): AccountEvent[] =>
-  upstream && cost ? [{ type: 'ProviderCostRecorded', data: { runId, ...upstream, ...cost } }] : []
 
 /** Records that a run's results were deleted. The state no longer holds ended runs, so only open ones are refused. */
 export const recordOutputDeletion = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> =>
   state.openRuns.has(runId) ? refuse('run_not_ended') : accept([{ type: 'RunOutputDeleted', data: { runId } }])
 
-const started = (runId: RunId, upstream: Upstream, run: Moded): AccountEvent => {
-  assertProvider(run, upstream.provider)
-  return { type: 'RunStarted', data: { runId, upstream } }
+const started = (run: Moded, data: RunStarted): AccountEvent => {
+  assertProvider(run, data.upstream.provider)
+  return { type: 'RunStarted', data }
 }

@@ -39,7 +39,7 @@ export interface AccountState {
   openRuns: ImmutableMap<RunId, OpenRun>
   /** How many of these runs each key has asked for. Keys without any are missing. */
   openRunsOf: ImmutableMap<KeyId, number>
-  /** The bytes of the events that queued these runs. */
+  /** The bytes of the events that accepted these runs. */
   openRunBytes: number
   /** The failures that the account caused; see `countFailure`. */
   ownFailures: Decaying
@@ -126,7 +126,7 @@ export interface OpenRun extends Moded {
   isStarted: boolean
   /** The upstream that was tried first, or that has accepted the job. */
   upstream?: Upstream
-  /** The bytes of the event that queued it. */
+  /** The bytes of the event that accepted it. */
   bytes: number
   /** The provider's id for the work, once it has returned one. */
   jobId?: string

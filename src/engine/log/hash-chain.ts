@@ -2,7 +2,7 @@ import { configure } from 'safe-stable-stringify'
 import { sha256 } from '../../domain/digest.ts'
 
 /** The ledger format of new events. Events without a format are of format 1. See `docs/ledger-format.md`. */
-export const FORMAT = 2
+export const FORMAT = 3
 
 /** The hashed fields of an event. */
 export interface Linkable {
@@ -39,11 +39,12 @@ export const linkWithSize = (previous: string | undefined, event: Linkable): { h
 export const linkTexts = (event: Linkable): LinkTexts => {
   const { format = 1 } = event.metadata
   if (format === 1) return { linkText: textOfFormat1(event) }
-  if (format === FORMAT) return textsOfFormat2(event)
+  if (format === 2) return textsOf(event, event.data)
+  if (format === FORMAT) return textsOf(event, withoutCost(event.data))
   throw new RangeError(`ledger format ${format} is unknown to this version`)
 }
 
-/** The predecessor of a stream's first event. In format 2 it covers the name, so that streams cannot be swapped. */
+/** The predecessor of a stream's first event. Since format 2 it covers the name, so that streams cannot be swapped. */
 export const firstPrevious = ({ stream, metadata: { format = 1 } }: Pick<Linkable, 'stream' | 'metadata'>): string =>
   format === 1 ? GENESIS_OF_FORMAT_1 : sha256(canonicalJson({ format, stream }))
 
@@ -56,13 +57,22 @@ const textOfFormat1 = ({ type, data, metadata }: Linkable): string =>
  * Data and metadata are hashed separately, so the place and type of an event can be proved without its contents. The
  * text is the canonical form of an object with these members, which are already in order.
  */
-const textsOfFormat2 = ({ stream, revision, id, type, data, metadata }: Linkable): LinkTexts => {
+const textsOf = ({ stream, revision, id, type, metadata }: Linkable, data: unknown): LinkTexts => {
   const [dataText, metadataText] = [canonicalJson(data), canonicalJson(withoutHash(metadata))]
   const linkText =
-    `{"data":"${sha256(dataText)}","format":${FORMAT},"id":${JSON.stringify(id)},` +
+    `{"data":"${sha256(dataText)}","format":${metadata.format},"id":${JSON.stringify(id)},` +
     `"metadata":"${sha256(metadataText)}","revision":${revision},` +
     `"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`
   return { linkText, dataText, metadataText }
+}
+
+/**
+ * Data with the digest of a cost in its place. Whoever is shown the text can check the rest, and learns nothing of the
+ * cost, since that holds a salt.
+ */
+const withoutCost = (data: unknown): unknown => {
+  const { cost } = data as { cost?: unknown }
+  return cost === undefined ? data : { ...(data as object), cost: sha256(canonicalJson(cost)) }
 }
 
 const withoutHash = ({ hash: _, ...rest }: Linkable['metadata']): object => rest

@@ -3,6 +3,7 @@ import type { Position } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, NO_STREAM } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Snapshot, ViewStore } from '../../ports/view-store.ts'
+import { FORMAT } from '../log/hash-chain.ts'
 
 /** A fold as a snapshot holds it. The log supplies the position of its last event. */
 export type SnapshotContent<State> = Omit<Folded<State>, 'position'>
@@ -33,7 +34,7 @@ interface SnapshotDependencies<State> {
 }
 
 interface Body extends SnapshotContent<object> {
-  version: number
+  version: string
   stream: string
 }
 
@@ -44,6 +45,8 @@ export const createSnapshots = <State>({
   key,
   onForged,
 }: SnapshotDependencies<State>): Snapshots<State> => {
+  // A version that writes an older format must not go on from a snapshot of this one, since formats never fall.
+  const version = `${form.version} in format ${FORMAT}`
   const macOf = (body: string) => createHmac('sha256', key).update(body).digest()
 
   /** The store may hold anything. */
@@ -63,13 +66,13 @@ export const createSnapshots = <State>({
         onForged(stream)
         return undefined
       }
-      const { version, revision, last, state } = body
-      return version === form.version ? { revision, last, state: form.thaw(state) } : undefined
+      const { revision, last, state } = body
+      return body.version === version ? { revision, last, state: form.thaw(state) } : undefined
     },
 
     offer: async (stream, { revision, last, state }, lastRevision) => {
       if (revision - lastRevision < form.worthAfter(state)) return false
-      const content: Body = { version: form.version, stream, revision, last, state: form.freeze(state) }
+      const content: Body = { version, stream, revision, last, state: form.freeze(state) }
       const body = JSON.stringify(content)
       await store.saveSnapshot(stream, { body, mac: macOf(body).toString('hex') })
       return true

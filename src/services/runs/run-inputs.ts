@@ -1,4 +1,4 @@
-import type { RunQueued } from '../../../schemas/account-events.ts'
+import { isAcceptance, type RunQueued } from '../../../schemas/account-events.ts'
 import { accountStream } from '../../../schemas/events.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
@@ -83,7 +83,7 @@ export const readRunInput = async (
 ): Promise<Record<string, unknown>> => (await readQueuedRun(log, run)).input
 
 /**
- * The event that queued a run. It holds the input, which rows lack because they are read often and an input may have
+ * The event that accepted a run. It holds the input, which rows lack because they are read often and an input may have
  * 250 KB. Rejects with Unavailable, and with Damaged if the log differs from the views.
  */
 export const readQueuedRun = async (
@@ -93,7 +93,7 @@ export const readQueuedRun = async (
   const stream = accountStream(accountId)
   const raw = await log.readEvent(stream, queuedRevision)
   const event = raw && eventCodec.decode(raw)
-  if (event?.type !== 'RunQueued' || event.data.runId !== runId)
-    throw new Damaged(`${stream} does not queue ${runId} at revision ${queuedRevision}; rebuild the views`)
+  if (!event || !isAcceptance(event) || event.data.runId !== runId)
+    throw new Damaged(`${stream} does not accept ${runId} at revision ${queuedRevision}; rebuild the views`)
   return event.data
 }

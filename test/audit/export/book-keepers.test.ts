@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { costOf } from '../../../schemas/account-events.ts'
 import { accountIn } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { openLmdbEventLogReadOnly } from '../../../src/adapters/event-log/lmdb-read-only.ts'
@@ -14,7 +15,7 @@ import {
 import { busyLog } from '../../support/busy-log.ts'
 import { collect } from '../../support/collect.ts'
 import { exported } from '../../support/exported.ts'
-import { copyFormat1Log } from '../../support/format-1-log.ts'
+import { copyFixtureLog } from '../../support/fixture-log.ts'
 import { ledgerEvents } from '../../support/ledger-events.ts'
 import { startWithCosts } from '../../support/vendor-log.ts'
 
@@ -64,7 +65,7 @@ const sum = (numbers: number[]) => numbers.reduce((total, number) => total + num
 
 /** The costs of providers that are known, of which each is an entry. */
 const knownCostsIn = (events: RawEvent[]): number =>
-  events.filter(({ type, data }) => type === 'ProviderCostRecorded' && 'amountMicros' in (data as object)).length
+  events.filter(event => costOf(event)?.amountMicros !== undefined).length
 
 /** Checks that both programs accept the books of these events, and read in them what the log holds. Returns that. */
 const checkBooks = async (t: Test, events: RawEvent[]): Promise<(ReadBooks & { format: Format })[]> => {
@@ -112,7 +113,7 @@ t.test('the books of a busy log agree with it', needsBookKeepers, async t => {
 })
 
 t.test('the books of a log in format 1, whose times may go back', needsBookKeepers, async t => {
-  const log = openLmdbEventLogReadOnly(join(await copyFormat1Log(t), 'log'))
+  const log = openLmdbEventLogReadOnly(join(await copyFixtureLog(t, 1), 'log'))
   const events = await collect(log.readAll(BEFORE_FIRST))
   await log.close()
   const jumps = [0, 2, -1, 5, -7, 1, 0]
@@ -238,7 +239,7 @@ t.test('a wrong amount, balance or order does not pass', needsBookKeepers, async
 t.test('the books have what providers charge as an expense and a liability', needsBookKeepers, async t => {
   const { events } = await startWithCosts(t)
   const log = await events()
-  const cost = log.find(({ type }) => type === 'ProviderCostRecorded') as RawEvent
+  const cost = log.find(costOf) as RawEvent
   for (const { format, balances, entries } of await checkBooks(t, log)) {
     t.match(balances, { 'Expenses:Providers:Vendor': 8_123_456, 'Liabilities:Providers:Vendor': -8_123_456 }, format)
     t.match(await exported(log, format), / {2}Expenses:Providers:Vendor {2}8\.123456 USD\n/, format)

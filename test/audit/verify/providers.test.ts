@@ -1,11 +1,25 @@
 import t from 'tap'
+import { costOf } from '../../../schemas/account-events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { verifyLog } from '../../../src/audit/verify/verify.ts'
 import { logOf } from '../../support/log-of.ts'
 import { rewritten } from '../../support/rewritten.ts'
 import { startWithCosts } from '../../support/vendor-log.ts'
 
-const events = await (await startWithCosts(t)).events()
+const own = await (await startWithCosts(t)).events()
+/** Before format 3, the cost of a completed run was an event. */
+const events = own.flatMap(event => {
+  const cost = costOf(event)
+  if (!cost || event.type === 'ProviderCostRecorded') return [event]
+  const { cost: _, ...data } = event.data as { cost: unknown }
+  return [
+    { ...event, data },
+    { ...event, id: crypto.randomUUID(), type: 'ProviderCostRecorded', data: cost },
+  ]
+})
+const end = own.find(costOf) as RawEvent
+const ended = (change: object) =>
+  own.map(each => (each === end ? { ...end, data: { ...(end.data as object), ...change } } : each))
 const faultsOf = async (log: RawEvent[]) =>
   ((await verifyLog(logOf(rewritten(log)), { isDense: true }))?.faults ?? []).map(({ what }) => what)
 
@@ -19,6 +33,7 @@ const moved = (event: RawEvent, after: RawEvent) =>
   without(event).flatMap(each => (each === after ? [each, event] : [each]))
 
 t.test('the costs of a service are no fault', async t => {
+  t.same(await faultsOf(own), [])
   t.same(await faultsOf(events), [])
   t.match(cost.data, {
     provider: 'vendor',
@@ -35,6 +50,16 @@ const elsewhere = /does not follow the end of run_\w+ directly/
 
 const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   'a doubled cost': { log: events.flatMap(event => (event === cost ? [cost, cost] : [event])), what: elsewhere },
+  'a cost of a run that has one': { log: own.flatMap(each => (each === end ? [end, cost] : [each])), what: elsewhere },
+  'a cost in an end that names no provider': { log: ended({ upstream: undefined }), what: /no provider has worked on/ },
+  'a cost in an end of the sandbox': {
+    log: ended({ upstream: { provider: 'sandbox', model: 'sandbox' } }),
+    what: /the sandbox costs nothing/,
+  },
+  'a cost in an end without its amount': {
+    log: ended({ cost: { source: 'reported', salt: '0'.repeat(32) } }),
+    what: /its source is reported, and its amount none/,
+  },
   'a cost before the end of its run': { log: moved(cost, find('RunStarted')), what: elsewhere },
   'a cost before the refund of its run': { log: moved(failure, find('RunFailed')), what: elsewhere },
   'a cost long after the end of its run': { log: moved(cost, find('RunStarted', 1)), what: elsewhere },

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { isAcceptance } from '../../../schemas/account-events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { rewritten } from '../../support/rewritten.ts'
@@ -44,7 +45,7 @@ const grant = eventOf('CreditsGranted', 1)
 /** An event of the operator, after the grant. */
 const happened = (type: string): RawEvent => ({ ...grant, id: crypto.randomUUID(), type, data: { reason: 'unpaid' } })
 const debit = eventOf('CreditsDebited', 5)
-const queued = eventOf('RunQueued', 5)
+const queued = events.filter(isAcceptance)[5] as RawEvent
 const refund = eventOf('CreditsRefunded')
 const refundOfFailure = events.findLast(
   ({ data }) => (data as { error?: object }).error && 'debit' in (data as object),
@@ -55,6 +56,11 @@ function isTest({ data }: RawEvent): boolean {
 const runOf = ({ data }: RawEvent) => (data as { runId: string }).runId
 const failure = events.find(event => event.type === 'RunFailed' && runOf(event) === runOf(refundOfFailure)) as RawEvent
 const startOfFailed = events.find(event => event.type === 'RunStarted' && runOf(event) === runOf(failure))
+/** The event that queues the run of an event which starts it at once. */
+const waiting = ({ data, ...event }: RawEvent): RawEvent => {
+  const { upstream: _, ...request } = data as { upstream: object }
+  return { ...event, type: 'RunQueued', data: request }
+}
 /** What follows a failure that may have left files. */
 const deletionOfLeft = { ...refundOfFailure, type: 'RunOutputDeleted', data: { runId: runOf(failure) } }
 const willDeleteAt = '2030-01-01T00:00:00.000Z'
@@ -89,7 +95,7 @@ const retiring = (number: number, days: number, model = usedModel): RawEvent => 
   return notice(number, { kind: 'model_retiring', model, endpoints: [`${model}-t2i`], retiresAt, days: 30 })
 }
 const testKey = events.find(isTest) as RawEvent
-const testQueued = events.find(event => event.type === 'RunQueued' && isTest(event)) as RawEvent
+const testQueued = events.find(event => isAcceptance(event) && isTest(event)) as RawEvent
 const ofTest = (type: string) =>
   events.find(event => event.type === type && runOf(event) === runOf(testQueued)) as RawEvent
 const testUpload = events.find(event => event.type === 'UploadGranted' && isTest(event)) as RawEvent
@@ -129,8 +135,8 @@ const broken: Record<string, { log: RawEvent[]; at: RawEvent; what: RegExp }> = 
   'a changed link': { log: withMetadata(grant, { hash: '0'.repeat(64) }), at: grant, what: /link does not match/ },
   'a dropped event': { log: without(queued), at: next(queued), what: /revision \d+ is missing/ },
   'a doubled event': { log: withAfter(queued, queued), at: queued, what: /comes again after revision/ },
-  'a removed format': { log: withMetadata(grant, { format: undefined }), at: grant, what: /format falls from 2 to 1/ },
-  'an unknown format': { log: withMetadata(grant, { format: 3 }), at: grant, what: /format 3 is unknown/ },
+  'a removed format': { log: withMetadata(grant, { format: undefined }), at: grant, what: /format falls from 3 to 1/ },
+  'an unknown format': { log: withMetadata(grant, { format: 4 }), at: grant, what: /format 4 is unknown/ },
   'a log without its first events': {
     log: events.slice(3),
     at: events[3] as RawEvent,
@@ -224,7 +230,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     what: /and its receipt is for/,
   },
   'a run without its debit': { log: without(debit), what: /was never debited/ },
-  'a debit without its run': { log: without(queued), what: /is not the RunQueued of/ },
+  'a debit without its run': { log: without(queued), what: /is not the acceptance of/ },
   'a failure without its refund': {
     log: without(refundOfFailure),
     what: /is not the CreditsRefunded of|ends before the CreditsRefunded/,
@@ -234,14 +240,22 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     what: /the files of a failed run that left none are deleted/,
   },
   'files of a run that never started': {
-    log: withData(failure, { willDeleteAt }).filter(event => event !== startOfFailed),
+    log: withData(failure, { willDeleteAt }).map(event => (event === startOfFailed ? waiting(event) : event)),
     what: /a run that never started cannot have left files/,
   },
   'a run that ends twice': {
     log: withAfter(eventOf('RunCompleted'), eventOf('RunCompleted')),
     what: /a run that is completed cannot become completed/,
   },
-  'a run that never started': { log: without(eventOf('RunStarted')), what: /a run that is queued cannot become/ },
+  'a run that never started': {
+    log: without(events.find(event => event.type === 'RunStarted' && !isAcceptance(event)) as RawEvent),
+    what: /a run that is queued cannot become/,
+  },
+  'a run that starts at once, and then again': {
+    log: withAfter(queued, { ...queued, id, data: { runId: runOf(queued), ...vendor } }),
+    what: /a run that is processing cannot become processing/,
+  },
+  'a run that is accepted twice': { log: withAfter(queued, queued), what: /a run that is processing cannot become/ },
   'an account that was not opened': { log: without(eventOf('AccountOpened')), what: /the account was not opened/ },
   'an account that is opened twice': {
     log: withAfter(eventOf('AccountOpened'), eventOf('AccountOpened')),
@@ -338,6 +352,10 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     log: moved('ProviderCostRecorded', { ...vendor.upstream, source: 'unknown', salt: '0'.repeat(32) }),
     what: /a test run has a cost/,
   },
+  'a test run that ends with a cost': {
+    log: withData(ofTest('RunCompleted'), { cost: { source: 'unknown', salt: '0'.repeat(32) } }),
+    what: /a test run has a cost/,
+  },
   'a test run that starts at a provider': {
     log: withData(ofTest('RunStarted'), vendor),
     what: /a test run went to fal, not to the sandbox/,
@@ -356,7 +374,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a test run that is queued twice': {
     log: withAfter(testQueued, { ...testQueued, id }),
-    what: /was queued before/,
+    what: /was accepted before/,
   },
   'a live run that a test key asks for': {
     log: withData(testQueued, { livemode: undefined }),
@@ -527,7 +545,8 @@ t.test('an open run is a fault ten minutes after its time', async t => {
   const { position, data, metadata } = eventOf('RunStarted', -1)
   const { runId } = data as { runId: string }
   const isOfRun = (event: RawEvent) => (event.data as { runId?: string }).runId === runId
-  const { timeoutMs } = eventOf('RunQueued', -1).data as { timeoutMs: number }
+  const accepted = events.find(event => isAcceptance(event) && isOfRun(event)) as RawEvent
+  const { timeoutMs } = accepted.data as { timeoutMs: number }
   const openedLater = (ms: number) => {
     const at = new Date(Date.parse((metadata as { at: string }).at) + ms).toISOString()
     const later = { ...eventOf('ApiKeyCreated', -1), id, metadata: { ...(metadata as object), at } }

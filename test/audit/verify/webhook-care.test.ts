@@ -1,4 +1,5 @@
 import t from 'tap'
+import { isAcceptance } from '../../../schemas/account-events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { picture } from '../../support/client.ts'
@@ -52,7 +53,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     what: /no ended run has a webhook for it/,
   },
   'a resend for a run without a webhook': {
-    log: withData(eventOf('RunQueued'), { webhookUrl: undefined }).filter(
+    log: withData(events.find(isAcceptance) as RawEvent, { webhookUrl: undefined }).filter(
       event => event !== eventOf('WebhookDelivered'),
     ),
     what: /no ended run has a webhook for it/,

@@ -429,14 +429,14 @@ t.test('audit explain: the JSON has everything in full', async t => {
     ...{ idempotency_key: 'order-4711', input: { prompt: longPrompt }, metadata, label: 'spring' },
     ...{ credits_used: 10, credits_used_free: 10, credits_used_paid: 0 },
     price: { credits: 10, lines: [{ kind: 'base', credits: 10 }, {}], agrees: true, faults: [] },
-    steps: [{ state: 'queued', ms_since_step_before: 0 }, { state: 'processing' }, { state: 'completed' }],
+    steps: [{ state: 'processing', ms_since_step_before: 0 }, { state: 'completed' }],
     output: { files: [], text: 'done', deleted_at: null },
     ...{ error: null, refunds: [], webhook_url: null, webhook: [], chain_is_whole: true, chain_faults: [] },
   })
   const { events, account_head: head } = explanation as { events: object[]; account_head: object }
   t.match(
     events,
-    ['CreditsDebited', 'RunQueued', 'RunStarted', 'RunCompleted'].map(type => ({ type, hash: String })),
+    ['CreditsDebited', 'RunStarted', 'RunCompleted'].map(type => ({ type, hash: String })),
   )
   t.same(head, events.at(-1))
 })

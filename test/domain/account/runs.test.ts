@@ -21,9 +21,11 @@ import {
   refunded,
   runId,
   started,
+  startedAtOnce,
   startRun,
   submitRun,
   submitted,
+  upstream,
   vendorUpstream,
 } from '../../support/account-samples.ts'
 import { given } from '../../support/given.ts'
@@ -42,10 +44,16 @@ t.test('a run is queued together with its debit', async () => {
     .then(debited(10, { after: 90 }), queued({ metadata: { order: 7 } }))
 })
 
-t.test('a run with a free slot starts in the same append', async () => {
+t.test('a run with a free slot starts in the same append, and goes on as if it had waited', async t => {
+  const run = { key: 'a', webhook: true }
+  const [debit, queueing] = accepted({ after: 90, ...run }) as [AccountEvent, AccountEvent]
   given(account, ...funded)
-    .when(queueRun({ startNow: true }))
-    .then(debited(10, { after: 90 }), queued(), started())
+    .when(queueRun({ ...run, startNow: true }))
+    .then(debit, startedAtOnce(queueing))
+  const ended = (...start: AccountEvent[]) => given(account, ...funded, debit, ...start, completed()).state
+  t.same(ended(startedAtOnce(queueing)), ended(queueing, started()))
+  const { openRuns } = given(account, ...funded, debit, startedAtOnce(queueing)).state
+  t.match(openRuns.get(runId()), { isStarted: true, upstream, hasWebhook: true, chargedMicros: toMicros(10) })
 })
 
 t.test('a run may cost the whole balance but not a microcredit more', async () => {
@@ -82,18 +90,18 @@ t.test('a run in any open state can fail and is refunded in the same append', as
 t.test('what a run costs is recorded with its end, unless it never started', async () => {
   const cost = { amountMicros: 80_000, currency: 'USD', source: 'price_list', salt: 'a'.repeat(32) } as const
   const worked = { upstream: vendorUpstream, cost }
-  const end = { ...completed(), data: { ...completed().data, upstream: vendorUpstream } } as AccountEvent
+  const end = { ...completed(), data: { ...completed().data, ...worked } } as AccountEvent
   const failure = { ...failed(), data: { ...failed().data, upstream: vendorUpstream } } as AccountEvent
   given(account, ...working)
     .when({ ...completeRun(), ...worked })
-    .then(end, costRecorded(cost))
+    .then(end)
   given(account, ...working)
     .when({ ...failRun(), ...worked })
     .then(failure, refunded(10, { after: 100 }), costRecorded(cost))
   given(account, ...waiting)
     .when({ ...failRun(), ...worked })
     .then(failure, refunded(10, { after: 100 }))
-  given(account, ...working, end, costRecorded(cost))
+  given(account, ...working, end)
     .when({ ...completeRun(), ...worked })
     .refused('run_not_open')
   given(account, ...working)

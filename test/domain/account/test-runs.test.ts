@@ -22,6 +22,7 @@ import {
   revokeKey,
   runId,
   started,
+  startedAtOnce,
   startRun,
   submitRun,
   tested,
@@ -40,13 +41,16 @@ const poor = [opened(), ...keys]
 const rich = [...poor, granted(100)]
 const run = (options: Parameters<typeof queueRun>[0] = {}): QueueRun => queueRun({ askedWith: TEST, ...options })
 
-t.test('a test run is queued without a debit, also without credits, and says what it would cost', async () => {
+t.test('a test run is queued without a debit, also without credits, and says what it would cost', async t => {
   given(account, ...poor)
     .when(run({ label: 'ci' }))
     .then(tested({ label: 'ci' }))
+  const { state } = given(account, ...poor, startedAtOnce(tested()))
+  t.match(state.openRuns.get(runId()), { livemode: false, chargedMicros: 0, isStarted: true })
+  t.equal(state.testRuns.count, 1)
   given(account, ...poor)
     .when(run({ startNow: true }))
-    .then(tested(), started())
+    .then(startedAtOnce(tested()))
 })
 
 t.test('a live key of the same account pays, and so does a key from before there were test keys', async () => {

@@ -71,11 +71,12 @@ t.test('a process with a clock that is behind goes on after one that was ahead',
   t.equal((await streams.load(STREAM)).folded.state.balanceMicros, toMicros(1))
 })
 
-type Time = { format?: 2; at: string; clock?: string }
+type Time = { format?: 2 | 3; at: string; clock?: string }
 
 const at = (minutes: number): string => new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString()
 const format1 = (minutes: number): Time => ({ at: at(minutes) })
 const format2 = (minutes: number): Time => ({ format: 2, at: at(minutes) })
+const format3 = (minutes: number): Time => ({ format: 3, at: at(minutes) })
 
 /** Loads an account with an event for each of these times, well chained. */
 const load = async (t: Test, ...times: Time[]) => {
@@ -103,6 +104,7 @@ const sound: Record<string, Time[]> = {
   'format 1, in which time goes back': [format1(2), format1(1), format1(3)],
   'format 2 after format 1': [format1(1), format1(1), format2(1), format2(2)],
   'format 2 alone': [format2(1), format2(1), format2(2)],
+  'format 3 after format 2': [format2(1), format2(2), format3(2), format3(3)],
 }
 for (const [name, times] of Object.entries(sound))
   t.test(`a stream is sound: ${name}`, async t => {
@@ -115,6 +117,10 @@ const damaged: Record<string, { times: Time[]; damage: string }> = {
   'the format falls': {
     times: [format1(1), format2(1), format1(2)],
     damage: `${STREAM} is damaged at revision 2: format 1 follows format 2`,
+  },
+  'the format falls again': {
+    times: [format2(1), format3(1), format2(2)],
+    damage: `${STREAM} is damaged at revision 2: format 2 follows format 3`,
   },
   'time goes back within format 2': {
     times: [format2(1), format2(3), format2(2)],
@@ -132,9 +138,9 @@ for (const [name, { times, damage }] of Object.entries(damaged))
 
 t.test('an event of a later format is named as unreadable', async t => {
   const log = await openLog(t)
-  const metadata = { ...format2(1), format: 3, actor: { kind: 'service' }, hash: digest('a') }
+  const metadata = { ...format2(1), format: 4, actor: { kind: 'service' }, hash: digest('a') }
   await log.append(STREAM, [{ id: crypto.randomUUID(), ...happened(0), metadata }], NO_STREAM)
   const place = `${STREAM} holds an unreadable AccountOpened at revision 0 (position 0)`
-  const message = `${place}: metadata/format must be equal to constant; restore it from a backup`
+  const message = `${place}: metadata/format must be <= 3; restore it from a backup`
   await t.rejects(streamsOf(log).load(STREAM), { name: 'Damaged', message })
 })

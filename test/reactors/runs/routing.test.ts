@@ -128,16 +128,16 @@ for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder }))
   }
   const worker = { provider: 'first', model: 'test', account: 'first' }
 
-  t.test(`${mode}: what a run costs is recorded right after its end`, async t => {
+  t.test(`${mode}: what a run costs is recorded with its end`, async t => {
     const jobs = vendor(async () => ({ kind: 'submitted', jobId: 'job-1', pollAfterMs: 1 }))
     const { run, events, verify } = await startPriced(t, jobs.provider)
     const { run_id: runId, status } = await run()
     t.equal(status, 'completed')
-    const [, end, cost] = await events()
-    t.equal(end?.type, 'RunCompleted')
-    t.equal(cost?.type, 'ProviderCostRecorded')
-    const { salt, ...known } = { ...(cost?.data as object) } as { salt: string }
-    t.same(known, { runId, ...worker, amountMicros: 120_000, currency: 'USD', source: 'price_list' })
+    const [end] = (await events()).slice(-1) as [{ type: string; data: { cost: { salt: string } } }]
+    t.match(end, { type: 'RunCompleted', data: { runId, upstream: worker } })
+    const { cost } = end.data
+    const { salt, ...known } = cost
+    t.same(known, { amountMicros: 120_000, currency: 'USD', source: 'price_list' })
     t.match(salt, /^[0-9a-f]{32}$/)
     t.same((await verify())?.faults, [])
   })

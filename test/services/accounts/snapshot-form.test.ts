@@ -183,11 +183,13 @@ t.test('an account without its snapshot has the same state', async t => {
 t.test('a snapshot that does not belong to the log is ignored', async t => {
   const { log, views, snapshot } = await openWithSnapshot(t)
   const body = JSON.parse(snapshot.body)
+  t.not(body.version, accountSnapshots.version, 'an older version does not go on from this format')
   const foreign: Record<string, object> = {
     'another hash': { last: { ...body.last, hash: 'f'.repeat(64) } },
     'a revision past the end': { revision: 100_000 },
     'another revision': { revision: body.revision - 1 },
     'another version': { version: 0 },
+    'the same version in an older format, which named none': { version: accountSnapshots.version },
   }
   for (const [name, change] of Object.entries(foreign))
     await t.test(name, async t => {

@@ -57,7 +57,7 @@ t.test('concurrent requests with one key take one slot', async t => {
 
 t.test('a run that the log does not accept takes no slot', async t => {
   const { customer, refusals, fillSlots } = await start(t)
-  refusals['RunQueued'] = SLOTS
+  refusals['CreditsDebited'] = SLOTS
   for (let run = 0; run < SLOTS; run++) t.equal((await customer.run(syncOrder())).status, 503)
   await fillSlots()
 })

@@ -85,7 +85,8 @@ export class Truth {
       if (kind === 'welcome' && balances.length > 0) this.#onViolation(`${stream} got its welcome late, or twice`)
       if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
       if (type === 'CreditsDebited') runs.set(runId, { position, isTest: false, chargedMicros: amountMicros })
-      if (type === 'RunQueued' && livemode === false) runs.set(runId, { position, isTest: true, chargedMicros: 0 })
+      const accepts = type === 'RunQueued' || type === 'RunStarted'
+      if (accepts && livemode === false) runs.set(runId, { position, isTest: true, chargedMicros: 0 })
       if (reference !== undefined) references.set(reference, position)
       if (error?.code === 'interrupted' && !this.mayInterrupt && !this.#isBilled(runId))
         this.#onViolation(`${runId} was interrupted, where no process was`)
