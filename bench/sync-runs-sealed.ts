@@ -3,8 +3,8 @@ import { putLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
-/** A slice of the load. With the four events of each run, it contains a seal. */
-const RUNS = 2500
+/** A slice of the load. With the three events of each run, it contains a seal. */
+const RUNS = 3500
 
 export const syncRunsSealed: Benchmark = {
   name: 'sync-runs-sealed',
