@@ -9,8 +9,8 @@ export interface VerifierMemory {
   peakResidentBytes: number
 }
 
-/** With the four events of each, about 1,000,000 events. */
-const RUNS = Number(process.env['BENCH_VERIFIED_RUNS'] ?? 250_000)
+/** With the three events of each, about 1,000,000 events. */
+const RUNS = Number(process.env['BENCH_VERIFIED_RUNS'] ?? 333_000)
 
 /** Measures a separate process that verifies a large log as one worker. */
 export const measureVerifierMemory = async (): Promise<VerifierMemory> => {
