@@ -311,7 +311,7 @@ const BilledUnits = Type.Record(
 /** The provider reported the amount, or the amount follows from the price list of a binding, or it is unknown. */
 const COST_SOURCES = ['reported', 'price_list', 'unknown'] as const
 
-/** The vendor's charge for the work on a run, which the operator pays. It moves no credits. Customers see its digest. */
+/** The vendor's charge for a run, which the operator pays. It moves no credits. Customers see its digest. */
 const cost = {
   units: Type.Optional(BilledUnits),
   /** In millionths of the currency. */
@@ -324,10 +324,7 @@ const cost = {
 const ProviderCost = Closed(cost)
 export type ProviderCost = Static<typeof ProviderCost>
 
-/**
- * Older events, and failures of runs that reached no upstream, name no upstream. `cost` is the upstream's charge for the
- * run.
- */
+/** Older events, and failures of runs that reached no upstream, name no upstream. `cost` is the upstream's charge. */
 export const RunCompleted = Closed({
   runId: RunId,
   output: RunOutput,

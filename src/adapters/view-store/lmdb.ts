@@ -32,7 +32,8 @@ interface Lease {
 /**
  * The views in an LMDB folder, for any number of processes on one machine. A commit is visible before it is durable.
  * Each read begins with the newest commit: by itself, the library reads one state until its next timer, but the
- * projector's thread may already have reported a newer one. Values are JSON and are parsed here, because the library's own decoder throws for other text.
+ * projector's thread may already have reported a newer one. Values are JSON and are parsed here, because the library's
+ * own decoder throws for other text.
  */
 export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']): ViewStore => {
   const root = openLmdb(folder, { durable: false, check })
