@@ -45,6 +45,7 @@ export class ProjectorThread {
   #announced: Position = BEFORE_FIRST
   /** The highest position that the thread knows a reader waits for. */
   #awaited: Position = BEFORE_FIRST
+  #isStopping = false
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -80,16 +81,21 @@ export class ProjectorThread {
           this.#announce()
         }
       })
-      worker.once('error', error => {
+      const fail = (error: unknown) => {
         if (!isStarted) return reject(asFault(error))
         this.#dependencies.logger.fatal({ err: error }, 'the projector failed; stopping the process')
         process.exit(1)
+      }
+      worker.once('error', fail)
+      worker.once('exit', () => {
+        if (!this.#isStopping) fail(new Error("the projector's thread has ended"))
       })
     })
   }
 
   async stop(): Promise<void> {
     const worker = this.#worker as Worker
+    this.#isStopping = true
     this.#unsubscribe()
     this.#send('stop')
     await once(worker, 'exit')

@@ -74,13 +74,17 @@ t.test('a failed start is reported', async t => {
   await t.rejects(startProgram(t, failing).started, new Damaged('the log is torn'))
 })
 
-t.test('the process ends with the thread', async t => {
-  const { started, exits } = startProgram(
-    t,
-    `import { parentPort } from 'node:worker_threads'
-     parentPort.postMessage('started')
-     setTimeout(() => { throw new Error('a bug') }, 10)`,
-  )
-  await started
-  t.same(await until('the process ends', () => exits.args()[0]), [1])
-})
+for (const [how, end] of [
+  ['fails', `throw new Error('a bug')`],
+  ['exits', 'process.exit(0)'],
+])
+  t.test(`the process ends when the thread ${how}`, async t => {
+    const { started, exits } = startProgram(
+      t,
+      `import { parentPort } from 'node:worker_threads'
+       parentPort.postMessage('started')
+       setTimeout(() => { ${end} }, 10)`,
+    )
+    await started
+    t.same(await until('the process ends', () => exits.args()[0]), [1])
+  })
