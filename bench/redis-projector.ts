@@ -3,7 +3,8 @@ import { Redis } from 'ioredis'
 import { openLmdbEventLog } from '../src/adapters/event-log/lmdb.ts'
 import { createLogger } from '../src/adapters/logger/pino.ts'
 import { openRedisViewStore } from '../src/adapters/view-store/redis.ts'
-import type { Batch, ViewStore } from '../src/ports/view-store.ts'
+import type { Batch, StoredViews } from '../src/ports/view-store.ts'
+import { authentic } from '../test/support/engine.ts'
 import { startRedis } from '../test/support/redis-server.ts'
 import { redisAt } from '../test/support/store-addresses.ts'
 import { projectorOf } from '../test/support/views.ts'
@@ -38,7 +39,7 @@ export const redisProjector: Benchmark = {
     const events = (await log.head()) + 1
     const client = new Redis(redis.url)
 
-    const replay = async (watch: (batch: Batch) => void = () => undefined) => {
+    const replay = async (watch: (batch: Batch<string>) => void = () => undefined) => {
       await redis.command('FLUSHALL')
       const store = await openRedisViewStore({
         address: redisAt(redis.url),
@@ -46,11 +47,11 @@ export const redisProjector: Benchmark = {
           throw error
         },
       })
-      const commit: ViewStore['commit'] = batch => {
+      const commit: StoredViews['commit'] = batch => {
         watch(batch)
         return store.commit(batch)
       }
-      const projector = projectorOf(log, { ...store, commit }, createLogger('warn'))
+      const projector = projectorOf(log, authentic({ ...store, commit }), createLogger('warn'))
       const startMs = performance.now()
       await projector.start()
       const rate = events / ((performance.now() - startMs) / 1000)
@@ -89,9 +90,9 @@ export const redisProjector: Benchmark = {
   },
 }
 
-const sizeOf = ({ rows, entries }: Batch): number => {
+const sizeOf = ({ rows, entries }: Batch<string>): number => {
   const texts = [
-    ...rows.flatMap(({ view, key, row }) => [view, key, row && JSON.stringify(row)]),
+    ...rows.flatMap(({ view, key, row }) => [view, key, row]),
     ...entries.flatMap(({ view, index, place, key }) => [view, index, place, key]),
   ]
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text ?? ''), 0)

@@ -22,7 +22,7 @@ import type { Outbound } from '../ports/outbound.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
-import type { ViewStore } from '../ports/view-store.ts'
+import type { StoredViews, ViewStore } from '../ports/view-store.ts'
 import { AccountMailboxes, accountSnapshots } from '../services/accounts/account-mailboxes.ts'
 import { Accounts } from '../services/accounts/accounts.ts'
 import { ApiKeys } from '../services/accounts/api-keys.ts'
@@ -56,7 +56,7 @@ import type { Config } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
 import { openProjections } from './projections.ts'
 import { ProjectorThread } from './projector-thread.ts'
-import { expectLog, openLog, openViews } from './stores.ts'
+import { expectLog, openLog, type openScratchViews, openViews } from './stores.ts'
 
 /** Logs to standard error, since a command's result goes to standard output. */
 export const commandLineLogger = () => createLogger('warn', 2)
@@ -70,8 +70,8 @@ export interface TestOverrides {
   /** The bindings of the endpoints of `providers`; the sandbox needs none. */
   bindingsOf?: (endpoint: string) => readonly Bound[]
   log?: EventLog
-  views?: ViewStore
-  openScratch?: OpenScratch
+  views?: StoredViews
+  openScratch?: typeof openScratchViews
   objects?: ObjectStore
   outbound?: Outbound
   rateCounter?: RateCounter

@@ -15,7 +15,6 @@ import { openHttpsSealSink } from '../adapters/seal-sink/https.ts'
 import { openLmdbViewStore } from '../adapters/view-store/lmdb.ts'
 import { openRecoverableViews } from '../adapters/view-store/lmdb-recovery.ts'
 import { sha256 } from '../domain/digest.ts'
-import type { OpenScratch } from '../engine/views/rebuild.ts'
 import type { EventLog, ReadableLog } from '../ports/event-log.ts'
 import { Damaged } from '../ports/faults.ts'
 import type { IdentityProvider } from '../ports/identity-provider.ts'
@@ -24,7 +23,7 @@ import type { Mailer } from '../ports/mailer.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
 import type { SealSink } from '../ports/seal-sink.ts'
-import type { ViewStore } from '../ports/view-store.ts'
+import type { StoredViews } from '../ports/view-store.ts'
 import { deriveKey } from '../services/derive-key.ts'
 import type { Addresses } from '../services/files/addresses.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -62,7 +61,7 @@ export const openViews = async (
   { viewStore }: Pick<Config, 'viewStore'>,
   logger: Logger,
   check?: LmdbOptions['check'],
-): Promise<ViewStore> => {
+): Promise<StoredViews> => {
   if (viewStore.kind === 'lmdb')
     return openRecoverableViews({
       folder: viewStore.folder,
@@ -157,7 +156,7 @@ export const openSealSinks = async ({ seals, objectStore, dataDir, proxy }: Conf
   )
 
 /** Opens an empty view store in a temporary folder. */
-export const openScratchViews: OpenScratch = async () => {
+export const openScratchViews = async (): Promise<{ scratch: StoredViews; discard(): Promise<void> }> => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-views-'))
   const scratch = openLmdbViewStore(folder)
   const discard = async () => {

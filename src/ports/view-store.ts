@@ -18,10 +18,7 @@ export interface ViewStore {
    * write is null.
    */
   getMany<Row>(rows: RowAddress[]): Promise<{ position: Position; rows: (Row | undefined | null)[] }>
-  /**
-   * The rows in an index, with their places in its order. The index BY_KEY of every view orders rows by key. An entry
-   * without its row has a null row.
-   */
+  /** The rows in an index, with their places in its order. The index BY_KEY of every view orders rows by key. */
   list<Row>(view: string, index: string, range: Range): Promise<Entry<Row>[]>
   /**
    * Writes rows, index entries and the new checkpoint atomically.
@@ -72,6 +69,15 @@ export interface ViewStore {
   close(): Promise<void>
 }
 
+/** Views whose rows are texts, as an adapter keeps them. See `authenticViews` for their form. */
+export interface StoredViews extends Omit<ViewStore, 'get' | 'getMany' | 'list' | 'commit'> {
+  get(view: string, key: string): Promise<string | undefined>
+  getMany(rows: RowAddress[]): Promise<{ position: Position; rows: (string | undefined)[] }>
+  /** An entry without its row has an undefined row. */
+  list(view: string, index: string, range: Range): Promise<Entry<string | undefined>[]>
+  commit(batch: Batch<string>): Promise<void>
+}
+
 /** Clocks of lease holders differ by less than this. */
 export const MAX_CLOCK_SKEW_MS = 60_000
 
@@ -112,10 +118,10 @@ export interface Entry<Row> {
   row: Row
 }
 
-export interface Batch {
+export interface Batch<Row = object> {
   from: Checkpoint | undefined
   to: Checkpoint
-  rows: RowChange[]
+  rows: RowChange<Row>[]
   entries: EntryChange[]
 }
 
@@ -125,8 +131,8 @@ export interface RowAddress {
 }
 
 /** A row to write; `undefined` deletes it. */
-export interface RowChange extends RowAddress {
-  row: object | undefined
+export interface RowChange<Row = object> extends RowAddress {
+  row: Row | undefined
 }
 
 /** An index entry to write: the key of the row at a place; `undefined` deletes it. */

@@ -18,7 +18,7 @@ const TICK_MS = 250
 const RENEW_AT_ONCE = 2_000
 
 interface Dependencies {
-  views: ViewStore
+  views: Pick<ViewStore, 'lease' | 'release'>
   clock: Clock
   random: Random
   logger: Logger

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { MAX_CALLBACK_BYTES } from '../../schemas/primitives.ts'
 import { Client } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
-import { openLog, openViews } from '../support/engine.ts'
+import { openLog, openStoredViews } from '../support/engine.ts'
 import { report, reporting, reportingVendor } from '../support/reporting-vendor.ts'
 import { tinyFilm } from '../support/sample-files.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
@@ -20,7 +20,7 @@ const SOON = { maxWaitMs: 30_000 }
 
 /** The stores that several services of a test share. */
 const openStores = async (t: Test) => {
-  const [log, views] = await Promise.all([openLog(t), openViews(t)])
+  const [log, views] = await Promise.all([openLog(t), openStoredViews(t)])
   const close = async () => undefined
   return { log: { ...log, close }, views: { ...views, close } }
 }

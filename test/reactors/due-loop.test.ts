@@ -10,10 +10,9 @@ import type { RowChange, ViewStore } from '../../src/ports/view-store.ts'
 import { DueLoop } from '../../src/reactors/due-loop.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { forgeCells } from '../support/dump.ts'
-import { openViews, silentLogger } from '../support/engine.ts'
+import { authentic, openStoredViews, silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { until } from '../support/until.ts'
-import { authentic } from '../support/views.ts'
 
 /** Too long for any test, so the loop looks only when it is started or woken. */
 const NEVER_MS = 2 ** 30
@@ -41,7 +40,7 @@ type Taken = boolean | number | StartTask[]
 
 /** A loop on a view store. `takeRows` decides on each offered page. */
 const open = async (t: Test, takeRows: (page: StartTask[]) => Taken | Promise<Taken> = () => true) => {
-  const store = await openViews(t)
+  const store = await openStoredViews(t)
   const reads = { lists: 0 }
   const authenticated = authentic(store)
   const list: ViewStore['list'] = (...range) => {

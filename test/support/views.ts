@@ -2,8 +2,7 @@ import type { Test } from 'tap'
 import { projections as all } from '../../projections/all.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import { openScratchViews as openScratch } from '../../src/boot/stores.ts'
-import { authenticViews } from '../../src/engine/views/authentic-views.ts'
+import { openScratchViews } from '../../src/boot/stores.ts'
 import { CheckpointPoller } from '../../src/engine/views/checkpoint-poller.ts'
 import { ProjectionSet } from '../../src/engine/views/project.ts'
 import { Projector } from '../../src/engine/views/projector.ts'
@@ -12,13 +11,16 @@ import { compareViews, type Rebuild, rebuildViews } from '../../src/engine/views
 import { ViewProgress } from '../../src/engine/views/view-progress.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Logger } from '../../src/ports/logger.ts'
-import type { CellChange, RowAddress, ViewStore } from '../../src/ports/view-store.ts'
+import type { CellChange, ViewStore } from '../../src/ports/view-store.ts'
 import type { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
 import type { Reads } from '../../src/services/views/reads.ts'
-import { openViews, silentLogger } from './engine.ts'
+import { authentic, openViews, projections, silentLogger } from './engine.ts'
 
-export const projections = new ProjectionSet(all)
+const openScratch = async () => {
+  const { scratch, discard } = await openScratchViews()
+  return { scratch: authentic(scratch), discard }
+}
 
 /** A projector that the test starts and stops, with its progress. */
 export const projectorOf = (
@@ -50,17 +52,9 @@ export const followerOf = (log: EventLog, store: ViewStore): CheckpointPoller & 
 export const readsOf = (store: ViewStore, progress: ViewProgress, ownWrites: AccountMailboxes): Reads =>
   new ViewReads({ store, progress, ownWrites, cached: ['accounts', 'balance'], onMissing: () => undefined })
 
-/** A store whose rows are authenticated, always with the same key. */
-export const authentic = (store: ViewStore, onForged: (address: RowAddress) => void = () => undefined): ViewStore =>
-  authenticViews({ store, projections, key: Buffer.alloc(32), onForged })
-
 /** The cells of a store that differ from a replay of the log. */
-export const differences = async (
-  t: Test,
-  log: EventLog,
-  store: ViewStore,
-  wrap = (scratch: ViewStore) => scratch,
-): Promise<CellChange[]> => (await compareViews(rebuildOf(log, store), wrap(await openViews(t)))).changes
+export const differences = async (t: Test, log: EventLog, store: ViewStore): Promise<CellChange[]> =>
+  (await compareViews(rebuildOf(log, store), await openViews(t))).changes
 
 /** Rebuilds all views, in a scratch store of its own or in the one given. */
 export const rebuild = (log: EventLog, store: ViewStore, scratch?: ViewStore): Promise<CellChange[]> =>

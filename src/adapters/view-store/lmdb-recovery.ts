@@ -1,5 +1,5 @@
 import { Damaged, Unavailable } from '../../ports/faults.ts'
-import type { Cell, ViewStore } from '../../ports/view-store.ts'
+import type { Cell, StoredViews } from '../../ports/view-store.ts'
 import { isDamage, type LmdbOptions } from '../lmdb/environment.ts'
 import { deleteLmdb, identityOf, lmdbFile } from '../lmdb/file.ts'
 import { openLmdbViewStore } from './lmdb.ts'
@@ -16,7 +16,7 @@ interface RecoverableViewsOptions {
  * store. The store checks its file when it opens, since reading a damaged file may crash the process. If a read finds
  * damage later, or if another process has replaced the file, the store opens a new file while it is in use.
  */
-export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableViewsOptions): ViewStore => {
+export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableViewsOptions): StoredViews => {
   const file = lmdbFile(folder)
 
   const open = () => {
@@ -37,7 +37,7 @@ export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableVie
    * Replaced stores stay open: reads of them may be in progress, and reading a closed environment would crash the
    * process.
    */
-  const replaced: ViewStore[] = []
+  const replaced: StoredViews[] = []
 
   const reopen = () => {
     replaced.push(store)
@@ -46,7 +46,7 @@ export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableVie
   }
 
   /** Starts the recovery. Returns the error to reject with. */
-  const recover = (error: unknown, from: ViewStore): unknown => {
+  const recover = (error: unknown, from: StoredViews): unknown => {
     if (!isDamage(error)) return error
     if (store === from) {
       deleteLmdb(folder, identity)
@@ -57,7 +57,7 @@ export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableVie
   }
 
   const guarded =
-    (name: keyof ViewStore) =>
+    (name: keyof StoredViews) =>
     async (...args: unknown[]) => {
       const from = store
       try {
@@ -67,7 +67,7 @@ export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableVie
       }
     }
 
-  async function* guardedCells(cells: AsyncIterable<Cell>, from: ViewStore): AsyncGenerator<Cell> {
+  async function* guardedCells(cells: AsyncIterable<Cell>, from: StoredViews): AsyncGenerator<Cell> {
     try {
       yield* cells
     } catch (error) {
@@ -75,8 +75,8 @@ export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableVie
     }
   }
 
-  const methods = Object.keys(store) as (keyof ViewStore)[]
-  const all = Object.fromEntries(methods.map(name => [name, guarded(name)])) as unknown as ViewStore
+  const methods = Object.keys(store) as (keyof StoredViews)[]
+  const all = Object.fromEntries(methods.map(name => [name, guarded(name)])) as unknown as StoredViews
   return {
     ...all,
     checkpoint: () => {

@@ -8,9 +8,8 @@ import {
   MAX_CLOCK_SKEW_MS,
   type Range,
   type Report,
-  type RowAddress,
   type Snapshot,
-  type ViewStore,
+  type StoredViews,
 } from '../../ports/view-store.ts'
 import { closeLmdb, entriesOf, type LmdbOptions, openLmdb } from '../lmdb/environment.ts'
 import { checkpointText, parseJson, toCheckpoint } from './stored-json.ts'
@@ -35,13 +34,13 @@ interface Lease {
  * projector's thread may already have reported a newer one. Values are JSON and are parsed here, because the library's
  * own decoder throws for other text.
  */
-export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']): ViewStore => {
+export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']): StoredViews => {
   const root = openLmdb(folder, { durable: false, check })
   const open = (name: string) => root.openDB<string, string>(name, { encoding: 'string' })
   const [meta, rows, index, leases] = [open('meta'), open('rows'), open('index'), open('leases')]
   const [reports, snapshots, nodes] = [open('reports'), open('snapshots'), open('nodes')]
 
-  const get = <Row>(view: string, key: string) => parseJson<Row>(rows.get(rowAddress(view, key)))
+  const get = (view: string, key: string) => rows.get(rowAddress(view, key))
   const countCells = () => entriesOf(rows) + entriesOf(index)
   const checkpoint = () => toCheckpoint(meta.get(CHECKPOINT), countCells())
 
@@ -56,12 +55,12 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
       throw new CheckpointMoved('another projector has advanced the views')
   }
 
-  const commit = async (batch: Batch) => {
+  const commit = async (batch: Batch<string>) => {
     await atomically(() => {
       expectCheckpoint(batch.from)
       for (const { view, key, row } of batch.rows) {
-        if (row) rows.put(rowAddress(view, key), JSON.stringify(row))
-        else rows.remove(rowAddress(view, key))
+        if (row === undefined) rows.remove(rowAddress(view, key))
+        else rows.put(rowAddress(view, key), row)
       }
       for (const { view, index: name, place, key } of batch.entries) {
         if (key === undefined) index.remove(indexAddress(view, name, place))
@@ -80,28 +79,27 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
       root.resetReadTxn()
       return get(view, key)
     },
-    getMany: async <Row>(addresses: RowAddress[]) => {
+    getMany: async addresses => {
       root.resetReadTxn()
       // Counting takes longer than a read.
       const position = toCheckpoint(meta.get(CHECKPOINT))?.position ?? BEFORE_FIRST
-      return { position, rows: addresses.map(({ view, key }) => get<Row>(view, key)) }
+      return { position, rows: addresses.map(({ view, key }) => get(view, key)) }
     },
 
-    list: async <Row>(view: string, name: string, range: Range) => {
+    list: async (view, name, range) => {
       root.resetReadTxn()
-      const found: Entry<Row>[] = []
+      const found: Entry<string | undefined>[] = []
       if (name === BY_KEY) {
         const prefix = rowAddress(view, '')
         for (const { key: address, value } of rows.getRange(toLmdbRange(prefix, range))) {
           const key = address.slice(prefix.length)
-          found.push({ place: key, key, row: parseJson<Row>(value) as Row })
+          found.push({ place: key, key, row: value })
         }
         return found
       }
       const prefix = indexAddress(view, name, '')
       for (const { key: address, value: key } of index.getRange(toLmdbRange(prefix, range))) {
-        const row = (get<Row>(view, key) ?? null) as Row
-        found.push({ place: address.slice(prefix.length), key, row })
+        found.push({ place: address.slice(prefix.length), key, row: get(view, key) })
       }
       return found
     },

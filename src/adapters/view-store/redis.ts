@@ -3,7 +3,6 @@ import type { Position } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import {
-  type Batch,
   BY_KEY,
   type CellChange,
   type Checkpoint,
@@ -11,8 +10,7 @@ import {
   DAMAGED,
   MAX_CLOCK_SKEW_MS,
   type Range,
-  type RowAddress,
-  type ViewStore,
+  type StoredViews,
 } from '../../ports/view-store.ts'
 import { connectToRedis, type RedisOptions } from './redis-connection.ts'
 import {
@@ -61,7 +59,7 @@ export const openRedisViewStore = async ({
   keySpace = 'tollgate',
   onWarning,
   writeMs = WRITE_MS,
-}: RedisOptions): Promise<ViewStore> => {
+}: RedisOptions): Promise<StoredViews> => {
   const own = (name: string) => `{${keySpace}}:${name}`
   const [cells, order, dumps] = [own('cells'), own('order'), own('dumps')]
   const [holders, ends] = [own('lease-holders'), own('lease-ends')]
@@ -122,19 +120,19 @@ export const openRedisViewStore = async ({
       furthest = Math.max(furthest, found?.position ?? BEFORE_FIRST)
       return found
     },
-    get: async <Row>(view: string, rowKey: string) => {
+    get: async (view, rowKey) => {
       const seenBefore = furthest
       const [row, checkpoint] = await redis.read(client => client.hmget(cells, rowAddress(view, rowKey), CHECKPOINT))
       expectWhole(positionOf(checkpoint), seenBefore)
-      return parseJson<Row>(row)
+      return row ?? undefined
     },
-    getMany: async <Row>(rowAddresses: RowAddress[]) => {
+    getMany: async rowAddresses => {
       const addresses = rowAddresses.map(({ view, key }) => rowAddress(view, key))
       const [checkpoint, ...rows] = await redis.read(client => client.hmget(cells, CHECKPOINT, ...addresses))
-      return { position: positionOf(checkpoint), rows: rows.map(row => parseJson<Row>(row)) }
+      return { position: positionOf(checkpoint), rows: rows.map(row => row ?? undefined) }
     },
 
-    list: async <Row>(view: string, index: string, range: Range) => {
+    list: async (view, index, range) => {
       const byKey = index === BY_KEY
       const prefix = byKey ? rowAddress(view, '') : indexAddress(view, index, '')
       const args = [...toLexRange(prefix, range), byKey ? '' : rowAddress(view, '')]
@@ -143,14 +141,13 @@ export const openRedisViewStore = async ({
       expectWhole(positionOf(checkpoint), seenBefore)
       return addresses.map((address, i) => {
         const place = address.slice(prefix.length)
-        const row = (parseJson<Row>((rows ?? values)[i]) ?? null) as Row
-        return { place, key: byKey ? place : (values[i] as string), row }
+        return { place, key: byKey ? place : (values[i] as string), row: (rows ?? values)[i] ?? undefined }
       })
     },
 
-    commit: ({ from, to, rows, entries }: Batch) =>
+    commit: ({ from, to, rows, entries }) =>
       write(from, to, [
-        ...rows.map(({ view, key, row }) => ({ address: rowAddress(view, key), value: row && JSON.stringify(row) })),
+        ...rows.map(({ view, key, row }) => ({ address: rowAddress(view, key), value: row })),
         ...entries.map(({ view, index, place, key }) => ({ address: indexAddress(view, index, place), value: key })),
       ]),
 

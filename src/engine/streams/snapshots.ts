@@ -26,7 +26,7 @@ export interface SnapshotForm<State> {
 }
 
 interface SnapshotDependencies<State> {
-  store: ViewStore
+  store: Pick<ViewStore, 'loadSnapshot' | 'saveSnapshot'>
   form: SnapshotForm<State>
   /** Authenticates snapshots, so that write access to the views cannot change a state. */
   key: Uint8Array

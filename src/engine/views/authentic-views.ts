@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Entry, Range, RowAddress, RowChange, ViewStore } from '../../ports/view-store.ts'
+import type { Entry, Range, RowAddress, RowChange, StoredViews, ViewStore } from '../../ports/view-store.ts'
 import type { ProjectionSet } from './project.ts'
 
 /**
@@ -9,50 +9,50 @@ import type { ProjectionSet } from './project.ts'
 const MAC_LENGTH = 22
 
 export interface AuthenticViewsDependencies {
-  store: ViewStore
+  store: StoredViews
   projections: ProjectionSet
   /** Authenticates rows, so that write access to the store cannot change responses. */
   key: Uint8Array
   onForged: (address: RowAddress) => void
 }
 
-interface Signed {
-  mac?: string
-}
+/** What `sign` adds to the text of a row, which ends with `}`: the MAC as the last member. */
+const [BEFORE_MAC, AFTER_MAC] = [',"mac":"', '"}']
+const ADDED_LENGTH = BEFORE_MAC.length + MAC_LENGTH + AFTER_MAC.length
 
 /**
- * A view store whose rows carry a MAC over their address and contents. Rows with a wrong MAC or in a wrong place of an
- * index are reported and treated as absent, or as null where many are read. Dumps and rebuilds see rows with MACs.
+ * Views with rows that carry a MAC over their address and text. Rows with a wrong MAC or in a wrong place of an index
+ * are reported and treated as absent, or as null where many are read. Dumps and rebuilds see rows with MACs.
  */
 export const authenticViews = ({ store, projections, key, onForged }: AuthenticViewsDependencies): ViewStore => {
   const keyText = Buffer.from(key).toString('base64')
 
-  const macOf = ({ view, key: rowKey }: RowAddress, row: object): string =>
-    hash('sha256', `${keyText}${view}/${rowKey}\n${JSON.stringify(row)}`, 'base64url').slice(0, MAC_LENGTH)
+  const macOf = ({ view, key: rowKey }: RowAddress, text: string): string =>
+    hash('sha256', `${keyText}${view}/${rowKey}\n${text}`, 'base64url').slice(0, MAC_LENGTH)
 
-  const sign = ({ view, key: rowKey, row }: RowChange): RowChange => ({
-    view,
-    key: rowKey,
-    row: row && { ...row, mac: macOf({ view, key: rowKey }, row) },
-  })
+  const sign = ({ view, key: rowKey, row }: RowChange): RowChange<string> => {
+    if (!row) return { view, key: rowKey, row: undefined }
+    const text = JSON.stringify(row)
+    const mac = macOf({ view, key: rowKey }, text)
+    return { view, key: rowKey, row: text.slice(0, -1) + BEFORE_MAC + mac + AFTER_MAC }
+  }
 
-  const verify = <Row>(address: RowAddress, signed: (Row & Signed) | undefined | null): Row | undefined => {
+  const verify = <Row>(address: RowAddress, signed: string | undefined): Row | undefined => {
     if (signed === undefined) return undefined
-    const { mac, ...row }: Signed = signed ?? {}
+    const text = `${signed.slice(0, -ADDED_LENGTH)}}`
     // Comparison need not take constant time: a forger cannot time this process.
-    if (mac === macOf(address, row)) return row as Row
+    if (signed.slice(text.length - 1) === BEFORE_MAC + macOf(address, text) + AFTER_MAC) return JSON.parse(text)
     onForged(address)
     return undefined
   }
 
   return {
     ...store,
-    get: async <Row>(view: string, rowKey: string) =>
-      verify({ view, key: rowKey }, await store.get<Row & Signed>(view, rowKey)),
+    get: async <Row>(view: string, rowKey: string) => verify<Row>({ view, key: rowKey }, await store.get(view, rowKey)),
     getMany: async <Row>(addresses: RowAddress[]) => {
-      const { position, rows } = await store.getMany<Row & Signed>(addresses)
+      const { position, rows } = await store.getMany(addresses)
       const verified = rows.map((row, index) =>
-        row === undefined ? undefined : (verify(addresses[index] as RowAddress, row) ?? null),
+        row === undefined ? undefined : (verify<Row>(addresses[index] as RowAddress, row) ?? null),
       )
       return { position, rows: verified }
     },
@@ -60,10 +60,11 @@ export const authenticViews = ({ store, projections, key, onForged }: AuthenticV
       const entries: Entry<Row>[] = []
       // Absent rows do not count, so that a forged one does not end a list early.
       for (let { after, limit } = range; limit > 0; limit = range.limit - entries.length) {
-        const page = await store.list<Row & Signed>(view, index, { ...range, after, limit })
+        const page = await store.list(view, index, { ...range, after, limit })
         for (const { place, key: rowKey, row: signed } of page) {
           after = place
-          const row = verify({ view, key: rowKey }, signed)
+          // An entry without a row is forged.
+          const row = verify<Row>({ view, key: rowKey }, signed ?? '')
           if (row === undefined) continue
           if (projections.hasPlace(view, index, { place, key: rowKey, row: row as object }))
             entries.push({ place, key: rowKey, row })

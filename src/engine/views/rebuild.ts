@@ -20,7 +20,7 @@ export type OpenScratch = () => Promise<{ scratch: ViewStore; discard(): Promise
 export interface Rebuild {
   log: EventLog
   codec: Codec<AnyEvent>
-  store: ViewStore
+  store: Pick<ViewStore, 'dump' | 'replaceCells'>
   projections: ProjectionSet
   /** The views to compare; all if missing. */
   views?: ReadonlySet<string>

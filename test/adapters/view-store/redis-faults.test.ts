@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
 import type { RedisOptions } from '../../../src/adapters/view-store/redis-connection.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
-import { BY_KEY, type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
+import { BY_KEY, type Checkpoint, CheckpointMoved, type StoredViews } from '../../../src/ports/view-store.ts'
 import { needsRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
 import { redisAt } from '../../support/store-addresses.ts'
 import { isLong } from '../../support/test-length.ts'
@@ -38,13 +38,15 @@ const checkpointAt = (position: number): Checkpoint => ({
   versions: { accounts: 'accounts 1' },
 })
 
-const commit = (store: ViewStore, position: number, rowCount = 1) =>
+const rowAt = (position: number) => JSON.stringify({ position, text: 'x'.repeat(1000) })
+
+const commit = (store: StoredViews, position: number, rowCount = 1) =>
   store.commit({
     from: position === 1 ? undefined : checkpointAt(position - 1),
     to: checkpointAt(position),
     rows: Array.from({ length: rowCount }, (_, index) => ({
       ...{ view: 'fruit', key: String(index) },
-      row: { position, text: 'x'.repeat(1000) },
+      row: rowAt(position),
     })),
     entries: Array.from({ length: rowCount }, (_, index) => ({
       ...{ view: 'fruit', index: 'byPosition', place: `${position}/${index}`, key: String(index) },
@@ -52,7 +54,7 @@ const commit = (store: ViewStore, position: number, rowCount = 1) =>
   })
 
 /** All operations, while the store is unavailable. */
-const attempts: [string, (store: ViewStore) => Promise<unknown>][] = [
+const attempts: [string, (store: StoredViews) => Promise<unknown>][] = [
   ['checkpoint', store => store.checkpoint()],
   ['get', store => store.get('fruit', '0')],
   ['getMany', store => store.getMany([{ view: 'fruit', key: '0' }])],
@@ -68,7 +70,7 @@ const attempts: [string, (store: ViewStore) => Promise<unknown>][] = [
 const reads = attempts.slice(0, 5)
 const writes = attempts.slice(5)
 
-const areUnavailable = async (t: Test, store: ViewStore, { host, port }: RedisServer, some = attempts) => {
+const areUnavailable = async (t: Test, store: StoredViews, { host, port }: RedisServer, some = attempts) => {
   await Promise.all(
     some.map(async ([name, attempt]) => {
       const error = await attempt(store).then(
@@ -83,7 +85,7 @@ const areUnavailable = async (t: Test, store: ViewStore, { host, port }: RedisSe
 }
 
 /** Resolves when the store responds again. */
-const answers = (store: ViewStore) =>
+const answers = (store: StoredViews) =>
   until('the store responds', () =>
     store.checkpoint().then(
       () => true,
@@ -138,9 +140,9 @@ t.test('faults of Redis', needsRedis(), async t => {
     const server = await start(t)
     const [one, other] = [await open(t, server.url), await open(t, server.url)]
     for (const position of [1, 2, 3]) await commit(one, position)
-    t.match(await other.get('fruit', '0'), { position: 3 })
+    t.equal(await other.get('fruit', '0'), rowAt(3))
     await server.command('FLUSHALL')
-    const lost = [
+    const lost: (() => Promise<unknown>)[] = [
       () => other.get('fruit', '0'),
       () => other.get('fruit', 'unknown'),
       () => other.list('fruit', BY_KEY, { prefix: '', limit: 10 }),
@@ -153,7 +155,7 @@ t.test('faults of Redis', needsRedis(), async t => {
     }
     for (const read of lost) await t.resolves(read())
     const [entry] = await other.list('fruit', 'byPosition', { prefix: '', limit: 1 })
-    t.match(entry, { row: { position: 3 } })
+    t.equal(entry?.row, rowAt(3))
     await other.clear()
     t.equal(await other.get('fruit', '0'), undefined, 'a store that this process cleared is empty')
   })
@@ -197,11 +199,11 @@ t.test('faults of Redis', needsRedis(), async t => {
       position = now ?? 0
       const list = (index: string) =>
         until('a busy server answers', () =>
-          store.list<{ position: number }>('fruit', index, { prefix: '', limit: 100_000 }).catch(() => undefined),
+          store.list('fruit', index, { prefix: '', limit: 100_000 }).catch(() => undefined),
         )
       const rows = await list('key')
       t.equal(rows.length, ROWS)
-      t.equal(rows.filter(({ row }) => row.position !== position).length, 0)
+      t.equal(rows.filter(({ row }) => row !== rowAt(position)).length, 0)
       t.equal((await list('byPosition')).length, ROWS * position)
     }
   })

@@ -13,12 +13,12 @@ import { viewStoreContract } from '../../contract/view-store.ts'
 import { accountId } from '../../support/account-samples.ts'
 import { collect } from '../../support/collect.ts'
 import { dumpText } from '../../support/dump.ts'
-import { openLog, openViews, silentLogger } from '../../support/engine.ts'
+import { authentic, openLog, openViews, projections, silentLogger } from '../../support/engine.ts'
 import { refundInHistory, writeHistory } from '../../support/history.ts'
 import { needsRedis, startRedis } from '../../support/redis-server.ts'
 import { redisAt } from '../../support/store-addresses.ts'
 import { until } from '../../support/until.ts'
-import { differences, projections, projectorOf, rebuild, rebuildOf } from '../../support/views.ts'
+import { differences, projectorOf, rebuild, rebuildOf } from '../../support/views.ts'
 
 const elsewhere = process.env['REDIS_TEST_URL']
 
@@ -33,7 +33,7 @@ const freshKeySpace = (t: Test, url: string) => {
   return keySpace
 }
 
-const openStore = async (t: Test, url: string, keySpace = freshKeySpace(t, url)) => {
+const openStored = async (t: Test, url: string, keySpace = freshKeySpace(t, url)) => {
   const store = await openRedisViewStore({
     address: redisAt(url),
     keySpace,
@@ -43,6 +43,8 @@ const openStore = async (t: Test, url: string, keySpace = freshKeySpace(t, url))
   return store
 }
 
+const openStore = async (...place: Parameters<typeof openStored>) => authentic(await openStored(...place))
+
 t.test('any server', elsewhere ? {} : needsRedis(), async t => {
   const server = elsewhere ? undefined : await startRedis()
   t.teardown(() => server?.stop())
@@ -50,10 +52,10 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
 
   const open = async (t: Test) => {
     const keySpace = freshKeySpace(t, url)
-    const store = await openStore(t, url, keySpace)
+    const store = await openStored(t, url, keySpace)
     const reopen = async () => {
       await store.close()
-      return openStore(t, url, keySpace)
+      return openStored(t, url, keySpace)
     }
     return { store, reopen }
   }

@@ -7,9 +7,9 @@ import { CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.t
 import { eventCodec } from '../../../src/services/event-codec.ts'
 import { collect } from '../../support/collect.ts'
 import { dumpText } from '../../support/dump.ts'
-import { openLog, openViews } from '../../support/engine.ts'
+import { openLog, openViews, projections } from '../../support/engine.ts'
 import { writeHistory } from '../../support/history.ts'
-import { projections, rebuild, rebuildOf } from '../../support/views.ts'
+import { rebuild, rebuildOf } from '../../support/views.ts'
 
 t.test('repeated or misordered events are not folded', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]

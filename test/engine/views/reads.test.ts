@@ -7,9 +7,9 @@ import { Unavailable } from '../../../src/ports/faults.ts'
 import { BY_KEY, type Checkpoint, type RowAddress, type ViewStore } from '../../../src/ports/view-store.ts'
 import type { Reads } from '../../../src/services/views/reads.ts'
 import { accountId, openAccount } from '../../support/account-samples.ts'
-import { accountsOn, openLog, openViews } from '../../support/engine.ts'
+import { accountsOn, openLog, openViews, projections } from '../../support/engine.ts'
 import { until } from '../../support/until.ts'
-import { projections, projectorOf, readsOf } from '../../support/views.ts'
+import { projectorOf, readsOf } from '../../support/views.ts'
 
 const caller = { kind: 'service' } as const
 

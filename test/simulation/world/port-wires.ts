@@ -1,7 +1,7 @@
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { type Outbound, OutboundError } from '../../../src/ports/outbound.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import type { ViewStore } from '../../../src/ports/view-store.ts'
+import type { StoredViews } from '../../../src/ports/view-store.ts'
 import type { Wire } from './wire.ts'
 
 // The ports of a process, each with a wire between the process and what is behind the port.
@@ -18,7 +18,7 @@ export const logOverWire = (wire: Wire, log: EventLog): EventLog => ({
   close: async () => undefined,
 })
 
-export const viewsOverWire = (wire: Wire, views: ViewStore): ViewStore => ({
+export const viewsOverWire = (wire: Wire, views: StoredViews): StoredViews => ({
   checkpoint: () => wire.call('checkpoint', () => views.checkpoint()),
   get: (view, key) => wire.call('get', () => views.get(view, key)),
   getMany: rows => wire.call('get many', () => views.getMany(rows)),

@@ -10,7 +10,7 @@ import {
   type Report,
   type RowAddress,
   type Snapshot,
-  type ViewStore,
+  type StoredViews,
 } from '../../../src/ports/view-store.ts'
 
 /** The content of a store, which can be kept and put back later. */
@@ -47,7 +47,7 @@ const ROWS = 'rows/'
 const MAX_ADDRESS_LENGTH = 2000
 
 /** A view store in memory, for any number of processes. */
-export class SimulatedViews implements ViewStore {
+export class SimulatedViews implements StoredViews {
   #content = emptyContent()
 
   /** A copy of the content. Putting one back rolls the store back. */
@@ -67,14 +67,14 @@ export class SimulatedViews implements ViewStore {
 
   checkpoint = async () => parse<Checkpoint>(this.#content.checkpoint)
 
-  get = async <Row>(view: string, key: string) => parse<Row>(this.#content.cells.get(rowAddress(view, key)))
+  get = async (view: string, key: string) => this.#content.cells.get(rowAddress(view, key))
 
-  getMany = async <Row>(addresses: RowAddress[]) => ({
+  getMany = async (addresses: RowAddress[]) => ({
     position: parse<Checkpoint>(this.#content.checkpoint)?.position ?? BEFORE_FIRST,
-    rows: addresses.map(({ view, key }) => parse<Row>(this.#content.cells.get(rowAddress(view, key)))),
+    rows: addresses.map(({ view, key }) => this.#content.cells.get(rowAddress(view, key))),
   })
 
-  list = async <Row>(view: string, index: string, { prefix, after, before, newestFirst, limit }: Range) => {
+  list = async (view: string, index: string, { prefix, after, before, newestFirst, limit }: Range) => {
     const { cells } = this.#content
     const folder = index === BY_KEY ? rowAddress(view, '') : indexAddress(view, index, '')
     const [low, high] = newestFirst ? [before, after] : [after, before]
@@ -86,13 +86,13 @@ export class SimulatedViews implements ViewStore {
     if (newestFirst) places.reverse()
     return places.slice(0, limit).map(place => {
       const key = index === BY_KEY ? place : (cells.get(folder + place) as string)
-      return { place, key, row: (parse<Row>(cells.get(rowAddress(view, key))) ?? null) as Row }
+      return { place, key, row: cells.get(rowAddress(view, key)) }
     })
   }
 
-  commit = async ({ from, to, rows, entries }: Batch) =>
+  commit = async ({ from, to, rows, entries }: Batch<string>) =>
     this.#write(from, to, [
-      ...rows.map(({ view, key, row }) => ({ address: rowAddress(view, key), value: row && JSON.stringify(row) })),
+      ...rows.map(({ view, key, row }) => ({ address: rowAddress(view, key), value: row })),
       ...entries.map(({ view, index, place, key }) => ({ address: indexAddress(view, index, place), value: key })),
     ])
 
