@@ -107,6 +107,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     breakers,
     accounts,
     log,
+    reads,
     views,
     artifacts,
     clock,

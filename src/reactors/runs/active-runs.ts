@@ -15,6 +15,7 @@ import type { CircuitBreakers } from '../../services/providers/circuit-breakers.
 import { type ProviderRoute, type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import type { RunProgress } from '../../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../../services/runs/runs.ts'
+import type { Reads } from '../../services/views/reads.ts'
 import { withinTime } from '../../time/timers.ts'
 import { Leases } from '../leases.ts'
 import type { Artifacts } from './artifacts.ts'
@@ -37,6 +38,7 @@ interface Dependencies {
   breakers: CircuitBreakers
   accounts: AccountMailboxes
   log: EventLog
+  reads: Reads
   views: ViewStore
   artifacts: Artifacts
   clock: Clock

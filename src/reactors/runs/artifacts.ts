@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Artifact, RunOutput } from '../../../schemas/account-events.ts'
 import type { OutputType } from '../../../schemas/catalog.ts'
-import { MAX_TEXT_BYTES } from '../../../schemas/primitives.ts'
+import { MAX_TEXT_BYTES, type RunId } from '../../../schemas/primitives.ts'
 import type { WatchTask } from '../../../schemas/views.ts'
 import { type FileType, outputTypeOf } from '../../domain/catalog/family.ts'
 import { sha256 } from '../../domain/digest.ts'
@@ -87,6 +87,13 @@ export class Artifacts {
       ...(words !== undefined && longText === undefined && { text: words }),
       ...(artifacts.length > 0 && { willDeleteAt }),
     }
+  }
+
+  /** Deletes the files of an ended run, except `kept`. */
+  async discard(runId: RunId, kept: RunOutput | undefined): Promise<void> {
+    const { objects, keys } = this.#dependencies
+    const named = new Set(kept?.artifacts.map(({ objectKey }) => objectKey))
+    await objects.deleteAll(keys.allOf(runId).filter(key => !named.has(key)))
   }
 
   async #storeText(place: Place, text: string): Promise<Artifact> {

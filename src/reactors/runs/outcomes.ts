@@ -1,4 +1,5 @@
 import { WATCH_AFTER_MS } from '../../../projections/due.ts'
+import { runKey } from '../../../projections/runs.ts'
 import type { AccountEvent, ProviderCost, Upstream, WorkedUpstream } from '../../../schemas/account-events.ts'
 import { type AccountId, SANDBOX } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
@@ -16,6 +17,7 @@ import type { AccountMailboxes } from '../../services/accounts/account-mailboxes
 import { mayBeBilled, providerCost } from '../../services/providers/provider-cost.ts'
 import type { Routes } from '../../services/providers/routes.ts'
 import { readRunInput } from '../../services/runs/run-inputs.ts'
+import type { Reads } from '../../services/views/reads.ts'
 import { retryUntilAvailable } from '../../time/timers.ts'
 import { type Artifacts, promisedResult, settledAtMs } from './artifacts.ts'
 import { broken, stopped } from './provider-calls.ts'
@@ -29,6 +31,7 @@ const MAX_VERSION_LENGTH = 200
 
 interface OutcomesDependencies extends RunCostsDependencies {
   accounts: AccountMailboxes
+  reads: Pick<Reads, 'getOwn' | 'missing'>
   artifacts: Artifacts
   clock: Clock
   /** Whether to try again while the log is unavailable. */
@@ -57,7 +60,10 @@ export class Outcomes {
   ): Promise<Recorded<AccountEvent>[]> {
     const cost = upstream && isAsked ? await runCost(this.#dependencies, run, outcome, upstream) : undefined
     const command = await this.#toCommand(run, outcome, { upstream: upstream && worked(upstream, outcome), cost })
-    return command ? this.recordCommand(run.accountId, command) : []
+    if (!command) return []
+    const ended = await this.recordCommand(run.accountId, command)
+    if (ended.length === 0 && outcome.kind === 'done') await this.#discardResult(run)
+    return ended
   }
 
   /** Records a command, however long the log accepts no writes. A refusal means that another process was first. */
@@ -71,6 +77,21 @@ export class Outcomes {
     if (!('refuse' in outcome)) return outcome.accept
     logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came after the run had ended')
     return []
+  }
+
+  /**
+   * Deletes what this process has stored of a run that another process has ended. Due work deletes only what the end
+   * names, and may have done so before this process stored its files.
+   */
+  async #discardResult({ accountId, runId }: EndedRun): Promise<void> {
+    const { artifacts, clock, mayRetry, reads } = this.#dependencies
+    const discard = async () => {
+      const key = runKey(accountId, runId)
+      const row = await reads.getOwn(accountId, 'runs', key)
+      if (row?.completedAt === undefined) throw reads.missing('runs', key)
+      await artifacts.discard(runId, row.outputDeletedAt === undefined ? row.output : undefined)
+    }
+    await retryUntilAvailable(clock, discard, mayRetry)
   }
 
   /**

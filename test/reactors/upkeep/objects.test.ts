@@ -222,6 +222,22 @@ t.test('due work for a run that did not fail deletes nothing', async t => {
   t.same(await deletedOutputs(core.log, owner), [])
 })
 
+t.test('a result that is stored again while its deletion is recorded is deleted, too', async t => {
+  const place = await openUploads(t)
+  await makeOutput(place, 1, iso(place.clock.nowMs()))
+  const key = objectKey(1, 'outputs')
+  let isLate = true
+  const deleteAll: ObjectStore['deleteAll'] = async keys => {
+    await place.objects.deleteAll(keys)
+    // Another process comes too late to end the run, and keeps what the end names.
+    if (isLate) await place.objects.put(key, png, 'image/png')
+    isLate = false
+  }
+  const isGone = async () => (await place.objects.stat(key)) === undefined
+  await place.work(async () => !isLate && (await isGone()), { objects: { ...place.objects, deleteAll } })
+  t.same(await deletedOutputs(place.core.log, place.owner), [runId(1)])
+})
+
 t.test('failed operations of the store are retried', async t => {
   const place = await openUploads(t)
   const [sent, expired] = [await grant(place), await grantSealed(place)]

@@ -39,8 +39,8 @@ export class FileTruth {
   readonly #outputs = new Map<string, RunOutput>()
   /** The failed runs that may have left files. */
   readonly #left = new Set<string>()
-  /** Every file that a completed run has named. */
-  readonly #named = new Set<string>()
+  /** Results that may stay: the process that stored them too late may have died before it deleted them. */
+  readonly #stray = new Set<string>()
   /** Uploads that a client was told are stored, and whether it asked for their deletion. */
   readonly #acknowledged = new Map<string, SentFiles>()
   readonly #asked = new Set<string>()
@@ -51,6 +51,8 @@ export class FileTruth {
   mayJump = false
   /** Whether a request may take longer than a grant lasts. */
   mayDawdle = false
+  /** Whether clocks may jump, and processes die. */
+  mayStray = false
 
   constructor(bucket: SimulatedBucket, onViolation: (violation: string) => void) {
     this.#bucket = bucket
@@ -66,13 +68,14 @@ export class FileTruth {
       const { runId, output } = data as { runId: string; output?: RunOutput }
       if (type === 'RunCompleted' && output) {
         this.#outputs.set(runId, output)
-        for (const { objectKey } of output.artifacts) this.#named.add(objectKey)
         this.#expectArtifacts(runId)
       }
       if (type === 'RunFailed' && 'willDeleteAt' in (data as object)) this.#left.add(runId)
       if (type === 'RunOutputDeleted') {
         this.#left.delete(runId)
-        for (const { objectKey } of this.#outputs.get(runId)?.artifacts ?? []) this.#expectNoFile(objectKey, runId)
+        // A process that comes too late to end the run may have stored a file again, and deletes it soon.
+        for (const { objectKey } of this.#outputs.get(runId)?.artifacts ?? [])
+          if (!this.mayJump && !this.mayDawdle) this.#expectNoFile(objectKey, runId)
         this.#outputs.delete(runId)
       }
     }
@@ -159,10 +162,10 @@ export class FileTruth {
   expectFiles() {
     for (const runId of this.#outputs.keys()) this.#expectArtifacts(runId)
     for (const [uploadId, upload] of this.#uploads) if (upload.state === 'sealed') this.#expectUpload(uploadId, upload)
-    // A process whose clock is behind may store a file of a failed run after its deletion.
-    const isLeft = (key: string) => key.startsWith('outputs/') && !this.#named.has(key) && !this.mayJump
+    const named = new Set([...this.#outputs.values()].flatMap(({ artifacts }) => artifacts.map(file => file.objectKey)))
+    const isLeft = (key: string) => key.startsWith('outputs/') && !named.has(key) && !this.#stray.has(key)
     for (const key of this.#bucket.objects.keys()) {
-      if (isLeft(key)) this.#onViolation(`${key} is left, and no run has named it`)
+      if (isLeft(key)) this.#onViolation(`${key} is left, and no run names it`)
       const upload = this.#byKey.get(key)
       if (key.startsWith('uploads/') && upload?.state !== 'sealed' && !upload?.isLate)
         this.#onViolation(`${key} is left, and its upload is ${upload?.state ?? 'unknown'}`)
@@ -208,6 +211,7 @@ export class FileTruth {
   }
 
   #arrive(key: string) {
+    if (this.mayStray) this.#stray.add(key)
     if (!key.startsWith('uploads/')) return
     const upload = this.#byKey.get(key)
     if (!upload) return this.#onViolation(`a file arrived at ${key} without a grant`)

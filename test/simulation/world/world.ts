@@ -208,6 +208,7 @@ export class World {
     this.faults = this.drawn
     this.truth.mayInterrupt = mayInterrupt(this.drawn)
     this.files.mayJump = this.drawn.clockJump > 0
+    this.files.mayStray = this.files.mayJump
     this.files.mayDawdle = this.drawn.suspension > 0
     this.trace(JSON.stringify(this.drawn))
     const lives = [...clients.map(client => client.live()), this.nemesis.act()]
@@ -216,6 +217,7 @@ export class World {
     this.faults = noFaults
     this.trace('calm')
     await Promise.all(lives)
+    this.files.mayStray = false
     for (const process of this.processes) void process.start()
     await expectCalm(this, clients)
   }
