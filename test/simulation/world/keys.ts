@@ -10,8 +10,8 @@ export interface Key extends Moded {
   apiKey: string
 }
 
-/** A few runs. */
-const BUDGET_MICROS = 5_000_000
+/** One run of most models, so that the next one is refused because of it. */
+const BUDGET_MICROS = 10_000_000
 
 const WEEK_MS = 7 * 24 * 3_600_000
 
