@@ -100,6 +100,8 @@ class Reading implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: VendorAnswer['headers']) {
+    // Interim responses, such as 103, describe no body of their own.
+    if (status < 200) return
     this.#head = { status, headers }
     if (!this.#isError) this.#lengthBytes = Number(headers['content-length'])
     const encoding = headers['content-encoding']

@@ -67,6 +67,14 @@ t.test('what a server sends before its answer is passed over', async t => {
   t.match(await request(url, { headers: {} }), { status: 200 })
 })
 
+t.test('headers that a server sends early do not describe the body', async t => {
+  const { request, url } = await open(t, response => {
+    const early = { link: '</style.css>', 'content-length': '1000', 'content-encoding': 'gzip' }
+    response.writeEarlyHints(early, () => response.writeHead(400).end('no'))
+  })
+  t.match(await request(url, { headers: {} }), { status: 400, body: Buffer.from('no') })
+})
+
 t.test('an answer of several megabytes arrives as it was sent, whether its length is stated or not', async t => {
   const bytes = randomBytes(5_000_000)
   for (const headers of [{}, { 'Content-Length': bytes.length }]) {
