@@ -77,6 +77,8 @@ export interface TestOverrides {
   rateCounter?: RateCounter
   mailer?: Mailer
   limits?: Limits
+  /** Replaces the program of the projector's thread. */
+  projectorProgram?: URL
 }
 
 /** Limits of a process. Tests lower them. */
@@ -164,8 +166,9 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const openProjector = () => {
     const { eventStore, viewStore, logLevel } = config
     const order = { eventStore, viewStore, logLevel, masterSecret }
+    const { onForged } = repairs
     return options.projectorThread
-      ? new ProjectorThread({ ...dependencies, order, appended, onForged: repairs.onForged })
+      ? new ProjectorThread({ ...dependencies, order, appended, onForged, program: options.projectorProgram })
       : new Projector(dependencies)
   }
   const keeper = config.roles.has('projector') ? openProjector() : new CheckpointPoller({ ...dependencies, maxStartMs })

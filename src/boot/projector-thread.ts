@@ -30,7 +30,7 @@ interface Dependencies {
   program?: URL
 }
 
-const projectorProgram = new URL(`./projector-worker${extname(import.meta.url)}`, import.meta.url)
+export const projectorProgram = new URL(`./projector-worker${extname(import.meta.url)}`, import.meta.url)
 
 /**
  * The projector in a thread of its own, so that the main thread need not fold events into rows. The progress of this

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import type { Position } from '../../schemas/recorded.ts'
 import { Signal } from '../../src/adapters/event-log/signal.ts'
-import { openCore } from '../../src/boot/core.ts'
-import { ProjectorThread } from '../../src/boot/projector-thread.ts'
+import { openCore, type TestOverrides } from '../../src/boot/core.ts'
+import { ProjectorThread, projectorProgram } from '../../src/boot/projector-thread.ts'
 import { readConfig } from '../../src/boot/read-config.ts'
 import { Damaged } from '../../src/ports/faults.ts'
 import type { Checkpoint } from '../../src/ports/view-store.ts'
@@ -12,8 +12,11 @@ import { openAccount } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
-const openThreaded = async (t: Test, folder: string) => {
+const programOf = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+
+const openThreaded = async (t: Test, folder: string, overrides: TestOverrides = {}) => {
   const core = await openCore(readConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), {
+    ...overrides,
     logger: silentLogger,
     projectorThread: true,
   })
@@ -33,13 +36,19 @@ t.test('the thread keeps the views up to date, and a start waits until they are'
   t.equal(again.core.progress.position, await again.core.log.head())
 })
 
-t.test('the views follow an append although no reader waits', async t => {
-  const { core } = await openThreaded(t, await temporaryFolder(t))
-  for (let account = 0; account < 3; account++) {
-    await openAccount({ core, url: '' })
-    const head = await core.log.head()
-    await until('the views have passed the append', () => core.progress.position >= head)
-  }
+/** The projector's thread without timers, so that only messages end its waits for the log and for more events. */
+const untimed = programOf(`
+  const { setTimeout } = globalThis
+  globalThis.setTimeout = callback => setTimeout(callback, 2 ** 31 - 1).unref()
+  await import(${JSON.stringify(projectorProgram)})`)
+
+t.test('an append wakes the thread, and a waiting reader ends its wait for more events', async t => {
+  const { core } = await openThreaded(t, await temporaryFolder(t), { projectorProgram: untimed })
+  const { accountId } = await openAccount({ core, url: '' }, { credits: 5 })
+  const head = await core.log.head()
+  await until('the views have passed the append', () => core.progress.position >= head)
+  await core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, grantCredits(1))
+  t.match(await core.reads.getOwn(accountId, 'balance', accountId), { balanceMicros: 6_000_000 })
 })
 
 t.test('a forged row that the thread finds is reported, and the views are rebuilt', async t => {
@@ -64,7 +73,7 @@ const startProgram = (t: Test, program: string) => {
     appended: new Signal<Position>(),
     onForged: () => undefined,
     logger: silentLogger,
-    program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+    program: programOf(program),
   })
   return { started: thread.start(), exits }
 }
