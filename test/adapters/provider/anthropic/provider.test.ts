@@ -88,12 +88,9 @@ t.test('parameters', async t => {
     ['an empty system prompt is left out', { system: '' }, {}, '2026-10-21'],
     ['a system prompt is sent', { system: 'Be brief.' }, { system: 'Be brief.' }, '2026-10-21'],
     ['thinking is sent', { thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }, '2026-10-21'],
-    [
-      'sampling needs the older version',
-      { temperature: 0.2, top_k: 40 },
-      { temperature: 0.2, top_k: 40 },
-      '2023-06-01',
-    ],
+    ['temperature needs the older version', { temperature: 0.2 }, { temperature: 0.2 }, '2023-06-01'],
+    ['top_k needs the older version', { top_k: 40 }, { top_k: 40 }, '2023-06-01'],
+    ['top_p needs the older version', { top_p: 0.9 }, { top_p: 0.9 }, '2023-06-01'],
     [
       'a file is sent before the prompt',
       { image: picture },
