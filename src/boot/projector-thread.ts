@@ -27,7 +27,7 @@ interface Dependencies {
   onForged: (row: RowAddress) => void
   logger: Logger
   /** Replaces the program of the thread in tests. */
-  program?: URL
+  program?: URL | undefined
 }
 
 export const projectorProgram = new URL(`./projector-worker${extname(import.meta.url)}`, import.meta.url)

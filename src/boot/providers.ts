@@ -61,7 +61,7 @@ export const openProviders = (
     sandbox: all.find(({ provider }) => provider === SANDBOX),
     fallsBack: config.sandboxFallsBack,
     close: async () => {
-      await Promise.all(all.map(({ client }) => client.close()))
+      await Promise.all(all.map(({ client }) => client.close?.()))
       await close()
     },
   }
@@ -93,7 +93,6 @@ export const checkVendorAccounts = async (
     }
     const accounts = openAccounts(own, requestOrNote)
     const checked = await checkAccounts(systemClock, accounts)
-    await Promise.all(accounts.map(({ client }) => client.close()))
     return checked.map(each => (each.fault && fault ? { ...each, fault } : each))
   }
   try {

@@ -18,7 +18,8 @@ export interface Provider {
   check?(signal: AbortSignal): Promise<void>
   /** Reads the provider's reports of ended jobs. Only providers that send reports implement it. */
   readonly readCallback?: ReadCallback
-  close(): Promise<void>
+  /** Releases what the adapter holds. Only the sandbox implements it. */
+  close?(): Promise<void>
 }
 
 export interface Job {

@@ -1,5 +1,6 @@
 import { commonName, essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
 import type { Media } from '../../ports/provider.ts'
+import type { VendorAnswer } from '../../ports/vendor-request.ts'
 import { DATA_URL } from './base64.ts'
 import type { LargeFiles } from './large-files.ts'
 
@@ -29,6 +30,10 @@ export const outputFile = (
   const byName = mediaType(mimeTypeOf(new URL(address).pathname.toLowerCase()))
   return { mimeType: mediaType(stated) ?? byName ?? byDefault, url: address }
 }
+
+/** Whether a response is a file. Some vendors, and proxies, respond with text in its place. */
+export const isFile = ({ headers, body }: Pick<VendorAnswer, 'headers' | 'body'>): boolean =>
+  body.byteLength > 0 && !/^(text\/|application\/json)/i.test(headers['content-type'] ?? '')
 
 /** Whether a text is the address of a file. */
 export const isFileAddress = (text: string): boolean => isHttp(text) || DATA_URL.test(text)

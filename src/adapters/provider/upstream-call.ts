@@ -73,7 +73,7 @@ export class UpstreamCall {
     this.files = files
   }
 
-  /** Throws for any status except 2xx, so that all clients fail alike. */
+  /** Throws for any status except 2xx, so that calls with and without a client fail alike. */
   async send(url: string, request: VendorRequest): Promise<VendorAnswer> {
     if (this.#hasSent) throw this.#error ?? new Error('this call has already sent its request')
     this.#hasSent = true
@@ -104,7 +104,7 @@ export class UpstreamCall {
   }
 
   /**
-   * Maps a client's error. Rethrows an error after which the provider may have accepted the job. `secrets` are removed
+   * Maps the error of the call. Rethrows an error after which the provider may have accepted the job. `secrets` are removed
    * from the provider's text.
    */
   failure(error: unknown, form: FailureForm, secrets: readonly string[]): Failed {
@@ -197,6 +197,9 @@ export const jobFailed = (
   meaning === 'provider_error'
     ? { kind: 'failed', code: meaning, message: 'The provider could not do this.' }
     : toFailed(meaning, undefined, wordsOf(message, secrets))
+
+/** The message of an outcome without text, if the model reached its limit of tokens. */
+export const TOO_SHORT = 'The model used the whole length of the answer for thinking. Allow a longer answer.'
 
 const unavailable = { kind: 'failed', code: 'provider_error', message: 'The provider is not available now.' } as const
 

@@ -2,16 +2,13 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import type { InputMedia } from '../../../ports/input-media.ts'
 import type { ProviderOutcome, Work } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
-import { jobFailed } from '../upstream-call.ts'
+import { jobFailed, TOO_SHORT } from '../upstream-call.ts'
 
 /** The newer version refuses sampling parameters: https://platform.claude.com/docs/en/api/versioning */
 export type ApiVersion = '2023-06-01' | '2026-10-21'
 
 export const versionFor = (parameters: Record<string, unknown>): ApiVersion =>
   ['temperature', 'top_k', 'top_p'].some(name => name in parameters) ? '2023-06-01' : '2026-10-21'
-
-/** Far longer than any model ID. */
-const MAX_VERSION_LENGTH = 200
 
 /**
  * The request of https://platform.claude.com/docs/en/api/messages. The parameters are those of the API, except that a
@@ -43,7 +40,7 @@ export const toImageBlock = ({ mimeType, bytes }: InputMedia, files: LargeFiles)
 export const outcomeOf = (answer: Anthropic.Message | null): ProviderOutcome => {
   const { content, stop_reason: reason, model, usage }: Partial<Anthropic.Message> = answer ?? {}
   const work: Work = {
-    ...(typeof model === 'string' && { version: model.slice(0, MAX_VERSION_LENGTH) }),
+    ...(typeof model === 'string' && { version: model }),
     units: unitsOf(usage),
   }
   if (reason === 'refusal') return { ...jobFailed('content_rejected'), work }
@@ -52,8 +49,6 @@ export const outcomeOf = (answer: Anthropic.Message | null): ProviderOutcome => 
   const message = reason === 'max_tokens' ? TOO_SHORT : 'The provider returned no text.'
   return { kind: 'failed', code: 'provider_error', message, work }
 }
-
-const TOO_SHORT = 'The model used the whole length of the answer for thinking. Allow a longer answer.'
 
 const textOf = (block: Anthropic.ContentBlock | null) =>
   block?.type === 'text' && typeof block.text === 'string' ? block.text : ''

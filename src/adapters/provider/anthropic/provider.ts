@@ -39,5 +39,5 @@ export const createAnthropicProvider = (dependencies: VendorDependencies): Provi
       throw checkFailure(call, error, failures, { ...dependencies, variable: 'ANTHROPIC' })
     }
   }
-  return { submit, check, close: async () => undefined }
+  return { submit, check }
 }

@@ -2,6 +2,7 @@ import type { Done, Failed, Provider, UpstreamRequest } from '../../../ports/pro
 import type { VendorAnswer } from '../../../ports/vendor-request.ts'
 import { headerOf } from '../callback.ts'
 import { checkFailure } from '../check-failure.ts'
+import { isFile } from '../output-file.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, type VendorDependencies } from '../vendor.ts'
 import { failures } from './failures.ts'
@@ -33,7 +34,6 @@ export const createElevenLabsProvider = ({ key, baseUrl, request }: VendorDepend
         throw checkFailure(call, error, failures, { key, baseUrl, variable: 'ELEVENLABS' })
       }
     },
-    close: async () => undefined,
   }
 }
 
@@ -66,15 +66,18 @@ const pathOf = (operation: string, voice: unknown): string => {
   }
 }
 
-const outcomeOf = ({ headers, body: bytes }: VendorAnswer, { parameters }: UpstreamRequest): Done | Failed => {
-  const units = unitsIn(headers)
+const outcomeOf = (answer: VendorAnswer, { parameters }: UpstreamRequest): Done | Failed => {
+  const units = unitsIn(answer.headers)
   const work = units && { work: { units } }
-  const isFile = !/^(text\/|application\/json)/i.test(headers['content-type'] ?? '')
-  if (!isFile || bytes.byteLength === 0)
+  if (!isFile(answer))
     return { kind: 'failed', code: 'provider_error', message: 'The provider returned no sound.', ...work }
   const { output_format: format = 'mp3' } = parameters
   const [codec = ''] = String(format).split('_')
-  return { kind: 'done', media: [{ mimeType: mimeTypes[codec] ?? 'application/octet-stream', bytes }], ...work }
+  return {
+    kind: 'done',
+    media: [{ mimeType: mimeTypes[codec] ?? 'application/octet-stream', bytes: answer.body }],
+    ...work,
+  }
 }
 
 /** By the first part of `output_format`, such as `mp3_44100_128`. */

@@ -128,8 +128,6 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
     },
 
     readCallback: createFalCallback(dependencies),
-
-    close: async () => undefined,
   }
 }
 

@@ -9,7 +9,7 @@ import type {
 } from '@google/genai'
 import type { Done, Failed, Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
-import { jobFailed, UpstreamCall } from '../upstream-call.ts'
+import { jobFailed, TOO_SHORT, UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
 import { headersOf, urlOf } from './api.ts'
 import { failures } from './failures.ts'
@@ -115,8 +115,6 @@ const emptyMessage = (wanted: Wanted, candidate: Candidate | undefined): string 
   if (wanted === 'media') return 'The provider returned no picture.'
   return String(candidate?.finishReason) === 'MAX_TOKENS' ? TOO_SHORT : 'The provider returned no text.'
 }
-
-const TOO_SHORT = 'The model used the whole length of the answer for thinking. Allow a longer answer.'
 
 const textOf = ({ text }: Part) => (typeof text === 'string' ? text : '')
 

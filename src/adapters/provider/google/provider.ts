@@ -63,7 +63,7 @@ export const createGoogleProvider = (dependencies: VendorDependencies): Provider
     }
   }
 
-  return { submit, poll, cancel, check, close: async () => undefined }
+  return { submit, poll, cancel, check }
 }
 
 function inlineData(mimeType: string, data: string) {

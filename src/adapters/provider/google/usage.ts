@@ -1,12 +1,9 @@
 import type { Work } from '../../../ports/provider.ts'
 
-/** Far longer than any model ID. */
-const MAX_VERSION_LENGTH = 200
-
 type Units = Record<string, number>
 
 export const workOf = (version: unknown, units: Units): Work => ({
-  ...(typeof version === 'string' && { version: version.slice(0, MAX_VERSION_LENGTH) }),
+  ...(typeof version === 'string' && { version }),
   units,
 })
 

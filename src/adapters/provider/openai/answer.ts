@@ -1,5 +1,7 @@
 import type OpenAI from 'openai'
 import type { Done, Failed, Work } from '../../../ports/provider.ts'
+import { isFile } from '../output-file.ts'
+import { TOO_SHORT } from '../upstream-call.ts'
 import { headersOf, type Operation, requestJson, urlOf } from './api.ts'
 
 /** The parsed answer. The client returns text if a proxy answers instead of the API. */
@@ -12,14 +14,11 @@ export const objectIn = <Shape extends object>(answer: Shape): Partial<Shape> =>
 export const workOf = ({ model, usage }: { model?: unknown; usage?: unknown }): { work?: Work } => {
   const units = quantitiesIn(usage)
   const work: Work = {
-    ...(typeof model === 'string' && model !== '' && { version: model.slice(0, MAX_VERSION_LENGTH) }),
+    ...(typeof model === 'string' && model !== '' && { version: model }),
     ...(Object.keys(units).length > 0 && { units }),
   }
   return Object.keys(work).length > 0 ? { work } : {}
 }
-
-/** Far longer than any model ID. Some servers answer with a path. */
-const MAX_VERSION_LENGTH = 200
 
 const quantitiesIn = (usage: unknown, prefix = ''): Record<string, number> => {
   if (typeof usage !== 'object' || usage === null) return {}
@@ -41,14 +40,13 @@ export const failed = (code: Failed['code'], message: string, work: { work?: Wor
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech */
 export const speak: Operation = async (api, parameters) => {
   const body = parameters as unknown as OpenAI.Audio.SpeechCreateParams
-  const { headers, body: bytes } = await api.call.sendJson(urlOf(api, '/audio/speech'), {
+  const answer = await api.call.sendJson(urlOf(api, '/audio/speech'), {
     headers: headersOf(api),
     body,
     signal: api.signal,
   })
-  const isFile = !/^(text\/|application\/json)/i.test(headers['content-type'] ?? '')
-  if (!isFile || bytes.byteLength === 0) return failed('provider_error', 'The provider returned no sound.')
-  return { kind: 'done', media: [{ mimeType: mimeTypes[body.response_format ?? 'mp3'], bytes }] }
+  if (!isFile(answer)) return failed('provider_error', 'The provider returned no sound.')
+  return { kind: 'done', media: [{ mimeType: mimeTypes[body.response_format ?? 'mp3'], bytes: answer.body }] }
 }
 
 const mimeTypes: Record<NonNullable<OpenAI.Audio.SpeechCreateParams['response_format']>, string> = {
@@ -83,5 +81,3 @@ const outcomeOf = (answer: OpenAI.ChatCompletion): Done | Failed => {
   if (typeof text === 'string' && text !== '') return { kind: 'done', media: [], text, ...work }
   return failed('provider_error', reason === 'length' ? TOO_SHORT : 'The provider returned no text.', work)
 }
-
-const TOO_SHORT = 'The model used the whole length of the answer for thinking. Allow a longer answer.'

@@ -47,6 +47,5 @@ export const createOpenAiProvider = (dependencies: VendorDependencies): Provider
         throw checkFailure(api.call, error, failures, { ...dependencies, variable: 'OPENAI' })
       }
     },
-    close: async () => undefined,
   }
 }

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai'
 import { essenceOf } from '../../../domain/media-types.ts'
 import type { ProviderOutcome, Working } from '../../../ports/provider.ts'
+import { isFile } from '../output-file.ts'
 import { jobFailed } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
 import { failed, objectIn, workOf } from './answer.ts'
@@ -77,12 +78,12 @@ const cancelled = failed('cancelled', 'The job was cancelled.')
 const download = async (api: ApiCall, jobId: string, { model, seconds }: Video): Promise<ProviderOutcome> => {
   const url = urlOf(api, `/videos/${encodeURIComponent(jobId)}/content`)
   try {
-    const { headers, body: bytes } = await api.call.send(url, { headers: headersOf(api), signal: api.signal })
-    const type = essenceOf(headers['content-type'] ?? '')
+    const answer = await api.call.send(url, { headers: headersOf(api), signal: api.signal })
     const work = workOf({ model, usage: { seconds: Number(seconds) } })
-    const isFile = !/^(text\/|application\/json)/i.test(type)
-    if (!isFile || bytes.byteLength === 0) return failed('provider_error', 'The provider returned no video.', work)
-    return { kind: 'done', media: [{ mimeType: type.startsWith('video/') ? type : 'video/mp4', bytes }], ...work }
+    if (!isFile(answer)) return failed('provider_error', 'The provider returned no video.', work)
+    const type = essenceOf(answer.headers['content-type'] ?? '')
+    const mimeType = type.startsWith('video/') ? type : 'video/mp4'
+    return { kind: 'done', media: [{ mimeType, bytes: answer.body }], ...work }
   } catch (error) {
     return goneOrThrow(api, error)
   }

@@ -90,8 +90,6 @@ export const createReplicateProvider = (dependencies: VendorDependencies): Provi
     },
 
     readCallback: createReplicateCallback(dependencies),
-
-    close: async () => undefined,
   }
 }
 

@@ -53,7 +53,6 @@ t.test('a prompt is answered in text, with what it used', async t => {
   })
   t.same(bodyOf(server), { model, max_tokens: 1024, messages: [{ role: 'user', content: 'What is a ledger?' }] })
   t.equal(posts(server).length, 1)
-  await provider.close()
 })
 
 t.test('only the headers that the API needs are sent, whatever the environment says', async t => {

@@ -13,7 +13,6 @@ const speech = { voice_id: VOICE, text: 'The ferry leaves.', output_format: 'opu
 const open = async (t: Test) => {
   const server = await startElevenLabs(t)
   const provider = createElevenLabsProvider(vendorDependencies(t, KEY, server.url))
-  t.teardown(() => provider.close())
   const submit = (parameters: object = speech, operation = 'text-to-speech', model = 'eleven_v3', stop = signal) =>
     provider.submit(vendorJob(operation, { ...parameters }, model), stop)
   return { server, provider, submit }

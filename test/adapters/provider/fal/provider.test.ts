@@ -256,7 +256,6 @@ t.test('the account is checked by a question that costs nothing', async t => {
     Promise.resolve(provider.check?.(signal)),
     /^fal answered with 403: The key … may not do this\.; check/,
   )
-  await provider.close()
 })
 
 t.test('an unusable file and a key that is none are refused before any request', async t => {

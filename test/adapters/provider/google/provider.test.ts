@@ -215,7 +215,6 @@ t.test('the account is checked without cost', async t => {
   const { provider, server } = await given(t, always({ models: [{ name: 'models/gemini-3-flash' }] }))
   await provider.check(never)
   t.same(arrivals(server), ['GET /v1beta/models?pageSize=1'])
-  await provider.close()
 })
 
 t.test('a check says what to do', async t => {

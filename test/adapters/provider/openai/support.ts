@@ -9,7 +9,6 @@ export const { signal } = new AbortController()
 export const open = async (t: Test) => {
   const server = await startOpenAi(t)
   const provider = createOpenAiProvider(vendorDependencies(t, KEY, server.url))
-  t.teardown(() => provider.close())
   return {
     server,
     provider,

@@ -200,7 +200,6 @@ t.test('the account is checked by a call that costs nothing', async t => {
   await t.rejects(Promise.resolve(stranger.check?.(signal)), refused)
   stub.fault = { status: 403, body: { detail: `no access with ${REPLICATE_KEY}` } }
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^Replicate answered with 403: no access with …; check/)
-  await provider.close()
 })
 
 t.test('an unusable file and a key that is none are refused before any request', async t => {

@@ -24,7 +24,7 @@ const copyOf = ({ mimeType, bytes }: InputMedia): InputMedia => ({ mimeType, byt
 
 const open = (threads = 2) => {
   const provider = createSandboxProvider({ useInputMedia, clock: { ...systemClock, nowMs: () => 0 }, threads })
-  t.teardown(() => provider.close())
+  t.teardown(() => provider.close?.())
   return provider
 }
 const provider = open()
@@ -124,7 +124,7 @@ t.test('the same run gets the same job, which runs once', async t => {
       return use(copyOf({ mimeType: 'image/png', bytes: picture }))
     },
   })
-  t.teardown(() => counting.close())
+  t.teardown(() => counting.close?.())
   const request = job(8, 'any-i2v', { ...film, image_url: 'http://example.com/picture' })
   const answers = (await Promise.all([1, 2, 3].map(() => submit(request, counting)))) as Submitted[]
   t.equal(new Set(answers.map(({ jobId }) => jobId)).size, 1)
@@ -176,7 +176,7 @@ t.test('a video is checked, and a last frame too', async t => {
       return use({ mimeType: 'image/png', bytes: Uint8Array.from(picture) })
     },
   })
-  t.teardown(() => at.close())
+  t.teardown(() => at.close?.())
   const made = async (wanted: Job) => {
     await submit(wanted, at)
     return (await end(wanted, at)).outcome

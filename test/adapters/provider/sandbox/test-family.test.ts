@@ -12,7 +12,7 @@ const open = () => {
     clock: { ...systemClock, nowMs: () => nowMs },
     useInputMedia: () => Promise.reject(new Error('nothing is ever fetched')),
   })
-  t.teardown(() => provider.close())
+  t.teardown(() => provider.close?.())
   return provider
 }
 const provider = open()
