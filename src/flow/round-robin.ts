@@ -27,9 +27,15 @@ export class RoundRobin {
   #isPassing = false
   #isDeferred = false
   #deferrals = 0
+  #turn = 0
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock
+  }
+
+  /** Changes when a turn ends: when its work is done or waits for more than resolved promises. */
+  get turn(): number {
+    return this.#turn
   }
 
   /**
@@ -76,6 +82,8 @@ export class RoundRobin {
   }
 
   async #passRound() {
+    // Resolved promises go on before the next tick only from within one of them.
+    await undefined
     const endMs = this.#clock.monotonicMs() + MAX_ROUND_MS
     for (let passed = 0; passed < MAX_AT_ONCE && this.#clock.monotonicMs() < endMs; passed++) {
       const work = this.#take()
@@ -83,6 +91,7 @@ export class RoundRobin {
       work.begin()
       // By then, the work has been done up to its first wait for something else.
       await new Promise(process.nextTick)
+      this.#turn += 1
     }
   }
 

@@ -119,6 +119,18 @@ t.test('nothing is done for a client that leaves before its turn', async t => {
   t.same(begun, [false])
 })
 
+t.test('only a request that had to wait takes another turn for its answer', async t => {
+  const { turns } = startTurns()
+  const next = t.capture(turns, 'next', turns.next)
+  const take = roundRobin(turns)
+  const request = (work: () => Promise<void>) => take(requestOf('/v1/run'), work)
+  const read = async () => await undefined
+  await Promise.all([request(read), request(read)])
+  t.equal(next().length, 2)
+  await request(() => new Promise(process.nextTick))
+  t.equal(next().length, 2)
+})
+
 t.test('a client is an account, or else a key or an address', async t => {
   const take = roundRobin(startTurns().turns)
   const done: string[] = []

@@ -13,8 +13,10 @@ export const roundRobin =
     if (ctx.url === '/healthz') return next()
     await turns.next(queueOf(ctx), ctx.res)
     if (ctx.res.destroyed) return
+    const { turn } = turns
     await next()
-    await ctx.state.nextTurn()
+    // A request that waited for nothing is answered in the turn in which it began.
+    if (turns.turn !== turn) await ctx.state.nextTurn()
   }
 
 /** The account of a request or, before authentication, the client. */
