@@ -6,12 +6,12 @@ import { ApiError } from '../../src/transports/api-error.ts'
 import { accountId, keyId } from '../support/account-samples.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
-const holder = { accountId: accountId(), keyId: keyId(), scope: 'full' } as const
+const holder = { kind: 'key', accountId: accountId(), keyId: keyId(), scope: 'full' } as const
 
 /** The uses that are noted of a request, which a route answers with a status or an error. */
 const usesOf = async (
   answer: (ctx: Context) => void,
-  holderOf: KeyHolders['holderOf'] = async () => ({ value: holder }),
+  holderOf: KeyHolders['holderOf'] = async () => ({ value: { holder, key: {} } }),
 ): Promise<string[]> => {
   const noted: string[] = []
   const keyUses = { note: (caller: { keyId: string }) => noted.push(caller.keyId) }
@@ -40,6 +40,6 @@ t.test('a request counts as a use of its key once it is answered, unless it is r
   }
   t.same(await usesOf(refuse), [])
   t.same(await usesOf(status(200), async () => undefined), [], 'an unknown key')
-  const expired = { ...holder, expiresAt: '2020-01-01T00:00:00.000Z' }
+  const expired = { holder, key: { expiresAt: '2020-01-01T00:00:00.000Z' } }
   t.same(await usesOf(status(200), async () => ({ value: expired })), [], 'an expired key')
 })

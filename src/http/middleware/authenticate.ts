@@ -24,15 +24,14 @@ interface Dependencies {
 export const authenticate =
   ({ keyHolders, keyUses, clientAddress, clock, publicUrl }: Dependencies) =>
   async (ctx: Context, next: Next) => {
-    const key = bearerKey(ctx)
-    if (key === undefined) throw keyMissing(`Sign in at ${publicUrl()}/console to create one.`)
-    const found = await keyHolders.holderOf(key)
+    const text = bearerKey(ctx)
+    if (text === undefined) throw keyMissing(`Sign in at ${publicUrl()}/console to create one.`)
+    const found = await keyHolders.holderOf(text)
     if (!found) throw keyUnknown()
-    const holder = unwrap(found)
-    const refusal = useRefusal(holder, clientAddress(ctx.req), clock.nowMs())
+    const { holder, key } = unwrap(found)
+    const refusal = useRefusal(key, clientAddress(ctx.req), clock.nowMs())
     if (refusal) throw errorOf(refusal)
-    const { expiresAt: _, addresses: __, ...held } = holder
-    const caller = { kind: 'key', ...held, requestId: ctx.state.requestId } as const
+    const caller = { ...holder, requestId: ctx.state.requestId }
     ctx.state.caller = caller
     await next()
     if (ctx.status < 400) keyUses.note(caller)

@@ -65,8 +65,11 @@ export class KeyHolders {
   }
 }
 
-/** The holder of a key, and the restrictions that every request checks. */
-export type Holder = Omit<KeyHolder, 'kind'> & Pick<ActiveKey, 'expiresAt' | 'addresses'>
+/** The holder of a key, and the restrictions of the key that every request checks. */
+export interface Holder {
+  holder: KeyHolder
+  key: Pick<ActiveKey, 'expiresAt' | 'addresses'>
+}
 
 interface Candidate {
   accountId: AccountId
@@ -79,18 +82,13 @@ const confirm = ({ accountId, keyId }: Candidate, hash: string, state: AccountSt
   if (key?.hash !== hash) return undefined
   const suspended = suspensionRefusal(state)
   if (suspended) return { refuse: suspended }
-  const { livemode, expiresAt, addresses } = key
-  return answer({
-    ...{ accountId, keyId, scope: scopeOf(key) },
-    ...(livemode === false && { livemode }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(addresses && { addresses }),
-  })
+  const mode = key.livemode === false && { livemode: key.livemode }
+  return answer({ holder: { kind: 'key', accountId, keyId, scope: scopeOf(key), ...mode }, key })
 }
 
 /** Why a key may not be used from an address at a time, in ms since 1970; undefined if it may. */
 export const useRefusal = (
-  { expiresAt, addresses }: Pick<Holder, 'expiresAt' | 'addresses'>,
+  { expiresAt, addresses }: Holder['key'],
   address: string,
   atMs: number,
 ): Refusal | undefined => {

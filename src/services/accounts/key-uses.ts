@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import { isUseKnown } from '../../domain/account/keys.ts'
-import { dayOf } from '../../domain/days.ts'
+import { DAY_MS } from '../../domain/days.ts'
 import { upTo } from '../../flow/cache-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -26,8 +26,8 @@ interface Dependencies {
 /** Records that keys are used, at most once a UTC day for each. No request waits for it or fails because of it. */
 export class KeyUses {
   readonly #dependencies: Dependencies
-  /** The day that a key was last seen on. */
-  readonly #seen = new LRUCache<KeyId, string>(upTo(MAX_KNOWN))
+  /** The day that a key was last seen on, in days since 1970. */
+  readonly #seen = new LRUCache<KeyId, number>(upTo(MAX_KNOWN))
   readonly #recording = new Set<Promise<void>>()
   #pausedUntilMs = Number.NEGATIVE_INFINITY
 
@@ -38,7 +38,7 @@ export class KeyUses {
   /** Notes a request that was answered. If there is no room to record it, a later one is. */
   note(caller: KeyHolder & { requestId?: string | undefined }) {
     const { clock } = this.#dependencies
-    const day = dayOf(clock.nowMs())
+    const day = Math.floor(clock.nowMs() / DAY_MS)
     if (this.#seen.get(caller.keyId) === day) return
     if (this.#recording.size >= MAX_RECORDING || clock.monotonicMs() < this.#pausedUntilMs) return
     this.#seen.set(caller.keyId, day)

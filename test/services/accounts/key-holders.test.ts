@@ -45,13 +45,13 @@ t.test('keys are found in the views, or in memory and the log while the views do
   const create = async () => unwrap(await apiKeys.create(caller, accountId(), { name: 'test', scope: 'read' }))
   const [{ keyId, apiKey }, unseen, revoked] = [await create(), await create(), await create()]
   await projector.progress.passed(await log.head(), 5000)
-  const holder = { accountId: accountId(), keyId, scope: 'read' }
-  t.same(await keyHolders.holderOf(apiKey), { value: holder })
-  t.match(await keyHolders.holderOf(revoked.apiKey), { value: { keyId: revoked.keyId } })
+  const holder = { kind: 'key', accountId: accountId(), keyId, scope: 'read' }
+  t.match(await keyHolders.holderOf(apiKey), { value: { holder } })
+  t.match(await keyHolders.holderOf(revoked.apiKey), { value: { holder: { keyId: revoked.keyId } } })
   t.equal(await keyHolders.holderOf('tg_sk_live_0'), undefined)
 
   answers = false
-  t.same(await keyHolders.holderOf(apiKey), { value: holder })
+  t.match(await keyHolders.holderOf(apiKey), { value: { holder } })
   await t.rejects(keyHolders.holderOf(unseen.apiKey), Unavailable, 'this process has not seen the key before')
   await t.rejects(keyHolders.holderOf('tg_sk_live_0'), Unavailable)
   // The other process leaves this one only the log to learn it from.
@@ -62,7 +62,7 @@ t.test('keys are found in the views, or in memory and the log while the views do
 
   answers = true
   await projector.progress.passed(await log.head(), 5000)
-  t.same(await keyHolders.holderOf(apiKey), { value: holder })
+  t.match(await keyHolders.holderOf(apiKey), { value: { holder } })
   t.equal(await keyHolders.holderOf(revoked.apiKey), undefined)
-  t.match(await keyHolders.holderOf(unseen.apiKey), { value: { keyId: unseen.keyId } })
+  t.match(await keyHolders.holderOf(unseen.apiKey), { value: { holder: { keyId: unseen.keyId } } })
 })

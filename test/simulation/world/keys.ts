@@ -47,16 +47,15 @@ export class ClientKeys {
   async caller(running: Running, keys: Key[] = this.#keys): Promise<AccountCaller | undefined> {
     const { apiKey, keyId, livemode } = this.#world.chance.pick(keys)
     const mode = livemode === false && { livemode }
-    const holder = await running.keyHolders.holderOf(apiKey)
-    if (!holder) return undefined
-    if ('value' in holder) {
-      const { accountId, keyId: id, scope } = holder.value
-      if (holder.value.livemode !== livemode) this.#world.violation(`${keyId} is in the other mode`)
-      const caller = { kind: 'key', accountId, keyId: id, scope, ...mode } as const
-      running.keyUses.note(caller)
-      return caller
+    const found = await running.keyHolders.holderOf(apiKey)
+    if (!found) return undefined
+    if ('value' in found) {
+      const { holder } = found.value
+      if (holder.livemode !== livemode) this.#world.violation(`${keyId} is in the other mode`)
+      running.keyUses.note(holder)
+      return holder
     }
-    if (!this.wasSuspended) this.#world.violation(`${this.#accountId} is refused with ${holder.refuse.code}`)
+    if (!this.wasSuspended) this.#world.violation(`${this.#accountId} is refused with ${found.refuse.code}`)
     // As if the request had been authenticated before the suspension: the account itself must refuse it.
     return { kind: 'key', accountId: this.#accountId, keyId, scope: 'full', ...mode }
   }
