@@ -66,6 +66,7 @@ const importedByFolder: Record<string, string[]> = {
   '@fal-ai/client': ['src/adapters/provider/fal/'],
   koa: ['src/http/'],
   'koa-body': ['src/http/'],
+  'koa-compose': ['src/http/'],
   '@koa/router': ['src/http/'],
   '@eventstore/db-client': ['src/adapters/event-log/eventstoredb/'],
   '@grpc/grpc-js': ['src/adapters/event-log/eventstoredb/'],

@@ -88,7 +88,7 @@ export const createApp = ({
   app.use(requestId)
   app.use(log(logger, clientAddress))
   app.use(errors(logger))
-  if (api) app.use(allowedOrigins(api.allowedOrigins))
+  if (api && api.allowedOrigins.length > 0) app.use(allowedOrigins(api.allowedOrigins))
   if (api) app.use(refuseAuditors(api.auditorKeys))
   app.use(router.routes())
   app.use(router.allowedMethods())

@@ -23,6 +23,7 @@ interface Typed {
 
 /** The parameters as text. Checks their number before they are parsed. */
 const parametersOf = (ctx: Context): [name: string, text: string][] => {
+  if (ctx.querystring === '') return []
   if (ctx.querystring.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS)
     throw new ApiError('invalid_request', `The query has more than ${MAX_PARAMETERS} parameters.`)
   if (!isUtf8Encoded(ctx.querystring)) throw new ApiError('invalid_request', 'The query is not in UTF-8.')

@@ -1,4 +1,5 @@
 import type Router from '@koa/router'
+import compose from 'koa-compose'
 import type { Static, TObject, TSchema } from 'typebox'
 import { MAX_BODY_BYTES } from '../../schemas/primitives.ts'
 import { readerOf } from '../transports/validate.ts'
@@ -53,9 +54,11 @@ export const serveRoutes = <Dependencies>(
     const credentials = authenticated[auth]
     if (!credentials) throw new Error(`no steps check the credentials of ${method} ${path}`)
     const steps = [...(of.before?.(dependencies) ?? []), ...credentials, ...(json ? [readBody] : [])]
-    router[method](path, ...steps, ctx => {
-      const input = { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
+    const serve = (ctx: Context) => {
+      const input = { params: ctx['params'], query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
       return of.serve(ctx, dependencies, input as never)
-    })
+    }
+    // The router would compose the steps again for each request.
+    router[method](path, compose([...steps, serve]))
   }
 }

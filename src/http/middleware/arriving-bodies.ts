@@ -21,7 +21,7 @@ import type { Context, Middleware } from '../context.ts'
  */
 export const arrivingBodies = (): Middleware => {
   const arriving = new OpenCounts<AccountId>(MAX_ARRIVING_BYTES, MAX_ARRIVING_BYTES_IN_ALL)
-  return async (ctx: Context, next: Next) => {
+  return (ctx: Context, next: Next) => {
     if (!ctx.is('json')) return next()
     const { accountId } = ctx.state.caller
     const close = arriving.open(accountId, sizeOf(ctx))

@@ -39,6 +39,6 @@ const WELL_FORMED = new RegExp(`^${REQUEST_ID}$`)
 export const requestId = (ctx: Context, next: Next) => {
   const given = ctx.get('X-Request-Id')
   ctx.state.requestId = WELL_FORMED.test(given) ? given : randomUUID()
-  ctx.set('X-Request-Id', ctx.state.requestId)
+  ctx.res.setHeader('X-Request-Id', ctx.state.requestId)
   return next()
 }

@@ -72,8 +72,10 @@ const guarded = (service: Service) =>
   Object.fromEntries(
     Object.entries(service.permissions).map(([name, permission]) => [
       name,
-      async (caller: Caller, ...args: unknown[]) =>
-        refusalOf(caller, permission) ?? (service[name] as ServiceFunction)(caller, ...args),
+      (caller: Caller, ...args: unknown[]) => {
+        const refusal = refusalOf(caller, permission)
+        return refusal ? Promise.resolve(refusal) : (service[name] as ServiceFunction)(caller, ...args)
+      },
     ]),
   )
 
