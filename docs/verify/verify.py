@@ -401,7 +401,7 @@ def check_price(revision, receipt, queued, catalog):
     rules = [each["pricing"] for each in family["endpoints"] if each["id"] == endpoint] if family["id"] == model else []
     hold(rules, "event %d: its receipt names no price of the catalog" % (revision - 1))
     # In format 1, a surcharge has no "equals": the value is that of the input.
-    lines = [{"equals": given.get(line.get("parameter")), **line} for line in receipt["lines"]]
+    lines = [{"equals": given.get(str(line.get("parameter"))), **line} for line in receipt["lines"]]
     found = [canonical([line["kind"]] + [line[name] for name in LINES[line["kind"]]]) for line in lines]
     listed = list(map(canonical, listed_lines(rules[0], given)))
     hold(sorted(found) == sorted(listed), "event %d: its receipt is not what the price list gives" % (revision - 1))

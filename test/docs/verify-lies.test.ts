@@ -101,6 +101,7 @@ const events: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short
     'event 2: its receipt has the line "surcharge enable_web_search false 15000", which the price list does not give',
     LIST,
   ],
+  ['a base price of a parameter in a list, which nobody reads', inLine(0, { parameter: [] }), 'right'],
   [
     'a surcharge for another value',
     inLine(3, { equals: false }),
