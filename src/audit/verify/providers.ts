@@ -24,6 +24,7 @@ export class ProviderCosts implements Rule {
         const isRefunded = event.type === 'RunCompleted'
         const { upstream, cost } = event.data as { upstream?: Upstream; cost?: Cost }
         const ended = { runId, upstream: this.#started.delete(runId) ? upstream : undefined, isRefunded }
+        if (cost && (event.metadata.format ?? 1) < 3) report('proofs show its cost, since its link has no digest of it')
         // No other cost may follow.
         if (cost) return checkCost({ runId, ...upstream, ...cost }, ended, report)
         this.#ended = ended

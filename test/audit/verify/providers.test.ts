@@ -51,6 +51,10 @@ const elsewhere = /does not follow the end of run_\w+ directly/
 const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   'a doubled cost': { log: events.flatMap(event => (event === cost ? [cost, cost] : [event])), what: elsewhere },
   'a cost of a run that has one': { log: own.flatMap(each => (each === end ? [end, cost] : [each])), what: elsewhere },
+  'a cost in an end of format 2, whose link shows it': {
+    log: own.map(event => ({ ...event, metadata: { ...(event.metadata as object), format: 2 } })),
+    what: /proofs show its cost/,
+  },
   'a cost in an end that names no provider': { log: ended({ upstream: undefined }), what: /no provider has worked on/ },
   'a cost in an end of the sandbox': {
     log: ended({ upstream: { provider: 'sandbox', model: 'sandbox' } }),
