@@ -33,17 +33,17 @@ interface Dependencies {
 export const projectorProgram = new URL(`./projector-worker${extname(import.meta.url)}`, import.meta.url)
 
 /**
- * The projector in a thread of its own, so that the main thread need not fold events into rows. The progress of this
- * thread copies the progress of that one. If the thread fails, the process ends: nothing else would update the views.
+ * The projector in a thread of its own, so that the main thread need not fold events into rows. The main thread copies
+ * the progress of that thread. If the thread fails, the process ends: nothing else would update the views.
  */
 export class ProjectorThread {
   readonly #dependencies: Dependencies
   #worker: Worker | undefined
   #unsubscribe: () => void = () => undefined
-  /** The newest own append, and the newest that the thread knows of. */
+  /** The last position that this process appended, and the last that it announced to the thread. */
   #appended: Position = BEFORE_FIRST
   #announced: Position = BEFORE_FIRST
-  /** The highest position that the thread knows a reader waits for. */
+  /** The highest position of a waiting reader that the thread was sent. */
   #awaited: Position = BEFORE_FIRST
   #isStopping = false
 
@@ -101,7 +101,7 @@ export class ProjectorThread {
     await once(worker, 'exit')
   }
 
-  /** One message in a page of the projector is enough: the page includes all appends before it. */
+  /** One message for each page is enough: the projector's next page includes all appends before it. */
   #announce() {
     const { position } = this.#dependencies.progress
     if (this.#announced > position || this.#appended <= position) return

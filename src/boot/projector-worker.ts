@@ -16,7 +16,7 @@ const { eventStore, viewStore, logLevel, masterSecret } = workerData as Projecto
 const port = parentPort as MessagePort
 const report = (message: ProjectorReport) => port.postMessage(message)
 
-/** Readers and caches need only the addresses of rows, and the due loops the due rows. */
+/** Readers and caches need only the addresses of rows. The due loops also need the due rows. */
 const addressesAndDueRows = (changes: Changes): Changes =>
   changes === 'unknown' ? changes : changes.map(({ view, key, row }) => ({ view, key, ...(view === 'due' && { row }) }))
 

@@ -30,7 +30,7 @@ import { type Config, ConfigError } from './config.ts'
 
 // Clients of other servers are loaded only when they are needed, because loading them takes much of a process's start.
 
-/** `appended`: see `openLmdbEventLog`. The appends to a server reach all its followers at once anyway. */
+/** `appended`: see `openLmdbEventLog`. A server needs none: it reports each append to its followers at once. */
 export const openLog = async (
   { eventStore }: Pick<Config, 'eventStore'>,
   logger: Logger,

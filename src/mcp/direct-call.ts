@@ -5,10 +5,10 @@ import { info } from '../http/descriptions/api-info.ts'
 import type { Tool, ToolDependencies } from './tool.ts'
 import { toolCalledBy } from './tools.ts'
 
-/** How this server names itself. */
+/** The name and version of this server in answers. */
 export const about = { name: 'tollgate', title: info.title, version: info.version }
 
-/** A call that needs nothing of the SDK. */
+/** A call that the SDK need not answer. `isOld` if the message is in the older of the two revisions. */
 interface DirectCall {
   id: string | number
   tool: Tool
@@ -70,7 +70,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const isEmpty = (object: object): boolean => Object.keys(object).length === 0
 
-/** Whether the client describes itself without details. */
+/** Whether `_meta` has the usual form: the present revision, and a client and capabilities without details. */
 const isPresentMeta = (meta: unknown): boolean => {
   if (!isObject(meta) || Object.keys(meta).length !== 3 || meta[`${META}protocolVersion`] !== PRESENT) return false
   const { [`${META}clientInfo`]: client, [`${META}clientCapabilities`]: capabilities } = meta

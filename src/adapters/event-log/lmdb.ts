@@ -34,7 +34,8 @@ interface PendingAppend {
 /**
  * The event log in an LMDB folder, for any number of processes on one machine. One commit writes all pending appends.
  * After a failed commit, the content of the disk is unknown, so `die` must end the process. The next start reads what
- * was written. `appended` emits the last position of each commit; values from elsewhere make followers look at once.
+ * was written. `appended` emits the last position of each commit. Other code may emit too, to make followers read at
+ * once.
  */
 export const openLmdbEventLog = (
   folder: string,

@@ -1,4 +1,4 @@
-/** Passes values to everything that listens or waits now. */
+/** Passes each value to the present listeners and waiters. */
 export class Signal<Value> {
   readonly #listeners = new Set<(value: Value) => void>()
 
@@ -6,7 +6,7 @@ export class Signal<Value> {
     for (const listener of this.#listeners) listener(value)
   }
 
-  /** Returns a function that ends the listening. */
+  /** Returns a function that removes the listener. */
   listen(listener: (value: Value) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -22,7 +22,7 @@ const SMALL_BYTES = 256 * 1024
 /** Errors are read up to this size. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** Copying it takes about a millisecond. */
+/** Copying this much takes about a millisecond. */
 const JOINED_BYTES = 1024 * 1024
 
 export interface VendorRequests {
@@ -76,14 +76,14 @@ interface Waiting {
   room(): ResponseMemory
 }
 
-/** Reads an answer as it arrives. Takes half the time that undici's own `request` takes, which makes a stream of it. */
+/** Reads a response as it arrives. Takes half the time of undici's `request`, which makes a stream of each response. */
 class Reading implements Dispatcher.DispatchHandler {
   readonly #waiting: Waiting
   #controller: Dispatcher.DispatchController | undefined
   #head: Pick<VendorAnswer, 'status' | 'headers'> = { status: 0, headers: {} }
   /** The stated length of a response that is read whole. */
   #lengthBytes = Number.NaN
-  /** The memory of an answer in several pieces whose length is stated. */
+  /** The memory of a response that has a stated length and arrives in several pieces. */
   #whole: Buffer<ArrayBuffer> | undefined
   readonly #pieces: Buffer<ArrayBuffer>[] = []
   #sizeBytes = 0

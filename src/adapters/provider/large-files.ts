@@ -14,7 +14,7 @@ const BACKSLASH = 0x5c
 
 /**
  * The large files of a call, which vendors send and take as Base64 in JSON. Writing and parsing such a document would
- * block all other requests, so the vendor's client handles a short document with a name in place of each file. The
+ * block all other requests, so only a short document, with a name in place of each file, is written and parsed. The
  * names are random, so neither a client nor a vendor can forge one.
  */
 export class LargeFiles {

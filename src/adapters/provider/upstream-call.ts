@@ -104,7 +104,7 @@ export class UpstreamCall {
   }
 
   /**
-   * Maps the error of the call. Rethrows an error after which the provider may have accepted the job. `secrets` are removed
+   * Maps the error of the call. Rethrows an error after which the provider may have accepted the job. Removes `secrets`
    * from the provider's text.
    */
   failure(error: unknown, form: FailureForm, secrets: readonly string[]): Failed {

@@ -75,6 +75,7 @@ export class ViewProgress {
     return this.#awaited
   }
 
+  /** Whether a reader waits. */
   get isAwaited(): boolean {
     return this.#waiters.size > 0
   }
@@ -152,11 +153,12 @@ export class ViewProgress {
     return isDamaged(checkpoint) || checkpoint.origin === (await this.#originOfLog())
   }
 
+  /** The state that another thread can adopt. */
   get state(): ViewState {
     return { position: this.#position, areOfAnotherLog: this.#areOfAnotherLog, outdated: this.#outdated }
   }
 
-  /** Takes over the state that another thread knows, and what changed. */
+  /** Takes over the state of another thread, and reports what changed. */
   adopt({ position, areOfAnotherLog, outdated }: ViewState, changes: Changes) {
     this.#areOfAnotherLog = areOfAnotherLog
     this.#outdated = outdated

@@ -31,7 +31,7 @@ interface Dependencies {
   clock: Clock
 }
 
-/** The inputs of runs as their callers see them, read from the events that queued the runs. */
+/** The inputs of runs as their callers see them, read from the events that accepted the runs. */
 export class ShownInputs {
   readonly #dependencies: Dependencies
 

@@ -4,7 +4,7 @@ import { isFile } from '../output-file.ts'
 import { TOO_SHORT } from '../upstream-call.ts'
 import { headersOf, type Operation, requestJson, urlOf } from './api.ts'
 
-/** The parsed answer. The client returns text if a proxy answers instead of the API. */
+/** The parsed answer. It may be text or null if a proxy answers instead of the API. */
 export const objectIn = <Shape extends object>(answer: Shape): Partial<Shape> => {
   if (typeof answer !== 'object' || answer === null) throw new Error('the answer of OpenAI is not a JSON object')
   return answer
