@@ -14,7 +14,6 @@ const caller = { kind: 'operator', name: 'bench' } as const
 
 const instant: Provider = {
   submit: async () => ({ kind: 'done', media: [], text: 'done' }),
-  close: async () => undefined,
 }
 
 const keyWithBudget: NewKey = { name: 'budget', budget: { amountMicros: 10 ** 15, period: 'month' } }

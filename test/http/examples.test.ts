@@ -32,7 +32,6 @@ const provider: Provider = {
   },
   poll: async ({ runId }) => polls.get(runId)?.shift() ?? working,
   cancel: async () => undefined,
-  close: async () => undefined,
 }
 
 const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true', TRUSTED_PROXIES: '127.0.0.1' }

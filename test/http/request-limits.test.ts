@@ -158,7 +158,6 @@ t.test('runs in flight are limited for each key and account', async t => {
   const provider = {
     deduplicates: true,
     submit: () => new Promise<ProviderOutcome>(resolve => working.push(resolve)),
-    close: async () => undefined,
   }
   const service = await startService(t, {
     environment: { RUNS_IN_FLIGHT_PER_KEY: '2', RUNS_IN_FLIGHT_PER_ACCOUNT: '3' },

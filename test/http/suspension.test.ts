@@ -26,7 +26,6 @@ const service = await startService(t, {
       deduplicates: true,
       submit: job =>
         job.input['prompt'] === 'slow' ? new Promise(resolve => working.push(resolve)) : Promise.resolve(doneFor(job)),
-      close: async () => undefined,
     },
   },
 })

@@ -29,7 +29,6 @@ const provider: Provider = {
     return input['outcome'] === 'hang' ? { kind: 'working', pollAfterMs: 100 } : outcomeOf(input)
   },
   cancel: async () => undefined,
-  close: async () => undefined,
 }
 
 const video = (outcome: string) => ({ model: 'sandbox', input: { prompt: 'hello', image_url: 'none', outcome } })

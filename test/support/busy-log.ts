@@ -22,7 +22,6 @@ const provider: Provider = {
     job.input['prompt'] === 'fail'
       ? { kind: 'failed', code: 'content_rejected', message: 'The prompt was rejected.' }
       : doneFor(job),
-  close: async () => undefined,
 }
 
 /** By their environment: it takes seconds to make one. */

@@ -37,7 +37,6 @@ export const reportingVendor = (): ReportingVendor => {
         if (signature === 'unknown') throw new Error('the keys cannot be fetched')
         return signature === 'good' ? { jobId: Buffer.from(body).toString() } : undefined
       },
-      close: async () => undefined,
     },
   }
   return vendor

@@ -124,5 +124,4 @@ export const openAccounts = async <Many extends AccountOptions[]>(
 export const instantProvider: Provider = {
   deduplicates: true,
   submit: async job => doneFor(job),
-  close: async () => undefined,
 }

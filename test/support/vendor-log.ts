@@ -16,7 +16,6 @@ const vendor: Provider = {
     job.input['prompt'] === 'fail'
       ? { kind: 'failed', code: 'provider_timeout', message: 'It took too long.' }
       : { ...doneFor(job), work },
-  close: async () => undefined,
 }
 
 /** A service whose vendor charges for runs, after a completed one with a known cost and a failed one without. */

@@ -31,7 +31,6 @@ export const createVendorProvider = (url: string): Provider => {
     cancel: async (job, signal) => {
       await send(job, signal, 'DELETE')
     },
-    close: async () => undefined,
   }
 }
 

@@ -20,7 +20,6 @@ const png = await picture('png')
 
 const provider: Provider = {
   submit: async () => ({ kind: 'done', media: [{ mimeType: 'image/png', bytes: png }], text: 'A lighthouse.' }),
-  close: async () => undefined,
 }
 
 /** Starts services on one folder, one after the other, each at its own time. */

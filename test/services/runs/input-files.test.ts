@@ -17,7 +17,6 @@ const { 'video/mp4': mp4 = png } = await sampleFiles()
 
 const provider: Provider = {
   submit: async () => ({ kind: 'done', media: [{ mimeType: 'image/png', bytes: png }] }),
-  close: async () => undefined,
 }
 
 const start = async (t: Test, options: ServiceOptions = {}) => {

@@ -21,7 +21,6 @@ const provider: Provider = {
     seen.push(input)
     return input['prompt'] === 'hang' ? new Promise(() => undefined) : { kind: 'done', media: [], text: 'done' }
   },
-  close: async () => undefined,
 }
 
 const text = (prompt: string) => ({ model: 'claude-haiku-4-5', input: { prompt } })

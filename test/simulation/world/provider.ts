@@ -35,7 +35,7 @@ export class SimulatedProvider {
 
   /** The port, as one process has it. Endpoints that are async get a job to poll. */
   port(isAsync: boolean): Provider {
-    const common = { deduplicates: true, close: async () => undefined }
+    const common = { deduplicates: true }
     if (!isAsync) return { ...common, submit: job => this.#do(job) }
     const cancel = (job: SubmittedJob) => this.#cancel(job)
     return { ...common, submit: job => this.#accept(job), poll: job => this.#poll(job), cancel }
