@@ -25,8 +25,8 @@ const BATCH = 100
 /** Permits that become free within this time are used together, because many rows cost little more than one. */
 const RESUME_MS = 5
 
-/** The pause after a round through all account queues: this many times the duration of the round, up to a limit. */
-const PAUSE_PER_LOOK = 4
+/** The pause after a look, which takes time from the work that it finds: this many times its duration, up to a limit. */
+const PAUSE_PER_LOOK = 19
 const MAX_PAUSE_MS = 2_000
 
 export interface DueLoopDependencies {

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { byQueue } from '../../projections/due.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { StartTask } from '../../schemas/views.ts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
 import type { Changes } from '../../src/engine/views/view-progress.ts'
 import type { RowChange, ViewStore } from '../../src/ports/view-store.ts'
@@ -434,6 +435,19 @@ t.test('waking the loop during a round starts another round', async t => {
   gate.open()
   await until('the rows of a are offered', () => seen('a').length === 1)
   t.ok(true)
+})
+
+t.test('after a look, the loop pauses for nineteen times its duration', async t => {
+  const { clock, loop, reads } = await open(t)
+  const pausesMs: number[] = []
+  const timer: typeof clock.timer = (ms, done) => {
+    pausesMs.push(ms)
+    return systemClock.timer(ms, done)
+  }
+  Object.assign(clock, { monotonicMs: () => 10 * reads.lists, timer })
+  loop.start()
+  await until('it has looked', () => pausesMs.includes(190))
+  t.equal(reads.lists, 1)
 })
 
 t.test('stopping waits for the offered page and offers no other', async t => {
