@@ -7,8 +7,9 @@ const service = await startService(t, { providers: { sandbox: instantProvider } 
 
 t.test('a new account has 100 credits', async t => {
   const customer = await openAccount(service)
-  const { status, body } = await customer.send('/v1/balance')
+  const { status, headers, body } = await customer.send('/v1/balance')
   t.equal(status, 200)
+  t.equal(headers.get('Vary'), null, 'pages of other sites may not call')
   t.same(body, { object: 'balance', credits_balance: 100 })
 })
 
