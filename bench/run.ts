@@ -16,6 +16,7 @@ import { measureLatency, showLatency } from './latency.ts'
 import { ledger } from './ledger.ts'
 import { limits } from './limits.ts'
 import { mcp } from './mcp.ts'
+import { measureMediaMemory, showMediaMemory } from './media-memory.ts'
 import { measureMemory, showMemory } from './memory.ts'
 import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
@@ -72,6 +73,7 @@ const report = <Measured>(name: string, measure: () => Promise<Measured>, show: 
 const reports = [
   report('latency', measureLatency, showLatency),
   report('memory', measureMemory, showMemory),
+  report('media-memory', measureMediaMemory, showMediaMemory),
   report('verifier-memory', measureVerifierMemory, showVerifierMemory),
   report('in-flight', measureInFlight, showInFlight),
   report('simulation', measureSimulation, showSimulation),

@@ -230,6 +230,14 @@ export const Environment = Type.Object({
     default: 256,
     description: 'The number of calls that a process makes to a provider at a time',
   }),
+  MAX_MEDIA_MEMORY: Type.String({
+    pattern: '^([1-9]\\d{1,5} ?MB|[1-9]\\d{0,2} ?GB)$',
+    default: '256 MB',
+    description: [
+      'The memory for long responses of providers, in MB or GB, at least 10 MB; responses wait while it is in use, and',
+      'their large files go to the disk as they arrive',
+    ].join(' '),
+  }),
   MAX_CONNECTIONS: Type.Integer({
     minimum: 1,
     default: 10_000,

@@ -48,6 +48,8 @@ export interface Config {
   sandboxFallsBack: boolean
   /** Calls to one provider at a time. */
   providerConcurrency: number
+  /** The memory that long responses of providers take together. */
+  mediaMemoryBytes: number
   connections: Omit<ConnectionLimits, 'turns'>
   /** The limits of accounts for which the operator has set none. */
   limits: DefaultLimits

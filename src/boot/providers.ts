@@ -35,7 +35,7 @@ const factories: Record<ProviderName, (dependencies: VendorDependencies) => Prov
 }
 
 interface Dependencies {
-  config: Pick<Config, 'providers' | 'sandboxFallsBack' | 'publicUrl' | 'proxy'>
+  config: Pick<Config, 'providers' | 'sandboxFallsBack' | 'publicUrl' | 'proxy' | 'mediaMemoryBytes'>
   masterSecret: string
   clock: Clock
   useInputMedia: UseInputMedia
@@ -49,7 +49,7 @@ export const openProviders = (
   { providers, bindingsOf = shippedBindingsOf }: TestOverrides,
 ): Providers => {
   const { config, clock, useInputMedia } = dependencies
-  const { request, close } = openVendorRequests(config.proxy)
+  const { request, close } = openVendorRequests({ memoryBytes: config.mediaMemoryBytes, proxy: config.proxy })
   const accounts = providers ? substituted(providers) : openAccounts(dependencies, request)
   const own: ProviderAccount[] = providers
     ? []
@@ -76,12 +76,12 @@ export const checkVendorAccounts = async (
   dependencies: Pick<Dependencies, 'config' | 'masterSecret'>,
 ): Promise<CheckedAccount[]> => {
   const { config } = dependencies
-  const { request, close } = openVendorRequests(config.proxy)
+  const { request, close } = openVendorRequests({ memoryBytes: config.mediaMemoryBytes, proxy: config.proxy })
   const check = async (chosen: Config['providers'][number]) => {
     // Adapters do not know the proxy, and would blame something else.
     let fault: string | undefined
-    const requestOrNote: RequestVendor = (url, sent) =>
-      request(url, sent).catch(async error => {
+    const requestOrNote: RequestVendor = (url, sent, readLong) =>
+      request(url, sent, readLong).catch(async error => {
         fault = await proxyFault(config.proxy, url)
         throw error
       })

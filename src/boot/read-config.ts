@@ -108,6 +108,7 @@ const toConfig = (environment: Environment): Config => {
     providers: readProviders(environment),
     sandboxFallsBack: environment.SANDBOX === 'fallback',
     providerConcurrency: environment.PROVIDER_CONCURRENCY,
+    mediaMemoryBytes: readBytes(environment.MAX_MEDIA_MEMORY),
     connections: readConnections(environment),
     limits: readLimits(environment),
     testRunsPerDay: environment.TEST_RUNS_PER_DAY,

@@ -29,6 +29,18 @@ export interface Job {
   /** Valid for the endpoint's schema, with defaults. */
   input: Record<string, unknown>
   upstream: UpstreamRequest
+  /** Opens a file for a part of the outcome. The caller discards it after it has stored the outcome. */
+  openFile: OpenFile
+}
+
+export type OpenFile = () => ArrivingFile
+
+/** A large file of an outcome. Its methods never reject: a fault shows when the outcome is stored. */
+export interface ArrivingFile {
+  /** If it returns a promise, no more bytes may follow until the promise resolves. */
+  write(bytes: Uint8Array): Promise<void> | undefined
+  /** Resolves when the file takes no more memory. */
+  end(): Promise<void>
 }
 
 /** The request, in the provider's terms. */
@@ -114,8 +126,11 @@ export interface Work {
   cost?: { amountMicros: number; currency: string }
 }
 
-/** An image, video or audio file: its bytes, or a URL to copy it from. */
-export type Media = { mimeType: string; bytes: Uint8Array } | { mimeType: string; url: string }
+/** An image, video or audio file: its contents, or a URL to copy it from. */
+export type Media = { mimeType: string } & (Contents | { url: string })
+
+/** The bytes of a file, or the file if it is large. */
+export type Contents = { bytes: Uint8Array } | { file: ArrivingFile }
 
 /** The names are in lower case, as in Node.js. */
 export type CallbackHeaders = Readonly<Record<string, string | string[] | undefined>>

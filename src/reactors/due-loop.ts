@@ -25,7 +25,7 @@ const BATCH = 100
 /** Permits that become free within this time are used together, because many rows cost little more than one. */
 const RESUME_MS = 5
 
-/** The pause after a look, which takes time from the work that it finds: this many times its duration, up to a limit. */
+/** The pause after a look, which delays the work that it finds: so many times its duration, up to a limit. */
 const PAUSE_PER_LOOK = 19
 const MAX_PAUSE_MS = 2_000
 

@@ -86,6 +86,7 @@ t.test('invalid periods and URLs are refused', async t => {
   for (const [name, value] of [
     ...['0', '-1', '10081', 'soon'].map(value => ['UPLOAD_GRANT_MINUTES', value]),
     ...['10', '-1 GB', '1.5 GB', '10 gb', 'GB', '10 KB'].map(value => ['UPLOAD_QUOTA', value]),
+    ...['256', '9 MB', '0 GB', '10 KB'].map(value => ['MAX_MEDIA_MEMORY', value]),
     ...['0', '3651'].map(value => ['UPLOAD_RETENTION_DAYS', value]),
     ...['0', '3651'].map(value => ['OUTPUT_RETENTION_DAYS', value]),
     ...['files.example.com', 'https://files.example.com/', 'https://files.example.com/?a', 'ftp://x'].map(value => [
@@ -290,6 +291,15 @@ const expectFault = (t: Test, name: string, url: string, fault: RegExp) => {
   t.match(message, fault, url)
   t.notMatch(message, /hu|sh@/, url)
 }
+
+t.test('MAX_MEDIA_MEMORY is a number of binary units', async t => {
+  for (const [given, bytes] of [
+    [undefined, 256 * 2 ** 20],
+    ['10MB', 10 * 2 ** 20],
+    ['2 GB', 2 * 2 ** 30],
+  ] as const)
+    t.equal(readConfig({ MAX_MEDIA_MEMORY: given }).mediaMemoryBytes, bytes)
+})
 
 t.test('UPLOAD_QUOTA is a number of binary units', async t => {
   for (const [given, bytes] of [

@@ -1,3 +1,6 @@
+import { readdir } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import t from 'tap'
 import type { ModelFamily } from '../../schemas/api/model.ts'
@@ -6,6 +9,7 @@ import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
 import { picture, tinyFilm } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { COMPLETED, FAL_KEY, startFal } from '../support/vendors/fal.ts'
 import { KEY, PNG, startOpenAi } from '../support/vendors/openai.ts'
 import { reply, startVendorServer } from '../support/vendors/vendor-server.ts'
@@ -46,6 +50,43 @@ t.test('a picture goes through OpenAI’s client into the object store', async t
   t.match(body, { status: 'completed', provider: 'openai' })
   const file = await fetch(String(body.output?.url).replace('//localhost', '//127.0.0.1'))
   t.same(Buffer.from(await file.arrayBuffer()), PNG)
+})
+
+t.test('a large picture goes to the object store while it arrives, and none of a failed run is left', async t => {
+  const arriving = async () => (await readdir(join(service.core.config.dataDir, 'objects', 'arriving'))).length
+  const large = Buffer.concat([PNG, Buffer.alloc(3_000_000)])
+  const send = (response: ServerResponse, bytes: Buffer, rest: string) =>
+    response
+      .writeHead(200, { 'Content-Type': 'application/json' })
+      .end(`{"data":[{"b64_json":"${bytes.toString('base64')}${rest}`)
+  openAi.answer = response => send(response, large, '"}]}')
+  const { body } = await customer.run({ model: 'gpt-image-2-6', input: { prompt: 'a red dot' } })
+  t.match(body, { status: 'completed' })
+  const file = await fetch(String(body.output?.url).replace('//localhost', '//127.0.0.1'))
+  t.ok(large.equals(Buffer.from(await file.arrayBuffer())))
+  const failing: [Buffer, string][] = [
+    [large, '"}]'],
+    [large.subarray(0, 1_000_000), '"}]}'],
+    [Buffer.concat([Buffer.from('<html>'), large]), '"}]}'],
+    [large, '"},{"b64_json":"!"}]}'],
+  ]
+  for (const [bytes, rest] of failing) {
+    openAi.answer = response => send(response, bytes, rest)
+    const failed = await customer.run({ model: 'gpt-image-2-6', input: { prompt: 'a red dot', num_images: 2 } })
+    t.equal(failed.body.status, 'failed', rest)
+  }
+  let cut: ServerResponse | undefined
+  openAi.answer = response => {
+    cut = response
+    response.writeHead(200, { 'Content-Type': 'application/json' })
+    response.write(`{"data":[{"b64_json":"${large.toString('base64')}`)
+  }
+  const broken = customer.run({ model: 'gpt-image-2-6', input: { prompt: 'a red dot' } })
+  await until('the file arrives', async () => (await arriving()) === 1)
+  cut?.destroy()
+  t.match((await broken).body, { status: 'failed', error: { code: 'interrupted' } })
+  await until('no file is left', async () => (await arriving()) === 0)
+  delete openAi.answer
 })
 
 t.test('an image of an input reaches OpenAI under its own type and a fitting name', async t => {

@@ -13,10 +13,14 @@ const addresses: Record<string, string[]> = {
 }
 const lookup = async (host: string) => (addresses[host] ?? []).map(address => ({ address, family: 4 }))
 const outbound = createOutbound({ allowPrivate: false, lookup, proxy })
-const vendor = openVendorRequests(proxy)
+const vendor = openVendorRequests({ memoryBytes: 1e8, proxy })
+const noLongBody = () => {
+  throw new Error('there is no long body')
+}
 const identityFetch = proxyFetch(proxy)
 const forms: Record<string, (target: string) => Promise<unknown>> = {
-  vendor: async target => (await vendor.request(target, { method: 'POST', headers: {}, body: '{}' })).status,
+  vendor: async target =>
+    (await vendor.request(target, { method: 'POST', headers: {}, body: '{}' }, noLongBody)).status,
   identity: async target => (await identityFetch(target)).status,
   webhook: async target => (await outbound.post(target, { headers: {}, body: '{}', timeoutMs: 20_000 })).status,
   file: async target => (await outbound.get(target, { maxBytes: 1000, timeoutMs: 20_000 })).mimeType,

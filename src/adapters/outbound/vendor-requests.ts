@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import type { RequestVendor, VendorAnswer } from '../../ports/vendor-request.ts'
+import type { LongBody, ReadLong, RequestVendor, VendorAnswer, VendorRequest } from '../../ports/vendor-request.ts'
 import { openProxyAgent, type ProxySettings } from './proxy.ts'
 import { type HeldResponse, ResponseMemory } from './response-memory.ts'
 
@@ -13,38 +12,32 @@ const KEEP_ALIVE_MS = 4_000
 /** Far more than responses with pictures in Base64 or a film of minutes have. Larger results come as addresses. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 
-/** The memory for concurrent responses of one server: a few with films, or hundreds of common size. */
-const ROOM_BYTES = MAX_ANSWER_BYTES
-
-/** Shorter responses are not limited. Even one per call takes little memory. */
-const SMALL_BYTES = 256 * 1024
-
-/** Errors are read up to this size. */
-const MAX_ERROR_BYTES = 64 * 1024
-
-/** Copying this much takes about a millisecond. */
-const JOINED_BYTES = 1024 * 1024
+/**
+ * Shorter responses are read whole, and their memory is not limited: even one per call takes little. Errors are read up
+ * to this size.
+ */
+const SHORT_BYTES = 64 * 1024
 
 export interface VendorRequests {
   request: RequestVendor
   close(): Promise<void>
 }
 
+interface Options {
+  /** The memory that long responses take together. */
+  memoryBytes: number
+  proxy?: ProxySettings | undefined
+}
+
 /**
  * Sends requests to vendors. The operator configures the addresses, which may be private. Only the caller limits the
  * time. Follows no redirect, since the key would be sent along.
  */
-export const openVendorRequests = (proxy?: ProxySettings): VendorRequests => {
+export const openVendorRequests = ({ memoryBytes, proxy }: Options): VendorRequests => {
   let agent: Promise<Dispatcher> | undefined
-  /** Per server, so that a slow server delays no other. */
-  const rooms = new Map<string, ResponseMemory>()
-  const roomOf = (origin: string): ResponseMemory => {
-    const room = rooms.get(origin) ?? new ResponseMemory(ROOM_BYTES)
-    rooms.set(origin, room)
-    return room
-  }
+  const memory = new ResponseMemory(memoryBytes)
   return {
-    request: async (url, { method = 'GET', headers, body = null, signal }) => {
+    request: async (url, { method = 'GET', headers, body = null, signal }, readLong) => {
       agent ??= openAgent(proxy)
       const dispatcher = await agent
       signal?.throwIfAborted()
@@ -52,7 +45,7 @@ export const openVendorRequests = (proxy?: ProxySettings): VendorRequests => {
       const options = { origin, path: pathname + search, method, body } as Dispatcher.DispatchOptions
       options.headers = { 'accept-encoding': 'identity', ...headers }
       return new Promise((resolve, reject) => {
-        dispatcher.dispatch(options, new Reading({ resolve, reject, signal, room: () => roomOf(origin) }))
+        dispatcher.dispatch(options, new Reading({ resolve, reject, signal, readLong, origin, memory }))
       })
     },
     close: async () => (await agent)?.destroy(),
@@ -69,11 +62,20 @@ const openAgent = (proxy: ProxySettings | undefined): Promise<Dispatcher> =>
     bodyTimeout: 0,
   })
 
-interface Waiting {
-  resolve(answer: Promise<VendorAnswer>): void
+interface Waiting extends Pick<VendorRequest, 'signal'> {
+  resolve(answer: VendorAnswer): void
   reject(error: unknown): void
-  signal: AbortSignal | null | undefined
-  room(): ResponseMemory
+  readLong: ReadLong
+  origin: string
+  memory: ResponseMemory
+}
+
+/** A body that is too long to be held as it is. */
+interface LongReading {
+  body: LongBody
+  held: HeldResponse
+  /** Whether the body takes no more bytes at the moment. */
+  isBusy: boolean
 }
 
 /** Reads a response as it arrives. Takes half the time of undici's `request`, which makes a stream of each response. */
@@ -81,13 +83,9 @@ class Reading implements Dispatcher.DispatchHandler {
   readonly #waiting: Waiting
   #controller: Dispatcher.DispatchController | undefined
   #head: Pick<VendorAnswer, 'status' | 'headers'> = { status: 0, headers: {} }
-  /** The stated length of a response that is read whole. */
-  #lengthBytes = Number.NaN
-  /** The memory of a response that has a stated length and arrives in several pieces. */
-  #whole: Buffer<ArrayBuffer> | undefined
   readonly #pieces: Buffer<ArrayBuffer>[] = []
   #sizeBytes = 0
-  #held: HeldResponse | undefined
+  #long: LongReading | undefined
 
   constructor(waiting: Waiting) {
     this.#waiting = waiting
@@ -103,55 +101,76 @@ class Reading implements Dispatcher.DispatchHandler {
     // Interim responses, such as 103, describe no body of their own.
     if (status < 200) return
     this.#head = { status, headers }
-    if (!this.#isError) this.#lengthBytes = Number(headers['content-length'])
     const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity')
       this.#refuse(new Error(`the answer is compressed with ${encoding}`))
-    else if (this.#lengthBytes > MAX_ANSWER_BYTES) this.#refuse(tooLong())
+    else if (!this.#isError && Number(headers['content-length']) > MAX_ANSWER_BYTES) this.#refuse(tooLong())
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer) {
-    this.#keep(piece as Buffer<ArrayBuffer>)
-    if (this.#isError && this.#sizeBytes > MAX_ERROR_BYTES) {
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer) {
+    const piece = bytes as Buffer<ArrayBuffer>
+    this.#sizeBytes += piece.byteLength
+    if (this.#sizeBytes <= SHORT_BYTES) this.#pieces.push(piece)
+    else if (this.#isError) {
+      this.#pieces.push(piece)
       this.onResponseEnd()
       controller.abort(new Error('the rest of an error is not read'))
     } else if (this.#sizeBytes > MAX_ANSWER_BYTES) this.#refuse(tooLong())
-    else if (this.#sizeBytes > SMALL_BYTES) {
-      // Resumes later: another response ends inside one of undici's parsers, which cannot run within each other.
-      this.#held ??= this.#waiting.room().open(() => queueMicrotask(() => controller.resume()))
-      if (!this.#held.grow(piece.byteLength)) controller.pause()
-    }
+    else this.#pass(piece, controller)
   }
 
   onResponseEnd() {
     this.#waiting.signal?.removeEventListener('abort', this.#abort)
-    this.#waiting.resolve(this.#answer())
+    const { resolve, reject } = this.#waiting
+    const [first] = this.#pieces
+    if (this.#long) this.#endLong(this.#long).then(resolve, reject)
+    else resolve({ ...this.#head, body: first && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces) })
   }
 
   onResponseError(_: unknown, error: Error) {
     this.#waiting.signal?.removeEventListener('abort', this.#abort)
-    this.#held?.close()
+    this.#long?.held.close()
     this.#waiting.reject(error)
-  }
-
-  async #answer(): Promise<VendorAnswer> {
-    const [first] = this.#pieces
-    const isOne = first && this.#pieces.length === 1
-    const body = this.#whole ?? (isOne ? first : await joined(this.#pieces, this.#sizeBytes))
-    this.#held?.close()
-    return { ...this.#head, body }
   }
 
   get #isError() {
     return this.#head.status >= 400
   }
 
-  #keep(piece: Buffer<ArrayBuffer>) {
-    if (piece.byteLength < this.#lengthBytes) {
-      this.#whole ??= Buffer.allocUnsafeSlow(this.#lengthBytes)
-      this.#whole.set(piece, this.#sizeBytes)
-    } else this.#pieces.push(piece)
-    this.#sizeBytes += piece.byteLength
+  /** Passes on bytes of a long body, and pauses the response until the body and the memory can take more. */
+  #pass(piece: Buffer<ArrayBuffer>, controller: Dispatcher.DispatchController) {
+    this.#long ??= this.#beginLong(controller)
+    const long = this.#long
+    const all = this.#pieces.length === 0 ? piece : Buffer.concat([...this.#pieces.splice(0), piece])
+    const written = long.body.write(all)
+    long.isBusy = written !== undefined
+    if (!long.held.hold(long.body.heldBytes) || written) controller.pause()
+    written?.then(
+      () => {
+        long.isBusy = false
+        this.#resume(long, controller)
+      },
+      error => this.#refuse(error),
+    )
+  }
+
+  #beginLong(controller: Dispatcher.DispatchController): LongReading {
+    const { readLong, memory, origin } = this.#waiting
+    const held = memory.open(origin, () => this.#long && this.#resume(this.#long, controller))
+    return { body: readLong(this.#head.headers), held, isBusy: false }
+  }
+
+  /** Resumes later: another response ends inside one of undici's parsers, which cannot run within each other. */
+  #resume({ body, held, isBusy }: LongReading, controller: Dispatcher.DispatchController) {
+    if (!isBusy && held.hold(body.heldBytes)) queueMicrotask(() => controller.resume())
+  }
+
+  async #endLong({ body, held }: LongReading): Promise<VendorAnswer> {
+    try {
+      return { ...this.#head, body: await body.end() }
+    } finally {
+      held.close()
+    }
   }
 
   /** Also ends a request that still waits for its connection. */
@@ -164,16 +183,3 @@ class Reading implements Dispatcher.DispatchHandler {
 }
 
 const tooLong = () => new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`)
-
-/** Joins pieces, and lets other work run in between: joining a large response at once would block it. */
-const joined = async (pieces: Buffer[], sizeBytes: number): Promise<Buffer<ArrayBuffer>> => {
-  const bytes = Buffer.allocUnsafeSlow(sizeBytes)
-  let at = 0
-  for (const piece of pieces) {
-    const end = at + piece.byteLength
-    if (Math.floor(at / JOINED_BYTES) < Math.floor(end / JOINED_BYTES)) await nextTurn()
-    bytes.set(piece, at)
-    at = end
-  }
-  return bytes
-}

@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from './form.ts'
 
 /** Encoding or decoding it takes less than a millisecond. A multiple of 12, so that slices end where groups end. */
-const SLICE_BYTES = 192 * 1024
+export const SLICE_BYTES = 192 * 1024
 
 const BACKSLASH = 0x5c
 
@@ -25,37 +25,28 @@ export async function* encodeInSlices(bytes: Uint8Array): AsyncGenerator<Uint8Ar
   }
 }
 
-/**
- * Decodes the contents of a string in a JSON document, including escapes, and lets other work run between slices.
- * Resolves to the result of `Buffer.from(string, 'base64')`, or to undefined if the string has any other character.
- */
-export const decodeInSlices = async (source: Buffer): Promise<Uint8Array | undefined> => {
-  const bytes = Buffer.allocUnsafe(Math.ceil(source.length / 4) * 3)
-  let sizeBytes = 0
-  let rest = ''
-  for (let at = 0; at < source.length; ) {
-    await yieldToEventLoop()
-    const end = sliceEnd(source, at)
-    const text = unescaped(source.toString('latin1', at, end))
+/** Decodes the contents of a string in a JSON document, including escapes, slice by slice. */
+export class Base64Decoder {
+  /** The characters of an incomplete group. */
+  #rest = ''
+
+  /** The same as `Buffer.from(string, 'base64')`; undefined if the string has any other character. */
+  decode(slice: Buffer, isLast: boolean): Buffer | undefined {
+    const text = unescaped(slice.toString('latin1'))
     if (text === undefined) return undefined
-    const characters = rest + text
-    const isLast = end === source.length
+    const characters = this.#rest + text
     const group = isLast ? characters.replace(/={1,2}$/, '') : characters.slice(0, characters.length & ~3)
-    if (group.length % 4 === 1 || bytes.write(group, sizeBytes, 'base64') !== Math.floor(group.length * 0.75))
-      return undefined
-    sizeBytes += Math.floor(group.length * 0.75)
-    rest = characters.slice(group.length)
-    at = end
+    this.#rest = characters.slice(group.length)
+    const bytes = Buffer.allocUnsafe(Math.floor(group.length * 0.75))
+    return group.length % 4 !== 1 && bytes.write(group, 'base64') === bytes.length ? bytes : undefined
   }
-  return bytes.subarray(0, sizeBytes)
 }
 
-/** The end of a slice, which must not split an escape. */
-const sliceEnd = (source: Buffer, at: number): number => {
-  const end = at + SLICE_BYTES
-  if (end >= source.length) return source.length
-  const backslash = source.subarray(end - MAX_ESCAPE, end).lastIndexOf(BACKSLASH)
-  return backslash === -1 ? end : end - MAX_ESCAPE + backslash
+/** The end of the first slice, which must not split an escape. */
+export const sliceEnd = (source: Buffer): number => {
+  if (source.length <= SLICE_BYTES) return source.length
+  const backslash = source.subarray(SLICE_BYTES - MAX_ESCAPE, SLICE_BYTES).lastIndexOf(BACKSLASH)
+  return backslash === -1 ? SLICE_BYTES : SLICE_BYTES - MAX_ESCAPE + backslash
 }
 
 const unescaped = (text: string): string | undefined => {

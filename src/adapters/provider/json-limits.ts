@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from './form.ts'
 
 /** Several times the longest answer of a model, without its files. Parsing more would block all other requests. */
-const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 
 /** Some models return their text in pieces, the longest in 128,000. Parsing this many takes about 10 ms. */
 const MAX_MARKS = 200_000
@@ -14,10 +14,10 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 /** Begins or separates values. */
 const MARKS = new Set(Buffer.from(',:[{'))
 
-/** Rejects if JSON would take long to parse. A few megabytes of brackets take seconds, and a gigabyte of memory. */
+export const tooLong = () => new Error(`the answer has more than ${MAX_DOCUMENT_BYTES} bytes besides its files`)
+
+/** Rejects if JSON would take long to parse. A megabyte of brackets takes a quarter of a second. */
 export const assertParseable = async (document: Buffer): Promise<void> => {
-  if (document.length > MAX_DOCUMENT_BYTES)
-    throw new Error(`the answer has more than ${MAX_DOCUMENT_BYTES} bytes besides its files`)
   let marks = 0
   let sliceEnd = SLICE_BYTES
   for (let at = 0; at < document.length; at++) {

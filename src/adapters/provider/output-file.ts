@@ -1,6 +1,5 @@
 import { commonName, essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
 import type { Media } from '../../ports/provider.ts'
-import type { VendorAnswer } from '../../ports/vendor-request.ts'
 import { DATA_URL } from './base64.ts'
 import type { LargeFiles } from './large-files.ts'
 
@@ -23,17 +22,14 @@ export const outputFile = (
   if (typeof address !== 'string') return undefined
   const data = DATA_URL.exec(address)
   if (data) {
-    const bytes = files.fromBase64(address)
-    return bytes.length > 0 ? { mimeType: mediaType(data[1]) ?? mediaType(stated) ?? byDefault, bytes } : undefined
+    const contents = files.fromBase64(address)
+    if ('bytes' in contents && contents.bytes.length === 0) return undefined
+    return { mimeType: mediaType(data[1]) ?? mediaType(stated) ?? byDefault, ...contents }
   }
   if (!isHttp(address)) return undefined
   const byName = mediaType(mimeTypeOf(new URL(address).pathname.toLowerCase()))
   return { mimeType: mediaType(stated) ?? byName ?? byDefault, url: address }
 }
-
-/** Whether a response is a file. Some vendors, and proxies, respond with text in its place. */
-export const isFile = ({ headers, body }: Pick<VendorAnswer, 'headers' | 'body'>): boolean =>
-  body.byteLength > 0 && !/^(text\/|application\/json)/i.test(headers['content-type'] ?? '')
 
 /** Whether a text is the address of a file. */
 export const isFileAddress = (text: string): boolean => isHttp(text) || DATA_URL.test(text)

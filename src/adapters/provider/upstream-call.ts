@@ -78,10 +78,10 @@ export class UpstreamCall {
     if (this.#hasSent) throw this.#error ?? new Error('this call has already sent its request')
     this.#hasSent = true
     try {
-      const answer = await this.#request(url, this.files.insert(request))
+      const answer = await this.#request(url, this.files.insert(request), this.files.read)
       const { status, headers, body } = answer
       this.headers = headers
-      if (status >= 200 && status < 300) return { status, headers, body: await this.files.extract(answer) }
+      if (status >= 200 && status < 300) return answer
       this.#refusal = { status, headers, body: parsed(body) }
       throw new Error(`status ${status}`)
     } catch (error) {

@@ -175,13 +175,19 @@ export class ActiveRuns implements Starter {
       return this.#working.get(runId)?.done ?? Promise.resolve([])
     }
     permits.assignPermit(runId, reserved, accountId)
-    const submission = new Submission(run, chosen, { ...this.#dependencies, timedOut: late => this.#timedOut(late) })
+    const files = this.#dependencies.artifacts.arrivingFiles()
+    const submission = new Submission(run, chosen, {
+      ...this.#dependencies,
+      openFile: files.open,
+      timedOut: late => this.#timedOut(late),
+    })
     const done = this.#process(submission)
       .catch(error => {
         logger.error({ err: error, runId }, 'a run could not be ended')
         return []
       })
       .finally(() => {
+        void files.discard()
         this.#working.delete(runId)
         if (!this.#jobs.hasJob(runId)) this.leases.releaseLease(runId)
         permits.releaseRun(runId)

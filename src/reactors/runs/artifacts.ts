@@ -12,6 +12,7 @@ import type { Outbound } from '../../ports/outbound.ts'
 import type { Done, Media } from '../../ports/provider.ts'
 import { MAX_OUTPUT_FILES, type OutputKeys } from '../../services/files/output-keys.ts'
 import { callWithin, delay } from '../../time/timers.ts'
+import { ArrivingFiles, type StagedFile } from './arriving-files.ts'
 import { C2paMark, ResultFile, UnfitResult } from './result-file.ts'
 
 /** The longest text in a file. No model writes a tenth of it. */
@@ -60,6 +61,11 @@ export class Artifacts {
     this.#dependencies = dependencies
   }
 
+  /** For the outcomes of a run. The caller discards them after it has stored the outcome. */
+  arrivingFiles(): ArrivingFiles {
+    return new ArrivingFiles(this.#dependencies.objects)
+  }
+
   /**
    * Resolves when the whole promised result is durable. Rejects if any part is missing, is something else or cannot be
    * stored, or when the signal aborts; some files may be stored then. Rejects with UnfitResult or OutboundError if the
@@ -105,10 +111,18 @@ export class Artifacts {
 
   async #storeOne(place: FilePlace, media: Media, signal: AbortSignal): Promise<Artifact> {
     if ('url' in media) return this.#copy(place, media, signal)
+    if ('file' in media) return this.#keepArrived(place, media.file as StagedFile, media.mimeType)
     const { mimeType, bytes } = media
-    const maxBytes = maxBytesOf(place.type)
-    if (bytes.byteLength > maxBytes) throw new UnfitResult(`The provider returned more than ${maxBytes / MEGABYTE} MB.`)
+    expectSize(bytes.byteLength, place.type)
     return this.#put(place, bytes, await this.#factsOf(bytes, mimeType, place.type))
+  }
+
+  /** The file was opened by `arrivingFiles`. */
+  async #keepArrived(place: FilePlace, file: StagedFile, mimeType: string): Promise<Artifact> {
+    expectSize(file.sizeBytes, place.type)
+    const { incoming, measured } = await file.received()
+    const facts = await measured.facts(mimeType, place.type)
+    return this.#keep(place, facts, (key, type) => incoming.store(key, type, { ifAbsent: true }))
   }
 
   /** Reads a file in slices, with other work in between. */
@@ -216,6 +230,10 @@ const MEGABYTE = 1024 * 1024
 const MAX_MEGABYTES: Readonly<Record<FileType, number>> = { image: 64, audio: 128, video: 256 }
 
 const maxBytesOf = (type: FileType): number => MAX_MEGABYTES[type] * MEGABYTE
+
+const expectSize = (sizeBytes: number, type: FileType) => {
+  if (sizeBytes > maxBytesOf(type)) throw new UnfitResult(`The provider returned more than ${MAX_MEGABYTES[type]} MB.`)
+}
 
 /** How long a result may take to be stored, with the wait for other copies. Providers offer files for an hour. */
 export const STORING_MS = 5 * 60_000

@@ -5,7 +5,7 @@ import type { WatchTask } from '../../../schemas/views.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../../ports/provider.ts'
+import type { Failed, OpenFile, Provider, ProviderOutcome, SubmittedJob } from '../../ports/provider.ts'
 import type { Routes } from '../../services/providers/routes.ts'
 import { readRunInput } from '../../services/runs/run-inputs.ts'
 import { broken, CALL_TIMEOUT_MS, callProvider, cancelled } from './provider-calls.ts'
@@ -104,14 +104,14 @@ export class JobOutcomes {
   }
 
   /** Undefined while the job continues; the job then knows when to poll again. */
-  async pollOutcome(row: WatchTask, followed: FollowedJob): Promise<ProviderOutcome | undefined> {
+  async pollOutcome(row: WatchTask, followed: FollowedJob, openFile: OpenFile): Promise<ProviderOutcome | undefined> {
     const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs } = row
     const { routes, log, clock, logger } = this.#dependencies
     const accepted = routes.findAcceptedRoute(endpoint, row.upstream)
     const provider = accepted?.account.client
     if (!accepted || !provider?.poll) return broken
     const { upstream } = accepted
-    const job = { runId, accountId, endpoint, jobId, upstream, input: () => readRunInput(log, row) }
+    const job = { runId, accountId, endpoint, jobId, upstream, input: () => readRunInput(log, row), openFile }
     const nowMs = clock.nowMs()
     followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
     const leftMs = followed.startedAtMs + timeoutMs - nowMs

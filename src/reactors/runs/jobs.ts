@@ -4,6 +4,7 @@ import { Semaphore } from '../../flow/semaphore.ts'
 import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import { delay, every } from '../../time/timers.ts'
+import type { Artifacts } from './artifacts.ts'
 import {
   BACK_OFF_MS,
   FollowedJob,
@@ -24,6 +25,7 @@ const SLICE_MS = 5
 const POLLS_PER_PROVIDER = 128
 
 interface Dependencies extends JobOutcomesDependencies {
+  artifacts: Pick<Artifacts, 'arrivingFiles'>
   views: ViewStore
   /** Records the outcome of a run. Its job is no longer followed. */
   end(run: WatchTask, outcome: ProviderOutcome): Promise<RunEvents>
@@ -161,11 +163,16 @@ export class Jobs {
     if (row?.task !== 'watch-run' || row.jobId === undefined) {
       if (await this.#dependencies.isOpen({ accountId: followed.accountId, runId })) return
     } else {
-      const outcome = await this.#outcomes.pollOutcome(row, followed)
-      // Recording the outcome may take long.
-      this.#releasePermit(followed)
-      if (!outcome || !this.#followed.has(runId)) return
-      events = await this.#dependencies.end(row, outcome)
+      const files = this.#dependencies.artifacts.arrivingFiles()
+      try {
+        const outcome = await this.#outcomes.pollOutcome(row, followed, files.open)
+        // Recording the outcome may take long.
+        this.#releasePermit(followed)
+        if (!outcome || !this.#followed.has(runId)) return
+        events = await this.#dependencies.end(row, outcome)
+      } finally {
+        void files.discard()
+      }
     }
     this.#followed.delete(runId)
     this.#dependencies.released(runId)

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { Failed, ProviderOutcome, Submitted } from '../../ports/provider.ts'
+import type { Failed, OpenFile, ProviderOutcome, Submitted } from '../../ports/provider.ts'
 import type { BreakerChange, CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import type { ProviderRoute, Routes } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/runs.ts'
@@ -18,6 +18,7 @@ interface Dependencies {
   permits: Pick<ProviderPermits, 'movePermit' | 'awaitPermit'>
   clock: Clock
   logger: Logger
+  openFile: OpenFile
   /** The outcome of a run whose time limit has ended. */
   timedOut(run: RunToDo): Failed
 }
@@ -117,14 +118,14 @@ export class Submission {
     this.#isAsked = true
     const { account, upstream } = route
     const { runId, accountId, endpoint, input, mode } = this.run
-    const { routes, breakers, clock, logger } = this.#dependencies
+    const { routes, breakers, clock, logger, openFile } = this.#dependencies
     const { signal: stop } = this.#abort
     const { provider, client } = account
     if (route !== this.#chosen) routes.passTurn(route)
     breakers.beginCall(account, upstream.model)
     try {
       const submit = async (signal: AbortSignal) =>
-        client.submit({ runId, accountId, endpoint, input, upstream }, signal)
+        client.submit({ runId, accountId, endpoint, input, upstream, openFile }, signal)
       // A sync answer may take as long as the run, whose time limit ends the call. A late answer must not open the
       // circuit breaker: a client may ask for work that takes too long.
       const answer =

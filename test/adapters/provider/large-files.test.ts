@@ -3,9 +3,12 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t from 'tap'
-import { LargeFiles, MIN_LARGE_BYTES } from '../../../src/adapters/provider/large-files.ts'
+import { LargeFiles } from '../../../src/adapters/provider/large-files.ts'
+import { MIN_LARGE_BYTES } from '../../../src/adapters/provider/long-document.ts'
 import { DATA_URL_PLACE } from '../../../src/adapters/provider/output-file.ts'
+import type { OpenFile } from '../../../src/ports/provider.ts'
 import { isLong } from '../../support/test-length.ts'
+import { bytesOf, openFile } from '../../support/vendors/arriving-file.ts'
 
 const FIELD = /"data"\s*:\s*"$/
 const PNG = 'data:image/png;base64,'
@@ -64,10 +67,22 @@ const field = fc.record({
   escapes: fc.record({ every: fc.constantFrom(1, 2, 1e9), isShort: fc.boolean() }),
 })
 
-const answerOf = (text: string, type = 'application/json') => ({
-  headers: { 'content-type': type },
-  body: Buffer.from(text),
-})
+interface Arrival {
+  type?: string
+  pieceBytes?: number
+}
+
+/** Reads an answer that arrives in pieces. */
+const read = async (
+  files: LargeFiles,
+  text: string,
+  { type = 'application/json', pieceBytes = 65_536 }: Arrival = {},
+): Promise<Buffer> => {
+  const body = files.read({ 'content-type': type })
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += pieceBytes) await body.write(bytes.subarray(at, at + pieceBytes))
+  return body.end()
+}
 
 /** What is before the Base64 of a file in a field. */
 const prefixOf = (name: string, text: string, place: RegExp): string | undefined => {
@@ -80,11 +95,12 @@ const isLargeBase64 = (text: string) =>
   text.length > MIN_LARGE_BYTES && /^[\w+/-]+={0,2}$/.test(text) && text.replace(/=+$/, '').length % 4 !== 1
 
 t.test('a client reads a short document, and finds the same text and bytes', async t => {
-  let found = 0
+  let replaced = 0
   const property = fc.asyncProperty(
     fc.array(field, { maxLength: 5 }),
     fc.constantFrom(FIELD, DATA_URL_PLACE),
-    async (fields, place) => {
+    fc.oneof(fc.integer({ min: 1000, max: 300_000 }), fc.constantFrom(65_536, 196_608)),
+    async (fields, place, pieceBytes) => {
       const texts = fields.map(({ text }) => textOf(text))
       const items = fields.map(({ name, escapes }, index) => [
         JSON.stringify(name),
@@ -93,20 +109,20 @@ t.test('a client reads a short document, and finds the same text and bytes', asy
       const document = `{"first":[${items.map(([name, value]) => `{${name} : ${value}}`).join(', ')}],"é":"\\"","n":12}`
       // Longer ones may be refused for what is left of them.
       fc.pre(document.length < 4_000_000)
-      const files = new LargeFiles(place)
-      const answer = JSON.parse((await files.extract(answerOf(document))).toString())
+      const files = new LargeFiles(openFile, place)
+      const answer = JSON.parse((await read(files, document, { pieceBytes })).toString())
       const original = JSON.parse(document)
       for (const [index, { name }] of fields.entries()) {
-        const [text = '', read = ''] = [texts[index], answer.first[index][name]]
+        const [text = '', found = ''] = [texts[index], answer.first[index][name]]
         const prefix = prefixOf(name, text, place)
-        if (read === text) {
+        if (found === text) {
           assert(prefix === undefined || !isLargeBase64(text.slice(prefix.length)), 'a file was kept')
           continue
         }
-        found++
-        assert(prefix !== undefined && read.startsWith(prefix) && read.length < 100, 'a text was changed')
+        replaced++
+        assert(prefix !== undefined && found.startsWith(prefix) && found.length < 100, 'a text was changed')
         assert(/^[\w+/-]+={0,2}$/.test(text.slice(prefix.length)), 'this is no Base64')
-        const bytes = Buffer.from(files.fromBase64(read))
+        const bytes = bytesOf(files.fromBase64(found))
         assert(bytes.equals(Buffer.from(text.slice(prefix.length), 'base64')), 'a file was changed')
         answer.first[index][name] = text
       }
@@ -114,29 +130,41 @@ t.test('a client reads a short document, and finds the same text and bytes', asy
     },
   )
   await t.resolves(fc.assert(property, { numRuns: isLong ? 60 : 15 }))
-  t.ok(found > 0)
+  t.ok(replaced > 0)
 })
 
+const openNothing: OpenFile = () => ({ write: async () => undefined, end: async () => undefined })
+
 const picture = Buffer.alloc(1_000_000, 'picture')
-const answerWith = (data: string) => answerOf(JSON.stringify({ data }))
 
 const readData = async (files: LargeFiles, data: string): Promise<string> =>
-  JSON.parse((await files.extract(answerWith(data))).toString()).data
+  JSON.parse((await read(files, JSON.stringify({ data }))).toString()).data
 
 t.test('a name that a vendor has seen names nothing in another call', async t => {
-  const [one, other] = [new LargeFiles(FIELD), new LargeFiles(FIELD)]
+  const [one, other] = [new LargeFiles(openFile, FIELD), new LargeFiles(openFile, FIELD)]
   const name = await readData(one, picture.toString('base64'))
   const forged = await readData(other, name)
   t.equal(forged, name)
-  t.same(other.fromBase64(forged), Buffer.from(name, 'base64'))
+  t.same(bytesOf(other.fromBase64(forged)), Buffer.from(name, 'base64'))
   t.not(await readData(one, picture.toString('base64')), name)
 })
 
-t.test('an answer that is short or a file is passed on, and one of a call without files keeps its text', async t => {
+t.test('an answer of a call without files keeps its text', async t => {
   const data = JSON.stringify({ data: picture.toString('base64') })
-  for (const answer of [answerOf('{}'), answerOf(data, 'image/png')])
-    t.ok((await new LargeFiles(FIELD).extract(answer)) === answer.body)
-  t.ok((await new LargeFiles().extract(answerOf(data))).toString() === data)
+  t.equal((await read(new LargeFiles(), data)).toString(), data)
+})
+
+t.test('an answer is a file if that was asked for, unless it is a text', async t => {
+  const text = 'x'.repeat(1_000_000)
+  for (const type of ['audio/mpeg', 'image/png', 'application/octet-stream', 'unknown']) {
+    const files = new LargeFiles(openFile)
+    const body = await read(files, text, { type })
+    t.equal(body.length, 32)
+    t.ok(bytesOf(files.fromBody(body)).equals(Buffer.from(text)), type)
+    t.same(bytesOf(new LargeFiles(openFile).fromBody(body)), body, 'in another call, its name is only bytes')
+  }
+  for (const type of ['text/html', 'application/json'])
+    t.equal((await read(new LargeFiles(openFile), text, { type })).toString(), text, type)
 })
 
 t.test('an answer that would take long to parse is refused, whatever its type', async t => {
@@ -145,7 +173,7 @@ t.test('an answer that would take long to parse is refused, whatever its type', 
   const textOfBrackets = JSON.stringify({ text: `\\"${brackets}\\` })
   const withFile = (rest: string) => `{"data":"${'A'.repeat(8_000_000)}","rest":"${rest}"}`
   for (const type of ['application/json', 'text/html', '']) {
-    const extract = async (text: string) => (await new LargeFiles(FIELD).extract(answerOf(text, type))).toString()
+    const extract = async (text: string) => (await read(new LargeFiles(openFile, FIELD), text, { type })).toString()
     await t.rejects(extract(brackets), /more than 200000 values/)
     await t.rejects(extract(numbers), /more than 200000 values/)
     await t.rejects(extract(JSON.stringify('x'.repeat(5_000_000))), /besides its files/)
@@ -153,6 +181,31 @@ t.test('an answer that would take long to parse is refused, whatever its type', 
     t.ok((await extract(textOfBrackets)) === textOfBrackets)
     t.match(JSON.parse(await extract(withFile('x'))), { rest: 'x' })
   }
+})
+
+t.test('an answer takes little memory while its files arrive, whatever they turn out to be', async t => {
+  const limit = 7_000_000
+  const piece = Buffer.from('A'.repeat(65_536))
+  const begin = () => new LargeFiles(openNothing, FIELD).read({})
+  const send = async (body: ReturnType<typeof begin>, bytes: number) => {
+    for (let sent = 0; sent < bytes; sent += piece.length) {
+      await body.write(piece)
+      if (body.heldBytes > limit) throw new Error(`${body.heldBytes} bytes are held`)
+    }
+  }
+  const file = begin()
+  await file.write(Buffer.from('{"data":"'))
+  await send(file, 50_000_000)
+  t.ok(file.heldBytes < 2_000_000, 'the text of a long file is not kept')
+  await file.write(Buffer.from('"}'))
+  t.equal((await file.end()).length, '{"data":""}'.length + 32)
+  const cutOff = begin()
+  await cutOff.write(Buffer.from('{"data":"'))
+  await send(cutOff, 50_000_000)
+  await t.rejects(cutOff.end(), /besides its files/)
+  const text = begin()
+  await text.write(Buffer.from('{"text":"'))
+  await t.rejects(send(text, 50_000_000), /besides its files/)
 })
 
 t.test('a request has the files in place of their names', async t => {
@@ -189,7 +242,7 @@ const turnsDuring = async (work: Promise<unknown>): Promise<number> => {
 t.test('other work has its turns, however many files there are at once', async t => {
   const sliceBytes = 200_000
   const base64 = Buffer.alloc(4_000_000, 'picture').toString('base64')
-  const files = new LargeFiles(FIELD)
+  const files = new LargeFiles(openFile, FIELD)
   const name = files.toBase64(picture)
   const send = async () => {
     for await (const _ of files.insert({ headers: {}, body: name }).body ?? []);

@@ -68,7 +68,14 @@ const open = async (t: Test, folder?: string) => {
     const found = await objects.get(key)
     return found && buffer(found.body)
   }
-  return { store, run, clock, files, read }
+  const arriving = artifacts.arrivingFiles()
+  const arrive = async (pieces: Iterable<Uint8Array>, mimeType = 'image/png') => {
+    const file = arriving.open()
+    for (const piece of pieces) await file.write(piece)
+    await file.end()
+    return { file, mimeType }
+  }
+  return { store, run, clock, files, read, arriving, arrive }
 }
 
 /** A server of files: of bytes, or of whatever the test sends. */
@@ -118,6 +125,55 @@ t.test('files and their facts are stored under the keys of their run', async t =
   })
   for (const [index, bytes] of [png, jpeg].entries())
     t.ok((await read(output.artifacts[index]?.objectKey ?? ''))?.equals(bytes))
+})
+
+t.test('a file that arrives is stored when it is a part of the result, and discarded otherwise', async t => {
+  const { store, read, files, arriving, arrive } = await open(t)
+  const bytes = Buffer.concat([png, Buffer.alloc(500_000)])
+  const pieces = [bytes.subarray(0, 100_000), bytes.subarray(100_000)]
+  const [result, unused] = [await arrive(pieces), await arrive([jpeg])]
+  const [artifact, ...others] = (await store([result])).artifacts
+  const facts = { mimeType: 'image/png', sizeBytes: bytes.length, sha256: sha256(bytes), c2pa: 'absent' } as const
+  t.same([artifact, others], [{ objectKey: keys.keyOf(runId(1), 0, 'image/png'), ...facts }, []])
+  t.equal((await files()).length, 2)
+  await arriving.discard()
+  for (const file of [unused.file, arriving.open()]) {
+    await file.write(jpeg)
+    await file.end()
+  }
+  t.equal((await files()).length, 1)
+  t.ok((await read(artifact?.objectKey ?? ''))?.equals(bytes))
+})
+
+t.test('a file that arrives is whole, of the promised type and not too large', async t => {
+  const { store, files, arriving, arrive } = await open(t)
+  const [page, cutOff] = [await arrive([documents.page]), await arrive([png.subarray(0, 50)])]
+  await t.rejects(store([page]), { name: 'UnfitResult', message: /a text instead of an image/ })
+  await t.rejects(store([cutOff]), { name: 'UnfitResult', message: /not complete/ })
+  const pieces = [png, ...Array<Buffer>(64).fill(Buffer.alloc(MEGABYTE))]
+  await t.rejects(store([await arrive(pieces)]), { name: 'UnfitResult', message: /more than 64 MB/ })
+  await t.rejects(store([await arrive([])]), { name: 'UnfitResult', message: /empty/ })
+  await arriving.discard()
+  t.same(await files(), [])
+})
+
+t.test('a vendor can open so many files, and no more', async t => {
+  const { store, files, arriving, arrive } = await open(t)
+  const all: Media[] = []
+  while (all.length < MAX_OUTPUT_FILES + 1) all.push(await arrive([png]))
+  t.equal((await files()).length, MAX_OUTPUT_FILES)
+  await t.rejects(store(all.slice(-1)), { name: 'UnfitResult', message: /more than 16 files/ })
+  t.equal((await store(all.slice(0, 1))).artifacts.length, 1)
+  await arriving.discard()
+})
+
+t.test('a file whose bytes are being written is discarded after that', async t => {
+  const { files, arriving } = await open(t)
+  const file = arriving.open()
+  const written = Promise.all([file.write(Buffer.alloc(MEGABYTE)), file.write(png)])
+  await arriving.discard()
+  await written
+  t.same(await files(), [])
 })
 
 t.test('the type is what the bytes show, whatever the provider states', async t => {
@@ -392,8 +448,10 @@ t.test('a result has a limited number of files', async t => {
 })
 
 t.test('a disk that is full takes no result, and keeps nothing of it', needsFullDisk(), async t => {
-  const { store, files } = await open(t, await fullDisk(t))
+  const { store, files, arriving, arrive } = await open(t, await fullDisk(t))
   const url = await serveFiles(t, { film: film(3) })
   await t.rejects(store([at(`${url}film`)]), Unavailable)
+  await t.rejects(store([await arrive([png, Buffer.alloc(2 * MEGABYTE), png])]), Unavailable)
+  await arriving.discard()
   t.same(await files(), [])
 })

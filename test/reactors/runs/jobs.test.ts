@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../../src/adapters/random/system.ts'
 import type { Done, Provider, Working } from '../../../src/ports/provider.ts'
 import type { ViewStore } from '../../../src/ports/view-store.ts'
+import { ArrivingFiles } from '../../../src/reactors/runs/arriving-files.ts'
 import { Jobs } from '../../../src/reactors/runs/jobs.ts'
 import { newAccountId, newRunId } from '../../../src/services/ids.ts'
 import { openViews, silentLogger } from '../../support/engine.ts'
@@ -54,6 +55,7 @@ const jobsOf = (
     timedOut: () => t.fail('no job is late') as never,
     released: () => t.fail('no job has ended elsewhere'),
     progressed: () => t.fail('no job has progressed'),
+    artifacts: { arrivingFiles: () => new ArrivingFiles({ receive: () => t.fail('no file has arrived') as never }) },
     ...dependencies,
   })
 

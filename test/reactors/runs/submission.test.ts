@@ -8,6 +8,7 @@ import { systemRandom } from '../../../src/adapters/random/system.ts'
 import { choices } from '../../../src/domain/routing/choices.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { ActiveRuns } from '../../../src/reactors/runs/active-runs.ts'
+import { ArrivingFiles } from '../../../src/reactors/runs/arriving-files.ts'
 import { timedOut } from '../../../src/reactors/runs/provider-calls.ts'
 import { ProviderPermits } from '../../../src/reactors/runs/provider-permits.ts'
 import { Submission } from '../../../src/reactors/runs/submission.ts'
@@ -15,6 +16,7 @@ import { CircuitBreakers } from '../../../src/services/providers/circuit-breaker
 import { type ProviderRoute, Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { instantProvider } from '../../support/service.ts'
+import { openFile } from '../../support/vendors/arriving-file.ts'
 
 const TIMEOUT_MS = 500
 
@@ -64,7 +66,7 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
       routes: { ofMode: () => ({ findRoutes: () => [route] }) as never, passTurn: () => undefined },
       permits: { movePermit: () => true, awaitPermit: async () => undefined },
       timedOut: () => timedOut(TIMEOUT_MS),
-      ...{ breakers, clock, logger: createLogger('silent') },
+      ...{ breakers, clock, logger: createLogger('silent'), openFile },
     })
     const answer = submission.answer()
     await turn()
@@ -102,7 +104,10 @@ t.test('runs that start at once go to different accounts, each to the account th
       logger: createLogger('silent'),
       permits: new ProviderPermits(10),
     },
-    ...({ accounts: { execute }, log: {}, views: {}, artifacts: {}, sources: { missing: () => undefined } } as object),
+    ...({ accounts: { execute }, log: {}, views: {}, sources: { missing: () => undefined } } as object),
+    artifacts: {
+      arrivingFiles: () => new ArrivingFiles({ receive: () => t.fail('no file arrives') as never }),
+    } as never,
   } as unknown as ConstructorParameters<typeof ActiveRuns>[0])
   activeRuns.start()
   t.teardown(() => activeRuns.stop())

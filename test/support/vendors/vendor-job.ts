@@ -1,5 +1,6 @@
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Job, Provider, SubmittedJob, UpstreamRequest } from '../../../src/ports/provider.ts'
+import { openFile } from './arriving-file.ts'
 
 /** A job for a vendor, whose adapter reads nothing of it but what it is asked for. */
 export const vendorJob = (upstream: UpstreamRequest): Job => ({
@@ -8,6 +9,7 @@ export const vendorJob = (upstream: UpstreamRequest): Job => ({
   endpoint: 'any',
   input: {},
   upstream,
+  openFile,
 })
 
 /** The same job as it is polled, perhaps by another process. */

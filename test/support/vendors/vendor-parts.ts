@@ -10,7 +10,7 @@ export const pictureBytes = Buffer.from('a picture')
 
 /** The means of an adapter, with the fetch of the service. */
 export const vendorDependencies = (t: Test, baseUrl: string, key: string): VendorDependencies => {
-  const { request, close } = openVendorRequests()
+  const { request, close } = openVendorRequests({ memoryBytes: 1e8 })
   t.teardown(close)
   return {
     key,

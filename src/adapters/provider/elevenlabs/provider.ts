@@ -1,8 +1,8 @@
-import type { Done, Failed, Provider, UpstreamRequest } from '../../../ports/provider.ts'
+import type { Contents, Done, Failed, Provider, UpstreamRequest } from '../../../ports/provider.ts'
 import type { VendorAnswer } from '../../../ports/vendor-request.ts'
 import { headerOf } from '../callback.ts'
 import { checkFailure } from '../check-failure.ts'
-import { isFile } from '../output-file.ts'
+import { isFile, LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, type VendorDependencies } from '../vendor.ts'
 import { failures } from './failures.ts'
@@ -15,12 +15,12 @@ export const createElevenLabsProvider = ({ key, baseUrl, request }: VendorDepend
   const headers = { 'xi-api-key': key }
   const url = (path: string) => (baseUrl ?? ELEVENLABS_URL) + path
   return {
-    submit: async ({ upstream }, signal) => {
-      const call = new UpstreamCall(request)
+    submit: async ({ upstream, openFile }, signal) => {
+      const call = new UpstreamCall(request, new LargeFiles(openFile))
       const { path, body } = requestOf(upstream)
       try {
         const answer = await call.sendJson(url(path), { headers: { ...headers, accept: 'audio/*' }, body, signal })
-        return outcomeOf(answer, upstream)
+        return outcomeOf(answer, call.files.fromBody(answer.body), upstream)
       } catch (error) {
         return call.failure(error, failures, [key])
       }
@@ -66,18 +66,14 @@ const pathOf = (operation: string, voice: unknown): string => {
   }
 }
 
-const outcomeOf = (answer: VendorAnswer, { parameters }: UpstreamRequest): Done | Failed => {
+const outcomeOf = (answer: VendorAnswer, contents: Contents, { parameters }: UpstreamRequest): Done | Failed => {
   const units = unitsIn(answer.headers)
   const work = units && { work: { units } }
   if (!isFile(answer))
     return { kind: 'failed', code: 'provider_error', message: 'The provider returned no sound.', ...work }
   const { output_format: format = 'mp3' } = parameters
   const [codec = ''] = String(format).split('_')
-  return {
-    kind: 'done',
-    media: [{ mimeType: mimeTypes[codec] ?? 'application/octet-stream', bytes: answer.body }],
-    ...work,
-  }
+  return { kind: 'done', media: [{ mimeType: mimeTypes[codec] ?? 'application/octet-stream', ...contents }], ...work }
 }
 
 /** By the first part of `output_format`, such as `mp3_44100_128`. */

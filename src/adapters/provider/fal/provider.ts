@@ -60,12 +60,12 @@ export const createFalProvider = (dependencies: VendorDependencies): Provider =>
   }
 
   const readResult = async (
-    { jobId, upstream }: SubmittedJob,
+    { jobId, upstream, openFile }: SubmittedJob,
     state: JobState,
     signal: AbortSignal,
   ): Promise<ProviderOutcome> => {
     const { app, requestId } = namesOf(jobId)
-    const call = new UpstreamCall(request, new LargeFiles(DATA_URL_PLACE))
+    const call = new UpstreamCall(request, new LargeFiles(openFile, DATA_URL_PLACE))
     let result: unknown
     try {
       const client = await openFal(dependencies, call, jobId)

@@ -1,4 +1,4 @@
-import type { Media } from '../../../ports/provider.ts'
+import type { Contents, Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
@@ -40,14 +40,14 @@ export const readFile = async (
   files: LargeFiles,
   signal: AbortSignal,
 ): Promise<Media | undefined> => {
-  if (typeof data === 'string' && data !== '') return { mimeType, bytes: files.fromBase64(data) }
+  if (typeof data === 'string' && data !== '') return { mimeType, ...files.fromBase64(data) }
   if (typeof uri !== 'string' || !isHttp(uri)) return undefined
   const name = FILE_PATH.exec(pathOf(dependencies, uri))?.[1]
   if (name === undefined) return { mimeType, url: uri }
   let path = `/${API_VERSION}/files/${name}:download?alt=media`
   for (let hop = 0; hop < MAX_HOPS; hop++) {
-    const found = await download(dependencies, baseUrlOf(dependencies) + path, signal)
-    if (typeof found !== 'string') return { mimeType, bytes: found }
+    const found = await download(dependencies, baseUrlOf(dependencies) + path, files.forFile(), signal)
+    if (typeof found !== 'string') return { mimeType, ...found }
     path = pathOf(dependencies, found)
     if (!FILE_PATH.test(path)) return { mimeType, url: found }
   }
@@ -70,11 +70,12 @@ const pathOf = (dependencies: VendorDependencies, url: string): string => {
 const download = async (
   dependencies: VendorDependencies,
   url: string,
+  files: LargeFiles,
   signal: AbortSignal,
-): Promise<Uint8Array | string> => {
-  const call = new UpstreamCall(dependencies.request)
+): Promise<Contents | string> => {
+  const call = new UpstreamCall(dependencies.request, files)
   try {
-    return (await call.send(url, { headers: headersOf(dependencies), signal })).body
+    return files.fromBody((await call.send(url, { headers: headersOf(dependencies), signal })).body)
   } catch (error) {
     const { status = 0, headers } = call.refusal ?? {}
     const location = status >= 300 && status < 400 ? headers?.location : undefined

@@ -122,7 +122,7 @@ const textOf = ({ text }: Part) => (typeof text === 'string' ? text : '')
 const mediaOf = ({ inlineData, thought }: Part, files: LargeFiles): Media[] => {
   const { data, mimeType } = inlineData ?? {}
   if (thought || typeof data !== 'string' || data === '') return []
-  return [{ mimeType: typeof mimeType === 'string' ? mimeType : 'image/png', bytes: files.fromBase64(data) }]
+  return [{ mimeType: typeof mimeType === 'string' ? mimeType : 'image/png', ...files.fromBase64(data) }]
 }
 
 /** Searches cost extra: https://ai.google.dev/gemini-api/docs/pricing */

@@ -57,10 +57,10 @@ export const createInteraction = async (
 
 export const pollInteraction = async (
   dependencies: VendorDependencies,
-  { jobId }: SubmittedJob,
+  { jobId, openFile }: SubmittedJob,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
-  const call = new UpstreamCall(dependencies.request, new LargeFiles(FILE_PLACE))
+  const call = new UpstreamCall(dependencies.request, new LargeFiles(openFile, FILE_PLACE))
   const client = await openClient(dependencies, call)
   return polled(call, async () => {
     const answer: Interaction = await client.interactions.get(jobId, undefined, options(signal))

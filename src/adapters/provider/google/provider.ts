@@ -27,7 +27,7 @@ export const createGoogleProvider = (dependencies: VendorDependencies): Provider
     const { model, operation } = job.upstream
     const toFile = fileForms[operation]
     if (!toFile) throw new Error(`Google has no operation ${operation}`)
-    const files = new LargeFiles(FILE_PLACE)
+    const files = new LargeFiles(job.openFile, FILE_PLACE)
     const call = new UpstreamCall(dependencies.request, files)
     const toVendor = ({ mimeType, bytes }: InputMedia) => toFile(mimeType, files.toBase64(bytes))
     try {

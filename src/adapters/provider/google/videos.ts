@@ -30,11 +30,11 @@ export const submitVideo = async (
 
 export const pollVideo = async (
   dependencies: VendorDependencies,
-  { jobId }: SubmittedJob,
+  { jobId, openFile }: SubmittedJob,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
   const { GenerateVideosOperation } = await import('@google/genai')
-  const call = new UpstreamCall(dependencies.request, new LargeFiles(FILE_PLACE))
+  const call = new UpstreamCall(dependencies.request, new LargeFiles(openFile, FILE_PLACE))
   return polled(call, async () => {
     const client = await openClient(dependencies, call)
     const operation = Object.assign(new GenerateVideosOperation(), { name: jobId })

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import type { Done, Failed, Work } from '../../../ports/provider.ts'
-import { isFile } from '../output-file.ts'
+import { isFile } from '../large-files.ts'
 import { TOO_SHORT } from '../upstream-call.ts'
 import { headersOf, type Operation, requestJson, urlOf } from './api.ts'
 
@@ -46,7 +46,8 @@ export const speak: Operation = async (api, parameters) => {
     signal: api.signal,
   })
   if (!isFile(answer)) return failed('provider_error', 'The provider returned no sound.')
-  return { kind: 'done', media: [{ mimeType: mimeTypes[body.response_format ?? 'mp3'], bytes: answer.body }] }
+  const mimeType = mimeTypes[body.response_format ?? 'mp3']
+  return { kind: 'done', media: [{ mimeType, ...api.call.files.fromBody(answer.body) }] }
 }
 
 const mimeTypes: Record<NonNullable<OpenAI.Audio.SpeechCreateParams['response_format']>, string> = {

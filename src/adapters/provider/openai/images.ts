@@ -41,6 +41,6 @@ const outcomeOf = (
 /** OpenAI's models return Base64, and some servers an address. */
 const toMedia = (image: unknown, mimeType: string, files: LargeFiles): Media | undefined => {
   const { b64_json: base64, url } = (image ?? {}) as { b64_json?: unknown; url?: unknown }
-  if (typeof base64 === 'string' && base64 !== '') return { mimeType, bytes: files.fromBase64(base64) }
+  if (typeof base64 === 'string' && base64 !== '') return { mimeType, ...files.fromBase64(base64) }
   return outputFile(url, files, mimeType)
 }

@@ -27,7 +27,8 @@ export const createOpenAiProvider = (dependencies: VendorDependencies): Provider
       const { model, operation: name } = job.upstream
       const operation = operations[name]
       if (!operation) throw new Error(`the adapter of OpenAI has no operation ${name}`)
-      const api = openCall(dependencies, signal, new LargeFiles(IMAGE_PLACE))
+      const files = new LargeFiles(job.openFile, operation === speak ? undefined : IMAGE_PLACE)
+      const api = openCall(dependencies, signal, files)
       try {
         return await withFile(job, useInputMedia, signal, toUpload, parameters =>
           operation(api, { ...parameters, model }),
@@ -36,7 +37,7 @@ export const createOpenAiProvider = (dependencies: VendorDependencies): Provider
         return unusableFile(error) ?? api.call.failure(error, failures, [key])
       }
     },
-    poll: ({ jobId }, signal) => pollVideo(dependencies, jobId, signal),
+    poll: (job, signal) => pollVideo(dependencies, job, signal),
     cancel: ({ jobId }, signal) => cancelVideo(dependencies, jobId, signal),
     check: async signal => {
       const api = openCall(dependencies, signal)

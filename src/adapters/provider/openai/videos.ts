@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import { essenceOf } from '../../../domain/media-types.ts'
-import type { ProviderOutcome, Working } from '../../../ports/provider.ts'
-import { isFile } from '../output-file.ts'
+import type { ProviderOutcome, SubmittedJob, Working } from '../../../ports/provider.ts'
+import { isFile, LargeFiles } from '../large-files.ts'
 import { jobFailed } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
 import { failed, objectIn, workOf } from './answer.ts'
@@ -29,7 +29,7 @@ export const createVideo: Operation = async (api, parameters) => {
 /** Rejects if the video may still be available at the next poll. */
 export const pollVideo = async (
   dependencies: VendorDependencies,
-  jobId: string,
+  { jobId, openFile }: SubmittedJob,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
   const api = openCall(dependencies, signal)
@@ -41,7 +41,7 @@ export const pollVideo = async (
     return goneOrThrow(api, error)
   }
   const status: string = video.status ?? ''
-  if (status === 'completed') return download(openCall(dependencies, signal), jobId, video)
+  if (status === 'completed') return download(openCall(dependencies, signal, new LargeFiles(openFile)), jobId, video)
   return endings[status]?.(video) ?? { kind: 'working', pollAfterMs: POLL_AFTER_MS, ...progressOf(video) }
 }
 
@@ -83,7 +83,7 @@ const download = async (api: ApiCall, jobId: string, { model, seconds }: Video):
     if (!isFile(answer)) return failed('provider_error', 'The provider returned no video.', work)
     const type = essenceOf(answer.headers['content-type'] ?? '')
     const mimeType = type.startsWith('video/') ? type : 'video/mp4'
-    return { kind: 'done', media: [{ mimeType, bytes: answer.body }], ...work }
+    return { kind: 'done', media: [{ mimeType, ...api.call.files.fromBody(answer.body) }], ...work }
   } catch (error) {
     return goneOrThrow(api, error)
   }

@@ -51,8 +51,9 @@ export const createReplicateProvider = (dependencies: VendorDependencies): Provi
       })
     },
 
-    async poll({ jobId, upstream }, signal) {
-      const call = new UpstreamCall(request, new LargeFiles(upstream.output === TEXT ? undefined : DATA_URL_PLACE))
+    async poll({ jobId, upstream, openFile }, signal) {
+      const files = upstream.output === TEXT ? new LargeFiles() : new LargeFiles(openFile, DATA_URL_PLACE)
+      const call = new UpstreamCall(request, files)
       try {
         const client = await openReplicate(dependencies, call)
         return outcomeOf(predictionOf(await client.predictions.get(jobId, { signal })), upstream.output, call.files)

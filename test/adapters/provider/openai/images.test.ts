@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Done } from '../../../../src/ports/provider.ts'
+import { bytesOf } from '../../../support/vendors/arriving-file.ts'
 import { PICTURE, PICTURE_URL } from '../../../support/vendors/jobs.ts'
 import { PNG } from '../../../support/vendors/openai.ts'
 import { reply } from '../../../support/vendors/vendor-server.ts'
@@ -87,7 +88,7 @@ t.test('a data: URL in place of Base64 or of an address is a file, whatever its 
       server.answer = response => reply(response, 200, { data: [image] })
       const { media: [file] = [] } = (await submit('images.generate', { prompt: 'a fox' })) as Done
       t.equal(file?.mimeType, 'image/png')
-      t.ok(file && 'bytes' in file && bytes.equals(file.bytes), `${bytes.length} bytes`)
+      t.ok(bytes.equals(bytesOf(file)), `${bytes.length} bytes`)
     }
   }
 })

@@ -9,6 +9,7 @@ import { createStudio } from '../../../../src/studio/studio.ts'
 import { accountId, runId } from '../../../support/account-samples.ts'
 import { submittedJob } from '../../../support/submitted-job.ts'
 import { until } from '../../../support/until.ts'
+import { openFile } from '../../../support/vendors/arriving-file.ts'
 
 const picture = await createCanvas(200, 100).encode('png')
 const load = async (url: string): Promise<InputMedia> => {
@@ -36,6 +37,7 @@ const job = (run: number, endpoint: string, input: Record<string, unknown>): Job
   endpoint,
   input,
   upstream: { model: endpoint, operation: '', parameters: {} },
+  openFile,
 })
 const submit = (request: Job, at = provider) => at.submit(request, signal)
 const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Working> => {

@@ -5,6 +5,7 @@ import { sandbox } from '../../../../src/catalog/sandbox.ts'
 import type { Job, ProviderOutcome, Submitted, Working } from '../../../../src/ports/provider.ts'
 import { accountId, runId } from '../../../support/account-samples.ts'
 import { submittedJob } from '../../../support/submitted-job.ts'
+import { openFile } from '../../../support/vendors/arriving-file.ts'
 
 let nowMs = 1_000_000
 const open = () => {
@@ -25,6 +26,7 @@ const job = (kind: 't2t' | 'i2v', input: Record<string, unknown> = {}): Job => (
   endpoint: `sandbox-${kind}`,
   input: { prompt: 'ping', image_url: 'none', delay_ms: 0, outcome: 'success', ...input },
   upstream: { model: 'sandbox', operation: '', parameters: {} },
+  openFile,
 })
 const submitted = async (request: Job) => (await provider.submit(request, signal)) as Submitted
 const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Working | undefined> =>
