@@ -45,7 +45,7 @@ export class ProjectorThread {
   #announced: Position = BEFORE_FIRST
   /** The highest position of a waiting reader that the thread was sent. */
   #awaited: Position = BEFORE_FIRST
-  #isStopping = false
+  #isEnding = false
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -82,20 +82,20 @@ export class ProjectorThread {
         }
       })
       const fail = (error: unknown) => {
+        if (this.#isEnding) return
+        this.#isEnding = true
         if (!isStarted) return reject(asFault(error))
         this.#dependencies.logger.fatal({ err: error }, 'the projector failed; stopping the process')
         process.exit(1)
       }
       worker.once('error', fail)
-      worker.once('exit', () => {
-        if (!this.#isStopping) fail(new Error("the projector's thread has ended"))
-      })
+      worker.once('exit', () => fail(new Error("the projector's thread has ended")))
     })
   }
 
   async stop(): Promise<void> {
     const worker = this.#worker as Worker
-    this.#isStopping = true
+    this.#isEnding = true
     this.#unsubscribe()
     this.#send('stop')
     await once(worker, 'exit')
