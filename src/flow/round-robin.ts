@@ -82,7 +82,7 @@ export class RoundRobin {
   }
 
   async #passRound() {
-    // Resolved promises go on before the next tick only from within one of them.
+    // Continues in a promise's callback. From there, Node.js runs all callbacks of promises before the next tick.
     await undefined
     const endMs = this.#clock.monotonicMs() + MAX_ROUND_MS
     for (let passed = 0; passed < MAX_AT_ONCE && this.#clock.monotonicMs() < endMs; passed++) {
