@@ -23,7 +23,7 @@ import {
   opened,
   queueRun,
   refunded,
-  started,
+  startedAtOnce,
   withdrawCredits,
   withdrawn,
 } from '../../support/account-samples.ts'
@@ -58,11 +58,9 @@ t.test('a debit that takes the balance under the limit raises a notice in its ap
   const { when } = account20()
   when(queueRun({ credits: 10 })).then(...accepted({ after: 10 }))
   when(queueRun({ credits: 10.5 })).then(...accepted({ credits: 10.5, after: 9.5 }), noticeRaised(1, balanceLow(9.5)))
-  when(queueRun({ credits: 15, startNow: true })).then(
-    ...accepted({ credits: 15, after: 5 }),
-    started(),
-    noticeRaised(1, balanceLow(5)),
-  )
+  const [debit, queueing] = accepted({ credits: 15, after: 5 }) as [AccountEvent, AccountEvent]
+  const raised = noticeRaised(1, balanceLow(5))
+  when(queueRun({ credits: 15, startNow: true })).then(debit, startedAtOnce(queueing), raised)
 })
 
 t.test('a withdrawal that takes the balance under the limit raises a notice', async () => {
