@@ -67,6 +67,13 @@ const field = fc.record({
   escapes: fc.record({ every: fc.constantFrom(1, 2, 1e9), isShort: fc.boolean() }),
 })
 
+/** A field with a file. Few random fields may all hold none. */
+const fileField = {
+  name: 'data',
+  text: { prefix: '', alphabet: STANDARD, length: 100_000, padding: '', stain: '', depth: 0 },
+  escapes: { every: 1e9, isShort: false },
+}
+
 interface Arrival {
   type?: string
   pieceBytes?: number
@@ -129,7 +136,7 @@ t.test('a client reads a short document, and finds the same text and bytes', asy
       assert(JSON.stringify(answer) === JSON.stringify(original), 'the rest was changed')
     },
   )
-  await t.resolves(fc.assert(property, { numRuns: isLong ? 60 : 15 }))
+  await t.resolves(fc.assert(property, { numRuns: isLong ? 60 : 15, examples: [[[fileField], FIELD, 65_536]] }))
   t.ok(replaced > 0)
 })
 
