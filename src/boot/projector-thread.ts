@@ -45,7 +45,6 @@ export class ProjectorThread {
   #announced: Position = BEFORE_FIRST
   /** The highest position of a waiting reader that the thread was sent. */
   #awaited: Position = BEFORE_FIRST
-  #isEnding = false
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -82,8 +81,7 @@ export class ProjectorThread {
         }
       })
       const fail = (error: unknown) => {
-        if (this.#isEnding) return
-        this.#isEnding = true
+        worker.removeAllListeners('exit')
         if (!isStarted) return reject(asFault(error))
         this.#dependencies.logger.fatal({ err: error }, 'the projector failed; stopping the process')
         process.exit(1)
@@ -95,7 +93,7 @@ export class ProjectorThread {
 
   async stop(): Promise<void> {
     const worker = this.#worker as Worker
-    this.#isEnding = true
+    worker.removeAllListeners('exit')
     this.#unsubscribe()
     this.#send('stop')
     await once(worker, 'exit')

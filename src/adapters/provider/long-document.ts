@@ -10,7 +10,7 @@ export const MIN_LARGE_BYTES = 64 * 1024
 /** The longest start of a data: URL, and the longest name of a field before it. */
 const MAX_LEAD = 256
 
-/** What a file takes at the moment: a slice of its text, and its bytes, which are written in batches. */
+/** The memory of a file that is being decoded: a slice of its text, and the bytes of its next batches. */
 export const WORK_BYTES = 8 * SLICE_BYTES
 
 const QUOTE = 0x22
@@ -39,7 +39,7 @@ export class LongDocument implements LongBody {
   readonly #openFile: () => Pick<OpenedFile, 'name' | 'file'>
   readonly #arrived: Buffer[] = []
   #arrivedBytes = 0
-  /** What has arrived and was not looked at. It begins with the text before the quote where the search continues. */
+  /** Bytes that were not searched yet. They begin with the text before the quote where the search continues. */
   #pending: Buffer = Buffer.alloc(0)
   readonly #document: Buffer[] = []
   #documentBytes = 0

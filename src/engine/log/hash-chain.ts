@@ -67,8 +67,8 @@ const textsOf = ({ stream, revision, id, type, metadata }: Linkable, data: unkno
 }
 
 /**
- * Data with the digest of a cost in its place. Whoever is shown the text can check the rest, and learns nothing of the
- * cost, since that holds a salt.
+ * Data with the digest of its cost in place of the cost. The text lets a reader check the other data, and does not
+ * reveal the cost, which contains a salt.
  */
 const withoutCost = (data: unknown): unknown => {
   const { cost } = data as { cost?: unknown }
