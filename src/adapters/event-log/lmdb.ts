@@ -50,7 +50,7 @@ export const openLmdbEventLog = (
   })
   const file = { folder, entries, index }
   const ensureFreeSpace = freeSpaceGuard(folder, LOG_RESERVE_BYTES)
-  let pending: PendingAppend[] = []
+  const pending: PendingAppend[] = []
   let committing = false
   let closed = false
 
@@ -81,22 +81,25 @@ export const openLmdbEventLog = (
   const commitPending = async () => {
     committing = true
     while (pending.length > 0) {
-      const batch = pending
-      pending = []
+      let batch: PendingAppend[] = []
       try {
         ensureFreeSpace()
       } catch (error) {
-        for (const append of batch) append.reject(error as Error)
+        for (const append of pending.splice(0)) append.reject(error as Error)
         continue
       }
       try {
-        const results = await root.transaction(() => write(batch))
+        const results = await root.transaction(() => {
+          // Taken this late, so that one commit takes all appends that arrive before its transaction begins.
+          batch = pending.splice(0)
+          return write(batch)
+        })
         batch.forEach((append, index) => {
           settle(append, results[index] as WriteResult)
         })
       } catch (error) {
         die(error as Error)
-        for (const append of batch) append.reject(error as Error)
+        for (const append of [...batch, ...pending.splice(0)]) append.reject(error as Error)
       }
       appended.emit(index.seen)
     }
@@ -124,11 +127,7 @@ export const openLmdbEventLog = (
           return JSON.stringify(entry)
         })
         pending.push({ stream, texts, expectedRevision, resolve, reject })
-        // Deferred, so that one commit takes all appends of this turn of the event loop.
-        if (!committing) {
-          committing = true
-          setImmediate(commitPending)
-        }
+        if (!committing) commitPending()
       }),
 
     async *readStream(stream, fromRevision) {

@@ -6,6 +6,11 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Sealer } from '../../services/seals/sealer.ts'
+import { delay } from '../../time/timers.ts'
+
+/** After a page of so few events, more are waited for: a read costs as much as many events, and seals can wait. */
+const SMALL_PAGE = 100
+const PAUSE_MS = 100
 
 interface Dependencies {
   log: EventLog
@@ -32,6 +37,7 @@ export class SealsReactor {
       take: async events => {
         sealer.take(events)
         await this.#seal()
+        if (events.length < SMALL_PAGE) await delay(clock, PAUSE_MS)
       },
       confirm: () => this.#seal(),
       onDrop: error => this.#onDrop(error),
