@@ -2,10 +2,10 @@ import { accountOf } from '../schemas/events.ts'
 import type { BalanceRow } from '../schemas/views.ts'
 import { projection } from './define.ts'
 
-/** The balance of each account, and the sums of its grants, withdrawals, debits and refunds. */
+/** The balance of each account, and the sums of its grants, withdrawals, debits, refunds and releases. */
 export const balance = projection({
   view: 'balance',
-  version: 2,
+  version: 3,
   key: accountOf,
   on: {
     AccountOpened: (row = empty) => row,
@@ -29,6 +29,11 @@ export const balance = projection({
       balanceMicros: data.balanceAfterMicros,
       refundedMicros: row.refundedMicros + data.amountMicros,
     }),
+    CreditsReleased: (row = empty, { data }) => ({
+      ...row,
+      balanceMicros: data.balanceAfterMicros,
+      releasedMicros: row.releasedMicros + data.amountMicros,
+    }),
   },
 })
 
@@ -38,4 +43,5 @@ const empty: BalanceRow = {
   withdrawnMicros: 0,
   debitedMicros: 0,
   refundedMicros: 0,
+  releasedMicros: 0,
 }

@@ -8,7 +8,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs = projection({
   view: 'runs',
-  version: 5,
+  version: 6,
   key: event => runKey(accountOf(event), event.data.runId),
   on: {
     // The debit comes first in its append, and its receipt names the model of the run. A test run has no debit.
@@ -26,6 +26,7 @@ export const runs = projection({
         status: 'completed',
         completedAt: clockOf(event),
         output: event.data.output,
+        ...(event.data.usage && { usage: event.data.usage }),
         ...worker(event),
       }),
     RunFailed: (row, event) =>
@@ -40,6 +41,7 @@ export const runs = projection({
     RunOutputDeleted: (row, event) => change(row, event, { outputDeletedAt: clockOf(event) }),
     CreditsRefunded: (row, event) =>
       change(row, event, { refundedMicros: (row?.refundedMicros ?? 0) + event.data.amountMicros }),
+    CreditsReleased: (row, event) => change(row, event, { releasedMicros: event.data.amountMicros }),
   },
   indexes: {
     byRequest: row => row.request && requestPlaces(row.accountId, row.request.key, row) + row.runId,

@@ -1,3 +1,4 @@
+import type { Receipt } from '../schemas/catalog.ts'
 import { accountOf } from '../schemas/events.ts'
 import type { KeyId } from '../schemas/primitives.ts'
 import type { Recorded } from '../schemas/recorded.ts'
@@ -10,13 +11,14 @@ import { projection, type RecordedOf } from './define.ts'
  */
 export const statement = projection({
   view: 'statement',
-  version: 4,
+  version: 5,
   key: event => lineKey(accountOf(event), event.revision),
   on: {
     CreditsGranted: (_, event) => ({ ...grantLine(event), kind: 'grant' }),
     CreditsWithdrawn: (_, event) => ({ ...grantLine(event), kind: 'withdrawal' }),
     CreditsDebited: (_, event) => debitLine(event),
     CreditsRefunded: (_, event) => refundLine(event),
+    CreditsReleased: (_, event) => releaseLine(event),
   },
   indexes: {
     byRun: ({ runId, revision }, key) =>
@@ -47,10 +49,19 @@ const originOf = ({ id, revision, metadata: { at, actor } }: Recorded) => {
 
 const debitLine = (event: RecordedOf<'CreditsDebited'>): StatementRow => {
   const { receipt, ...rest } = event.data
-  const { model, endpoint, lines, usdPerCreditMicros } = receipt
+  return { ...originOf(event), kind: 'debit', ...rest, ...priced(receipt) }
+}
+
+const releaseLine = (event: RecordedOf<'CreditsReleased'>): StatementRow => {
+  const { receipt, debit, ...rest } = event.data
+  const { label } = debit
+  return { ...originOf(event), kind: 'release', ...rest, ...priced(receipt), ...(label !== undefined && { label }) }
+}
+
+const priced = ({ model, endpoint, lines, usdPerCreditMicros }: Receipt) => {
   const hasRate = usdPerCreditMicros !== undefined && lines.some(line => line.kind === 'surcharge')
   const price: StatementPrice = { lines, ...(hasRate && { usdPerCreditMicros }) }
-  return { ...originOf(event), kind: 'debit', ...rest, model, endpoint, priceText: JSON.stringify(price) }
+  return { model, endpoint, priceText: JSON.stringify(price) }
 }
 
 /** An older refund does not repeat its debit. */

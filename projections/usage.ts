@@ -3,30 +3,33 @@ import type { KeyId } from '../schemas/primitives.ts'
 import type { UsageRow } from '../schemas/views.ts'
 import { projection, type RecordedOf } from './define.ts'
 
-type Counted = RecordedOf<'CreditsDebited' | 'CreditsRefunded'>
+type Counted = RecordedOf<'CreditsDebited' | 'CreditsRefunded' | 'CreditsReleased'>
 
 /**
  * Sums of an account's runs, by UTC day, model and key: runs and charges on the day of the debit, failures and refunds
- * on the day of the refund. An account has few of these rows, however many runs it has.
+ * on the day of the refund, and releases on the day that the run ended. An account has few of these rows, however many
+ * runs it has.
  */
 export const usage = projection({
   view: 'usage',
-  version: 1,
+  version: 2,
   key: (event: Counted) => keyOf(event, USAGE_PARTS),
   on: {
     CreditsDebited: (row, event) => debited(row ?? empty(withoutLabel(groupOf(event))), event),
     CreditsRefunded: (row, event) => refunded(row ?? empty(withoutLabel(groupOf(event))), event),
+    CreditsReleased: (row, event) => released(row ?? empty(withoutLabel(groupOf(event))), event),
   },
 })
 
 /** The same by label as well. Clients choose labels, so an account may have as many of these rows as runs. */
 export const usageByLabel = projection({
   view: 'usageByLabel',
-  version: 1,
+  version: 2,
   key: (event: Counted) => keyOf(event, LABELLED_PARTS),
   on: {
     CreditsDebited: (row, event) => debited(row ?? empty(groupOf(event)), event),
     CreditsRefunded: (row, event) => refunded(row ?? empty(groupOf(event)), event),
+    CreditsReleased: (row, event) => released(row ?? empty(groupOf(event)), event),
   },
 })
 
@@ -65,7 +68,7 @@ const withoutLabel = ({ label: _, ...group }: UsageGroup): UsageGroup => group
 
 /** Refunds from before they repeated their debits have none of these facts. */
 const factsOf = (event: Counted): Omit<UsageGroup, 'day'> => {
-  if (event.type === 'CreditsRefunded') return event.data.debit ?? {}
+  if (event.type !== 'CreditsDebited') return event.data.debit ?? {}
   const { receipt, label } = event.data
   const { keyId } = event.metadata.actor as { keyId?: KeyId }
   return { model: receipt.model, ...(keyId && { keyId }), ...(label !== undefined && { label }) }
@@ -73,7 +76,7 @@ const factsOf = (event: Counted): Omit<UsageGroup, 'day'> => {
 
 const empty = (group: UsageGroup): UsageRow => ({
   ...group,
-  ...{ runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0 },
+  ...{ runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0, releasedMicros: 0 },
 })
 
 const debited = (row: UsageRow, { data }: RecordedOf<'CreditsDebited'>): UsageRow => ({
@@ -86,6 +89,11 @@ const refunded = (row: UsageRow, event: RecordedOf<'CreditsRefunded'>): UsageRow
   ...row,
   failures: row.failures + Number(isOfFailure(event)),
   refundedMicros: row.refundedMicros + event.data.amountMicros,
+})
+
+const released = (row: UsageRow, { data }: RecordedOf<'CreditsReleased'>): UsageRow => ({
+  ...row,
+  releasedMicros: row.releasedMicros + data.amountMicros,
 })
 
 /** An older refund does not say so itself, but only operators refund completed runs, and they end none. */

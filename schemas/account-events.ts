@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
-import { Mode, Receipt, Retry } from './catalog.ts'
+import { Mode, Receipt, Retry, TokenUsage } from './catalog.ts'
 import { Identity, TelegramIdentity } from './identity.ts'
 import {
   NoticeAbandoned,
@@ -198,6 +198,18 @@ export const CreditsRefunded = Closed({
   error: Type.Optional(RunErrorCode),
 })
 
+/**
+ * Returns what a run did not need of the most that its tokens could cost. `receipt` is the calculation of what the run
+ * did cost, and `debit` repeats facts of the debit. The end of the run follows in the same append.
+ */
+export const CreditsReleased = Closed({
+  runId: RunId,
+  amountMicros: PositiveMicros,
+  balanceAfterMicros: Micros,
+  receipt: Receipt,
+  debit: DebitFacts,
+})
+
 /** An idempotency key within its mode. Clients' keys have no spaces, so the two modes cannot collide. */
 export const requestNameOf = (key: string, { livemode }: Moded): string => (livemode === false ? `test ${key}` : key)
 
@@ -324,12 +336,16 @@ const cost = {
 const ProviderCost = Closed(cost)
 export type ProviderCost = Static<typeof ProviderCost>
 
-/** Older events, and failures of runs that reached no upstream, name no upstream. `cost` is the upstream's charge. */
+/**
+ * Older events, and failures of runs that reached no upstream, name no upstream. `cost` is the upstream's charge, and
+ * `usage` the tokens of a text model.
+ */
 export const RunCompleted = Closed({
   runId: RunId,
   output: RunOutput,
   upstream: Type.Optional(WorkedUpstream),
   cost: Type.Optional(ProviderCost),
+  usage: Type.Optional(TokenUsage),
 })
 type RunCompleted = Static<typeof RunCompleted>
 /** `willDeleteAt`: when any files of the run will be deleted; missing if the run cannot have stored files. */
@@ -422,6 +438,7 @@ export const accountEvents = {
   CreditsWithdrawn,
   CreditsDebited,
   CreditsRefunded,
+  CreditsReleased,
   ApiKeyCreated,
   ApiKeyRevoked,
   ApiKeyUsed,

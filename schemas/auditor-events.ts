@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ActorName } from './actor.ts'
-import { AccountId, AuditorId, Closed, type EventUnion, MAX_PAGE, OneOf, Sha256 } from './primitives.ts'
+import { AccountId, AuditorId, Closed, type EventUnion, LEDGER_KINDS, MAX_PAGE, OneOf, Sha256 } from './primitives.ts'
 
 /** `name` is the auditor's name as the actor of events. `hash` is SHA-256 of the key. */
 export const AuditorKeyCreated = Closed({
@@ -29,7 +29,7 @@ export const AuditorRead = Closed({
   /** The parameters of the request. */
   parameters: Closed({
     account: Type.Optional(AccountId),
-    kind: Type.Optional(OneOf('grant', 'withdrawal', 'debit', 'refund')),
+    kind: Type.Optional(OneOf(...LEDGER_KINDS)),
     from: Type.Optional(short),
     to: Type.Optional(short),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { TokenKind } from './catalog.ts'
 import { Closed, OneOf, Slug } from './primitives.ts'
 
 /** The vendors for which Tollgate has an adapter. The sandbox needs no bindings. */
@@ -49,6 +50,8 @@ export const UnitPrice = Closed({
   mayBeAbsent: Type.Optional(Type.Literal(true)),
   micros: Type.Integer({ minimum: 0 }),
   per: Type.Integer({ minimum: 1 }),
+  /** The kind of token that the unit counts. */
+  tokens: Type.Optional(TokenKind),
   /** The price applies to inputs with all these values. */
   when: Type.Optional(Type.Record(ParameterName, Scalar)),
 })

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { Closed, JsonObject, Micros, OneOf, Slug, Tagged } from './primitives.ts'
 
 export const OutputType = OneOf('image', 'video', 'audio', 'text')
@@ -22,11 +22,41 @@ export const Surcharge = Closed({
   usdMicros: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
 })
 
-/** The price of a request: base × quantities × multipliers + surcharges. */
+/**
+ * The tokens of a text model. Input tokens that the provider had cached, and tokens that the model only thought, are
+ * not among the others.
+ */
+export const tokenKinds = ['input', 'cached_input', 'output', 'thinking'] as const
+export const TokenKind = OneOf(...tokenKinds)
+export type TokenKind = Static<typeof TokenKind>
+
+/** Counts or prices by kind of token. */
+const byTokenKind = <Shape extends TSchema>(shape: Shape) =>
+  Closed({ input: shape, cached_input: shape, output: shape, thinking: shape })
+
+/** No model takes or makes as many for one run. */
+export const MAX_TOKENS = 1_000_000_000
+
+/** The tokens that a run has used. `counted`: the service counted them, since the provider did not report them. */
+export const TokenUsage = Closed({
+  ...byTokenKind(Type.Integer({ minimum: 0, maximum: MAX_TOKENS })).properties,
+  counted: Type.Optional(Type.Literal(true)),
+})
+export type TokenUsage = Static<typeof TokenUsage>
+
+/** The price of a million tokens of each kind. */
+const PerMillionMicros = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+
+/**
+ * The price of a request: base × quantities × multipliers + tokens + surcharges. What tokens cost is known when the run
+ * ends, so the most that they can cost is debited, and the rest is released.
+ */
 export const PriceRule = Closed({
-  baseMicros: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  /** 0 only if tokens have a price. */
+  baseMicros: Micros,
   quantities: Type.Array(Parameter),
   multipliers: Type.Record(Type.String(), Type.Record(Type.String(), FactorMicros)),
+  tokens: Type.Optional(byTokenKind(PerMillionMicros)),
   surcharges: Type.Array(Surcharge),
 })
 export type PriceRule = Static<typeof PriceRule>
@@ -36,6 +66,8 @@ export const ParametersSchema = Type.Object({
   type: Type.Literal('object'),
   properties: Type.Record(Type.String(), JsonObject),
   required: Type.Optional(Type.Array(Type.String())),
+  /** Parameters of which an input has exactly one. */
+  oneOf: Type.Optional(Type.Array(Closed({ required: Type.Array(Type.String(), { minItems: 1, maxItems: 1 }) }))),
   additionalProperties: Type.Literal(false),
   examples: Type.Optional(Type.Array(JsonObject)),
 })
@@ -84,6 +116,13 @@ export const ReceiptLine = Tagged(
   Closed({ kind: Type.Literal('quantity'), parameter: Parameter, value: Type.Number() }),
   Closed({ kind: Type.Literal('multiplier'), parameter: Parameter, value: Type.String(), factorMicros: FactorMicros }),
   Closed({
+    kind: Type.Literal('tokens'),
+    tokens: TokenKind,
+    /** The most that the run can use, or what it has used. */
+    count: Type.Integer({ minimum: 0 }),
+    perMillionMicros: PerMillionMicros,
+  }),
+  Closed({
     kind: Type.Literal('surcharge'),
     parameter: Parameter,
     /** The value that caused the surcharge; absent in receipts of format 1. */
@@ -94,7 +133,10 @@ export const ReceiptLine = Tagged(
 )
 export type ReceiptLine = Static<typeof ReceiptLine>
 
-/** The calculation of a debit. `catalogRevision` is the revision of the `catalog` event with the price rule. */
+/**
+ * The calculation of a debit, or of what a run with a price for tokens did cost. `catalogRevision` is the revision of
+ * the `catalog` event with the price rule.
+ */
 export const Receipt = Closed({
   catalogRevision: Type.Integer({ minimum: 0 }),
   model: Slug,
@@ -103,5 +145,7 @@ export const Receipt = Closed({
   totalMicros: Micros,
   /** The rate for surcharges; absent in receipts of format 1 without a surcharge. */
   usdPerCreditMicros: Type.Optional(Micros),
+  /** The service counted the tokens, since the provider did not report them. */
+  counted: Type.Optional(Type.Literal(true)),
 })
 export type Receipt = Static<typeof Receipt>

@@ -69,6 +69,10 @@ export const Micros = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGE
 /** An amount that moves. A debit, grant or refund of nothing is not an event. */
 export const PositiveMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
+/** The movements of credits, as the ledger names them. */
+export const LEDGER_KINDS = ['grant', 'withdrawal', 'debit', 'refund', 'release'] as const
+export type LedgerKind = (typeof LEDGER_KINDS)[number]
+
 /** The largest grant, 1,000,000,000 credits. A double can add up nine of them exactly. */
 export const MAX_GRANT_MICROS = 1_000_000_000 * 1_000_000
 

@@ -1,10 +1,18 @@
 import type { Static } from 'typebox'
 import type { GrantKind, KeyLimits, Payment, RunError, RunOutput, Upstream } from './account-events.ts'
 import type { KeyScope } from './actor.ts'
-import type { Mode, Receipt, Retry } from './catalog.ts'
+import type { Mode, Receipt, Retry, TokenUsage } from './catalog.ts'
 import type { TelegramIdentity } from './identity.ts'
 import type { Notice, NoticeChannel } from './notice-events.ts'
-import { type AccountId, type KeyId, type Moded, OneOf, type RunId, type UploadId } from './primitives.ts'
+import {
+  type AccountId,
+  type KeyId,
+  type LedgerKind,
+  type Moded,
+  OneOf,
+  type RunId,
+  type UploadId,
+} from './primitives.ts'
 
 // Rows are types without schemas: projections derive them from validated events, and a MAC proves their origin. Times
 // are ISO 8601 in UTC.
@@ -26,6 +34,7 @@ export interface BalanceRow {
   withdrawnMicros: number
   debitedMicros: number
   refundedMicros: number
+  releasedMicros: number
 }
 
 /** An API key. Key: the SHA-256 of the key's text. */
@@ -65,6 +74,9 @@ export interface RunRow extends Moded {
   completedAt?: string
   chargedMicros: number
   refundedMicros?: number
+  /** What was reserved and not needed. */
+  releasedMicros?: number
+  usage?: TokenUsage
   /** The hypothetical price of a test run. */
   liveMicros?: number
   output?: RunOutput
@@ -82,7 +94,7 @@ export interface StatementRow {
   at: string
   /** The key that caused the line; missing if a key did not. */
   keyId?: KeyId
-  kind: 'grant' | 'withdrawal' | 'debit' | 'refund'
+  kind: LedgerKind
   amountMicros: number
   balanceAfterMicros: number
   grantKind?: GrantKind
@@ -93,7 +105,7 @@ export interface StatementRow {
   model?: string
   endpoint?: string
   label?: string
-  /** The StatementPrice of a debit as JSON. Many debits have the same text, so it is parsed only once. */
+  /** The StatementPrice of a debit or a release as JSON. Many debits have the same text, so it is parsed only once. */
   priceText?: string
 }
 
@@ -114,6 +126,7 @@ export interface UsageRow {
   failures: number
   chargedMicros: number
   refundedMicros: number
+  releasedMicros: number
 }
 
 /** A file that a client sent or may send. Key: `<account id>/<upload id>`. */

@@ -25,15 +25,20 @@ export const Charge = Closed({
   status: RunStatus,
   credits_charged: about(Type.Number(), 'The credits that were debited.', 31.5),
   credits_refunded: about(Type.Number(), 'The credits that have been refunded so far.', 31.5),
-  credits: about(Type.Number(), 'The net cost: the credits charged less the credits refunded.', 0),
-  price: about(Type.Array(PriceStep), 'How the price was calculated, step by step.'),
+  credits_released: about(Type.Number(), 'The credits that were reserved for tokens and not needed.', 0),
+  credits: about(Type.Number(), 'The net cost: the credits charged less those refunded and released.', 0),
+  price: about(
+    Type.Array(PriceStep),
+    'How the price was calculated, step by step: the price of the debit, or the final price after a release.',
+  ),
   catalog_revision: about(Type.Integer({ minimum: 0 }), 'The revision of the catalog that had this price.', 41),
   states: about(Type.Array(State), 'The states of the run so far, in order.'),
   error: Type.Optional(about(RunError, 'Why the run failed.')),
   lines: about(
     Type.Array(LedgerLine),
     [
-      `The debit, followed by its refunds. Each line has the balance after it. At most ${MAX_CHARGE_LINES} lines.`,
+      'The debit, followed by its release and its refunds. Each line has the balance after it.',
+      `At most ${MAX_CHARGE_LINES} lines.`,
       '`GET /v1/ledger/proof?event=` with the `event_id` of a line proves that the line is in the sealed log.',
     ].join(' '),
   ),

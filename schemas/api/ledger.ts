@@ -1,15 +1,15 @@
 import { type Static, Type } from 'typebox'
 import { GRANT_KINDS, Payment as RecordedPayment } from '../account-events.ts'
-import { Closed, DAY, KeyId, Label, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
+import { Closed, DAY, KeyId, Label, LEDGER_KINDS, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
 import { about } from './about.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 import { QuoteLine } from './run.ts'
 
 export const LedgerKind = about(
-  OneOf('grant', 'withdrawal', 'debit', 'refund'),
+  OneOf(...LEDGER_KINDS),
   [
     '`grant`: credits were added. `withdrawal`: granted credits were taken back. `debit`: a run was charged.',
-    '`refund`: credits of a run were returned.',
+    '`refund`: credits of a run were returned. `release`: a run of a text model cost less than it could have.',
   ].join(' '),
 )
 
@@ -78,7 +78,10 @@ export const LedgerLine = Closed({
   model: Type.Optional(about(Slug, 'The model family of the run.', 'nano-banana-2')),
   endpoint: Type.Optional(about(Slug, 'The endpoint of the run.', 'nano-banana-2-t2i')),
   lines: Type.Optional(
-    about(Type.Array(QuoteLine), 'The price of a debit: base × quantities × multipliers + surcharges.'),
+    about(
+      Type.Array(QuoteLine),
+      'The price of a debit, or the final price of a run: base × quantities × multipliers + tokens + surcharges.',
+    ),
   ),
   grant_kind: Type.Optional(about(OneOf(...GRANT_KINDS), 'Why credits were granted or withdrawn.')),
   reference: Type.Optional(about(Type.String(), 'The reference of a grant or withdrawal.', 'invoice 2026-17')),

@@ -20,6 +20,16 @@ export const Pricing = Closed({
     'The factors, by parameter and value.',
     { resolution: { '1K': 1, '2K': 1.5, '4K': 2 } },
   ),
+  tokens_per_million: Type.Optional(
+    about(
+      Closed({ input: Type.Number(), cached_input: Type.Number(), output: Type.Number(), thinking: Type.Number() }),
+      [
+        'The credits for a million tokens of each kind. The most that a run can use is charged when it is accepted,',
+        'and what it did not use is released when it completes.',
+      ].join(' '),
+      { input: 120, cached_input: 6, output: 600, thinking: 600 },
+    ),
+  ),
   surcharges: about(Type.Array(Surcharge), 'The surcharges, each added once per run.'),
 })
 export type Pricing = Static<typeof Pricing>
@@ -55,7 +65,7 @@ export const ModelEndpoint = Closed({
   ),
   description: Type.String(),
   parameters_schema: about(ParametersSchema, 'The JSON Schema (2020-12) of `input`, with defaults and examples.'),
-  pricing: about(Pricing, 'The price: base × quantities × multipliers + surcharges.'),
+  pricing: about(Pricing, 'The price: base × quantities × multipliers + tokens + surcharges.'),
 })
 
 export type ModelEndpoint = Static<typeof ModelEndpoint>

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { C2pa, RunError } from '../account-events.ts'
+import { TokenKind } from '../catalog.ts'
 import {
   Closed,
   JsonObject,
@@ -175,6 +176,18 @@ export const RunWarning = Closed({
 })
 export type RunWarning = Static<typeof RunWarning>
 
+const Tokens = (description: string, example: number) => about(Type.Integer({ minimum: 0 }), description, example)
+
+const Usage = Closed({
+  input_tokens: Tokens('The tokens of the input, with those that the provider had cached.', 46),
+  cached_input_tokens: Tokens('The input tokens that the provider had cached.', 0),
+  output_tokens: Tokens('The tokens of the answer, with those that the model only thought.', 212),
+  thinking_tokens: Tokens('The output tokens that the model only thought, if the provider counts them apart.', 0),
+  counted: Type.Optional(
+    about(Type.Literal(true), 'The service counted the tokens, since the provider did not report them.'),
+  ),
+})
+
 export const Run = Closed({
   object: Type.Literal('run'),
   run_id: RunId,
@@ -208,6 +221,14 @@ export const Run = Closed({
       10,
     ),
   ),
+  credits_released: Type.Optional(
+    about(
+      Type.Number(),
+      'For models with a price by the token: what was reserved when the run was accepted, and was not needed.',
+      1.25,
+    ),
+  ),
+  usage: Type.Optional(about(Usage, 'The tokens of a completed run of a text model.')),
   output: Type.Optional(about(RunOutput, 'The result of a completed run.')),
   error: Type.Optional(about(RunError, 'Why the run failed.')),
   metadata: Type.Optional(about(JsonObject, 'The metadata of the request.', { order: 17 })),
@@ -234,6 +255,11 @@ export const QuoteLine = Type.Union([
   LineOf('base', { credits: about(Type.Number(), 'The price of one unit.', 10) }),
   LineOf('quantity', { parameter: Parameter, value: about(Type.Number(), 'The number of units.', 2) }),
   LineOf('multiplier', { parameter: Parameter, value: Type.String(), factor: Type.Number() }),
+  LineOf('tokens', {
+    tokens: about(TokenKind, 'The kind of token. Cached input is not part of `input`, nor thoughts of `output`.'),
+    count: about(Type.Integer({ minimum: 0 }), 'The most that the run can use, or what it used.', 4096),
+    credits_per_million: about(Type.Number(), 'The price of a million tokens.', 600),
+  }),
   LineOf('surcharge', {
     parameter: Parameter,
     usd: Type.Number(),
@@ -249,9 +275,20 @@ export const Quote = Closed({
   livemode: Livemode,
   model: Slug,
   endpoint: Slug,
-  credits: about(Type.Number(), 'The price of the run; 0 in test mode.', 31.5),
+  credits: about(
+    Type.Number(),
+    'The price of the run, or for models with a price by the token the most that it can cost; 0 in test mode.',
+    31.5,
+  ),
+  likely_credits: Type.Optional(
+    about(
+      Type.Number(),
+      'For models with a price by the token: the price of an input of usual text and of an answer of 1,000 tokens.',
+      0.7,
+    ),
+  ),
   live_credits: LiveCredits,
-  lines: about(Type.Array(QuoteLine), 'The calculation: base × quantities × multipliers + surcharges.'),
+  lines: about(Type.Array(QuoteLine), 'The calculation: base × quantities × multipliers + tokens + surcharges.'),
 })
 export type Quote = Static<typeof Quote>
 

@@ -56,7 +56,12 @@ export const Usage = Closed({
   failures: about(Count, 'The number of runs that failed or were cancelled, counted on the day of the failure.', 2),
   credits_charged: about(Type.Number(), 'The credits that were debited.', 420),
   credits_refunded: about(Type.Number(), 'The credits that were refunded, counted on the day of the refund.', 20),
-  credits: about(Type.Number(), 'The credits charged less the credits refunded, which may be negative.', 400),
+  credits_released: about(
+    Type.Number(),
+    'The credits that runs of text models had reserved and did not need, counted on the day that the runs ended.',
+    0,
+  ),
+  credits: about(Type.Number(), 'The credits charged less those refunded and released, which may be negative.', 400),
 })
 export type Usage = Static<typeof Usage>
 

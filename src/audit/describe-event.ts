@@ -34,6 +34,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId} debited for ${event.data.receipt.endpoint}`
     case 'CreditsRefunded':
       return `${event.data.runId} refunded: ${event.data.reason}`
+    case 'CreditsReleased':
+      return `${event.data.runId} settled: not all of what was reserved was needed`
     case 'ApiKeyCreated': {
       const { keyId, scope = 'full' } = event.data
       return `${keyId} created: ${keys.nameOf(keyId)}, ${scope}${testMode(event.data)}`

@@ -33,6 +33,8 @@ interface EndpointSheet {
   description: string
   parameters: Record<string, Parameter>
   required: string[]
+  /** Parameters of which an input has exactly one. */
+  oneOf?: string[]
   pricing: PriceRule
   /** Valid inputs: a minimal one, and one with most parameters. */
   examples: Record<string, unknown>[]
@@ -58,6 +60,7 @@ function familiesOf(outputType: Family['outputType'], mode: Mode, timeoutMs: num
         type: 'object',
         properties: sheet.parameters,
         required: sheet.required,
+        ...(sheet.oneOf && { oneOf: sheet.oneOf.map(parameter => ({ required: [parameter] })) }),
         additionalProperties: false,
         examples: sheet.examples,
       },

@@ -6,14 +6,20 @@ interface Terms {
   quantities?: string[]
   /** Factors of the base price by parameter and value. */
   multipliers?: Record<string, Record<string, number>>
+  /** Credits for a million tokens of each kind. Cached input and thoughts cost what input and answer cost. */
+  tokens?: { input: number; cached_input?: number; output: number; thinking?: number }
   surcharges?: PriceRule['surcharges']
 }
 
 /** Builds a price rule from decimal numbers of credits and factors. */
-export const priceRule = (baseCredits: number, { quantities, multipliers, surcharges }: Terms = {}): PriceRule => ({
+export const priceRule = (
+  baseCredits: number,
+  { quantities, multipliers, tokens, surcharges }: Terms = {},
+): PriceRule => ({
   baseMicros: toMicros(baseCredits),
   quantities: quantities ?? [],
   multipliers: mapValues(multipliers ?? {}, table => mapValues(table, toMicros)),
+  ...(tokens && { tokens: mapValues({ cached_input: tokens.input, thinking: tokens.output, ...tokens }, toMicros) }),
   surcharges: surcharges ?? [],
 })
 
@@ -27,5 +33,5 @@ export const surcharge = (
   usdMicros: toMicros(usd),
 })
 
-const mapValues = <From, To>(table: Record<string, From>, change: (value: From) => To): Record<string, To> =>
-  Object.fromEntries(Object.entries(table).map(([key, value]) => [key, change(value)]))
+const mapValues = <Name extends string, From, To>(table: Record<Name, From>, change: (value: From) => To) =>
+  Object.fromEntries(Object.entries<From>(table).map(([key, value]) => [key, change(value)])) as Record<Name, To>

@@ -7,7 +7,8 @@ import type { Presenter } from '../services/presenter.ts'
 
 /** A charge in the form of the API. */
 export const showCharge = ({ run, lines, receipt, requestId }: ChargeStory, present: Presenter): Charge => {
-  const { runId, model, endpoint, label, status, chargedMicros, refundedMicros = 0, error } = run
+  const { runId, model, endpoint, label, status, error } = run
+  const { chargedMicros, refundedMicros = 0, releasedMicros = 0 } = run
   return {
     object: 'charge',
     run_id: runId,
@@ -17,7 +18,8 @@ export const showCharge = ({ run, lines, receipt, requestId }: ChargeStory, pres
     status,
     credits_charged: fromMicros(chargedMicros),
     credits_refunded: fromMicros(refundedMicros),
-    credits: fromMicros(chargedMicros - refundedMicros),
+    credits_released: fromMicros(releasedMicros),
+    credits: fromMicros(chargedMicros - refundedMicros - releasedMicros),
     price: priceSteps(receipt).map(step => ({
       step: stepToText(step, receipt.usdPerCreditMicros),
       credits: step.result,

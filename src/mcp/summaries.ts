@@ -33,9 +33,10 @@ export const runsSummary = ({ data, next_cursor }: RunList): string =>
     next_cursor,
   )
 
-export const quoteSummary = ({ endpoint, credits, live_credits, lines: priced }: Quote): string => {
+export const quoteSummary = ({ endpoint, credits, live_credits, likely_credits, lines: priced }: Quote): string => {
   const live = live_credits === undefined ? '' : ` (${live_credits} with a live key)`
-  return lines(`A run of ${endpoint} costs ${credits} credits${live}.`, ...priced.map(lineText))
+  const likely = likely_credits === undefined ? 'costs' : `probably costs ${likely_credits}, and at most`
+  return lines(`A run of ${endpoint} ${likely} ${credits} credits${live}.`, ...priced.map(lineText))
 }
 
 const lineText = (line: QuoteLine): string => {
@@ -46,6 +47,8 @@ const lineText = (line: QuoteLine): string => {
       return `× ${line.value} (${line.parameter})`
     case 'multiplier':
       return `× ${line.factor} (${line.parameter} is ${line.value})`
+    case 'tokens':
+      return `+ ${line.count} × ${line.credits_per_million} / 1,000,000 (${line.tokens} tokens)`
     case 'surcharge':
       return `+ ${line.credits} (${line.parameter})`
   }
@@ -70,9 +73,12 @@ export const usageSummary = ({ data, next_cursor, from, to }: UsageList): string
     ),
   )
 
-export const chargeSummary = ({ run_id, status, credits, credits_charged, credits_refunded, price }: Charge): string =>
+export const chargeSummary = ({ run_id, status, credits, price, ...charge }: Charge): string =>
   lines(
-    `Run ${run_id} (${status}) cost ${credits} credits: ${credits_charged} charged, ${credits_refunded} refunded.`,
+    [
+      `Run ${run_id} (${status}) cost ${credits} credits: ${charge.credits_charged} charged,`,
+      `${charge.credits_refunded} refunded, ${charge.credits_released} released.`,
+    ].join(' '),
     ...price.map(step => `${step.step}: ${step.credits}`),
   )
 
@@ -97,13 +103,15 @@ const familyLine = ({ id, output_type, endpoints, credits_range: { min, max } }:
 const endpointLine = ({ id, mode, parameters_schema: schema, pricing }: Shown['endpoints'][number]) =>
   lines(`${id} (${mode})${schema ? `: ${parametersOf(schema)}` : ''}`, pricing && `credits: ${formulaOf(pricing)}`)
 
-const formulaOf = ({ base_credits, quantities, multipliers, surcharges }: Pricing) => {
+const formulaOf = ({ base_credits, quantities, multipliers, tokens_per_million: tokens, surcharges }: Pricing) => {
   const factors = Object.entries(multipliers).map(([parameter, byValue]) => {
     const choices = Object.entries(byValue).map(([value, factor]) => `${value}: ${factor}`)
     return `${parameter} (${choices.join(', ')})`
   })
   const sums = surcharges.map(({ when, credits }) => ` + ${credits} if ${when.parameter} is ${when.equals}`)
-  return [base_credits, ...quantities, ...factors].join(' × ') + sums.join('')
+  const product = [base_credits, ...quantities, ...factors].join(' × ')
+  const rates = Object.entries(tokens ?? {}).map(([kind, credits]) => `${credits} for a million ${kind} tokens`)
+  return [...(base_credits > 0 ? [product] : []), ...rates].join(' + ') + sums.join('')
 }
 
 const parametersOf = ({ properties, required = [] }: ParametersSchema) =>

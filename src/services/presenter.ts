@@ -5,7 +5,7 @@ import type { ModelEndpoint, ModelFamily, Pricing } from '../../schemas/api/mode
 import type { Quote, Run } from '../../schemas/api/run.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
-import type { Endpoint, Family, PriceRule } from '../../schemas/catalog.ts'
+import type { Endpoint, Family, PriceRule, TokenUsage } from '../../schemas/catalog.ts'
 import type { RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/family.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
@@ -46,7 +46,8 @@ export class Presenter {
 
   /** `input` and `warnings` are shown only if given. */
   run(row: RunRow, { input, warnings }: RunExtras = {}): Run {
-    const { provider, startedAt, completedAt, refundedMicros, output, error, metadata, label } = row
+    const { provider, startedAt, completedAt, refundedMicros, releasedMicros, usage } = row
+    const { output, error, metadata, label } = row
     return {
       object: 'run',
       run_id: row.runId,
@@ -62,6 +63,8 @@ export class Presenter {
       credits_charged: fromMicros(row.chargedMicros),
       ...(row.liveMicros !== undefined && { live_credits: fromMicros(row.liveMicros) }),
       ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),
+      ...(releasedMicros !== undefined && { credits_released: fromMicros(releasedMicros) }),
+      ...(usage && { usage: usageOf(usage) }),
       ...(output && { output: this.#output(output, row) }),
       ...(error && { error }),
       ...(metadata && { metadata }),
@@ -144,7 +147,7 @@ export class Presenter {
   }
 
   /** The price of a run. In test mode, it is hypothetical. */
-  quote({ receipt, livemode }: Pick<PricedRequest, 'receipt' | 'livemode'>): Quote {
+  quote({ receipt, livemode, likelyMicros }: Pick<PricedRequest, 'receipt' | 'livemode' | 'likelyMicros'>): Quote {
     const { model, endpoint, totalMicros, lines, usdPerCreditMicros = this.#usdPerCreditMicros } = receipt
     const credits = fromMicros(totalMicros)
     return {
@@ -153,6 +156,7 @@ export class Presenter {
       model,
       endpoint,
       ...(livemode === false ? { credits: 0, live_credits: credits } : { credits }),
+      ...(likelyMicros !== undefined && { likely_credits: fromMicros(likelyMicros) }),
       lines: lines.map(line => quoteLine(line, usdPerCreditMicros)),
     }
   }
@@ -198,13 +202,16 @@ export class Presenter {
     return presented
   }
 
-  #pricing({ baseMicros, quantities, multipliers, surcharges }: PriceRule): Pricing {
-    const table = (factors: Record<string, number>) =>
-      Object.fromEntries(Object.entries(factors).map(([value, micros]) => [value, fromMicros(micros)]))
+  #pricing({ baseMicros, quantities, multipliers, tokens, surcharges }: PriceRule): Pricing {
+    const table = <Name extends string>(factors: Record<Name, number>) =>
+      Object.fromEntries(
+        Object.entries<number>(factors).map(([value, micros]) => [value, fromMicros(micros)]),
+      ) as Record<Name, number>
     return {
       base_credits: fromMicros(baseMicros),
       quantities,
       multipliers: Object.fromEntries(Object.entries(multipliers).map(([name, factors]) => [name, table(factors)])),
+      ...(tokens && { tokens_per_million: table(tokens) }),
       surcharges: surcharges.map(({ when, usdMicros }) => ({
         when,
         usd: fromMicros(usdMicros),
@@ -213,6 +220,15 @@ export class Presenter {
     }
   }
 }
+
+/** Clients know input and output as wholes, of which cached tokens and thoughts are parts. */
+const usageOf = ({ input, cached_input, output, thinking, counted }: TokenUsage): NonNullable<Run['usage']> => ({
+  input_tokens: input + cached_input,
+  cached_input_tokens: cached_input,
+  output_tokens: output + thinking,
+  thinking_tokens: thinking,
+  ...(counted && { counted }),
+})
 
 type RunExtras = { [Extra in 'input' | 'warnings']?: Run[Extra] | undefined }
 

@@ -15,7 +15,11 @@ export type Check = (value: unknown) => Fault[]
 const formats = { ...nameFormats, uri: true, 'uri-reference': true } as const
 
 // Verbose errors include the schema. Its description explains a fault better than a pattern.
-const explaining = { strict: true, allowUnionTypes: true, allErrors: true, verbose: true, formats }
+const explaining = {
+  ...{ strict: true, allowUnionTypes: true, allErrors: true, verbose: true, formats },
+  // An alternative of `oneOf` requires a parameter that the schema around it declares.
+  strictRequired: false,
+}
 // Compiling the meta-schema would block the first request for a tenth of a second. Only schemas from outside need it,
 // and they are checked when they are published.
 const known = { validateSchema: false }
@@ -61,16 +65,21 @@ const toCheck = (compile: () => ValidateFunction): Check => {
   }
 }
 
-/** Drops the fault of a type if another fault lists the valid values. */
+/** Drops the fault of a type if another fault lists the valid values, and faults of the parts of a choice. */
 const withoutRedundant = (errors: ErrorObject[]): ErrorObject[] => {
   const listed = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath))
-  return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !listed.has(instancePath))
+  return errors.filter(
+    ({ keyword, instancePath, schemaPath }) =>
+      (keyword !== 'type' || !listed.has(instancePath)) && !/\/oneOf\/\d+\/required$/.test(schemaPath),
+  )
 }
 
 const toFault = ({ instancePath, keyword, params, message, parentSchema }: ErrorObject): Fault => {
   switch (keyword) {
     case 'required':
       return { path: `${instancePath}/${toPointerPart(params['missingProperty'])}`, message: 'is required' }
+    case 'oneOf':
+      return choiceFault(instancePath, params['passingSchemas'], parentSchema)
     case 'additionalProperties':
       return { path: `${instancePath}/${toPointerPart(params['additionalProperty'])}`, message: unknown(parentSchema) }
     case 'enum':
@@ -82,6 +91,15 @@ const toFault = ({ instancePath, keyword, params, message, parentSchema }: Error
     default:
       return { path: instancePath, message: plainWords[keyword]?.(params) ?? message ?? `breaks the rule ${keyword}` }
   }
+}
+
+/** The fault of an object that has none of several members, or more than one. */
+const choiceFault = (path: string, passing: number[] | null, parent: Record<string, unknown> = {}): Fault => {
+  const names = (parent['oneOf'] as { required?: string[] }[]).map(({ required = [] }) => required[0] ?? '')
+  const [first, ...others] = names
+  if (!passing) return { path: `${path}/${first}`, message: `is required, or ${others.join(' or ')}` }
+  const [one = 0, two = 0] = passing
+  return { path: `${path}/${names[two]}`, message: `cannot stand beside ${names[one]}; send only one of them` }
 }
 
 /** Texts for keywords with a limit or a single value. */

@@ -2,9 +2,9 @@ import { plural } from '../domain/plural.ts'
 import { createRandom, hashText, pick, type Random } from './random.ts'
 import { type Input, numberIn, textIn } from './work.ts'
 
-/** Answers a prompt in a few sentences that only show that it arrived. */
+/** Answers a prompt, or the last message, in a few sentences that only show that it arrived. */
 export function answer(input: Input, seed: number): string {
-  const prompt = textIn(input, 'prompt')
+  const prompt = textIn(input, 'prompt') || lastMessage(input)
   const random = createRandom(hashText(`answer ${seed} ${prompt}`))
   const sentences = [
     pick(random, openings)(quote(prompt, 160)),
@@ -12,10 +12,11 @@ export function answer(input: Input, seed: number): string {
     ...aboutSubject(prompt, random),
     pick(random, closings),
   ]
-  // Vendors use either name.
-  const maxTokens = numberIn(input, 'max_output_tokens', numberIn(input, 'max_tokens', Number.POSITIVE_INFINITY))
-  return cut(sentences.join(' '), maxTokens)
+  return cut(sentences.join(' '), numberIn(input, 'max_output_tokens', Number.POSITIVE_INFINITY))
 }
+
+const lastMessage = ({ messages }: Input): string =>
+  Array.isArray(messages) ? String((messages.at(-1) as { content?: unknown }).content) : ''
 
 const openings: readonly [Opening, ...Opening[]] = [
   quoted => `You asked: “${quoted}”. This is the Tollgate sandbox, which answers in place of the model.`,

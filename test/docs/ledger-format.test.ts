@@ -142,18 +142,20 @@ type AnyLine = Receipt['lines'][number] & { usdPerCreditMicros?: number }
 const recomputeMicros = ({ lines, usdPerCreditMicros }: Receipt): bigint => {
   let product = 0n
   let divisor = 1n
+  let tokens = 0n
   let surcharges = 0n
   for (const line of lines as AnyLine[]) {
     if (line.kind === 'base') product = BigInt(line.amountMicros)
     else if (line.kind === 'surcharge') {
       const rate = BigInt(line.usdPerCreditMicros ?? usdPerCreditMicros ?? 0)
       surcharges += divideUp(BigInt(line.usdMicros) * 1_000_000n, rate)
-    } else {
+    } else if (line.kind === 'tokens') tokens += BigInt(line.count) * BigInt(line.perMillionMicros)
+    else {
       product *= BigInt(line.kind === 'quantity' ? Math.round(line.value * 1_000_000) : line.factorMicros)
       divisor *= 1_000_000n
     }
   }
-  return divideUp(product, divisor) + surcharges
+  return divideUp(product * 1_000_000n + tokens * divisor, divisor * 1_000_000n) + surcharges
 }
 
 const divideUp = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor

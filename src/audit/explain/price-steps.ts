@@ -9,7 +9,7 @@ const PLACES = 6
 
 /**
  * The arithmetic of a receipt, step by step (`docs/ledger-format.md`, "Recomputing a price"). Rounding is a step if it
- * changes the amount. It follows all factors, and precedes the surcharges.
+ * changes the amount. It follows all factors and tokens, and precedes the surcharges.
  */
 export const priceSteps = ({ lines }: Receipt): PriceStep[] => {
   const steps: PriceStep[] = []
@@ -18,7 +18,14 @@ export const priceSteps = ({ lines }: Receipt): PriceStep[] => {
   const add = (line: PriceStep['line']) => steps.push({ line, result: decimal(value, places) })
   for (const line of lines.filter(({ kind }) => kind !== 'surcharge')) {
     if (line.kind === 'base') value = BigInt(line.amountMicros)
-    else {
+    else if (line.kind === 'tokens') {
+      // Microcredits for a million tokens have six places more.
+      if (places < 2 * PLACES) {
+        value *= 10n ** BigInt(2 * PLACES - places)
+        places = 2 * PLACES
+      }
+      value += BigInt(line.count) * BigInt(line.perMillionMicros) * 10n ** BigInt(places - 2 * PLACES)
+    } else {
       value *= millionthsOf(line)
       places += PLACES
     }
@@ -51,6 +58,8 @@ export const stepToText = ({ line }: PriceStep, usdPerCreditMicros = 0): string 
       return `× ${line.value} (${line.parameter})`
     case 'multiplier':
       return `× ${millionths(line.factorMicros)} (${line.parameter} is ${line.value})`
+    case 'tokens':
+      return `+ ${line.count} × ${millionths(line.perMillionMicros)} / 1,000,000 (${NAMES[line.tokens]} tokens)`
     case 'surcharge': {
       const { parameter, equals, usdMicros, amountMicros } = line
       const cause = equals === undefined ? parameter : `${parameter} is ${equals}`
@@ -61,3 +70,5 @@ export const stepToText = ({ line }: PriceStep, usdPerCreditMicros = 0): string 
       return 'rounded up to a millionth of a credit'
   }
 }
+
+const NAMES = { input: 'input', cached_input: 'cached input', output: 'output', thinking: 'thinking' } as const

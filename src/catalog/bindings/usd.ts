@@ -29,7 +29,7 @@ export const extra = (parameter: string, dollars: number): UnitPrice[] => [
 export const million = (
   unit: string,
   dollars: number,
-  facts: Pick<UnitPrice, 'without' | 'mayBeAbsent'> = {},
+  facts: Pick<UnitPrice, 'without' | 'mayBeAbsent' | 'tokens'> = {},
 ): UnitPrice => ({ unit, ...facts, micros: Math.round(dollars * MILLION), per: MILLION })
 
 /** Prices in US dollars for a million of each unit. */

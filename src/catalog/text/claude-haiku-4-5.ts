@@ -1,16 +1,17 @@
 import type { Binding } from '../../../schemas/binding.ts'
 import { onAnthropic } from '../bindings/providers.ts'
 import { same, unlessEmpty } from '../bindings/rules.ts'
-import { usdPerMillion } from '../bindings/usd.ts'
+import { million, usd } from '../bindings/usd.ts'
 import { type Model, textFamily } from '../families.ts'
 import { integer, number, text } from '../parameter-schemas.ts'
 import { prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
-import { answerLength, answerLengthFactors } from './answer-length.ts'
+import { answerLength } from './answer-length.ts'
+import { messages } from './messages.ts'
 
 /**
- * Anthropic's Claude Haiku 4.5, as https://docs.claude.com/en/api/messages describes it. At 5 USD per million tokens,
- * 1,024 cost 0.5 credits; the rest covers input tokens.
+ * Anthropic's Claude Haiku 4.5, as https://docs.claude.com/en/api/messages describes it. A million tokens
+ * cost 1 USD as input, and 5 USD as output. Prices are a fifth higher.
  */
 const family = textFamily({
   id: 'claude-haiku-4-5',
@@ -20,6 +21,7 @@ const family = textFamily({
       description: 'Answers in text, quickly.',
       parameters: {
         prompt: prompt('The question or task.', 20_000),
+        messages,
         system: text('System prompt', 'Instructions for the behaviour of the model.', {
           minLength: 0,
           maxLength: 10_000,
@@ -34,10 +36,11 @@ const family = textFamily({
           minimum: 1,
           maximum: 500,
         }),
-        max_tokens: answerLength,
+        max_output_tokens: answerLength,
       },
-      required: ['prompt'],
-      pricing: priceRule(0.6, { multipliers: { max_tokens: answerLengthFactors } }),
+      required: [],
+      oneOf: ['prompt', 'messages'],
+      pricing: priceRule(0, { tokens: { input: 120, output: 600 } }),
       examples: [
         { prompt: 'Explain a ledger to a child of eight.' },
         {
@@ -45,7 +48,7 @@ const family = textFamily({
           system: 'Answer with the list and nothing else.',
           temperature: 0.2,
           top_k: 40,
-          max_tokens: 1024,
+          max_output_tokens: 1024,
         },
       ],
     },
@@ -54,8 +57,12 @@ const family = textFamily({
 
 const bindings: Binding[] = [
   onAnthropic('claude-haiku-4-5-t2t', 'claude-haiku-4-5', {
-    parameters: [...same('prompt', 'temperature', 'top_k', 'max_tokens'), unlessEmpty('system')],
-    price: usdPerMillion({ input_tokens: 1, output_tokens: 5 }),
+    parameters: [
+      ...same('prompt', 'messages', 'temperature', 'top_k'),
+      unlessEmpty('system'),
+      { from: 'max_output_tokens', to: 'max_tokens' },
+    ],
+    price: usd(million('input_tokens', 1, { tokens: 'input' }), million('output_tokens', 5, { tokens: 'output' })),
   }),
 ]
 

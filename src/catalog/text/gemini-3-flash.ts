@@ -1,16 +1,17 @@
 import type { Binding } from '../../../schemas/binding.ts'
 import { onGoogleText } from '../bindings/providers.ts'
-import { unlessEmpty } from '../bindings/rules.ts'
-import { usdPerMillion } from '../bindings/usd.ts'
+import { same, unlessEmpty } from '../bindings/rules.ts'
+import { million, usd } from '../bindings/usd.ts'
 import { type Model, textFamily } from '../families.ts'
 import { choice, number, text } from '../parameter-schemas.ts'
 import { prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
-import { answerLength, answerLengthFactors } from './answer-length.ts'
+import { answerLength } from './answer-length.ts'
+import { messages } from './messages.ts'
 
 /**
- * Google's Gemini 3 Flash, as https://ai.google.dev/api/generate-content describes it. At 3 USD per million tokens,
- * 1,024 cost 0.3 credits; the rest covers input tokens.
+ * Google's Gemini 3 Flash, as https://ai.google.dev/api/generate-content describes it. A million tokens
+ * cost 0.50 USD as input, and 3 USD as output. Prices are a fifth higher.
  */
 const family = textFamily({
   id: 'gemini-3-flash',
@@ -20,6 +21,7 @@ const family = textFamily({
       description: 'Answers in text, with adjustable thinking.',
       parameters: {
         prompt: prompt('The question or task.', 20_000),
+        messages,
         system_instruction: text('System instruction', 'Instructions for the behaviour of the model.', {
           minLength: 0,
           maxLength: 10_000,
@@ -44,13 +46,9 @@ const family = textFamily({
         seed: seed('text'),
         max_output_tokens: answerLength,
       },
-      required: ['prompt'],
-      pricing: priceRule(0.35, {
-        multipliers: {
-          max_output_tokens: answerLengthFactors,
-          thinking_level: { minimal: 1, low: 1, medium: 1.2, high: 1.6 },
-        },
-      }),
+      required: [],
+      oneOf: ['prompt', 'messages'],
+      pricing: priceRule(0, { tokens: { input: 60, output: 360 } }),
       examples: [
         { prompt: 'What is the difference between a debit and a credit?' },
         {
@@ -71,6 +69,7 @@ const bindings: Binding[] = [
   onGoogleText('gemini-3-flash-t2t', 'gemini-3-flash-preview', {
     parameters: [
       { from: 'prompt', to: 'contents' },
+      ...same('messages'),
       unlessEmpty('system_instruction', 'config.systemInstruction'),
       {
         from: 'thinking_level',
@@ -82,7 +81,11 @@ const bindings: Binding[] = [
       { from: 'seed', to: 'config.seed' },
       { from: 'max_output_tokens', to: 'config.maxOutputTokens' },
     ],
-    price: usdPerMillion({ promptTokenCount: 0.5, candidatesTokenCount: 3, thoughtsTokenCount: 3 }),
+    price: usd(
+      million('promptTokenCount', 0.5, { tokens: 'input' }),
+      million('candidatesTokenCount', 3, { tokens: 'output' }),
+      million('thoughtsTokenCount', 3, { tokens: 'thinking' }),
+    ),
     replacedBy: 'gemini-3.6-flash',
   }),
 ]

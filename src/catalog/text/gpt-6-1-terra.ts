@@ -6,11 +6,12 @@ import { type Model, textFamily } from '../families.ts'
 import { choice, text } from '../parameter-schemas.ts'
 import { prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
-import { answerLength, answerLengthFactors } from './answer-length.ts'
+import { answerLength } from './answer-length.ts'
+import { messages } from './messages.ts'
 
 /**
- * OpenAI's GPT-6.1 Terra, as https://developers.openai.com/api/reference/resources/chat describes it. At 5 USD per
- * million tokens, 1,024 cost 0.5 credits; the rest covers input tokens.
+ * OpenAI's GPT-6.1 Terra, as https://developers.openai.com/api/reference/resources/chat describes it. A
+ * million tokens cost 1.25 USD as input that is written into the cache, and 5 USD as output. Prices are a fifth higher.
  */
 const family = textFamily({
   id: 'gpt-6-1-terra',
@@ -21,6 +22,7 @@ const family = textFamily({
       description: 'Answers in text, with adjustable thinking.',
       parameters: {
         prompt: prompt('The question or task.', 20_000),
+        messages,
         instructions: text('Instructions', 'Instructions for the behaviour of the model.', {
           minLength: 0,
           maxLength: 10_000,
@@ -35,13 +37,9 @@ const family = textFamily({
         verbosity: choice('Verbosity', 'How wordy the answer is.', ['low', 'medium', 'high'], 'medium'),
         max_output_tokens: answerLength,
       },
-      required: ['prompt'],
-      pricing: priceRule(0.6, {
-        multipliers: {
-          max_output_tokens: answerLengthFactors,
-          reasoning_effort: { none: 1, low: 1, medium: 1.2, high: 1.6, xhigh: 1.6, max: 1.6 },
-        },
-      }),
+      required: [],
+      oneOf: ['prompt', 'messages'],
+      pricing: priceRule(0, { tokens: { input: 150, cached_input: 6, output: 600 } }),
       examples: [
         { prompt: 'Why is the sky blue?' },
         {
@@ -60,16 +58,16 @@ const [CACHED, WRITTEN] = ['prompt_tokens_details.cached_tokens', 'prompt_tokens
 
 /** The tokens of the prompt include the tokens that are read from or written into a cache. */
 const price = usd(
-  million('prompt_tokens', 1, { without: [CACHED, WRITTEN] }),
-  million(CACHED, 0.05, { mayBeAbsent: true }),
-  million(WRITTEN, 1.25, { mayBeAbsent: true }),
-  million('completion_tokens', 5),
+  million('prompt_tokens', 1, { without: [CACHED, WRITTEN], tokens: 'input' }),
+  million(CACHED, 0.05, { mayBeAbsent: true, tokens: 'cached_input' }),
+  million(WRITTEN, 1.25, { mayBeAbsent: true, tokens: 'input' }),
+  million('completion_tokens', 5, { tokens: 'output' }),
 )
 
 const bindings: Binding[] = [
   onOpenAiChat('gpt-6-1-terra-t2t', 'gpt-6.1-terra', {
     parameters: [
-      ...same('prompt', 'reasoning_effort', 'verbosity'),
+      ...same('prompt', 'messages', 'reasoning_effort', 'verbosity'),
       unlessEmpty('instructions'),
       { from: 'max_output_tokens', to: 'max_completion_tokens' },
     ],

@@ -92,6 +92,10 @@ export const stepToJson = ({ line, result }: PriceStep) => {
       const { kind, parameter, equals = null, usdMicros, amountMicros } = line
       return { ...{ kind, parameter, equals }, usd: fromMicros(usdMicros), credits: fromMicros(amountMicros), result }
     }
+    case 'tokens': {
+      const { kind, tokens, count, perMillionMicros } = line
+      return { ...{ kind, tokens, count }, credits_per_million: fromMicros(perMillionMicros), result }
+    }
     case 'rounding':
       return { kind: line.kind, result }
   }

@@ -17,7 +17,7 @@ import type {
   WorkedUpstream,
 } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
-import type { Receipt } from '../../../schemas/catalog.ts'
+import type { Receipt, TokenUsage } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
 import type { Notice, NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
@@ -38,7 +38,7 @@ export type AccountCommand = (
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
   | { type: 'SubmitRun'; runId: RunId; jobId: string; upstream: Upstream }
   | ({ type: 'CancelRun'; runId: RunId } & Asked)
-  | ({ type: 'CompleteRun'; runId: RunId; output: RunOutput } & Worked)
+  | ({ type: 'CompleteRun'; runId: RunId; output: RunOutput; usage?: TokenUsage | undefined } & Worked)
   | ({ type: 'FailRun' } & Failure)
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery

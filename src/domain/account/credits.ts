@@ -35,6 +35,20 @@ export const creditsRefunded = (
   return { type: 'CreditsRefunded', data }
 }
 
+/** What a run did not need of its debit: an event unless it needed everything. */
+export const creditsReleased = (
+  { balanceMicros }: AccountState,
+  runId: RunId,
+  reserved: Receipt,
+  receipt: Receipt,
+  debit: DebitFacts,
+): AccountEvent[] => {
+  const amountMicros = reserved.totalMicros - receipt.totalMicros
+  const balanceAfterMicros = balanceMicros + amountMicros
+  if (amountMicros === 0) return []
+  return [{ type: 'CreditsReleased', data: { runId, amountMicros, balanceAfterMicros, receipt, debit } }]
+}
+
 /** The facts of a debit that its refunds repeat. */
 export const debitFacts = (
   debit: Pick<Extract<AccountEvent, { type: 'CreditsDebited' }>, 'data'> & Caused,

@@ -2,6 +2,7 @@ import { type AccountEvent, isAcceptance, type RunQueued, requestNameOf } from '
 import { expiryNoticeAt, NOTICE_CHANNELS } from '../../../schemas/notice-events.ts'
 import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
+import { hasTokens } from '../catalog/pricing.ts'
 import { dayOf } from '../days.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
@@ -54,13 +55,25 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'CreditsDebited': {
       const { runId, amountMicros } = event.data
       const debit = withBudgetPeriod(debitFacts(event), clockMs(event), state)
-      const openRuns = state.openRuns.set(runId, { chargedMicros: amountMicros, isStarted: false, bytes: 0, debit })
+      const { receipt } = event.data
+      const run = {
+        chargedMicros: amountMicros,
+        isStarted: false,
+        bytes: 0,
+        debit,
+        ...(hasTokens(receipt) && { receipt }),
+      }
+      const openRuns = state.openRuns.set(runId, run)
       const openRunsOf = countOpen(state, debit.keyId, 1)
       return spendBudget({ ...changeBalance(state, event.data, -1), openRuns, openRunsOf }, debit, amountMicros)
     }
     case 'CreditsRefunded': {
       const { debit, amountMicros } = event.data
       return refundBudget({ ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }, debit, amountMicros)
+    }
+    case 'CreditsReleased': {
+      const { debit, amountMicros } = event.data
+      return refundBudget(changeBalance(state, event.data, 1), debit, amountMicros)
     }
     case 'ApiKeyCreated': {
       const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data

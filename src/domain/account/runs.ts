@@ -6,12 +6,14 @@ import {
   requestNameOf,
   type Upstream,
 } from '../../../schemas/account-events.ts'
+import type { TokenUsage } from '../../../schemas/catalog.ts'
 import type { KeyId, Moded, RunId } from '../../../schemas/primitives.ts'
+import { settle } from '../catalog/pricing.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal } from './budgets.ts'
 import type { Failure, QueueRun, Worked } from './commands.ts'
-import { creditsDebited, creditsRefunded } from './credits.ts'
+import { creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
 import { assertProvider, asTestRun, limitRefusal, testRunRefusal } from './limits.ts'
 import { debitNotices } from './notices.ts'
@@ -107,15 +109,25 @@ export const cancelRun = (
   return accept(run.isCancelRequested ? [] : [{ type: 'RunCancelRequested', data: { runId } }])
 }
 
+/** A run whose tokens have a price is settled in the same append. */
 export const completeRun = (
-  { runId, output, upstream, cost }: { runId: RunId; output: RunOutput } & Worked,
+  {
+    runId,
+    output,
+    usage,
+    upstream,
+    cost,
+  }: { runId: RunId; output: RunOutput; usage?: TokenUsage | undefined } & Worked,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.isStarted) return refuse('run_not_started')
   const worked = upstream && { upstream, ...(cost && { cost }) }
-  return accept([{ type: 'RunCompleted', data: { runId, output, ...worked } }])
+  return accept([
+    ...(run.receipt && usage ? creditsReleased(state, runId, run.receipt, settle(run.receipt, usage), run.debit) : []),
+    { type: 'RunCompleted', data: { runId, output, ...worked, ...(usage && { usage }) } },
+  ])
 }
 
 /** A failure refunds the credits in the same append, so they are never missing. A test run has none. */

@@ -1,6 +1,7 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { AccountLimits, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
+import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
 import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import {
@@ -123,6 +124,8 @@ export interface OpenRun extends Moded {
   chargedMicros: number
   /** The facts that a refund repeats. */
   debit: DebitFacts
+  /** The receipt of the debit if it reserves the most that tokens can cost. */
+  receipt?: Receipt
   isStarted: boolean
   /** The upstream that was tried first, or that has accepted the job. */
   upstream?: Upstream

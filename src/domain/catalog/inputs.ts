@@ -28,7 +28,7 @@ type Input = Record<string, unknown>
 export const interpretInput = (input: Input, schema: ParametersSchema): Input => {
   const { properties, required = [] } = schema
   const spelled = Object.entries(input).flatMap(([given, value]) => {
-    const name = given === 'prompt' && isSpoken(input, schema) ? 'text' : given
+    const name = nameOf(given, input, schema)
     const declared = Object.hasOwn(properties, name) ? properties[name] : undefined
     const choices = Array.isArray(declared?.['enum']) ? declared['enum'] : []
     if (value === '' && isOffByDefault(choices, declared) && !required.includes(name)) return []
@@ -38,12 +38,14 @@ export const interpretInput = (input: Input, schema: ParametersSchema): Input =>
 }
 
 /** The place in the client's input of a place in the interpreted one. */
-export const placeIn = (input: Input, schema: ParametersSchema, path: string): string =>
-  path === '/text' && isSpoken(input, schema) ? '/prompt' : path
+export const placeIn = (input: Input, schema: ParametersSchema, path: string): string => {
+  const given = Object.keys(input).find(name => `/${nameOf(name, input, schema)}` === path)
+  return given === undefined ? path : `/${given}`
+}
 
-/** Whether an input has the text to speak under both of its names. */
-export const hasTextTwice = (input: Input, { properties }: ParametersSchema): boolean =>
-  Object.hasOwn(input, 'prompt') && Object.hasOwn(input, 'text') && isSpeech(properties)
+/** The parameter that an input has under this name and another; undefined if it does not have it twice. */
+export const twiceIn = (input: Input, schema: ParametersSchema, given: string): string | undefined =>
+  Object.hasOwn(input, given) && nameOf(given, input, schema) === given ? spelledBy(given, schema) : undefined
 
 /** A seed that follows from a run's ID, within the bounds of the endpoint's schema; undefined if it takes no seed. */
 export const drawSeed = ({ properties }: ParametersSchema, runId: string): number | undefined => {
@@ -52,13 +54,29 @@ export const drawSeed = ({ properties }: ParametersSchema, runId: string): numbe
   return minimum + (Number.parseInt(sha256(runId).slice(0, 12), 16) % (maximum - minimum + 1))
 }
 
-/** Whether the prompt is the text to speak. */
-const isSpoken = (input: Input, { properties }: ParametersSchema) =>
-  Object.hasOwn(input, 'prompt') && !Object.hasOwn(input, 'text') && isSpeech(properties)
+/**
+ * Second spellings of parameters. Every text-to-* input may have a prompt, which is the text of a speech model. The
+ * others are those of OpenAI's clients.
+ */
+const SPELLINGS: Readonly<Record<string, string>> = {
+  prompt: 'text',
+  max_tokens: 'max_output_tokens',
+  max_completion_tokens: 'max_output_tokens',
+}
 
-/** Speech models have no prompt, and every text-to-* input may have one. */
-const isSpeech = (properties: ParametersSchema['properties']) =>
-  Object.hasOwn(properties, 'text') && !Object.hasOwn(properties, 'prompt')
+/** The parameter of a schema that a name spells in a second way. */
+const spelledBy = (given: string, { properties }: ParametersSchema): string | undefined => {
+  const name = Object.hasOwn(SPELLINGS, given) ? SPELLINGS[given] : undefined
+  return name !== undefined && Object.hasOwn(properties, name) && !Object.hasOwn(properties, given) ? name : undefined
+}
+
+/** The parameter that a name in an input means. A parameter that the input has twice keeps the names. */
+const nameOf = (given: string, input: Input, schema: ParametersSchema): string => {
+  const name = spelledBy(given, schema)
+  if (name === undefined) return given
+  const others = Object.keys(input).filter(other => other === name || spelledBy(other, schema) === name)
+  return others.length === 1 ? name : given
+}
 
 /** An empty text chooses nothing, which is allowed where a missing parameter has a meaning of its own. */
 const isOffByDefault = (choices: unknown[], declared: Input = {}) =>

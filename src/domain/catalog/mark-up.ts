@@ -1,5 +1,5 @@
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
-import type { Endpoint, Family } from '../../../schemas/catalog.ts'
+import type { Endpoint, Family, PriceRule, TokenKind } from '../../../schemas/catalog.ts'
 import { listPrice, quantitiesOf } from '../routing/list-price.ts'
 import { upstreamParameters } from '../routing/upstream-parameters.ts'
 import { extremes, pricedParameters, priceOf } from './pricing.ts'
@@ -27,15 +27,45 @@ const STEP_MICROS = 10_000
  * no list price of the family follows from an input alone.
  */
 export const withMarkUp = (family: Family, terms: Terms): Family | undefined => {
-  const endpoints = family.endpoints.map(endpoint => ({ endpoint, baseMicros: baseFor(endpoint, terms) }))
-  if (endpoints.every(({ baseMicros }) => baseMicros === undefined)) return undefined
+  const prices = family.endpoints.map(endpoint => priceFor(endpoint, terms))
+  if (prices.every(price => price === undefined)) return undefined
   return {
     ...family,
-    endpoints: endpoints.map(({ endpoint, baseMicros }) =>
-      baseMicros === undefined ? endpoint : { ...endpoint, pricing: { ...endpoint.pricing, baseMicros } },
-    ),
+    endpoints: family.endpoints.map((endpoint, index) => ({
+      ...endpoint,
+      pricing: { ...endpoint.pricing, ...prices[index] },
+    })),
   }
 }
+
+const priceFor = (endpoint: Endpoint, terms: Terms): Partial<PriceRule> | undefined => {
+  if (endpoint.pricing.tokens) return tokensFor(endpoint, terms)
+  const baseMicros = baseFor(endpoint, terms)
+  return baseMicros === undefined ? undefined : { baseMicros }
+}
+
+/** Each kind of token at the highest list price. Tokens without a price of their own are input or output. */
+const tokensFor = ({ id }: Endpoint, terms: Terms): Partial<PriceRule> | undefined => {
+  const units = terms.bindingsOf(id).flatMap(({ price }) => (price?.currency === 'USD' ? price.units : []))
+  const rateOf = (...kinds: TokenKind[]): number | undefined => {
+    for (const kind of kinds) {
+      const rates = units.filter(({ tokens }) => tokens === kind).map(({ micros, per }) => (micros * MILLION) / per)
+      if (rates.length > 0) return roundedUp((Math.max(...rates) * terms.factorMicros) / terms.usdPerCreditMicros)
+    }
+    return undefined
+  }
+  const [input, output] = [rateOf('input'), rateOf('output')]
+  if (input === undefined || output === undefined) return undefined
+  const tokens = {
+    input,
+    cached_input: rateOf('cached_input') ?? input,
+    output,
+    thinking: rateOf('thinking') ?? output,
+  }
+  return { tokens }
+}
+
+const roundedUp = (micros: number): number => Math.max(Math.ceil(micros / STEP_MICROS), 1) * STEP_MICROS
 
 const baseFor = (endpoint: Endpoint, terms: Terms): number | undefined => {
   const { pricing } = endpoint
@@ -47,7 +77,7 @@ const baseFor = (endpoint: Endpoint, terms: Terms): number | undefined => {
     const priceAt = (baseMicros: number) =>
       priceOf({ ...pricing, baseMicros }, input, terms.usdPerCreditMicros).totalMicros
     const factor = (priceAt(MILLION) - priceAt(0)) / MILLION
-    let least = Math.max(Math.ceil((targetMicros - priceAt(0)) / factor / STEP_MICROS), 1) * STEP_MICROS
+    let least = roundedUp((targetMicros - priceAt(0)) / factor)
     // The factor is inexact, because prices are rounded.
     while (priceAt(least) < targetMicros) least += STEP_MICROS
     base = Math.max(base ?? 0, least)

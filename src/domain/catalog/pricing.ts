@@ -1,5 +1,7 @@
-import type { ParametersSchema, PriceRule, Receipt, ReceiptLine } from '../../../schemas/catalog.ts'
+import type { ParametersSchema, PriceRule, Receipt, ReceiptLine, TokenUsage } from '../../../schemas/catalog.ts'
+import { MAX_INPUT_BYTES } from '../../../schemas/primitives.ts'
 import { toMicros } from '../money.ts'
+import { countsOf, LONGEST_ANSWER, mostTokens } from './tokens.ts'
 
 type Input = Record<string, unknown>
 
@@ -10,21 +12,19 @@ const MILLION = 1_000_000n
 
 /**
  * The price of an input that is valid for the rule's endpoint, defaults applied: base × quantities × multipliers +
- * surcharges, each sum rounded up to the next microcredit. Absent parameters are skipped.
+ * tokens, rounded up to the next microcredit, and the surcharges. Absent parameters are skipped. `usage` is what the
+ * run uses: by default the most that it can.
  */
-export const priceOf = (rule: PriceRule, input: Input, usdPerCreditMicros: number): Price => {
-  const lines: ReceiptLine[] = [{ kind: 'base', amountMicros: rule.baseMicros }]
-  let factors = 1n
-  let scale = 1n
-  const multiply = (factorMicros: number) => {
-    factors *= BigInt(factorMicros)
-    scale *= MILLION
-  }
-
+export const priceOf = (
+  rule: PriceRule,
+  input: Input,
+  usdPerCreditMicros: number,
+  usage: TokenUsage | undefined = rule.tokens && mostTokens(rule.tokens, input),
+): Price => {
+  const lines: ReceiptLine[] = rule.baseMicros > 0 ? [{ kind: 'base', amountMicros: rule.baseMicros }] : []
   for (const parameter of rule.quantities) {
     const value = input[parameter]
     if (typeof value !== 'number') continue
-    multiply(toMicros(value))
     lines.push({ kind: 'quantity', parameter, value })
   }
   for (const [parameter, table] of Object.entries(rule.multipliers)) {
@@ -34,25 +34,58 @@ export const priceOf = (rule: PriceRule, input: Input, usdPerCreditMicros: numbe
     const value = String(given)
     const factorMicros = Object.hasOwn(table, value) ? table[value] : undefined
     if (factorMicros === undefined) throw new Error(`the price rule has no factor for ${parameter} ${value}`)
-    multiply(factorMicros)
     lines.push({ kind: 'multiplier', parameter, value, factorMicros })
   }
-  let totalMicros = divideUp(BigInt(rule.baseMicros) * factors, scale)
-
+  for (const [tokens, count] of rule.tokens && usage ? countsOf(usage) : [])
+    lines.push({ kind: 'tokens', tokens, count, perMillionMicros: rule.tokens?.[tokens] ?? 0 })
   for (const { when, usdMicros } of rule.surcharges) {
     if (input[when.parameter] !== when.equals) continue
     const amountMicros = surchargeMicros(usdMicros, usdPerCreditMicros)
     lines.push({ kind: 'surcharge', ...when, usdMicros, amountMicros })
-    totalMicros += amountMicros
   }
-  return { lines, totalMicros: expectExact(totalMicros), usdPerCreditMicros }
+  return { lines, totalMicros: totalOf(lines), usdPerCreditMicros }
+}
+
+/**
+ * What a run costs once its tokens are known. `reserved` is the receipt of its debit, which a vendor's report never
+ * exceeds.
+ */
+export const settle = (reserved: Receipt, { counted, ...usage }: TokenUsage): Receipt => {
+  const lines = reserved.lines.map(line => (line.kind === 'tokens' ? { ...line, count: usage[line.tokens] } : line))
+  const totalMicros = totalOf(lines)
+  if (totalMicros >= reserved.totalMicros) return reserved
+  return { ...reserved, lines, totalMicros, ...(counted && { counted }) }
+}
+
+export const hasTokens = ({ lines }: Pick<Receipt, 'lines'>): boolean => lines.some(({ kind }) => kind === 'tokens')
+
+/** The sum of a receipt: the base times its factors, and the tokens, are rounded up together. */
+const totalOf = (lines: readonly ReceiptLine[]): number => {
+  let product = 0n
+  let scale = 1n
+  let tokens = 0n
+  let surcharges = 0
+  const multiply = (factorMicros: number) => {
+    product *= BigInt(factorMicros)
+    scale *= MILLION
+  }
+  for (const line of lines)
+    if (line.kind === 'base') product = BigInt(line.amountMicros)
+    else if (line.kind === 'quantity') multiply(toMicros(line.value))
+    else if (line.kind === 'multiplier') multiply(line.factorMicros)
+    else if (line.kind === 'tokens') tokens += BigInt(line.count) * BigInt(line.perMillionMicros)
+    else surcharges += line.amountMicros
+  return expectExact(divideUp(product * MILLION + tokens * scale, scale * MILLION) + surcharges)
 }
 
 /** A surcharge in US dollars as microcredits. */
 export const surchargeMicros = (usdMicros: number, usdPerCreditMicros: number): number =>
   divideUp(BigInt(usdMicros) * MILLION, BigInt(usdPerCreditMicros))
 
-/** The lowest and the highest price that a valid input can have, found by pricing every combination of extremes. */
+/**
+ * The lowest and the highest price that a valid input can have, found by pricing every combination of extremes. A run
+ * with a price for tokens uses at least one of each kind, and at most the largest input and the longest answer.
+ */
 export const priceRange = (
   rule: PriceRule,
   schema: ParametersSchema,
@@ -63,13 +96,25 @@ export const priceRange = (
       partial.flatMap(input => boundsOf(schema, parameter).map(value => ({ ...input, [parameter]: value }))),
     [{}],
   )
-  const totals = inputs.map(input => priceOf(rule, input, usdPerCreditMicros).totalMicros)
+  const totals = inputs.flatMap(input =>
+    usagesOf(rule, input).map(usage => priceOf(rule, input, usdPerCreditMicros, usage).totalMicros),
+  )
   return { minMicros: Math.min(...totals), maxMicros: Math.max(...totals) }
 }
 
+const LEAST: TokenUsage = { input: 1, cached_input: 0, output: 1, thinking: 0 }
+
+const usagesOf = ({ tokens }: PriceRule, input: Input): (TokenUsage | undefined)[] =>
+  tokens ? [LEAST, { ...mostTokens(tokens, input), input: MAX_INPUT_BYTES }] : [undefined]
+
 /** The parameters that affect the price. */
 export const pricedParameters = (rule: PriceRule): string[] => [
-  ...new Set([...rule.quantities, ...Object.keys(rule.multipliers), ...rule.surcharges.map(s => s.when.parameter)]),
+  ...new Set([
+    ...rule.quantities,
+    ...Object.keys(rule.multipliers),
+    ...(rule.tokens ? [LONGEST_ANSWER] : []),
+    ...rule.surcharges.map(s => s.when.parameter),
+  ]),
 ]
 
 /**

@@ -40,6 +40,8 @@ type PriceFault =
   /** The price depends on a parameter whose values have no limits. */
   | { code: 'price_unbounded'; parameter: string }
   | { code: 'price_combinations'; limit: number }
+  /** A run could cost nothing. */
+  | { code: 'price_missing' }
   /** The highest price has no exact number of microcredits. */
   | { code: 'price_too_high' }
 
@@ -93,7 +95,9 @@ const findPriceFault = (
     combinations *= values.length
   }
   if (combinations > MAX_COMBINATIONS) return { code: 'price_combinations', limit: MAX_COMBINATIONS }
-  return isExact(pricing, parametersSchema) ? undefined : { code: 'price_too_high' }
+  if (!isExact(pricing, parametersSchema)) return { code: 'price_too_high' }
+  const { minMicros } = priceRange({ ...pricing, surcharges: [] }, parametersSchema, LOWEST_USD_PER_CREDIT_MICROS)
+  return minMicros > 0 ? undefined : { code: 'price_missing' }
 }
 
 /** Whether the highest price, with all surcharges, is exact. */

@@ -1,4 +1,6 @@
 import type { PriceList, UnitPrice } from '../../../schemas/binding.ts'
+import { MAX_TOKENS, type TokenKind, type TokenUsage } from '../../../schemas/catalog.ts'
+import { countsOf } from '../catalog/tokens.ts'
 import { isWholeMicros, toMicros } from '../money.ts'
 
 type Input = Readonly<Record<string, unknown>>
@@ -29,6 +31,25 @@ export const listPrice = (
   }
   const total = Number((dividend + divisor - 1n) / divisor)
   return Number.isSafeInteger(total) ? total : undefined
+}
+
+/**
+ * The tokens that a provider reports, by the list's own names for them. Undefined if the report lacks a count, or if
+ * one is absurd.
+ */
+export const reportedTokens = (
+  { units }: Pick<PriceList, 'units'>,
+  quantities: Readonly<Record<string, number>>,
+): TokenUsage | undefined => {
+  const usage: TokenUsage = { input: 0, cached_input: 0, output: 0, thinking: 0 }
+  const prices = units.filter(({ tokens }) => tokens !== undefined)
+  for (const price of prices) {
+    const millionths = countOf(price, quantities)
+    if (millionths === undefined) return undefined
+    usage[price.tokens as TokenKind] += Math.ceil(Number(millionths) / MILLION)
+  }
+  const isPlausible = usage.output + usage.thinking > 0 && countsOf(usage).every(([, count]) => count <= MAX_TOKENS)
+  return isPlausible ? usage : undefined
 }
 
 const holds = ({ when = {} }: UnitPrice, input: Input): boolean =>

@@ -1,17 +1,21 @@
 import { WATCH_AFTER_MS } from '../../../projections/due.ts'
 import { runKey } from '../../../projections/runs.ts'
 import type { AccountEvent, ProviderCost, Upstream, WorkedUpstream } from '../../../schemas/account-events.ts'
+import type { TokenUsage } from '../../../schemas/catalog.ts'
 import { type AccountId, SANDBOX } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { WatchTask } from '../../../schemas/views.ts'
 import type { AccountCommand, Worked } from '../../domain/account/commands.ts'
+import { isTestEndpoint, outputTypeOf } from '../../domain/catalog/family.ts'
+import { countTokens } from '../../domain/catalog/tokens.ts'
+import { reportedTokens } from '../../domain/routing/list-price.ts'
 import { visible } from '../../domain/visible-text.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { OutboundError } from '../../ports/outbound.ts'
-import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
+import type { Done, Failed, ProviderOutcome } from '../../ports/provider.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import { mayBeBilled, providerCost } from '../../services/providers/provider-cost.ts'
@@ -115,7 +119,8 @@ export class Outcomes {
       const { startedAt = new Date(clock.nowMs()).toISOString() } = run
       const place = { ...run, startedAt, provider: done.upstream?.provider }
       const output = await artifacts.store(place, outcome, promised, lastCall)
-      return { type: 'CompleteRun', runId, output, ...done }
+      const usage = await runUsage(this.#dependencies, run, outcome, done.upstream)
+      return { type: 'CompleteRun', runId, output, ...(usage && { usage }), ...done }
     } catch (error) {
       if (lastCall.aborted) return mode === 'async' ? undefined : fail(stopped)
       const { provider, model, account } = done.upstream ?? {}
@@ -185,6 +190,19 @@ const runCost = async (
     logger.error({ err: error, runId: run.runId }, 'the cost of a run could not be determined')
     return { ...providerCost(outcome, undefined, {}), salt }
   }
+}
+
+/** The tokens of a text model: as its provider reports them, or else counted. Rejects like `readRunInput`. */
+const runUsage = async (
+  { routes, log }: RunCostsDependencies,
+  run: BilledRun,
+  { text = '', work }: Done,
+  upstream: Upstream | undefined,
+): Promise<TokenUsage | undefined> => {
+  if (outputTypeOf(run.endpoint) !== 'text' || isTestEndpoint(run.endpoint)) return undefined
+  const price = upstream && routes.priceListOf(run.endpoint, upstream)
+  const reported = price && work?.units && reportedTokens(price, work.units)
+  return reported ?? countTokens(await inputOf(log, run), text)
 }
 
 /** A run that ends. One that waits in the queue has not started. */

@@ -17,6 +17,7 @@ import type { Reads } from '../views/reads.ts'
 export interface ChargeStory {
   run: RunRow
   lines: StatementRow[]
+  /** The receipt of the debit, or of what the run did cost if the rest was released. */
   receipt: Receipt
   requestId: string | undefined
 }
@@ -50,13 +51,19 @@ export class Charges {
     const prefix = linesOfRun(accountId, runId)
     const entries = await reads.list('statement', 'byRun', { prefix, limit: MAX_CHARGE_LINES })
     const lines = entries.map(({ row }) => row)
-    return answer({ run, lines, ...(await this.#debitOf(accountId, runId, lines[0])) })
+    const debit = await this.#read(accountId, runId, 'debit', lines)
+    const { receipt } = lines.some(({ kind }) => kind === 'release')
+      ? await this.#read(accountId, runId, 'release', lines)
+      : debit
+    return answer({ run, lines, receipt, requestId: debit.requestId })
   }
 
-  async #debitOf(accountId: AccountId, runId: RunId, line: StatementRow | undefined) {
+  /** The receipt and the request in the event of a line. The log decides, since a view may be forged. */
+  async #read(accountId: AccountId, runId: RunId, kind: 'debit' | 'release', lines: StatementRow[]) {
+    const line = lines.find(each => each.kind === kind)
     const raw = line && (await this.#dependencies.log.readEvent(accountStream(accountId), line.revision))
     const event = raw && eventCodec.decode(raw)
-    if (event?.type !== 'CreditsDebited' || event.data.runId !== runId)
+    if (event?.type !== (kind === 'debit' ? 'CreditsDebited' : 'CreditsReleased') || event.data.runId !== runId)
       throw this.#dependencies.reads.missing('statement', linesOfRun(accountId, runId))
     return { receipt: event.data.receipt, requestId: event.metadata.requestId }
   }

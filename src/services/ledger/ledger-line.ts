@@ -57,6 +57,10 @@ export const quoteLine = (line: ReceiptLine, usdPerCreditMicros: number): QuoteL
       return line
     case 'multiplier':
       return { kind: 'multiplier', parameter: line.parameter, value: line.value, factor: fromMicros(line.factorMicros) }
+    case 'tokens': {
+      const { kind, tokens, count, perMillionMicros } = line
+      return { kind, tokens, count, credits_per_million: fromMicros(perMillionMicros) }
+    }
     case 'surcharge':
       return {
         kind: 'surcharge',

@@ -2,8 +2,9 @@ import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
-import { chooseEndpoint, drawSeed, hasTextTwice, interpretInput, placeIn } from '../../domain/catalog/inputs.ts'
+import { chooseEndpoint, drawSeed, interpretInput, placeIn, twiceIn } from '../../domain/catalog/inputs.ts'
 import { priceOf } from '../../domain/catalog/pricing.ts'
+import { usualTokens } from '../../domain/catalog/tokens.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Outbound } from '../../ports/outbound.ts'
@@ -30,13 +31,13 @@ const UNMET = 'cannot be honoured with the other values by any provider of this 
 /** When to ask again for a model that no provider serves. Only the operator can change that. */
 const UNSERVED_RETRY_MS = 60_000
 
-const TEXT_TWICE = 'means the same as text; send either prompt or text'
-
 /** A request with its endpoint and price. `input` is the client's as the endpoint's schema writes it, with defaults. */
 export interface PricedRequest extends Moded {
   endpoint: Endpoint
   input: Record<string, unknown>
   receipt: Receipt
+  /** The probable price, if tokens have a price. */
+  likelyMicros?: number | undefined
 }
 
 /** Checks and prices requests. */
@@ -72,10 +73,13 @@ export class Quotes {
     // Checks a copy, because the check fills in defaults.
     const { parametersSchema } = endpoint
     const input = interpretInput(JSON.parse(JSON.stringify(given)), parametersSchema)
-    const faults = offers.fill(endpoint, input).map(({ path, message }) => ({
-      path: placeIn(given, parametersSchema, path),
-      message: path === '/prompt' && hasTextTwice(given, parametersSchema) ? TEXT_TWICE : message,
-    }))
+    const faults = offers.fill(endpoint, input).map(({ path, message }) => {
+      const twice = twiceIn(given, parametersSchema, path.slice(1))
+      return {
+        path: placeIn(given, parametersSchema, path),
+        message: twice === undefined ? message : `means the same as ${twice}; send only one of them`,
+      }
+    })
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
     if (!routes.servesEndpoint(endpoint.id))
       return refuse('model_not_served', { endpoint: endpoint.id, retryAfterMs: UNSERVED_RETRY_MS })
@@ -89,9 +93,11 @@ export class Quotes {
     }
     const unusable = await inputFiles.check(caller, input)
     if (unusable) return unusable
-    const priced = priceOf(endpoint.pricing, input, usdPerCreditMicros)
+    const { pricing } = endpoint
+    const priced = priceOf(pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
-    return answer({ endpoint, input, receipt, ...mode })
+    const likely = pricing.tokens && priceOf(pricing, input, usdPerCreditMicros, usualTokens(input))
+    return answer({ endpoint, input, receipt, likelyMicros: likely?.totalMicros, ...mode })
   }
 
   /**

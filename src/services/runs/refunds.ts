@@ -92,6 +92,8 @@ export class Refunds {
         const event = eventCodec.decode(raw)
         if (event.type === 'CreditsDebited' && event.data.runId === runId)
           charge = { chargedMicros: event.data.amountMicros, refundedMicros: 0, debit: debitOf(event, state) }
+        if (event.type === 'CreditsReleased' && event.data.runId === runId && charge)
+          charge.chargedMicros -= event.data.amountMicros
         if (event.type === 'CreditsRefunded' && event.data.runId === runId && charge)
           charge.refundedMicros += event.data.amountMicros
       }

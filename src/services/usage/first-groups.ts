@@ -2,7 +2,7 @@ import { type UsagePart, usagePlace } from '../../../projections/usage.ts'
 import type { UsageRow } from '../../../schemas/views.ts'
 
 /** The sum of some rows, with the parts by which they were grouped. */
-export type UsageCounts = Pick<UsageRow, 'runs' | 'failures' | 'chargedMicros' | 'refundedMicros'> &
+export type UsageCounts = Pick<UsageRow, 'runs' | 'failures' | 'chargedMicros' | 'refundedMicros' | 'releasedMicros'> &
   Partial<Pick<UsageRow, 'day' | 'model' | 'keyId' | 'label'>>
 
 interface Group {
@@ -55,7 +55,7 @@ export class FirstGroups {
   }
 }
 
-const empty: UsageCounts = { runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0 }
+const empty: UsageCounts = { runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0, releasedMicros: 0 }
 
 const partsOf = ({ day, model, keyId, label }: UsageRow, parts: readonly UsagePart[]): Partial<UsageCounts> => ({
   ...(parts.includes('day') && { day }),
@@ -70,4 +70,5 @@ const plus = (counts: UsageCounts, row: UsageRow): UsageCounts => ({
   failures: counts.failures + row.failures,
   chargedMicros: counts.chargedMicros + row.chargedMicros,
   refundedMicros: counts.refundedMicros + row.refundedMicros,
+  releasedMicros: counts.releasedMicros + row.releasedMicros,
 })

@@ -154,7 +154,8 @@ export const daysOf = (
 
 /** The API form of a group, with the requested parts. */
 export const usageItem = (counts: UsageCounts, groupBy: readonly UsagePart[]): UsageItem => {
-  const { day, model = null, keyId = null, label = null, runs, failures, chargedMicros, refundedMicros } = counts
+  const { day, model = null, keyId = null, label = null, runs, failures } = counts
+  const { chargedMicros, refundedMicros, releasedMicros } = counts
   return {
     object: 'usage',
     ...(groupBy.includes('day') && day !== undefined && { day }),
@@ -165,6 +166,7 @@ export const usageItem = (counts: UsageCounts, groupBy: readonly UsagePart[]): U
     failures,
     credits_charged: fromMicros(chargedMicros),
     credits_refunded: fromMicros(refundedMicros),
-    credits: fromMicros(chargedMicros - refundedMicros),
+    credits_released: fromMicros(releasedMicros),
+    credits: fromMicros(chargedMicros - refundedMicros - releasedMicros),
   }
 }

@@ -86,6 +86,8 @@ export const describeFamilyFault = (fault: FamilyFault): string => {
       return `${id}: ${fault.parameter} affects the price and so needs an enum, bounds or the type boolean`
     case 'price_combinations':
       return `${id}: the parameters that affect its price have more than ${fault.limit} combinations of values`
+    case 'price_missing':
+      return `${id}: a run could cost nothing; give it a base price or prices for tokens`
     case 'price_too_high':
       return `${id}: its highest price is too large to represent exactly`
   }

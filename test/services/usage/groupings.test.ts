@@ -100,7 +100,8 @@ const older = (event: AccountEvent): AccountEvent => {
 /** The groups according to the events alone, as somebody would add them up by hand. */
 const naive = (events: Recorded[], parts: UsagePart[], from: string, to: string): UsageCounts[] => {
   const groups = new Map<string, UsageCounts>()
-  if (parts.length === 0) groups.set('', { runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0 })
+  if (parts.length === 0)
+    groups.set('', { runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0, releasedMicros: 0 })
   const debits = new Map<string, Partial<UsageCounts>>()
   events.forEach(({ type, data, metadata }, index) => {
     if (type !== 'CreditsDebited' && type !== 'CreditsRefunded') return
@@ -117,7 +118,7 @@ const naive = (events: Recorded[], parts: UsagePart[], from: string, to: string)
     const { model, keyId, label: labelled } = facts as Partial<UsageCounts>
     const place = usagePlace({ day, model, keyId, label: labelled } as never, parts)
     const known: UsageCounts = groups.get(place) ?? {
-      ...{ runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0 },
+      ...{ runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0, releasedMicros: 0 },
       ...(parts.includes('day') && { day }),
       ...(parts.includes('model') && model !== undefined && { model }),
       ...(parts.includes('key') && keyId !== undefined && { keyId }),

@@ -12,21 +12,27 @@ export const versionFor = (parameters: Record<string, unknown>): ApiVersion =>
 
 /**
  * The request of https://platform.claude.com/docs/en/api/messages. The parameters are those of the API, except that a
- * `prompt`, with an optional `image`, replaces `messages`.
+ * `prompt`, with an optional `image`, may replace `messages`, and that these may have the role `system`.
  */
 export const toRequest = (
   model: string,
-  { prompt, image, system, ...rest }: Record<string, unknown>,
+  { prompt, image, system, messages: said, ...rest }: Record<string, unknown>,
 ): Anthropic.MessageCreateParamsNonStreaming => {
   const text = prompt as string
   const content = image === undefined ? text : [image as Anthropic.ImageBlockParam, { type: 'text' as const, text }]
+  const messages = (said ?? [{ role: 'user', content }]) as Message[]
+  const instructions = [system, ...messages.filter(isInstruction).map(message => message.content)].filter(Boolean)
   return {
-    messages: [{ role: 'user', content }],
+    messages: messages.filter(message => !isInstruction(message)) as Anthropic.MessageParam[],
     ...(rest as { max_tokens: number }),
-    ...(system !== '' && { system: system as string }),
+    ...(instructions.length > 0 && { system: instructions.join('\n\n') }),
     model,
   }
 }
+
+type Message = Omit<Anthropic.MessageParam, 'role'> & { role: string }
+
+const isInstruction = ({ role }: Message) => role === 'system'
 
 export const toImageBlock = ({ mimeType, bytes }: InputMedia, files: LargeFiles): Anthropic.ImageBlockParam => ({
   type: 'image',

@@ -30,8 +30,8 @@ const FORBIDDEN =
   /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/
 
 /**
- * https://ai.google.dev/api/generate-content: `contents`, which may be a text preceded by an `image`, and `config`, as
- * in the vendor's client. `count` is not part of the API: it makes this many paid calls at once.
+ * https://ai.google.dev/api/generate-content: `contents`, which may be a text preceded by an `image`, or `messages`,
+ * and `config`, as in the vendor's client. `count` is not part of the API: it makes this many paid calls at once.
  */
 export const generateContent = async (
   dependencies: VendorDependencies,
@@ -81,15 +81,22 @@ interface Body {
   generationConfig: GenerateContentConfig
 }
 
-const toBody = ({ contents, image, config = {} }: Record<string, unknown>): Body => {
+const toBody = ({ contents, image, messages, config = {} }: Record<string, unknown>): Body => {
   const { systemInstruction, safetySettings, tools, ...generationConfig } = config as GenerateContentConfig
   const prompt: Part = { text: contents as string }
+  const said = (messages ?? []) as { role: string; content: string }[]
+  const instructions = [
+    ...(systemInstruction ? [{ text: systemInstruction as string }] : []),
+    ...said.filter(({ role }) => role === 'system').map(({ content }) => ({ text: content })),
+  ]
   return {
-    contents: [{ role: 'user', parts: image ? [image, prompt] : [prompt] }],
+    contents: messages
+      ? said
+          .filter(({ role }) => role !== 'system')
+          .map(({ role, content }) => ({ role: role === 'assistant' ? 'model' : 'user', parts: [{ text: content }] }))
+      : [{ role: 'user', parts: image ? [image as Part, prompt] : [prompt] }],
     // The API refuses an empty instruction.
-    ...(systemInstruction && {
-      systemInstruction: { role: 'user', parts: [{ text: systemInstruction as string }] },
-    }),
+    ...(instructions.length > 0 && { systemInstruction: { role: 'user', parts: instructions } }),
     safetySettings,
     tools,
     generationConfig,

@@ -60,14 +60,14 @@ const mimeTypes: Record<NonNullable<OpenAI.Audio.SpeechCreateParams['response_fo
 }
 
 /**
- * https://platform.openai.com/docs/api-reference/chat/create, which every compatible server has. `prompt` and
- * `instructions` replace the messages.
+ * https://platform.openai.com/docs/api-reference/chat/create, which every compatible server has. A `prompt` replaces
+ * the messages, and `instructions` come before them.
  */
-export const answerChat: Operation = async (api, { prompt, instructions, ...parameters }) => {
-  const messages: OpenAI.ChatCompletionMessageParam[] = [
-    ...(instructions ? [{ role: 'system' as const, content: instructions as string }] : []),
-    { role: 'user', content: prompt as string },
-  ]
+export const answerChat: Operation = async (api, { prompt, messages: said, instructions, ...parameters }) => {
+  const messages = [
+    ...(instructions ? [{ role: 'system', content: instructions }] : []),
+    ...((said as object[] | undefined) ?? [{ role: 'user', content: prompt }]),
+  ] as OpenAI.ChatCompletionMessageParam[]
   const body: OpenAI.ChatCompletionCreateParamsNonStreaming = { messages, ...(parameters as { model: string }) }
   return outcomeOf(await requestJson<OpenAI.ChatCompletion>(api, '/chat/completions', body))
 }
