@@ -90,8 +90,10 @@ export const RunArguments = Closed({
   run_id: about(Type.String(), 'The run_id, or the same ID written as a UUID.', 'run_01m7z4hp40enbs019v3tcadvdx'),
 })
 
+const { stream: _, ...runProperties } = RunRequest.properties
+
 export const RunModelArguments = Closed({
-  ...RunRequest.properties,
+  ...runProperties,
   idempotency_key: Type.Optional(
     about(
       Type.String({ pattern: `^${IDEMPOTENCY_KEY}$` }),

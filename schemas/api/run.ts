@@ -65,6 +65,16 @@ export const RunRequest = Closed({
   ),
   metadata: Type.Optional(Metadata),
   label: Type.Optional(RunLabel),
+  stream: Type.Optional(
+    about(
+      Type.Boolean({ default: false }),
+      [
+        'For text models: `true` streams the answer as server-sent events. `delta` events hold `{ "text": … }`, the',
+        'further text, and a `run` event at the end holds the run. `Accept: text/event-stream` has the same effect.',
+      ].join(' '),
+      true,
+    ),
+  ),
 })
 export type RunRequest = Static<typeof RunRequest>
 

@@ -19,7 +19,7 @@ export const priceRule = (
   baseMicros: toMicros(baseCredits),
   quantities: quantities ?? [],
   multipliers: mapValues(multipliers ?? {}, table => mapValues(table, toMicros)),
-  ...(tokens && { tokens: mapValues({ cached_input: tokens.input, thinking: tokens.output, ...tokens }, toMicros) }),
+  ...(tokens && { tokens: mapValues(allOf(tokens), toMicros) }),
   surcharges: surcharges ?? [],
 })
 
@@ -31,6 +31,11 @@ export const surcharge = (
 ): PriceRule['surcharges'][number] => ({
   when: { parameter, equals },
   usdMicros: toMicros(usd),
+})
+
+/** A kind without a price of its own is input or output. */
+const allOf = ({ input, output, cached_input = input, thinking = output }: NonNullable<Terms['tokens']>) => ({
+  ...{ input, cached_input, output, thinking },
 })
 
 const mapValues = <Name extends string, From, To>(table: Record<Name, From>, change: (value: From) => To) =>

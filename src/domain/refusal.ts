@@ -202,6 +202,8 @@ export interface RunRefusals {
   /** `parameter` holds a URL whose host is literally not public. */
   address_not_public: { parameter: UrlParameter | FileParameter }
   file_url_invalid: { parameter: FileParameter; fault: HttpUrlFault }
+  /** The result of the endpoint is not text. */
+  stream_not_offered: { endpoint: string }
   idempotency_mismatch: object
   /** The account has had its test runs of this UTC day. */
   too_many_test_runs: { limit: number; retryAfterMs: number }

@@ -54,6 +54,15 @@ t.test('with a factor, no run sells for less than that on the list price of whic
   t.ok(compared > 500)
 })
 
+t.test('a factor on a text model is one on the list price of each token', async t => {
+  const ratesAt = (environment: Record<string, string>) =>
+    at(environment).find(({ id }) => id === 'gpt-6-1-terra')?.endpoints[0]?.pricing.tokens
+  const credits = 1_000_000
+  const doubled = { input: 250 * credits, cached_input: 10 * credits, output: 1000 * credits, thinking: 1000 * credits }
+  t.same(ratesAt({ MARK_UP: '2' }), doubled, 'with the price of input that is written into the cache')
+  t.same(ratesAt({ MARK_UP: '1', USD_PER_CREDIT: '0.005' }), doubled)
+})
+
 t.test('only providers that have a key count', async t => {
   // Replicate has a list price of FLUX.2 [flex], and fal has none.
   t.equal(baseOf(at({ MARK_UP: '2', REPLICATE_API_TOKEN: 'r8_x' }), 'flux-2-flex'), 12_000_000)
@@ -65,7 +74,7 @@ t.test('the prices of the specification are fixed, and a factor that cannot appl
   for (const [value, told] of [
     ['nano-banana-2=2', /nano-banana-2, whose price is fixed/],
     ['nope=2', /nope, which is not a family/],
-    ['claude-haiku-4-5=2', /list prices depend on more than the request/],
+    ['gpt-image-2-6=2', /list prices depend on more than the request/],
     ['0', /MARK_UP/],
     ['0.00', /MARK_UP/],
     ['1,5', /MARK_UP/],

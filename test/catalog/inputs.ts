@@ -22,11 +22,20 @@ export const filler = (schema: ParametersSchema): ((input: Input) => Input) => {
 }
 
 /** Valid inputs with random subsets of the optional parameters. */
-export const inputsOf = ({ properties, required }: ParametersSchema): fc.Arbitrary<Input> =>
-  fc.record(Object.fromEntries(Object.entries(properties).map(([name, declared]) => [name, valuesOf(declared)])), {
-    requiredKeys: required ?? [],
-    noNullPrototype: true,
-  }) as fc.Arbitrary<Input>
+export const inputsOf = ({ properties, required = [], oneOf = [] }: ParametersSchema): fc.Arbitrary<Input> => {
+  const alternatives = oneOf.flatMap(({ required: names }) => names)
+  const inputWith = (alternative?: string) => {
+    const names = Object.keys(properties).filter(name => name === alternative || !alternatives.includes(name))
+    return fc.record(
+      Object.fromEntries(names.map(name => [name, valuesOf(properties[name] as Record<string, unknown>)])),
+      {
+        requiredKeys: alternative === undefined ? required : [...required, alternative],
+        noNullPrototype: true,
+      },
+    ) as fc.Arbitrary<Input>
+  }
+  return alternatives.length > 0 ? fc.oneof(...alternatives.map(inputWith)) : inputWith()
+}
 
 const valuesOf = (declared: Record<string, unknown>): fc.Arbitrary<unknown> => {
   if (Array.isArray(declared['enum'])) return fc.constantFrom(...declared['enum'])
@@ -42,6 +51,10 @@ const valuesOf = (declared: Record<string, unknown>): fc.Arbitrary<unknown> => {
       return fc.double({ min: minimum, max: maximum, noNaN: true })
     case 'string':
       return fc.string({ minLength: Number(declared['minLength'] ?? 0), maxLength: Number(declared['maxLength']) })
+    case 'array':
+      return fc.array(valuesOf(declared['items'] as Record<string, unknown>), { minLength: 1, maxLength: 3 })
+    case 'object':
+      return inputsOf(declared as unknown as ParametersSchema)
     default:
       throw new Error(`no values are known of ${JSON.stringify(declared)}`)
   }

@@ -13,7 +13,7 @@ const mayStayUnset = new Map([
 ])
 
 t.test('schemas are JSON Schema 2020-12, and strict', async t => {
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { uri: true } })
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, formats: { uri: true } })
   for (const [, { id, parametersSchema }] of endpoints) {
     const document = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...parametersSchema }
     t.ok(ajv.validateSchema(document), `${id} ${ajv.errorsText()}`)
@@ -36,6 +36,7 @@ t.test('each parameter has bounds', async t => {
         string: ['minLength', 'maxLength'],
         integer: ['minimum', 'maximum'],
         number: ['minimum', 'maximum'],
+        array: ['minItems', 'maxItems'],
       }
       const needed = declared['enum'] || declared['type'] === 'boolean' ? [] : bounds[declared['type'] as 'string']
       for (const bound of needed) t.type(declared[bound], 'number', `${id} ${name} ${bound}`)
@@ -45,7 +46,9 @@ t.test('each parameter has bounds', async t => {
 t.test('an optional parameter has a default, and its default is valid', async t => {
   for (const [family, { id, parametersSchema }] of endpoints)
     for (const [name, declared] of Object.entries(parametersSchema.properties)) {
-      const mayBeUnset = ['seed', 'end_image_url', ...(mayStayUnset.get(family.id) ?? [])].includes(name)
+      const alternatives = parametersSchema.oneOf?.flatMap(({ required }) => required) ?? []
+      const unset = ['seed', 'end_image_url', ...alternatives, ...(mayStayUnset.get(family.id) ?? [])]
+      const mayBeUnset = unset.includes(name)
       const hasNone = parametersSchema.required?.includes(name) || mayBeUnset
       t.equal(declared['default'] === undefined, hasNone, `${id} ${name}`)
       if (!hasNone) t.same(compileCheck(declared)(declared['default']), [], `${id} ${name}`)
@@ -59,8 +62,11 @@ t.test('prompts are required, images for image-to-*, and videos for video-to-*',
     const files = kind.startsWith('i2') ? ['image_url'] : kind.startsWith('v2') ? ['video_url'] : []
     for (const name of ['image_url', 'video_url'])
       t.equal(name in parametersSchema.properties, files.includes(name), `${id} ${name}`)
-    const required = speaks ? ['text'] : ['prompt', ...files]
+    const isText = kind === 't2t'
+    const required = speaks ? ['text'] : isText ? [] : ['prompt', ...files]
     t.same(parametersSchema.required, required, id)
+    const alternatives = isText ? [{ required: ['prompt'] }, { required: ['messages'] }] : undefined
+    t.same(parametersSchema.oneOf, alternatives, id)
   }
 })
 
@@ -104,7 +110,7 @@ t.test('the examples are valid: the first is minimal, the second has most parame
     const check = compileCheck(parametersSchema)
     for (const example of examples) t.same(check(example), [], id)
     const [least, most] = examples as [Input, Input]
-    t.same(Object.keys(least), required, id)
+    t.same(Object.keys(least), parametersSchema.oneOf ? ['prompt'] : required, id)
     t.ok(Object.keys(most).length > Object.keys(properties).length / 2, id)
     t.equal(examples.length, 2, id)
   }

@@ -80,11 +80,26 @@ const known: [endpoint: string, input: Input, credits: number][] = [
   ['minimax-speech-2-6-t2a', {}, 10],
   ['lyria-2-t2a', {}, 6],
   ['stable-audio-2-5-t2a', { duration: 1 }, 20],
-  ['gpt-6-1-terra-t2t', {}, 2.88],
-  ['gpt-6-1-terra-t2t', { max_output_tokens: 16_384, reasoning_effort: 'high' }, 15.36],
-  ['claude-haiku-4-5-t2t', {}, 2.4],
-  ['gemini-3-flash-t2t', { max_output_tokens: 1024, thinking_level: 'minimal' }, 0.35],
 ]
+
+// Credits for a million tokens: input, cached input, output and thoughts.
+const rates: [endpoint: string, ...rates: number[]][] = [
+  ['gpt-6-1-terra-t2t', 150, 6, 600, 600],
+  ['claude-haiku-4-5-t2t', 120, 120, 600, 600],
+  ['gemini-3-flash-t2t', 60, 60, 360, 360],
+]
+
+t.test('a run of a text model costs at most a token for each byte of its input, and the longest answer', async t => {
+  for (const [id, input, cached, output, thinking] of rates) {
+    const [, endpoint] = endpoints.find(([, endpoint]) => endpoint.id === id) as (typeof endpoints)[number]
+    const { tokens } = endpoint.pricing
+    t.same(tokens && Object.values(tokens).map(fromMicros), [input, cached, output, thinking], id)
+    const filled = filler(endpoint.parametersSchema)({ prompt: 'é'.repeat(1000), max_output_tokens: 2000 })
+    const atLeast = (2000 * Number(input) + 2000 * Number(output)) / 1_000_000
+    const total = fromMicros(totalOf(endpoint)(filled))
+    t.ok(total > atLeast && total < atLeast + 0.06, `${id}: ${total}, and ${atLeast} without the rest of the input`)
+  }
+})
 
 t.test('a run costs what was computed by hand', async t => {
   for (const [id, input, credits] of known) {
@@ -92,7 +107,7 @@ t.test('a run costs what was computed by hand', async t => {
     const total = totalOf(endpoint)({ ...smallest(endpoint), ...input })
     t.equal(fromMicros(total), credits, `${id} ${JSON.stringify(input)}`)
   }
-  const listed = new Set(['nano-banana-2-t2i', ...known.map(([id]) => id)])
+  const listed = new Set(['nano-banana-2-t2i', ...[...known, ...rates].map(([id]) => id)])
   const others = endpoints.filter(([, { id }]) => !listed.has(id))
   t.same(others, [], 'the list is complete, except for a family with its own table beside the evaluator')
 })
@@ -113,7 +128,7 @@ t.test('every price is a positive whole number of microcredits within the publis
 })
 
 t.test('both ends of the published range are actual prices', async t => {
-  for (const [, endpoint] of endpoints)
+  for (const [, endpoint] of endpoints.filter(([, { pricing }]) => !pricing.tokens))
     t.same(
       priceRange(endpoint.pricing, endpoint.parametersSchema, CENT),
       {

@@ -247,16 +247,19 @@ t.test('a test key finds its deliveries at once, and no ID of the many live runs
 
 t.test('the ledger, the usage and the balance are those of live mode', async t => {
   const { live, test } = await openBoth()
-  const { credits_charged } = (await live.run(text)).body
+  const { credits_charged, credits_released = 0 } = (await live.run(text)).body
+  const cost = credits_charged - credits_released
   for (let run = 0; run < 3; run++) await test.run(text)
-  t.equal(await live.balance(), 1000 - credits_charged)
-  t.equal(await test.balance(), 1000 - credits_charged)
+  t.equal(await live.balance(), 1000 - cost)
+  t.equal(await test.balance(), 1000 - cost)
   const { data } = (await live.send<LedgerList>('/v1/ledger')).body
   t.same(
     data.map(({ kind }) => kind),
-    ['debit', 'grant'],
+    ['release', 'debit', 'grant'],
   )
-  t.match((await live.send<UsageList>('/v1/usage')).body.data, [{ runs: 1, credits_charged }])
+  t.match((await live.send<UsageList>('/v1/usage')).body.data, [
+    { runs: 1, credits_charged, credits_released, credits: cost },
+  ])
   t.same((await test.send<LedgerList>('/v1/ledger')).body.data, [])
   t.equal((await test.send('/v1/ledger/export')).text, '')
   t.same((await test.send<UsageList>('/v1/usage')).body.data, [])

@@ -197,7 +197,8 @@ t.test('accounts go on in the present format, and every chain holds over both', 
 
   const fresh = await bobs.run({ model: 'claude-haiku-4-5', input: { prompt: 'hello' } })
   t.match(fresh, { status: 200, body: { status: 'completed' } })
-  const bobMicros = bob.balanceMicros - toMicros(fresh.body.credits_charged)
+  const bobMicros =
+    bob.balanceMicros - toMicros(fresh.body.credits_charged) + toMicros(fresh.body.credits_released ?? 0)
   t.ok(bobMicros < bob.balanceMicros)
   t.equal(await bobs.balance(), fromMicros(bobMicros))
 

@@ -89,6 +89,7 @@ const samples: Refusals = {
   run_not_started: {},
   run_already_submitted: {},
   run_not_ended: {},
+  stream_not_offered: { endpoint: 'nano-banana-2-t2i' },
   webhook_not_found: {},
   webhook_not_pending: {},
   webhook_pending: {},

@@ -13,6 +13,10 @@ export const disconnectSignal = (ctx: Context): AbortSignal => {
   return disconnected.signal
 }
 
+/** Cancels a run that nobody waits for any more. It goes on if that is not possible now. */
+export const cancelWhen = (signal: AbortSignal, cancel: () => Promise<unknown>) =>
+  signal.addEventListener('abort', () => void cancel().catch(() => undefined), { once: true })
+
 /** The client of a request, for work that is done in turns. */
 export const waitingClient = (ctx: Context): WaitingClient => ({
   nextTurn: ctx.state.nextTurn,

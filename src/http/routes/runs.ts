@@ -12,7 +12,9 @@ import type { RunRow } from '../../../schemas/views.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { idempotencyKey, type WaitPreference, waitPreference } from '../answers/headers.ts'
-import { disconnectSignal, waitingClient } from '../connections/disconnect.ts'
+import { asksForStream } from '../answers/streams.ts'
+import { answerText, frame, type TextFrames } from '../answers/text-stream.ts'
+import { cancelWhen, disconnectSignal, waitingClient } from '../connections/disconnect.ts'
 import type { Context } from '../context.ts'
 import type { RouteDependencies } from '../dependencies.ts'
 import { route } from '../route.ts'
@@ -42,6 +44,8 @@ const runModel = route({
   description: [
     'The response to a run of images, short text or speech has the result, if it takes at most a minute.',
     'The response to a run of video or music is 202: poll the run for its result.',
+    'Text models stream their answer with `stream: true`. A client that leaves such a stream cancels the run, unless it',
+    'sent an `Idempotency-Key` or `Prefer: respond-async`.',
     'Credits are debited when the run is accepted, and refunded in full if it fails.',
     '`dry_run=true` returns the price without running or charging anything.',
     'With a test key, the sandbox does the run, and nothing is charged.',
@@ -71,13 +75,18 @@ const runModel = route({
     202: { ...unfinishedRun, headers: { ...unfinishedRun.headers, ...runHeaders } },
   },
   errors: ['invalid_input', 'insufficient_credits', 'budget_exceeded', 'model_not_found', 'idempotency_mismatch'],
-  serve: async (ctx, { runs, present }, { query, json: request }) => {
+  serve: async (ctx, dependencies, { query, json: request }) => {
     const { caller } = ctx.state
+    const { runs, present } = dependencies
     if (query.dry_run) {
       ctx.body = present.quote(unwrap(await runs.quoteRun(caller, request)))
       return
     }
     const preference = waitPreference(ctx)
+    if (request.stream || asksForStream(ctx)) {
+      const isAnswered = await streamRun(ctx, dependencies, request, preference)
+      if (isAnswered) return
+    }
     const { waitMs } = preference
     const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
     const { row, input, replayed } = unwrap(await runs.createRun(caller, request, options))
@@ -179,6 +188,36 @@ const inFull = async ({ runs, present }: RouteDependencies, ctx: Context, row: R
     input: unwrap(await runs.readInput(caller, row)),
     warnings: unwrap(await runs.readWarnings(caller, row)),
   })
+}
+
+/**
+ * Streams the text of a run. Resolves to false, and does nothing, if a client only accepts streams beside other types and
+ * the model has none. A run that fails before there is any text is answered like any other.
+ */
+const streamRun = async (
+  ctx: Context,
+  { runs, present, streams }: RouteDependencies,
+  request: RunRequest,
+  preference: WaitPreference,
+): Promise<boolean> => {
+  const { caller } = ctx.state
+  streams.open(ctx)
+  const key = idempotencyKey(ctx)
+  const created = await runs.streamRun(caller, request, { idempotencyKey: key })
+  if (!request.stream && 'refuse' in created && created.refuse.code === 'stream_not_offered') return false
+  const run = unwrap(created)
+  if (run.replayed) ctx.set('Idempotent-Replayed', 'true')
+  const signal = disconnectSignal(ctx)
+  if (key === undefined && !preference.respondsAsync)
+    cancelWhen(signal, () => runs.cancelRun(caller, run.row.runId, {}))
+  const shown = (row: RunRow) => present.run(row, { input: run.input })
+  const frames: TextFrames = {
+    piece: text => frame({ text }, { event: 'delta' }),
+    end: row => frame(shown(row), { event: 'run', id: row.revision }),
+  }
+  const failed = await answerText(ctx, run, frames, signal)
+  if (failed) ctx.body = shown(failed)
+  return true
 }
 
 const answerRun = (ctx: Context, { status, runId }: RunRow, shown: Run, preference: WaitPreference) => {

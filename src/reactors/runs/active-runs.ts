@@ -14,7 +14,7 @@ import type { AccountMailboxes } from '../../services/accounts/account-mailboxes
 import type { CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import { type ProviderRoute, type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import type { RunProgress } from '../../services/runs/run-reads.ts'
-import type { RunToDo, Starter } from '../../services/runs/runs.ts'
+import type { RunText, RunToDo, Starter } from '../../services/runs/runs.ts'
 import type { Reads } from '../../services/views/reads.ts'
 import { withinTime } from '../../time/timers.ts'
 import { Leases } from '../leases.ts'
@@ -62,6 +62,7 @@ export class ActiveRuns implements Starter {
   readonly #jobs: Jobs
   readonly #working = new Map<RunId, Working>()
   readonly #progress = new Subject<RunProgress>()
+  readonly texts = new Subject<RunText>()
   readonly #lastCall = new AbortController()
   /** Only processes with the reactor role work on runs; others leave them in the queue. */
   #isAccepting = false
@@ -115,6 +116,10 @@ export class ActiveRuns implements Starter {
     await this.#jobs.stop(stopped)
     await all
     await this.leases.stop()
+  }
+
+  textOf(): string {
+    return ''
   }
 
   hasRun(runId: RunId): boolean {

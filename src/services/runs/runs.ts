@@ -1,4 +1,16 @@
-import { catchError, EMPTY, exhaustMap, filter, interval, type Observable, takeUntil } from 'rxjs'
+import {
+  catchError,
+  defer,
+  EMPTY,
+  exhaustMap,
+  filter,
+  interval,
+  map,
+  merge,
+  type Observable,
+  of,
+  takeUntil,
+} from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
@@ -7,6 +19,7 @@ import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
 import type { LimitPair } from '../../domain/account/state.ts'
+import { outputTypeOf } from '../../domain/catalog/family.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/hash-chain.ts'
@@ -35,6 +48,8 @@ export interface RunOptions {
   waitMs?: number | undefined
   /** Returns a signal that ends only the wait, when the client has disconnected. */
   disconnected?: (() => AbortSignal) | undefined
+  /** Whether the text is wanted as it arrives. */
+  streams?: boolean
 }
 
 /** Executes runs: see `src/reactors/runs/active-runs.ts`. */
@@ -49,6 +64,16 @@ export interface Starter {
   waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined
   /** Starts the work of a run whose start is durable, on its reserved route. Resolves to the events that ended it. */
   beginRun(run: RunToDo, route: ProviderRoute): Promise<Recorded<AccountEvent>[]>
+  /** Emits all of the text of a run that this process works on, each time that more has arrived. */
+  readonly texts: Observable<RunText>
+  /** The text of such a run so far. */
+  textOf(runId: RunId): string
+}
+
+/** The text of a run so far. */
+export interface RunText {
+  runId: RunId
+  text: string
 }
 
 /** A run to submit to a provider. */
@@ -57,6 +82,8 @@ export type RunToDo = Omit<
   'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'queuedRevision' | 'webhookUrl' | 'upstream'
 > & {
   input: Record<string, unknown>
+  /** Whether somebody wants the text as it arrives. */
+  streams?: boolean
 }
 
 /** The current state of a run, with its input. `replayed` if an earlier, equal request created it. */
@@ -66,6 +93,9 @@ export interface RunResult extends RunWithInput {
 
 /** How long a request waits for a sync run if the client sets no limit. */
 const SYNC_WAIT_MS = 60_000
+
+/** Longer than any run may take. */
+const FOREVER_MS = 24 * 60 * 60 * 1000
 
 /** How long a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
@@ -103,6 +133,14 @@ export interface FollowedRun {
   progress: Observable<number>
 }
 
+/** A run whose text is wanted as it arrives. */
+export interface StreamedRun extends RunResult {
+  /** Emits all of the text so far, each time that more has arrived, while this process works on the run. */
+  texts: Observable<string>
+  /** Resolves to the run once it has ended, or to its state when the signal aborts. Rejects with Unavailable. */
+  ended(signal: AbortSignal): Promise<RunRow>
+}
+
 /** Prices, runs, shows and cancels runs. */
 export class Runs {
   readonly #dependencies: Dependencies
@@ -110,6 +148,7 @@ export class Runs {
   readonly permissions = {
     quoteRun: 'read',
     createRun: 'write',
+    streamRun: 'write',
     cancelRun: 'write',
     findRun: 'read',
     readInput: 'read',
@@ -154,6 +193,26 @@ export class Runs {
     return this.#acceptRun(caller, priced.value, request, { ...options, idempotency })
   }
 
+  /** Runs a text model. Returns as soon as the run is accepted. Refuses models whose result is not text. */
+  async streamRun(
+    caller: AccountCaller,
+    given: RunRequest,
+    options: Omit<RunOptions, 'waitMs' | 'streams'>,
+  ): Promise<Answer<StreamedRun>> {
+    const { starter, runReads } = this.#dependencies
+    const created = await this.createRun(caller, given, { ...options, waitMs: 0, streams: true })
+    if ('refuse' in created) return created
+    const { row } = created.value
+    const { runId } = row
+    const soFar = defer(() => of(starter.textOf(runId)))
+    const more = starter.texts.pipe(filter(report => report.runId === runId)).pipe(map(({ text }) => text))
+    return answer({
+      ...created.value,
+      texts: merge(soFar, more),
+      ended: signal => runReads.whenEnded(row, FOREVER_MS, signal),
+    })
+  }
+
   /** Reserves a route for a sync run, appends the run with its debit, and returns its state when the wait ends. */
   async #acceptRun(
     caller: AccountCaller,
@@ -168,6 +227,8 @@ export class Runs {
     const { idempotency } = options
     const { endpoint, receipt } = priced
     const { timeoutMs, retry } = endpoint
+    if (options.streams && outputTypeOf(endpoint.id) !== 'text')
+      return refuse('stream_not_offered', { endpoint: endpoint.id })
     const runId = newRunId(random)
     const input = quotes.withSeed(priced, runId)
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
@@ -201,7 +262,8 @@ export class Runs {
     if (outcome.repeatOf) return this.#replay(caller, outcome.repeatOf as RunId, options)
 
     const row = fold(runView, outcome.accept) as RunRow
-    const toDo = { ...run, ...mode, accountId, startedAt: row.startedAt as string }
+    const { streams = false } = options
+    const toDo = { ...run, ...mode, accountId, startedAt: row.startedAt as string, ...(streams && { streams }) }
     return accepted(await (route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)), input)
   }
 
@@ -361,8 +423,11 @@ export class Runs {
   }
 }
 
-/** Parameters may be null, and are then left out. Requests that differ only in that are the same. */
-const normal = (request: RunRequest): RunRequest => ({ ...request, input: withoutNulls(request.input) })
+/** Parameters may be null, and are then left out. Requests that differ only in that, or in the form of the answer, are the same. */
+const normal = ({ stream: _, ...request }: RunRequest): RunRequest => ({
+  ...request,
+  input: withoutNulls(request.input),
+})
 
 const accepted = (row: RunRow, input: Record<string, unknown>) => answer({ row, input, replayed: false })
 

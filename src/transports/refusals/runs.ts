@@ -49,6 +49,11 @@ export const runs = {
     message: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
     details: ({ parameter, fault }) => ({ errors: [{ path: `/input/${parameter}`, message: urlFaults[fault] }] }),
   },
+  stream_not_offered: {
+    api: 'invalid_request',
+    message: ({ endpoint }) => `${endpoint} does not stream. Only models with text as output do; leave out stream.`,
+    details: () => ({ errors: [{ path: '/stream', message: 'is only for models with text as output' }] }),
+  },
   idempotency_mismatch: {
     api: 'idempotency_mismatch',
     message: () =>
