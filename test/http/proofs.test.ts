@@ -72,7 +72,7 @@ t.test('a read key gets a proof of each event but those with an address that it 
   })
   t.same(
     ofRun.map(({ type }) => type),
-    ['CreditsDebited', 'RunStarted', 'RunCompleted'],
+    ['CreditsDebited', 'RunStarted', 'CreditsReleased', 'RunCompleted'],
   )
   for (const { id, type } of ofRun) {
     const path = `/v1/ledger/proof?event=${id}`

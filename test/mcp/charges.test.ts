@@ -29,6 +29,7 @@ t.test('a charge is explained by its price, its lines of the ledger, and its sta
     status: 'completed',
     credits_charged: 31.5,
     credits_refunded: 0,
+    credits_released: 0,
     credits: 31.5,
     price: [
       { step: 'base price', credits: '10' },
