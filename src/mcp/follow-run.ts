@@ -1,4 +1,4 @@
-import type { Subscription } from 'rxjs'
+import { Subscription } from 'rxjs'
 import { hasEnded } from '../../projections/runs.ts'
 import type { RunRow } from '../../schemas/views.ts'
 import { Unavailable } from '../ports/faults.ts'
@@ -8,17 +8,24 @@ import type { Call, Notify } from './tool.ts'
 /** How often a client gets a notification while nothing changes. */
 const HEARTBEAT_MS = 2000
 
-/** Follows a run until it ends, the time is up or the client disconnects, and reports progress to the client. */
+/** How often a client gets the text that has arrived. */
+const TEXT_EVERY_MS = 250
+
+/**
+ * Follows a run until it ends, the time is up or the client disconnects, and reports progress and the text that arrives to
+ * the client.
+ */
 export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: number): Promise<RunRow> => {
   if (hasEnded(row)) return row
   const { services, caller, signal } = call
   const until = AbortSignal.any([signal, AbortSignal.timeout(forMs)])
   const reporter = new ProgressReporter(row, notify)
-  let reports: Subscription | undefined
+  const reports = new Subscription()
   let latest = row
   try {
-    const { changes, progress } = unwrap(await services.runs.followRun(caller, row.runId))
-    reports = progress.subscribe(share => reporter.reached(share))
+    const { changes, progress, texts } = unwrap(await services.runs.followRun(caller, row.runId))
+    reports.add(progress.subscribe(share => reporter.reached(share)))
+    reports.add(texts.subscribe(text => reporter.arrived(text)))
     await changes(until).forEach(now => {
       latest = now
       reporter.changed(now)
@@ -27,7 +34,7 @@ export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: 
     // The run is accepted and charged even if the views are unavailable, so the client must learn its id.
     if (!(error instanceof Unavailable)) throw error
   } finally {
-    reports?.unsubscribe()
+    reports.unsubscribe()
     reporter.end()
   }
   return latest
@@ -47,6 +54,9 @@ class ProgressReporter {
   #lastPercent = -STEP_PERCENT
   #status: string
   #percent = 0
+  #text = ''
+  #toldLength = 0
+  #textTimer: NodeJS.Timeout | undefined
 
   constructor({ status }: RunRow, notify: Notify) {
     this.#notify = notify
@@ -70,14 +80,26 @@ class ProgressReporter {
     this.#report()
   }
 
-  end() {
-    clearInterval(this.#heartbeat)
+  /** `text` is all of the text so far. */
+  arrived(text: string) {
+    this.#text = text
+    this.#textTimer ??= setTimeout(() => {
+      this.#textTimer = undefined
+      this.#report(this.#text.slice(this.#toldLength))
+      this.#toldLength = this.#text.length
+    }, TEXT_EVERY_MS)
   }
 
-  #report() {
+  end() {
+    clearInterval(this.#heartbeat)
+    clearTimeout(this.#textTimer)
+  }
+
+  #report(message?: string) {
     const percent = Math.max(this.#percent, this.#lastPercent + STEP_PERCENT)
     this.#lastPercent = Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_PERCENT
     const isKnown = this.#percent > 0 && this.#status === 'processing'
-    this.#notify(this.#lastPercent, this.#status + (isKnown ? `, ${Math.round(this.#percent)} %` : ''))
+    const status = this.#status + (isKnown ? `, ${Math.round(this.#percent)} %` : '')
+    this.#notify(this.#lastPercent, message ?? status)
   }
 }

@@ -16,6 +16,7 @@ export const runModel = tool({
     'Runs a model and charges the account: the credits that quote_run returns are debited when the run is accepted,',
     'and refunded in full if it fails. input must match the parameters_schema that list_models returns for this model.',
     `Waits up to ${WAIT_MS / 1000} seconds for the result. A longer run continues, and get_run returns its result.`,
+    'Progress notifications hold the text of a text model as it arrives.',
     'Use a new idempotency_key for each run. If a response is lost, repeat the call with the same key and arguments:',
     'the run is charged only once. list_runs shows the metadata and the label of each run.',
   ].join(' '),
@@ -26,7 +27,8 @@ export const runModel = tool({
   answer: async ({ idempotency_key: idempotencyKey, ...request }, call) => {
     // Without progress notifications, the result of a run that starts at once comes from its events, not the views.
     const waitMs = call.notify ? 0 : WAIT_MS
-    const options = { idempotencyKey, waitMs, disconnected: () => call.signal }
+    const streams = call.notify && ('wanted' as const)
+    const options = { idempotencyKey, waitMs, streams, disconnected: () => call.signal }
     const { row, replayed } = unwrap(await call.services.runs.createRun(call.caller, request, options))
     const latest = call.notify ? await followRun(row, call, call.notify, WAIT_MS) : row
     const replay = 'This is the earlier run with this idempotency_key. It was charged once.'

@@ -48,8 +48,8 @@ export interface RunOptions {
   waitMs?: number | undefined
   /** Returns a signal that ends only the wait, when the client has disconnected. */
   disconnected?: (() => AbortSignal) | undefined
-  /** Whether the text is wanted as it arrives. */
-  streams?: boolean
+  /** Whether the text is wanted as it arrives. With `required`, models without text are refused. */
+  streams?: 'required' | 'wanted' | undefined
 }
 
 /** Executes runs: see `src/reactors/runs/active-runs.ts`. */
@@ -131,6 +131,8 @@ export interface FollowedRun {
   changes(signal: AbortSignal): Observable<RunRow>
   /** Emits progress from 0 to 1 while this process works on the run, and nothing more in these cases. */
   progress: Observable<number>
+  /** The same for all of the text so far, each time that more has arrived. */
+  texts: Observable<string>
 }
 
 /** A run whose text is wanted as it arrives. */
@@ -199,18 +201,25 @@ export class Runs {
     given: RunRequest,
     options: Omit<RunOptions, 'waitMs' | 'streams'>,
   ): Promise<Answer<StreamedRun>> {
-    const { starter, runReads } = this.#dependencies
-    const created = await this.createRun(caller, given, { ...options, waitMs: 0, streams: true })
+    const { runReads } = this.#dependencies
+    const created = await this.createRun(caller, given, { ...options, waitMs: 0, streams: 'required' })
     if ('refuse' in created) return created
     const { row } = created.value
-    const { runId } = row
-    const soFar = defer(() => of(starter.textOf(runId)))
-    const more = starter.texts.pipe(filter(report => report.runId === runId)).pipe(map(({ text }) => text))
     return answer({
       ...created.value,
-      texts: merge(soFar, more),
+      texts: this.#textsOf(row.runId),
       ended: signal => runReads.whenEnded(row, FOREVER_MS, signal),
     })
+  }
+
+  #textsOf(runId: RunId): Observable<string> {
+    const { starter } = this.#dependencies
+    const soFar = defer(() => of(starter.textOf(runId)))
+    const more = starter.texts.pipe(
+      filter(report => report.runId === runId),
+      map(({ text }) => text),
+    )
+    return merge(soFar, more).pipe(filter(text => text !== ''))
   }
 
   /** Reserves a route for a sync run, appends the run with its debit, and returns its state when the wait ends. */
@@ -227,8 +236,8 @@ export class Runs {
     const { idempotency } = options
     const { endpoint, receipt } = priced
     const { timeoutMs, retry } = endpoint
-    if (options.streams && outputTypeOf(endpoint.id) !== 'text')
-      return refuse('stream_not_offered', { endpoint: endpoint.id })
+    const hasText = outputTypeOf(endpoint.id) === 'text'
+    if (options.streams === 'required' && !hasText) return refuse('stream_not_offered', { endpoint: endpoint.id })
     const runId = newRunId(random)
     const input = quotes.withSeed(priced, runId)
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
@@ -262,7 +271,7 @@ export class Runs {
     if (outcome.repeatOf) return this.#replay(caller, outcome.repeatOf as RunId, options)
 
     const row = fold(runView, outcome.accept) as RunRow
-    const { streams = false } = options
+    const streams = options.streams !== undefined && hasText
     const toDo = { ...run, ...mode, accountId, startedAt: row.startedAt as string, ...(streams && { streams }) }
     return accepted(await (route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)), input)
   }
@@ -382,6 +391,10 @@ export class Runs {
       changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(mayRead), takeUntil(isOver)),
       // While that cannot be decided, there is none.
       progress: runReads.progress(row.runId).pipe(
+        takeWhileAsync(mayRead),
+        catchError(() => EMPTY),
+      ),
+      texts: this.#textsOf(row.runId).pipe(
         takeWhileAsync(mayRead),
         catchError(() => EMPTY),
       ),
