@@ -31,6 +31,11 @@ export interface Job {
   upstream: UpstreamRequest
   /** Opens a file for a part of the outcome. The caller discards it after it has stored the outcome. */
   openFile: OpenFile
+  /**
+   * If it is set, a text is asked for as a stream, and each further piece is handed over as it arrives. After the first
+   * piece, a stream without its proper end rejects.
+   */
+  onText?: (text: string) => void
 }
 
 export type OpenFile = () => ArrivingFile
@@ -64,7 +69,7 @@ export interface FileReference {
 }
 
 /** A job that the provider accepted. */
-export interface SubmittedJob extends Omit<Job, 'input' | 'upstream'> {
+export interface SubmittedJob extends Omit<Job, 'input' | 'upstream' | 'onText'> {
   /** The provider's ID of the job. */
   jobId: string
   upstream: UpstreamModel
@@ -92,6 +97,8 @@ export interface Done {
   kind: 'done'
   media: Media[]
   text?: string
+  /** Why a text is not complete: the model reached its limit, or the text was cut off. */
+  finish?: 'length' | 'cancelled'
   work?: Work
 }
 

@@ -12,12 +12,14 @@ export interface VendorRequest {
   headers: Record<string, string>
   body?: string | AsyncIterable<Uint8Array> | undefined
   signal?: AbortSignal | null | undefined
+  /** Begins to read a success as it arrives, from its first byte; undefined if it is to be read like any other. */
+  readStream?: ((headers: VendorAnswer['headers']) => LongBody | undefined) | undefined
 }
 
 /** Begins to read a long body that is no refusal. */
 export type ReadLong = (headers: VendorAnswer['headers']) => LongBody
 
-/** A long body as it arrives. */
+/** A long body, or a stream, as it arrives. */
 export interface LongBody {
   /** The memory that it takes at the moment. */
   readonly heldBytes: number

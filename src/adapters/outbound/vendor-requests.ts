@@ -37,7 +37,7 @@ export const openVendorRequests = ({ memoryBytes, proxy }: Options): VendorReque
   let agent: Promise<Dispatcher> | undefined
   const memory = new ResponseMemory(memoryBytes)
   return {
-    request: async (url, { method = 'GET', headers, body = null, signal }, readLong) => {
+    request: async (url, { method = 'GET', headers, body = null, signal, readStream }, readLong) => {
       agent ??= openAgent(proxy)
       const dispatcher = await agent
       signal?.throwIfAborted()
@@ -45,7 +45,7 @@ export const openVendorRequests = ({ memoryBytes, proxy }: Options): VendorReque
       const options = { origin, path: pathname + search, method, body } as Dispatcher.DispatchOptions
       options.headers = { 'accept-encoding': 'identity', ...headers }
       return new Promise((resolve, reject) => {
-        dispatcher.dispatch(options, new Reading({ resolve, reject, signal, readLong, origin, memory }))
+        dispatcher.dispatch(options, new Reading({ resolve, reject, signal, readLong, readStream, origin, memory }))
       })
     },
     close: async () => (await agent)?.destroy(),
@@ -62,7 +62,7 @@ const openAgent = (proxy: ProxySettings | undefined): Promise<Dispatcher> =>
     bodyTimeout: 0,
   })
 
-interface Waiting extends Pick<VendorRequest, 'signal'> {
+interface Waiting extends Pick<VendorRequest, 'signal' | 'readStream'> {
   resolve(answer: VendorAnswer): void
   reject(error: unknown): void
   readLong: ReadLong
@@ -70,10 +70,11 @@ interface Waiting extends Pick<VendorRequest, 'signal'> {
   memory: ResponseMemory
 }
 
-/** A body that is too long to be held as it is. */
+/** A body that is too long to be held as it is, or a stream. */
 interface LongReading {
   body: LongBody
-  held: HeldResponse
+  /** Missing while it takes as little memory as a short body. */
+  held?: HeldResponse
   /** Whether the body takes no more bytes at the moment. */
   isBusy: boolean
 }
@@ -105,12 +106,13 @@ class Reading implements Dispatcher.DispatchHandler {
     if (encoding !== undefined && encoding !== 'identity')
       this.#refuse(new Error(`the answer is compressed with ${encoding}`))
     else if (!this.#isError && Number(headers['content-length']) > MAX_ANSWER_BYTES) this.#refuse(tooLong())
+    else if (status < 300) this.#beginStream(headers)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer) {
     const piece = bytes as Buffer<ArrayBuffer>
     this.#sizeBytes += piece.byteLength
-    if (this.#sizeBytes <= SHORT_BYTES) this.#pieces.push(piece)
+    if (!this.#long && this.#sizeBytes <= SHORT_BYTES) this.#pieces.push(piece)
     else if (this.#isError) {
       this.#pieces.push(piece)
       this.onResponseEnd()
@@ -129,7 +131,7 @@ class Reading implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error) {
     this.#waiting.signal?.removeEventListener('abort', this.#abort)
-    this.#long?.held.close()
+    this.#long?.held?.close()
     this.#waiting.reject(error)
   }
 
@@ -139,12 +141,12 @@ class Reading implements Dispatcher.DispatchHandler {
 
   /** Passes on bytes of a long body, and pauses the response until the body and the memory can take more. */
   #pass(piece: Buffer<ArrayBuffer>, controller: Dispatcher.DispatchController) {
-    this.#long ??= this.#beginLong(controller)
+    this.#long ??= { body: this.#waiting.readLong(this.#head.headers), isBusy: false }
     const long = this.#long
     const all = this.#pieces.length === 0 ? piece : Buffer.concat([...this.#pieces.splice(0), piece])
     const written = long.body.write(all)
     long.isBusy = written !== undefined
-    if (!long.held.hold(long.body.heldBytes) || written) controller.pause()
+    if (!this.#hold(long, controller) || written) controller.pause()
     written?.then(
       () => {
         long.isBusy = false
@@ -154,22 +156,29 @@ class Reading implements Dispatcher.DispatchHandler {
     )
   }
 
-  #beginLong(controller: Dispatcher.DispatchController): LongReading {
-    const { readLong, memory, origin } = this.#waiting
-    const held = memory.open(origin, () => this.#long && this.#resume(this.#long, controller))
-    return { body: readLong(this.#head.headers), held, isBusy: false }
+  #beginStream(headers: VendorAnswer['headers']) {
+    const body = this.#waiting.readStream?.(headers)
+    if (body) this.#long = { body, isBusy: false }
+  }
+
+  /** Whether the body may take more memory than it has now. */
+  #hold(long: LongReading, controller: Dispatcher.DispatchController): boolean {
+    const { memory, origin } = this.#waiting
+    const { heldBytes } = long.body
+    if (!long.held && heldBytes > SHORT_BYTES) long.held = memory.open(origin, () => this.#resume(long, controller))
+    return long.held?.hold(heldBytes) ?? true
   }
 
   /** Resumes later: another response ends inside one of undici's parsers, which cannot run within each other. */
-  #resume({ body, held, isBusy }: LongReading, controller: Dispatcher.DispatchController) {
-    if (!isBusy && held.hold(body.heldBytes)) queueMicrotask(() => controller.resume())
+  #resume(long: LongReading, controller: Dispatcher.DispatchController) {
+    if (!long.isBusy && this.#hold(long, controller)) queueMicrotask(() => controller.resume())
   }
 
-  async #endLong({ body, held }: LongReading): Promise<VendorAnswer> {
+  async #endLong(long: LongReading): Promise<VendorAnswer> {
     try {
-      return { ...this.#head, body: await body.end() }
+      return { ...this.#head, body: await long.body.end() }
     } finally {
-      held.close()
+      long.held?.close()
     }
   }
 

@@ -1,6 +1,7 @@
-import type { Failed, ProviderFault } from '../../ports/provider.ts'
+import type { Done, Failed, ProviderFault } from '../../ports/provider.ts'
 import type { RequestVendor, VendorAnswer, VendorRequest } from '../../ports/vendor-request.ts'
 import { headerOf } from './callback.ts'
+import { EventStream, isEventStream } from './event-stream.ts'
 import { LargeFiles } from './large-files.ts'
 
 /** The longest text of a provider that is shown to a client. */
@@ -48,11 +49,48 @@ export interface Refusal extends Omit<VendorAnswer, 'body'> {
   body: unknown
 }
 
-interface JsonRequest extends Pick<VendorRequest, 'headers' | 'signal'> {
+/** An error that a vendor reports in a stream, with the status that it would have as a response. */
+export class EventError extends Error {
+  readonly status: number
+  readonly body: unknown
+
+  constructor(status: number, body: unknown) {
+    super(`an error event like status ${status}`)
+    this.status = status
+    this.body = body
+  }
+}
+
+/** Reads the events of an answer. */
+export interface AnswerReader<Answer> {
+  /** The answer so far, in the form that it would have without a stream. */
+  readonly answer: Answer
+  /** Takes an event. Throws an EventError for an error. */
+  take(event: unknown): Arrival
+}
+
+export interface Arrival {
+  /** Further text of the answer. */
+  text?: string
+  /** Whether the text is whole now, or, in addition, the last event has come. */
+  end?: 'whole' | 'last' | undefined
+}
+
+/** How long a vendor may keep a stream open after its last event. */
+const ENDING_MS = 1_000
+
+interface JsonRequest extends Pick<VendorRequest, 'headers' | 'signal' | 'readStream'> {
   body?: object | undefined
 }
 
+interface StreamRequest<Answer> extends Pick<JsonRequest, 'headers' | 'body'> {
+  signal: AbortSignal
+  reader: AnswerReader<Answer>
+  onText(text: string): void
+}
+
 const JSON_TYPE = 'application/json'
+const EVENTS_TYPE = 'text/event-stream'
 
 /**
  * One call to a vendor, with or without the vendor's client. Makes at most one request: the automatic retries of some
@@ -65,6 +103,8 @@ export class UpstreamCall {
   readonly files: LargeFiles
   #refusal: Refusal | undefined
   #hasSent = false
+  /** Whether a piece of text was handed over. */
+  #hasText = false
   #error: unknown
   readonly #request: RequestVendor
 
@@ -86,15 +126,16 @@ export class UpstreamCall {
       throw new Error(`status ${status}`)
     } catch (error) {
       this.#error = error
+      if (error instanceof EventError) this.#refusal = { ...error, headers: {} }
       throw error
     }
   }
 
   /** GETs, or POSTs JSON. */
-  sendJson(url: string, { headers, body, signal }: JsonRequest): Promise<VendorAnswer> {
-    if (body === undefined) return this.send(url, { headers, signal })
+  sendJson(url: string, { headers, body, ...request }: JsonRequest): Promise<VendorAnswer> {
+    if (body === undefined) return this.send(url, { headers, ...request })
     const described = { 'content-type': JSON_TYPE, ...headers }
-    return this.send(url, { method: 'POST', headers: described, body: JSON.stringify(body), signal })
+    return this.send(url, { method: 'POST', headers: described, body: JSON.stringify(body), ...request })
   }
 
   /** GETs JSON, or POSTs JSON and gets JSON. */
@@ -103,11 +144,66 @@ export class UpstreamCall {
     return JSON.parse(body.toString())
   }
 
+  /** The outcome of a stream. A text that comes as JSON is handed over as one piece. */
+  async streamText<Answer>(
+    url: string,
+    request: StreamRequest<Answer>,
+    outcomeOf: (answer: Answer) => Done | Failed,
+  ): Promise<Done | Failed> {
+    const outcome = outcomeOf(await this.#stream(url, request))
+    if (outcome.kind === 'done' && outcome.text && !this.#hasText) request.onText(outcome.text)
+    return outcome
+  }
+
   /**
-   * Maps the error of the call. Rethrows an error after which the provider may have accepted the job. Removes `secrets`
-   * from the provider's text.
+   * POSTs JSON and gets a stream of events. Hands over their text, but never half a character. Some servers send JSON
+   * all the same. Rejects if the stream ends before its text is whole.
+   */
+  async #stream<Answer>(url: string, request: StreamRequest<Answer>): Promise<Answer> {
+    const { headers, body, signal, reader, onText } = request
+    const ending = new AbortController()
+    let end: Arrival['end']
+    let timer: NodeJS.Timeout | undefined
+    let half = ''
+    const hand = (text: string) => {
+      if (text === '') return
+      this.#hasText = true
+      onText(text)
+    }
+    const take = (event: unknown): number => {
+      if (end === 'last') return 0
+      const { text = '', end: next } = reader.take(event)
+      const known = half + text
+      half = /[\ud800-\udbff]$/.test(known) ? known.slice(-1) : ''
+      hand(half ? known.slice(0, -1) : known)
+      end = next ?? end
+      if (end === 'last') timer = setTimeout(() => ending.abort(), ENDING_MS)
+      return Buffer.byteLength(text)
+    }
+    try {
+      const answer = await this.sendJson(url, {
+        headers: { accept: `${EVENTS_TYPE}, ${JSON_TYPE}`, ...headers },
+        body,
+        signal: AbortSignal.any([signal, ending.signal]),
+        readStream: of => (isEventStream(of) ? new EventStream(take) : undefined),
+      })
+      if (!isEventStream(answer.headers)) return JSON.parse(answer.body.toString())
+    } catch (error) {
+      if (!end || error instanceof EventError || signal.aborted) throw error
+    } finally {
+      clearTimeout(timer)
+    }
+    if (!end) throw new Error('the answer ended too early')
+    hand(half)
+    return reader.answer
+  }
+
+  /**
+   * Maps the error of the call. Rethrows an error after which the provider may have accepted the job, and every error
+   * after a piece of its text. Removes `secrets` from the provider's text.
    */
   failure(error: unknown, form: FailureForm, secrets: readonly string[]): Failed {
+    if (this.#hasText) throw this.unanswered(error, form)
     if (this.#refusal) {
       const meaning = meaningOf(this.#refusal, form)
       if (meaning === 'unknown') throw new Error(`${form.provider} answered with ${this.#refusal.status}`)

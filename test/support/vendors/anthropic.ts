@@ -34,7 +34,7 @@ const request = {
     },
     system: { type: 'string', minLength: 1 },
     stop_sequences: { type: 'array', items: { type: 'string' } },
-    stream: { const: false },
+    stream: { type: 'boolean' },
     thinking: { type: 'object', properties: { type: { enum: ['enabled', 'disabled', 'adaptive'] } } },
     output_config: { type: 'object' },
   },

@@ -108,7 +108,7 @@ export const faultIn = (path: string, body: Buffer): string | undefined => {
 }
 
 const checks = [
-  [/^\/v1beta\/models\/[\w.-]+:generateContent$/, ajv.compile(generateContent)],
+  [/^\/v1beta\/models\/[\w.-]+:(generateContent|streamGenerateContent\?alt=sse)$/, ajv.compile(generateContent)],
   [/^\/v1beta\/models\/[\w.-]+:predictLongRunning$/, ajv.compile(generateVideos)],
   [/^\/v1beta\/interactions$/, ajv.compile(interactions)],
 ] as const

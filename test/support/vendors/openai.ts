@@ -164,6 +164,8 @@ const schemas: Record<string, TSchema> = {
     verbosity: maybe(oneOf('low', 'medium', 'high')),
     temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
     seed: maybe(Type.Integer()),
+    stream: maybe(Type.Literal(true)),
+    stream_options: maybe(exactly({ include_usage: Type.Literal(true) })),
   }),
   'POST /v1/audio/speech': exactly({
     ...{ model: text, input: Type.String({ minLength: 1, maxLength: 4096 }), voice: text },

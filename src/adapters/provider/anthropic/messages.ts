@@ -1,6 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import type { InputMedia } from '../../../ports/input-media.ts'
-import type { ProviderOutcome, Work } from '../../../ports/provider.ts'
+import type { Done, Failed, Work } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { jobFailed, TOO_SHORT } from '../upstream-call.ts'
 
@@ -43,7 +43,7 @@ export const toImageBlock = ({ mimeType, bytes }: InputMedia, files: LargeFiles)
   },
 })
 
-export const outcomeOf = (answer: Anthropic.Message | null): ProviderOutcome => {
+export const outcomeOf = (answer: Anthropic.Message | null): Done | Failed => {
   const { content, stop_reason: reason, model, usage }: Partial<Anthropic.Message> = answer ?? {}
   const work: Work = {
     ...(typeof model === 'string' && { version: model }),
@@ -51,8 +51,9 @@ export const outcomeOf = (answer: Anthropic.Message | null): ProviderOutcome => 
   }
   if (reason === 'refusal') return { ...jobFailed('content_rejected'), work }
   const text = Array.isArray(content) ? content.map(textOf).join('') : ''
-  if (text) return { kind: 'done', media: [], text, work }
-  const message = reason === 'max_tokens' ? TOO_SHORT : 'The provider returned no text.'
+  const isCut = reason === 'max_tokens' || reason === 'model_context_window_exceeded'
+  if (text) return { kind: 'done', media: [], text, ...(isCut && { finish: 'length' }), work }
+  const message = isCut ? TOO_SHORT : 'The provider returned no text.'
   return { kind: 'failed', code: 'provider_error', message, work }
 }
 

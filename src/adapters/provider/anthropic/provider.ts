@@ -5,6 +5,7 @@ import { checkFailure } from '../check-failure.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
 import { failures } from './failures.ts'
+import { messageReader } from './message-stream.ts'
 import { type ApiVersion, outcomeOf, toImageBlock, toRequest, versionFor } from './messages.ts'
 
 const ANTHROPIC_URL = 'https://api.anthropic.com'
@@ -23,7 +24,11 @@ export const createAnthropicProvider = (dependencies: VendorDependencies): Provi
       return await withFile(job, useInputMedia, signal, toVendor, async parameters => {
         const headers = headersOf(versionFor(parameters))
         const body = toRequest(model, parameters)
-        return outcomeOf(await call.json<Anthropic.Message>(`${baseUrl}/v1/messages`, { headers, body, signal }))
+        const url = `${baseUrl}/v1/messages`
+        const { onText } = job
+        if (!onText) return outcomeOf(await call.json<Anthropic.Message>(url, { headers, body, signal }))
+        const streamed = { headers, body: { ...body, stream: true }, signal, reader: messageReader(), onText }
+        return call.streamText(url, streamed, outcomeOf)
       })
     } catch (error) {
       return unusableFile(error) ?? call.failure(error, failures, [key])

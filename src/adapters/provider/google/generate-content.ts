@@ -7,11 +7,12 @@ import type {
   SafetySetting,
   ToolListUnion,
 } from '@google/genai'
-import type { Done, Failed, Media } from '../../../ports/provider.ts'
+import type { Done, Failed, Job, Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { jobFailed, TOO_SHORT, UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
 import { headersOf, urlOf } from './api.ts'
+import { contentReader } from './content-stream.ts'
 import { failures } from './failures.ts'
 import { contentUnitsOf, listOf, sumOf, workOf } from './usage.ts'
 
@@ -23,6 +24,7 @@ interface Request {
   parameters: Record<string, unknown>
   files: LargeFiles
   signal: AbortSignal
+  onText?: Job['onText']
 }
 
 /** Finish reasons that blame the content: https://ai.google.dev/api/generate-content#FinishReason */
@@ -61,11 +63,16 @@ const generateOnce = async (
   wanted: Wanted,
   request: Request,
 ): Promise<Done | Failed> => {
-  const { model, signal, parameters, files } = request
+  const { model, signal, parameters, files, onText } = request
   const call = new UpstreamCall(dependencies.request, files)
   try {
-    const url = urlOf(dependencies, `models/${model}:generateContent`)
     const sent = { headers: headersOf(dependencies), body: toBody(parameters), signal }
+    if (onText && wanted === 'text') {
+      const url = urlOf(dependencies, `models/${model}:streamGenerateContent?alt=sse`)
+      const streamed = { ...sent, reader: contentReader(), onText }
+      return await call.streamText(url, streamed, answer => outcomeOf(answer, wanted, files))
+    }
+    const url = urlOf(dependencies, `models/${model}:generateContent`)
     return outcomeOf(await call.json<GenerateContentResponse>(url, sent), wanted, files)
   } catch (error) {
     return call.failure(error, failures, [dependencies.key])
@@ -114,14 +121,17 @@ const outcomeOf = (answer: GenerateContentResponse, wanted: Wanted, files: Large
   // Thoughts about a picture are worth reading. Thoughts about an answer are not part of it.
   const text = parts.map(part => (wanted === 'text' && part.thought ? '' : textOf(part))).join('')
   const isEmpty = wanted === 'media' ? media.length === 0 : text === ''
-  if (!isEmpty) return { kind: 'done', media, ...(text && { text }), work }
+  const isCut = text !== '' && isAtLimit(candidate)
+  if (!isEmpty) return { kind: 'done', media, ...(text && { text }), ...(isCut && { finish: 'length' }), work }
   return { kind: 'failed', code: 'provider_error', message: emptyMessage(wanted, candidate), work }
 }
 
 const emptyMessage = (wanted: Wanted, candidate: Candidate | undefined): string => {
   if (wanted === 'media') return 'The provider returned no picture.'
-  return String(candidate?.finishReason) === 'MAX_TOKENS' ? TOO_SHORT : 'The provider returned no text.'
+  return isAtLimit(candidate) ? TOO_SHORT : 'The provider returned no text.'
 }
+
+const isAtLimit = (candidate: Candidate | undefined): boolean => String(candidate?.finishReason) === 'MAX_TOKENS'
 
 const textOf = ({ text }: Part) => (typeof text === 'string' ? text : '')
 
@@ -141,6 +151,7 @@ const together = (outcomes: Done[]): Done => {
     kind: 'done',
     media: outcomes.flatMap(({ media }) => media),
     ...(text && { text }),
+    ...(outcomes.some(({ finish }) => finish === 'length') && { finish: 'length' }),
     work: sumOf(outcomes.flatMap(({ work }) => work ?? [])),
   }
 }

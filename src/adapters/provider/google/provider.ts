@@ -35,7 +35,8 @@ export const createGoogleProvider = (dependencies: VendorDependencies): Provider
         if (operation === 'interactions') return createInteraction(dependencies, model, parameters, call, signal)
         if (operation === 'generateVideos') return submitVideo(dependencies, model, parameters, call, signal)
         const wanted = operation === 'generateContent.text' ? 'text' : 'media'
-        return generateContent(dependencies, wanted, { model, parameters, files, signal })
+        const { onText } = job
+        return generateContent(dependencies, wanted, { model, parameters, files, signal, ...(onText && { onText }) })
       })
     } catch (error) {
       return unusableFile(error) ?? call.failure(error, failures, [dependencies.key])

@@ -3,6 +3,7 @@ import type { Done, Failed, Work } from '../../../ports/provider.ts'
 import { isFile } from '../large-files.ts'
 import { TOO_SHORT } from '../upstream-call.ts'
 import { headersOf, type Operation, requestJson, urlOf } from './api.ts'
+import { chatReader } from './chat-stream.ts'
 
 /** The parsed answer. It may be text or null if a proxy answers instead of the API. */
 export const objectIn = <Shape extends object>(answer: Shape): Partial<Shape> => {
@@ -69,7 +70,12 @@ export const answerChat: Operation = async (api, { prompt, messages: said, instr
     ...((said as object[] | undefined) ?? [{ role: 'user', content: prompt }]),
   ] as OpenAI.ChatCompletionMessageParam[]
   const body: OpenAI.ChatCompletionCreateParamsNonStreaming = { messages, ...(parameters as { model: string }) }
-  return outcomeOf(await requestJson<OpenAI.ChatCompletion>(api, '/chat/completions', body))
+  const path = '/chat/completions'
+  const { call, signal, onText } = api
+  if (!onText) return outcomeOf(await requestJson<OpenAI.ChatCompletion>(api, path, body))
+  const streamed = { ...body, stream: true, stream_options: { include_usage: true } }
+  const request = { headers: headersOf(api), body: streamed, signal, reader: chatReader(), onText }
+  return call.streamText(urlOf(api, path), request, outcomeOf)
 }
 
 const outcomeOf = (answer: OpenAI.ChatCompletion): Done | Failed => {
@@ -79,6 +85,7 @@ const outcomeOf = (answer: OpenAI.ChatCompletion): Done | Failed => {
   if (reason === 'content_filter' || message?.refusal)
     return failed('content_rejected', 'The content policy of the provider forbids this.', work)
   const text: unknown = message?.content
-  if (typeof text === 'string' && text !== '') return { kind: 'done', media: [], text, ...work }
+  if (typeof text === 'string' && text !== '')
+    return { kind: 'done', media: [], text, ...(reason === 'length' && { finish: reason }), ...work }
   return failed('provider_error', reason === 'length' ? TOO_SHORT : 'The provider returned no text.', work)
 }

@@ -1,4 +1,4 @@
-import type { ProviderOutcome, Submitted } from '../../../ports/provider.ts'
+import type { Job, ProviderOutcome, Submitted } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorAccount, VendorDependencies } from '../vendor.ts'
@@ -9,6 +9,7 @@ const OPENAI_URL = 'https://api.openai.com/v1'
 export interface ApiCall extends VendorAccount {
   call: UpstreamCall
   signal: AbortSignal
+  onText?: Job['onText']
 }
 
 /** Makes one request with a job's parameters, including the model. */

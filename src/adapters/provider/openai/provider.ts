@@ -28,7 +28,7 @@ export const createOpenAiProvider = (dependencies: VendorDependencies): Provider
       const operation = operations[name]
       if (!operation) throw new Error(`the adapter of OpenAI has no operation ${name}`)
       const files = new LargeFiles(job.openFile, operation === speak ? undefined : IMAGE_PLACE)
-      const api = openCall(dependencies, signal, files)
+      const api = { ...openCall(dependencies, signal, files), ...(job.onText && { onText: job.onText }) }
       try {
         return await withFile(job, useInputMedia, signal, toUpload, parameters =>
           operation(api, { ...parameters, model }),
