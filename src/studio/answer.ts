@@ -2,8 +2,14 @@ import { plural } from '../domain/plural.ts'
 import { createRandom, hashText, pick, type Random } from './random.ts'
 import { type Input, numberIn, textIn } from './work.ts'
 
+export interface Answered {
+  text: string
+  /** Whether the longest answer that the input allows was too short. */
+  isCut: boolean
+}
+
 /** Answers a prompt, or the last message, in a few sentences that only show that it arrived. */
-export function answer(input: Input, seed: number): string {
+export function answer(input: Input, seed: number): Answered {
   const prompt = textIn(input, 'prompt') || lastMessage(input)
   const random = createRandom(hashText(`answer ${seed} ${prompt}`))
   const sentences = [
@@ -66,15 +72,12 @@ export function quote(prompt: string, max: number): string {
 /** A token is about four characters of English. */
 const CHARACTERS_PER_TOKEN = 4
 
-function cut(text: string, maxTokens: number): string {
+function cut(text: string, maxTokens: number): Answered {
   const characters = [...text]
   const max = maxTokens * CHARACTERS_PER_TOKEN
-  return characters.length <= max
-    ? text
-    : `${characters
-        .slice(0, max - 1)
-        .join('')
-        .trimEnd()}…`
+  if (characters.length <= max) return { text, isCut: false }
+  const start = characters.slice(0, max - 1).join('')
+  return { text: `${start.trimEnd()}…`, isCut: true }
 }
 
 /** The thoughts before a picture, if the input asks for some. They only show that the level arrived. */

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { answer } from '../../src/studio/answer.ts'
+import { answer as answered } from '../../src/studio/answer.ts'
+
+const answer = (...asked: Parameters<typeof answered>) => answered(...asked).text
 
 t.test('an answer quotes its prompt, and names the sandbox', async t => {
   const text = answer({ prompt: 'Why is the sky blue?' }, 1)
@@ -30,4 +32,6 @@ t.test('the maximum length is respected', async t => {
   t.equal(answer({ prompt: 'Tell me about trains', max_output_tokens: 1024 }, 1), whole)
   const short = answer({ prompt: 'Tell me about trains', max_output_tokens: 10 }, 1)
   t.ok(short.length <= 40 && short.endsWith('…'), short)
+  const isCut = [10, 1024].map(max_output_tokens => answered({ prompt: 'Trains', max_output_tokens }, 1).isCut)
+  t.same(isCut, [true, false])
 })

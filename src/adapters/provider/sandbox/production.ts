@@ -1,26 +1,30 @@
 import { fileParameters } from '../../../domain/catalog/inputs.ts'
+import { countTokens } from '../../../domain/catalog/tokens.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../../ports/input-media.ts'
-import type { Failed, ProviderOutcome } from '../../../ports/provider.ts'
+import type { Done, Failed, ProviderOutcome } from '../../../ports/provider.ts'
 import { answer, thoughts } from '../../../studio/answer.ts'
 import { Overrun, type Studio } from '../../../studio/studio.ts'
 import { isUnusable, type Made, textIn, type Unusable, type Work } from '../../../studio/work.ts'
+import { delay } from '../../../time/timers.ts'
 import { isLong, orderFor, type SandboxJob } from './order.ts'
 
 interface ProductionDependencies {
   studio: Studio
   useInputMedia: UseInputMedia
+  clock: Clock
 }
 
 /** Runs a job from input to outcome. The studio updates `progress`. */
 export async function produce(
-  { studio, useInputMedia }: ProductionDependencies,
+  { studio, useInputMedia, clock }: ProductionDependencies,
   job: SandboxJob,
   signal: AbortSignal,
   progress?: Float32Array,
 ): Promise<ProviderOutcome> {
   const { runId, accountId } = job
   const order = orderFor(job)
-  if (order.craft === 'answer') return { kind: 'done', media: [], text: answer(job.input, order.seed) }
+  if (order.craft === 'answer') return writeAnswer(clock, job, order.seed, signal)
   try {
     const make = (work: Work) => studio.make({ ...work, ...(progress && { progress }) }, signal, accountId)
     const makeAll = () => Promise.all(order.works.map(make))
@@ -51,6 +55,34 @@ export async function produce(
     if (error instanceof Overrun) return overrun(error, order.source === 'image')
     throw error
   }
+}
+
+/** Writes about as fast as a model. */
+const WORDS_PER_PIECE = 3
+const PIECE_MS = 30
+
+/** Answers in text, a few words at a time if somebody wants them as they arrive. */
+async function writeAnswer(
+  clock: Clock,
+  { input, onText }: SandboxJob,
+  seed: number,
+  signal: AbortSignal,
+): Promise<Done> {
+  const { text, isCut } = answer(input, seed)
+  for (const piece of onText ? piecesOf(text, WORDS_PER_PIECE) : []) {
+    await delay(clock, PIECE_MS, signal)
+    signal.throwIfAborted()
+    onText?.(piece)
+  }
+  const { input: input_tokens, output: output_tokens } = countTokens(input, text)
+  const work = { units: { input_tokens, output_tokens } }
+  return { kind: 'done', media: [], text, ...(isCut && { finish: 'length' }), work }
+}
+
+/** The pieces of a text, with so many words each. */
+export const piecesOf = (text: string, words: number): string[] => {
+  const each = text.match(/\s*\S+\s*/g) ?? [text]
+  return each.flatMap((_, at) => (at % words === 0 ? each.slice(at, at + words).join('') : []))
 }
 
 /** The files of an input. The film starts with the first one. */

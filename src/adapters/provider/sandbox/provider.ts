@@ -17,7 +17,7 @@ interface SandboxDependencies {
 /** Replaces the vendors: generates real media of the requested type and size locally, deterministic for a seed. */
 export const createSandboxProvider = ({ useInputMedia, clock, threads }: SandboxDependencies): Provider => {
   const studio = createStudio(threads === undefined ? {} : { threads })
-  const dependencies = { studio, useInputMedia }
+  const dependencies = { studio, useInputMedia, clock }
   const jobs = new Jobs((job, signal, progress) => produce(dependencies, job, signal, progress))
   const testFamily = new TestFamily(clock)
   return {

@@ -7,8 +7,12 @@ import type { Job, ProviderOutcome, Submitted, SubmittedJob, Working } from '../
 import { numberIn, textIn } from '../../../studio/work.ts'
 import { jobIdOf } from './jobs.ts'
 import type { SandboxJob } from './order.ts'
+import { piecesOf } from './production.ts'
 
 export const isTestJob = ({ endpoint }: Pick<Job, 'endpoint'>) => isTestEndpoint(endpoint)
+
+/** Outcomes with a text. */
+const SPOKEN = ['success', 'crash_after_answer', 'hang']
 
 interface Started {
   atMs: number
@@ -30,6 +34,8 @@ export class TestFamily {
 
   async submit(job: SandboxJob, signal: AbortSignal): Promise<ProviderOutcome | Submitted> {
     const outcome = textIn(job.input, 'outcome')
+    const { onText } = job
+    if (onText && SPOKEN.includes(outcome)) return this.#speak(job.input, onText, signal)
     if (outcome === 'crash_before_answer') throw new Error('the sandbox simulates a crash before the answer')
     const isNew = !this.#started.has(job.runId)
     const remainingMs = this.#remainingMs(this.#start(job))
@@ -42,6 +48,23 @@ export class TestFamily {
     } finally {
       this.#started.delete(job.runId)
     }
+    return new Promise(() => undefined)
+  }
+
+  /** Hands over a text, word by word, until the delay has passed. A crash or a hang comes after half of it. */
+  async #speak(input: Job['input'], onText: NonNullable<Job['onText']>, signal: AbortSignal): Promise<ProviderOutcome> {
+    const words = piecesOf(textOf(input), 1)
+    const startMs = this.#clock.monotonicMs()
+    const outcome = textIn(input, 'outcome')
+    const isWhole = outcome === 'success'
+    for (const [at, word] of words.slice(0, isWhole ? words.length : words.length / 2).entries()) {
+      const dueMs = startMs + (numberIn(input, 'delay_ms', 0) * (at + 1)) / words.length
+      const waitMs = dueMs - this.#clock.monotonicMs()
+      if (waitMs > 0) await delay(waitMs, undefined, { signal })
+      onText(word)
+    }
+    if (isWhole) return outcomeOf(input)
+    if (outcome === 'crash_after_answer') throw new Error('the sandbox simulates an answer that breaks off')
     return new Promise(() => undefined)
   }
 
@@ -79,8 +102,7 @@ export class TestFamily {
 
 function outcomeOf(input: Job['input']): ProviderOutcome {
   const outcome = textIn(input, 'outcome')
-  if (outcome === 'success' || outcome === 'crash_after_answer')
-    return { kind: 'done', media: [], text: `Sandbox heard: ${textIn(input, 'prompt')}` }
+  if (outcome === 'success' || outcome === 'crash_after_answer') return { kind: 'done', media: [], text: textOf(input) }
   return {
     kind: 'failed',
     // The schema allows only error codes here.
@@ -89,6 +111,8 @@ function outcomeOf(input: Job['input']): ProviderOutcome {
     retryable: outcome === 'provider_error',
   }
 }
+
+const textOf = (input: Job['input']) => `Sandbox heard: ${textIn(input, 'prompt')}`
 
 const pauseMs = (remainingMs: number) => Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, remainingMs))
 

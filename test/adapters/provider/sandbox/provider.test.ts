@@ -204,7 +204,7 @@ t.test('a source moves into the thread that needs it last', async t => {
   }
   const useOnce: UseInputMedia = (_, __, use) => use({ mimeType: 'image/png', bytes })
   const request = job(20, 'x-i2i', { ...film, image_url: 'http://example.com/picture', num_images: 2 })
-  t.match(await produce({ studio: observed, useInputMedia: useOnce }, request, signal), {
+  t.match(await produce({ studio: observed, useInputMedia: useOnce, clock: systemClock }, request, signal), {
     kind: 'done',
     media: [{}, {}],
   })
@@ -216,7 +216,7 @@ t.test('work that takes too much is not worth a retry', async t => {
   const studio = createStudio({ threads: 1, heapMb: 32, timeLimitMs: craft => (craft === 'film' ? 0 : 60_000) })
   t.teardown(() => studio.close())
   const outcome = (endpoint: string, input: Job['input']) =>
-    produce({ studio, useInputMedia }, job(20, endpoint, input), signal)
+    produce({ studio, useInputMedia, clock: systemClock }, job(20, endpoint, input), signal)
   const text = 'la '.repeat(1_000_000)
   const [speech, repaint, film] = [
     await outcome('x-t2a', { text }),
