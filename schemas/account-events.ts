@@ -346,6 +346,8 @@ export const RunCompleted = Closed({
   upstream: Type.Optional(WorkedUpstream),
   cost: Type.Optional(ProviderCost),
   usage: Type.Optional(TokenUsage),
+  /** Why the text is not complete; missing if it is. */
+  finishReason: Type.Optional(OneOf('length', 'cancelled')),
 })
 type RunCompleted = Static<typeof RunCompleted>
 /** `willDeleteAt`: when any files of the run will be deleted; missing if the run cannot have stored files. */

@@ -38,7 +38,7 @@ export type AccountCommand = (
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
   | { type: 'SubmitRun'; runId: RunId; jobId: string; upstream: Upstream }
   | ({ type: 'CancelRun'; runId: RunId } & Asked)
-  | ({ type: 'CompleteRun'; runId: RunId; output: RunOutput; usage?: TokenUsage | undefined } & Worked)
+  | ({ type: 'CompleteRun' } & Completion)
   | ({ type: 'FailRun' } & Failure)
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
@@ -199,6 +199,14 @@ export interface GrantUpload {
   upload: UploadGranted
   /** The bytes that the account's uploads may have together. */
   quotaBytes: number
+}
+
+export interface Completion extends Worked {
+  runId: RunId
+  output: RunOutput
+  usage?: TokenUsage | undefined
+  /** Why a text is not complete. */
+  finishReason?: 'length' | 'cancelled' | undefined
 }
 
 export interface Failure extends Worked {

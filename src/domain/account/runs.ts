@@ -1,18 +1,16 @@
 import {
   type AccountEvent,
-  type RunOutput,
   type RunQueued,
   type RunStarted,
   requestNameOf,
   type Upstream,
 } from '../../../schemas/account-events.ts'
-import type { TokenUsage } from '../../../schemas/catalog.ts'
 import type { KeyId, Moded, RunId } from '../../../schemas/primitives.ts'
 import { settle } from '../catalog/pricing.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal } from './budgets.ts'
-import type { Failure, QueueRun, Worked } from './commands.ts'
+import type { Completion, Failure, QueueRun } from './commands.ts'
 import { creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
 import { assertProvider, asTestRun, limitRefusal, testRunRefusal } from './limits.ts'
@@ -111,22 +109,17 @@ export const cancelRun = (
 
 /** A run whose tokens have a price is settled in the same append. */
 export const completeRun = (
-  {
-    runId,
-    output,
-    usage,
-    upstream,
-    cost,
-  }: { runId: RunId; output: RunOutput; usage?: TokenUsage | undefined } & Worked,
+  { runId, output, usage, finishReason, upstream, cost }: Completion,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.isStarted) return refuse('run_not_started')
   const worked = upstream && { upstream, ...(cost && { cost }) }
+  const facts = { ...(usage && { usage }), ...(finishReason && { finishReason }) }
   return accept([
     ...(run.receipt && usage ? creditsReleased(state, runId, run.receipt, settle(run.receipt, usage), run.debit) : []),
-    { type: 'RunCompleted', data: { runId, output, ...worked, ...(usage && { usage }) } },
+    { type: 'RunCompleted', data: { runId, output, ...worked, ...facts } },
   ])
 }
 

@@ -62,7 +62,7 @@ export class ActiveRuns implements Starter {
   readonly #jobs: Jobs
   readonly #working = new Map<RunId, Working>()
   readonly #progress = new Subject<RunProgress>()
-  readonly texts = new Subject<RunText>()
+  readonly #texts = new Subject<RunText>()
   readonly #lastCall = new AbortController()
   /** Only processes with the reactor role work on runs; others leave them in the queue. */
   #isAccepting = false
@@ -92,6 +92,16 @@ export class ActiveRuns implements Starter {
     return this.#progress
   }
 
+  /** The texts of the streaming runs that this process works on, as they arrive. */
+  get texts(): Observable<RunText> {
+    return this.#texts
+  }
+
+  /** The text of a streaming run so far; undefined unless this process works on the run. */
+  textOf(runId: RunId): string | undefined {
+    return this.#working.get(runId)?.submission.text
+  }
+
   start() {
     this.#isAccepting = true
     this.leases.start()
@@ -116,10 +126,6 @@ export class ActiveRuns implements Starter {
     await this.#jobs.stop(stopped)
     await all
     await this.leases.stop()
-  }
-
-  textOf(): string {
-    return ''
   }
 
   hasRun(runId: RunId): boolean {
@@ -184,6 +190,7 @@ export class ActiveRuns implements Starter {
     const submission = new Submission(run, chosen, {
       ...this.#dependencies,
       openFile: files.open,
+      onText: text => this.#texts.next({ runId, text }),
       timedOut: late => this.#timedOut(late),
     })
     const done = this.#process(submission)

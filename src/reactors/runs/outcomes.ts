@@ -24,7 +24,7 @@ import { readRunInput } from '../../services/runs/run-inputs.ts'
 import type { Reads } from '../../services/views/reads.ts'
 import { retryUntilAvailable } from '../../time/timers.ts'
 import { type Artifacts, promisedResult, settledAtMs } from './artifacts.ts'
-import { broken, stopped } from './provider-calls.ts'
+import { broken, brokenOff, stopped } from './provider-calls.ts'
 import { UnfitResult } from './result-file.ts'
 
 /** The longest error message of a provider that an event holds. */
@@ -120,7 +120,9 @@ export class Outcomes {
       const place = { ...run, startedAt, provider: done.upstream?.provider }
       const output = await artifacts.store(place, outcome, promised, lastCall)
       const usage = await runUsage(this.#dependencies, run, outcome, done.upstream)
-      return { type: 'CompleteRun', runId, output, ...(usage && { usage }), ...done }
+      const { finish: finishReason } = outcome
+      const facts = { ...(usage && { usage }), ...(finishReason && { finishReason }) }
+      return { type: 'CompleteRun', runId, output, ...facts, ...done }
     } catch (error) {
       if (lastCall.aborted) return mode === 'async' ? undefined : fail(stopped)
       const { provider, model, account } = done.upstream ?? {}
@@ -178,7 +180,8 @@ const runCost = async (
   outcome: ProviderOutcome,
   upstream: Upstream,
 ): Promise<ProviderCost | undefined> => {
-  if (upstream.provider === SANDBOX || !(mayBeBilled(outcome) || outcome === broken)) return undefined
+  if (upstream.provider === SANDBOX || !(mayBeBilled(outcome) || outcome === broken || outcome === brokenOff))
+    return undefined
   const salt = random.hex(SALT_BYTES)
   const price = routes.priceListOf(run.endpoint, upstream)
   if (!price) return { ...providerCost(outcome, undefined, {}), salt }

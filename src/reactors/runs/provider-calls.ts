@@ -31,6 +31,13 @@ export const broken: Failed = {
   retryable: true,
 }
 
+/** For a provider that does not finish an answer of which a part has been handed over. */
+export const brokenOff: Failed = {
+  kind: 'failed',
+  code: 'provider_error',
+  message: 'The provider broke off its answer.',
+}
+
 /** For a run that no provider takes at the moment. */
 export const unavailable = (endpoint: string): Failed => ({
   kind: 'failed',

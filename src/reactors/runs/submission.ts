@@ -6,7 +6,16 @@ import type { BreakerChange, CircuitBreakers } from '../../services/providers/ci
 import type { ProviderRoute, Routes } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/runs.ts'
 import { delay } from '../../time/timers.ts'
-import { broken, CALL_TIMEOUT_MS, callProvider, cancelled, inDoubt, stopped, unavailable } from './provider-calls.ts'
+import {
+  broken,
+  brokenOff,
+  CALL_TIMEOUT_MS,
+  callProvider,
+  cancelled,
+  inDoubt,
+  stopped,
+  unavailable,
+} from './provider-calls.ts'
 import type { ProviderPermits } from './provider-permits.ts'
 
 /** The default of endpoints: a second and a third attempt, after one and two seconds. */
@@ -19,6 +28,8 @@ interface Dependencies {
   clock: Clock
   logger: Logger
   openFile: OpenFile
+  /** Receives each piece of a text that somebody wants as it arrives. */
+  onText(text: string): void
   /** The outcome of a run whose time limit has ended. */
   timedOut(run: RunToDo): Failed
 }
@@ -30,10 +41,11 @@ export class Submission {
   readonly #chosen: ProviderRoute | undefined
   readonly #abort = new AbortController()
   /** The outcome if the submission is ended from outside. */
-  readonly #ended: Promise<Failed | undefined>
-  #resolveEnded!: (outcome: Failed | undefined) => void
+  readonly #ended: Promise<ProviderOutcome | undefined>
+  #resolveEnded!: (outcome: ProviderOutcome | undefined) => void
   #route: ProviderRoute | undefined
   #isAsked = false
+  #text = ''
 
   /** `chosen` is the route that was found when the run started, if this process started it. */
   constructor(run: RunToDo, chosen: ProviderRoute | undefined, dependencies: Dependencies) {
@@ -57,6 +69,11 @@ export class Submission {
     return this.#isAsked
   }
 
+  /** The text that has arrived so far. Once there is some, no other attempt is made. */
+  get text(): string {
+    return this.#text
+  }
+
   /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
   async answer(): Promise<ProviderOutcome | Submitted | undefined> {
     const { startedAt, timeoutMs } = this.run
@@ -70,18 +87,20 @@ export class Submission {
     return Promise.race([this.#ended, this.#submit()]).finally(() => deadline.cancel())
   }
 
+  /** A text so far is a result, since its reader has it. */
   cancel() {
-    this.#end(cancelled)
+    const text = this.#text
+    this.#end(text.trim() === '' ? cancelled : { kind: 'done', media: [], text, finish: 'cancelled' })
   }
 
   /** Ends the submission because the service stops. Another process submits an async run again if that is safe. */
   stop() {
-    const isSafe = this.run.mode === 'async' && this.#route?.account.client.deduplicates
+    const isSafe = this.run.mode === 'async' && this.#route?.account.client.deduplicates && this.#text === ''
     this.#end(isSafe ? undefined : stopped)
   }
 
-  #end(failure: Failed | undefined) {
-    this.#resolveEnded(failure)
+  #end(outcome: ProviderOutcome | undefined) {
+    this.#resolveEnded(outcome)
     this.#abort.abort()
   }
 
@@ -117,19 +136,25 @@ export class Submission {
     this.#route = route
     this.#isAsked = true
     const { account, upstream } = route
-    const { runId, accountId, endpoint, input, mode } = this.run
+    const { runId, accountId, endpoint, input, mode, streams = false } = this.run
     const { routes, breakers, clock, logger, openFile } = this.#dependencies
     const { signal: stop } = this.#abort
     const { provider, client } = account
     if (route !== this.#chosen) routes.passTurn(route)
     breakers.beginCall(account, upstream.model)
+    let isOver = false
+    const onText = (text: string) => {
+      if (isOver || stop.aborted) return
+      this.#text += text
+      this.#dependencies.onText(text)
+    }
     try {
-      const submit = async (signal: AbortSignal) =>
-        client.submit({ runId, accountId, endpoint, input, upstream, openFile }, signal)
-      // A sync answer may take as long as the run, whose time limit ends the call. A late answer must not open the
-      // circuit breaker: a client may ask for work that takes too long.
+      const job = { runId, accountId, endpoint, input, upstream, openFile, ...(streams && { onText }) }
+      const submit = async (signal: AbortSignal) => client.submit(job, signal)
+      // A sync answer and a stream may take as long as the run, whose time limit ends the call. A late answer must not
+      // open the circuit breaker: a client may ask for work that takes too long.
       const answer =
-        mode === 'sync'
+        mode === 'sync' || streams
           ? await Promise.race([submit(stop), this.#ended.then(() => stop.throwIfAborted()) as Promise<never>])
           : await callProvider(clock, CALL_TIMEOUT_MS, submit, stop)
       if (answer.kind === 'failed' && answer.fault)
@@ -138,6 +163,7 @@ export class Submission {
           'a provider could not take a job',
         )
       this.#logChange(route, breakers.endCall(account, upstream.model, answer))
+      if (this.#text !== '' && mayMoveOn(answer)) return brokenOff
       this.#isAsked = !mayMoveOn(answer)
       return answer
     } catch (error) {
@@ -147,7 +173,10 @@ export class Submission {
       }
       logger.warn({ err: error, runId, endpoint, provider }, 'a provider did not answer')
       this.#logChange(route, breakers.endCall(account, upstream.model, undefined))
+      if (this.#text !== '') return brokenOff
       return client.deduplicates ? broken : inDoubt
+    } finally {
+      isOver = true
     }
   }
 

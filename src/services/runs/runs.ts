@@ -1,16 +1,4 @@
-import {
-  catchError,
-  defer,
-  EMPTY,
-  exhaustMap,
-  filter,
-  interval,
-  map,
-  merge,
-  type Observable,
-  of,
-  takeUntil,
-} from 'rxjs'
+import { catchError, EMPTY, exhaustMap, filter, interval, map, merge, type Observable, of, takeUntil } from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
@@ -64,13 +52,13 @@ export interface Starter {
   waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined
   /** Starts the work of a run whose start is durable, on its reserved route. Resolves to the events that ended it. */
   beginRun(run: RunToDo, route: ProviderRoute): Promise<Recorded<AccountEvent>[]>
-  /** Emits all of the text of a run that this process works on, each time that more has arrived. */
+  /** Emits each piece of text of the streaming runs that this process works on. */
   readonly texts: Observable<RunText>
-  /** The text of such a run so far. */
-  textOf(runId: RunId): string
+  /** The text of such a run so far; undefined unless this process works on it. */
+  textOf(runId: RunId): string | undefined
 }
 
-/** The text of a run so far. */
+/** A further piece of the text of a run. */
 export interface RunText {
   runId: RunId
   text: string
@@ -214,12 +202,11 @@ export class Runs {
 
   #textsOf(runId: RunId): Observable<string> {
     const { starter } = this.#dependencies
-    const soFar = defer(() => of(starter.textOf(runId)))
-    const more = starter.texts.pipe(
-      filter(report => report.runId === runId),
-      map(({ text }) => text),
+    const more = starter.texts.pipe(filter(piece => piece.runId === runId))
+    return merge(of(undefined), more).pipe(
+      map(() => starter.textOf(runId) ?? ''),
+      filter(text => text !== ''),
     )
-    return merge(soFar, more).pipe(filter(text => text !== ''))
   }
 
   /** Reserves a route for a sync run, appends the run with its debit, and returns its state when the wait ends. */

@@ -66,6 +66,7 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
       routes: { ofMode: () => ({ findRoutes: () => [route] }) as never, passTurn: () => undefined },
       permits: { movePermit: () => true, awaitPermit: async () => undefined },
       timedOut: () => timedOut(TIMEOUT_MS),
+      onText: () => undefined,
       ...{ breakers, clock, logger: createLogger('silent'), openFile },
     })
     const answer = submission.answer()
