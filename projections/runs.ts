@@ -26,7 +26,7 @@ export const runs = projection({
         status: 'completed',
         completedAt: clockOf(event),
         output: event.data.output,
-        ...(event.data.usage && { usage: event.data.usage }),
+        ...answerFacts(event),
         ...worker(event),
       }),
     RunFailed: (row, event) =>
@@ -66,6 +66,11 @@ const movedTo = (row: RunRow | undefined, event: RecordedOf<'RunSubmitted'>) => 
   const { provider } = event.data.upstream
   return row?.provider === provider ? row : change(row, event, { provider })
 }
+
+const answerFacts = ({ data: { usage, finishReason } }: RecordedOf<'RunCompleted'>) => ({
+  ...(usage && { usage }),
+  ...(finishReason && { finishReason }),
+})
 
 const worker = ({ data: { upstream } }: RecordedOf<'RunCompleted' | 'RunFailed'>) =>
   upstream && { provider: upstream.provider }

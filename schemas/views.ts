@@ -77,6 +77,7 @@ export interface RunRow extends Moded {
   /** What was reserved and not needed. */
   releasedMicros?: number
   usage?: TokenUsage
+  finishReason?: 'length' | 'cancelled'
   /** The hypothetical price of a test run. */
   liveMicros?: number
   output?: RunOutput

@@ -239,6 +239,13 @@ export const Run = Closed({
     ),
   ),
   usage: Type.Optional(about(Usage, 'The tokens of a completed run of a text model.')),
+  finish_reason: Type.Optional(
+    about(
+      OneOf('length', 'cancelled'),
+      'Why the text of a completed run is cut off: at its longest length, or since the run was cancelled.',
+      'length',
+    ),
+  ),
   output: Type.Optional(about(RunOutput, 'The result of a completed run.')),
   error: Type.Optional(about(RunError, 'Why the run failed.')),
   metadata: Type.Optional(about(JsonObject, 'The metadata of the request.', { order: 17 })),
@@ -308,4 +315,9 @@ export const RunOrQuote = Type.Union([Run, Quote])
 export const RunEvents = about(
   Type.String(),
   'Server-sent events (`text/event-stream`), as the HTML standard defines them.',
+)
+
+export const TextEvents = about(
+  Type.String(),
+  'Server-sent events: `delta` events with `{ "text": … }`, and at the end a `run` event with the run.',
 )

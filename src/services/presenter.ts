@@ -46,7 +46,7 @@ export class Presenter {
 
   /** `input` and `warnings` are shown only if given. */
   run(row: RunRow, { input, warnings }: RunExtras = {}): Run {
-    const { provider, startedAt, completedAt, refundedMicros, releasedMicros, usage } = row
+    const { provider, startedAt, completedAt, refundedMicros, releasedMicros, usage, finishReason } = row
     const { output, error, metadata, label } = row
     return {
       object: 'run',
@@ -65,6 +65,7 @@ export class Presenter {
       ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),
       ...(releasedMicros !== undefined && { credits_released: fromMicros(releasedMicros) }),
       ...(usage && { usage: usageOf(usage) }),
+      ...(finishReason && { finish_reason: finishReason }),
       ...(output && { output: this.#output(output, row) }),
       ...(error && { error }),
       ...(metadata && { metadata }),
