@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, IDEMPOTENCY_HOURS, Slug, Timestamp } from '../primitives.ts'
+import { Closed, IDEMPOTENCY_HOURS, OneOf, Slug, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
 
 /** Every error code of the API with its HTTP status. The list is closed: clients rely on it. */
@@ -8,6 +8,8 @@ export const errorStatus = {
   invalid_input: 400,
   invalid_multipart: 400,
   unsupported_media_type: 400,
+  content_rejected: 400,
+  cancelled: 400,
   invalid_api_key: 401,
   insufficient_credits: 402,
   budget_exceeded: 402,
@@ -25,7 +27,10 @@ export const errorStatus = {
   idempotency_mismatch: 422,
   rate_limited: 429,
   internal_error: 500,
+  provider_error: 502,
+  interrupted: 502,
   unavailable: 503,
+  provider_timeout: 504,
 } as const
 export const ErrorCode = Type.Unsafe<keyof typeof errorStatus>({
   type: 'string',
@@ -44,6 +49,8 @@ export const errorMeanings: Record<ErrorCode, string> = {
   ].join(' '),
   invalid_multipart: 'The body is not a valid multipart form.',
   unsupported_media_type: 'The type of the body or file is not supported.',
+  content_rejected: 'The provider rejected the content. The run failed, and was refunded.',
+  cancelled: 'The run was cancelled, and refunded.',
   invalid_api_key: 'The API key is missing or unknown, was revoked or has expired.',
   insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
   budget_exceeded: [
@@ -67,8 +74,18 @@ export const errorMeanings: Record<ErrorCode, string> = {
   idempotency_mismatch: `The idempotency key was used for a different request in the last ${IDEMPOTENCY_HOURS} hours.`,
   rate_limited: 'The account or auditor has reached a limit. Retry after `Retry-After` seconds.',
   internal_error: 'The service failed to process the request.',
+  provider_error: 'The provider failed. The run was refunded.',
+  interrupted: 'The service stopped during the run, which was refunded.',
   unavailable: 'The service is temporarily unavailable. Retry after `Retry-After` seconds.',
+  provider_timeout: 'The provider took too long. The run was refunded.',
 }
+
+/** The kinds of errors that clients of OpenAI's API know. */
+export const ErrorType = OneOf(
+  ...(['invalid_request_error', 'authentication_error', 'permission_error'] as const),
+  ...(['insufficient_quota', 'rate_limit_error', 'api_error'] as const),
+)
+export type ErrorType = Static<typeof ErrorType>
 
 /** One fault in a request. */
 export const Fault = Closed({
@@ -89,6 +106,14 @@ export const ErrorBody = Closed({
       Type.String(),
       'The ID to quote when you report the error.',
       'a969a179-30ad-4dcb-8baa-b78e9b9a7159',
+    ),
+    type: Type.Optional(about(ErrorType, 'The kind of error in the words of OpenAI, on the routes of its API.')),
+    param: Type.Optional(
+      about(
+        Type.Union([Type.String(), Type.Null()]),
+        'The parameter with the first fault, on the routes of OpenAI’s API; null if there is none.',
+        'messages[0].content',
+      ),
     ),
     errors: Type.Optional(about(Type.Array(Fault), 'The faults that have a location in the request, at most 50.')),
     replaced_by: Type.Optional(

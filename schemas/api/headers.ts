@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, POSITION, REQUEST_ID } from '../primitives.ts'
+import { IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, POSITION, REQUEST_ID, RunId } from '../primitives.ts'
 import { about } from './about.ts'
 import { SealName } from './seal.ts'
 
@@ -98,6 +98,8 @@ export const PreferenceApplied = Type.Optional(
     'wait=30',
   ),
 )
+
+export const TollgateRun = about(RunId, 'The run that made the response.', 'run_01m7z4hp40enbs019v3tcadvdx')
 
 export const Location = about(
   Type.String({ format: 'uri-reference' }),

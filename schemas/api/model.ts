@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../catalog.ts'
-import { Closed, Slug, Timestamp } from '../primitives.ts'
+import { Closed, Day, Slug, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
 
 const Surcharge = Closed({
@@ -73,6 +73,14 @@ export type ModelEndpoint = Static<typeof ModelEndpoint>
 export const ModelFamily = Closed({
   id: about(Slug, 'The value for `model` in requests.', 'nano-banana-2'),
   object: Type.Literal('model_family'),
+  created: about(
+    Type.Literal(0),
+    'For clients of OpenAI’s API, which expect a time. When the model was made is unknown.',
+  ),
+  owned_by: about(Type.Literal('tollgate'), 'For clients of OpenAI’s API, which expect an owner.'),
+  shutdown_date: Type.Optional(
+    about(Day, 'The day on which the last endpoint retires, in UTC. Absent if no date is announced.', '2027-01-06'),
+  ),
   name: about(Type.String(), 'The display name.', 'Nano Banana 2'),
   aliases: about(Type.Array(Slug), 'Other accepted values for `model`.', ['nano']),
   output_type: OutputType,

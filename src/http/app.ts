@@ -34,6 +34,7 @@ import { type ConsoleDependencies, consoleRouter } from './routes/console/consol
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
 import { MAX_EXPORTS } from './routes/ledger.ts'
 import { refuseOtherMethods } from './routes/mcp.ts'
+import { UntakenRequests } from './routes/openai/untaken-requests.ts'
 import { apiRoutes, routes } from './routes.ts'
 import { BrowserSessions } from './sessions/browser-sessions.ts'
 
@@ -115,7 +116,8 @@ const serveApi = (router: Router<RequestState>, api: ApiDependencies, sessions: 
   }
   const descriptions = new Descriptions({ ...api, operations: routes, tools: mcp.tools })
   const openExports = new OpenCounts<AccountId>(MAX_EXPORTS)
-  const kept = { streams: new Streams(), bodies: new StaticBodies(), openExports }
+  const untaken = new UntakenRequests(clock)
+  const kept = { streams: new Streams(), bodies: new StaticBodies(), openExports, untaken }
   const dependencies = { ...api, ...services, clock, ...kept, descriptions }
   const offered = apiRoutes.filter(of => acceptsPut || of !== putFile)
   serveRoutes(router, offered, dependencies, authenticated)

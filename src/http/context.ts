@@ -1,5 +1,6 @@
 import type { Next, ParameterizedContext } from 'koa'
 import type { AccountCaller, AuditorCaller, Caller } from '../services/caller.ts'
+import type { ApiError } from '../transports/api-error.ts'
 
 /** The data that middleware collects about a request before a route sees it. */
 export interface RequestState {
@@ -14,6 +15,8 @@ export interface RequestState {
   bodyIsRead?: () => void
   /** Counts a JSON answer until the client has taken it. Throws rate_limited if the account has too many of them. */
   countAnswer(bytes: number): void
+  /** Gives an error the form that the clients of the route know; undefined leaves it as it is. */
+  toClientsForm?(error: ApiError): ApiError
   /** The tool that a message calls; undefined if there is no such tool. */
   tool?: string | undefined
   /** True for reads whose method does not show it. */

@@ -9,6 +9,7 @@ import type { StaticBodies } from './answers/static-body.ts'
 import type { Streams } from './answers/streams.ts'
 import type { Context, Middleware } from './context.ts'
 import type { Descriptions } from './descriptions/descriptions.ts'
+import type { UntakenRequests } from './routes/openai/untaken-requests.ts'
 
 /** The parts of a service that the routes of the API use. */
 export interface RouteDependencies extends Services {
@@ -19,6 +20,7 @@ export interface RouteDependencies extends Services {
   openExports: OpenCounts<AccountId>
   mcp: McpEndpoint
   descriptions: Descriptions
+  untaken: UntakenRequests
   bodies: StaticBodies
 }
 

@@ -46,6 +46,7 @@ export type Tag =
   | 'Ledger'
   | 'Models'
   | 'Runs'
+  | 'OpenAI'
   | 'Webhooks'
   | 'Uploads'
   | 'Files'

@@ -12,6 +12,7 @@ import { ledgerRoutes } from './routes/ledger.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
 import { noticeRoutes } from './routes/notices.ts'
+import { openAiRoutes } from './routes/openai/routes.ts'
 import { proofRoutes } from './routes/proofs.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -25,6 +26,7 @@ export const apiRoutes: Route[] = [
   ...modelRoutes,
   ...runRoutes,
   ...runEventRoutes,
+  ...openAiRoutes,
   ...balanceRoutes,
   ...keyRoutes,
   ...noticeRoutes,

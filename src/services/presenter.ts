@@ -111,10 +111,14 @@ export class Presenter {
   /** `status` is the status of the whole family, even if only a part of the family is shown. */
   family(family: Family, status = statusOf(family)): ModelFamily {
     const endpoints = family.endpoints.map(endpoint => this.#endpoint(endpoint))
+    const { retiresAt } = this.retirement(family, family.id) ?? {}
     const [mode, ...otherModes] = new Set(family.endpoints.map(endpoint => endpoint.mode))
     return {
       id: family.id,
       object: 'model_family',
+      created: 0,
+      owned_by: 'tollgate',
+      ...(retiresAt !== undefined && { shutdown_date: retiresAt.slice(0, 'YYYY-MM-DD'.length) }),
       name: family.name,
       aliases: family.aliases,
       output_type: family.outputType,

@@ -1,11 +1,13 @@
 import t from 'tap'
 import type { ErrorCode } from '../../schemas/api/error.ts'
+import type { Run, RunList } from '../../schemas/api/run.ts'
 import { MAX_BODY_BYTES, MAX_LIVE_UPLOADS } from '../../schemas/primitives.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import { picture, type Reply } from '../support/client.ts'
 import { recorded } from '../support/recorded.ts'
 import { instantProvider, openAccount, openKey, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 // The OpenAPI document shows these examples, so each must equal what the service answers.
 
@@ -18,6 +20,14 @@ const poor = await openAccount(service, { credits: 2.5 })
 const reader = await openAccount(service, { scope: 'read' })
 const spender = await openKey(service, customer, { budget: { amountMicros: toMicros(50), period: 'month' } })
 const text = { model: 'gpt-6-1-terra', input: { prompt: 'a lake' } }
+
+// Unlike the provider above, the sandbox fails on request.
+const failing = await startService(t)
+const tester = await openAccount(failing, { tester: true })
+
+const chatThat = (outcome: string, delay_ms = 0) => tester.post('/v1/chat/completions', { ...chat, outcome, delay_ms })
+
+const chat = { model: 'sandbox', messages: [{ role: 'user', content: 'hello' }] }
 
 /** Sends a request while a part of the service fails. */
 const during = async <Part extends object>(part: Part, misbehavior: Partial<Part>, send: () => Promise<Reply>) => {
@@ -76,6 +86,17 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   rate_limited: () => {
     const execute = async () => ({ refuse: { code: 'too_many_uploads', limit: MAX_LIVE_UPLOADS } }) as const
     return during(accounts, { execute }, presign)
+  },
+  content_rejected: () => chatThat('content_rejected'),
+  provider_error: () => chatThat('provider_error'),
+  provider_timeout: () => chatThat('provider_timeout'),
+  interrupted: () => chatThat('interrupted'),
+  cancelled: async () => {
+    const answer = chatThat('success', 60_000)
+    const started = async () => (await tester.send<RunList>('/v1/runs?status=processing')).body.data[0]
+    const { run_id } = (await until('the run has started', started)) as Run
+    await tester.post(`/v1/runs/${run_id}/cancel`, {})
+    return answer
   },
   internal_error: () => during(reads, { get: () => Promise.reject(new Error('broken')) }, run),
   unavailable: () => during(reads, { get: () => Promise.reject(new Unavailable('away')) }, run),

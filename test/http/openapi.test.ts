@@ -122,7 +122,7 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
   t.same(
     new Set(documented.map(({ operationId }) => operationId)),
     new Set([
-      ...['runModel', 'cancelRun', 'createKey', 'revokeKey', 'setNotices'],
+      ...['runModel', 'cancelRun', 'createChatCompletion', 'createKey', 'revokeKey', 'setNotices'],
       ...['sendUpload', 'presignUpload', 'deleteUpload'],
       ...['rotateWebhookSecret', 'testWebhook', 'resendWebhook'],
     ]),

@@ -19,6 +19,7 @@ export const info = {
 const purposes: Record<Tag, string> = {
   Models: 'The models, their parameters and their prices.',
   Runs: 'Run models, and follow or cancel runs.',
+  OpenAI: 'The routes of OpenAI’s API, for its clients.',
   Account: 'The account that owns the API key.',
   Keys: 'API keys and their limits.',
   Ledger: 'Seals and proofs that the log behind all balances is unchanged.',

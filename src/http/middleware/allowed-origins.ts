@@ -6,12 +6,27 @@ import type { Context, Middleware } from '../context.ts'
 const REQUEST_HEADERS = [
   ...['Authorization', 'Content-Type', 'Idempotency-Key', 'Prefer', TOLLGATE_POSITION, 'X-Request-Id'],
   ...['If-None-Match', 'Last-Event-ID'],
+  // OpenAI's clients.
+  ...['Lang', 'Package-Version', 'OS', 'Arch', 'Runtime', 'Runtime-Version', 'Retry-Count', 'Timeout'].map(
+    name => `X-Stainless-${name}`,
+  ),
 ]
 
 /** The headers of answers that browsers would hide from pages. */
 const ANSWER_HEADERS = [
   ...['X-Request-Id', TOLLGATE_POSITION, 'Idempotent-Replayed', 'Preference-Applied', 'Location', 'Retry-After'],
-  ...['ETag', 'WWW-Authenticate', 'Allow', TOLLGATE_SEAL, RATE_LIMIT, RATE_LIMIT_POLICY, 'Deprecation', 'Sunset'],
+  ...[
+    'Tollgate-Run',
+    'X-Should-Retry',
+    'ETag',
+    'WWW-Authenticate',
+    'Allow',
+    TOLLGATE_SEAL,
+    RATE_LIMIT,
+    RATE_LIMIT_POLICY,
+    'Deprecation',
+    'Sunset',
+  ],
 ]
 
 /**

@@ -38,5 +38,5 @@ const answer = (ctx: Context, error: ApiError) => {
   if (code === 'invalid_api_key') ctx.set('WWW-Authenticate', 'Bearer')
   const { retryAfterSeconds = RETRY_AFTER_SECONDS[code] } = error
   if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds))
-  ctx.body = error.toBody(ctx.state.requestId)
+  ctx.body = (ctx.state.toClientsForm?.(error) ?? error).toBody(ctx.state.requestId)
 }

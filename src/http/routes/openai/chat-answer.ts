@@ -1,0 +1,37 @@
+import type { ChatCompletion } from '../../../../schemas/api/openai/chat.ts'
+import type { TokenUsage } from '../../../../schemas/catalog.ts'
+import { costOf, createdOf, type Ended } from './run-to-end.ts'
+
+/** The answer to a chat. */
+export const chatCompletion = ({ row, input }: Ended, content: string): ChatCompletion => ({
+  id: row.runId,
+  object: 'chat.completion',
+  created: createdOf(row),
+  model: row.model,
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content, refusal: null },
+      finish_reason: finishReason(row.usage, input),
+      logprobs: null,
+    },
+  ],
+  usage: { ...chatUsage(row.usage), ...costOf(row) },
+})
+
+/** Vendors' reasons are not recorded: an answer that used all its tokens was cut off. */
+export const finishReason = (
+  { output, thinking, counted }: TokenUsage = NO_TOKENS,
+  { max_output_tokens: limit }: Record<string, unknown> = {},
+): 'stop' | 'length' => (!counted && typeof limit === 'number' && output + thinking >= limit ? 'length' : 'stop')
+
+/** Models whose price does not depend on tokens count none. */
+export const chatUsage = ({ input, cached_input, output, thinking }: TokenUsage = NO_TOKENS) => ({
+  prompt_tokens: input + cached_input,
+  completion_tokens: output + thinking,
+  total_tokens: input + cached_input + output + thinking,
+  prompt_tokens_details: { cached_tokens: cached_input },
+  completion_tokens_details: { reasoning_tokens: thinking },
+})
+
+const NO_TOKENS: TokenUsage = { input: 0, cached_input: 0, output: 0, thinking: 0 }

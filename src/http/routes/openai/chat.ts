@@ -1,0 +1,49 @@
+import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
+import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
+import { ChatCompletion, ChatRequest } from '../../../../schemas/api/openai/chat.ts'
+import { ApiError } from '../../../transports/api-error.ts'
+import type { Context } from '../../context.ts'
+import { route } from '../../route.ts'
+import { chatCompletion } from './chat-answer.ts'
+import { chatRun } from './chat-request.ts'
+import { openAiErrors, refuseRetries } from './errors.ts'
+import { runErrors } from './run-errors.ts'
+import { type CompletedRun, endpointOf, runToEnd } from './run-to-end.ts'
+
+export const chat = route({
+  id: 'createChatCompletion',
+  method: 'post',
+  path: '/v1/chat/completions',
+  tag: 'OpenAI',
+  summary: 'Chat with a text model',
+  description: [
+    'Runs a text model for clients of OpenAI’s API, and answers when the run has ended. A failed run is an error.',
+    'A repetition by an official client, whose first request got no answer, returns the run of the first request.',
+  ].join(' '),
+  auth: 'key or session',
+  headers: { 'Idempotency-Key': IdempotencyKey },
+  json: ChatRequest,
+  examples: { Chat: examples.requests.chat },
+  responses: {
+    200: {
+      description: 'The answer of the model.',
+      shape: ChatCompletion,
+      examples: { Answer: examples.chat },
+      headers: { 'Tollgate-Run': TollgateRun, 'Idempotent-Replayed': IdempotentReplayed },
+    },
+  },
+  errors: runErrors,
+  before: () => [openAiErrors({ prompt: 'messages' })],
+  serve: async (ctx, dependencies, { json }) => {
+    const { parametersSchema } = await endpointOf(ctx, dependencies, json.model, 'text')
+    const ended = await runToEnd(ctx, dependencies, chatRun(json, parametersSchema))
+    ctx.body = chatCompletion(ended, answerIn(ctx, ended.row))
+  },
+})
+
+/** The text of the answer, which the limits of models keep short enough for a field. */
+const answerIn = (ctx: Context, { output, runId }: CompletedRun): string => {
+  if (output.text !== undefined) return output.text
+  refuseRetries(ctx)
+  throw new ApiError('internal_error', `The answer has become a file. GET /v1/runs/${runId} shows its URL.`)
+}

@@ -1,0 +1,53 @@
+import type { ErrorType } from '../../../../schemas/api/error.ts'
+import { ApiError } from '../../../transports/api-error.ts'
+import type { Context, Middleware } from '../../context.ts'
+
+/** The header by which OpenAI's clients decide whether to repeat a request. */
+export const SHOULD_RETRY = 'X-Should-Retry'
+
+/** The client's names of parameters that a model's input has under another name. */
+export type ParameterNames = Readonly<Record<string, string>>
+
+/** Gives the errors of a route the further fields of OpenAI's errors. Comes before all steps that may fail. */
+export const openAiErrors =
+  (names: ParameterNames = {}): Middleware =>
+  (ctx, next) => {
+    ctx.state.toClientsForm = error => {
+      if (!ctx.response.get(SHOULD_RETRY)) ctx.set(SHOULD_RETRY, String(error.status >= 500 || error.status === 429))
+      return inForm(error, names)
+    }
+    return next()
+  }
+
+/** Refuses every further repetition of a request: it would get the same answer. */
+export const refuseRetries = (ctx: Context) => ctx.set(SHOULD_RETRY, 'false')
+
+/** The client's body has no `input`: its parameters are those of the body. */
+const inForm = ({ code, status, message, details, cause, retryAfterSeconds }: ApiError, names: ParameterNames) => {
+  const errors = details.errors?.map(fault => ({ ...fault, path: pathIn(fault.path, names) }))
+  const [first] = errors ?? []
+  const param = first ? paramOf(first.path) : null
+  // Clients show their users only the message.
+  const fault = code === 'invalid_input' && first ? ` ${param} ${first.message}.` : ''
+  const shown = { ...details, type: typeOf(status), param, ...(errors && { errors }) }
+  return new ApiError(code, message + fault, shown, { cause, retryAfterSeconds })
+}
+
+const pathIn = (path: string, names: ParameterNames) =>
+  path.replace(/^\/input(?=\/)/, '').replace(/^\/(\w+)/, (_, name: string) => `/${names[name] ?? name}`)
+
+/** A JSON Pointer in the way of OpenAI, such as `messages[0].content`; null for the whole body. */
+const paramOf = (path: string): string | null =>
+  path
+    .slice(1)
+    .replaceAll(/\/(\d+)/g, '[$1]')
+    .replaceAll('/', '.') || null
+
+const typeOf = (status: number): ErrorType => types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+
+const types: Record<number, ErrorType> = {
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+}
