@@ -89,7 +89,7 @@ const makeBusyLog = async (t: Test, environment: Record<string, string>): Promis
   const limited = await openKey(service, third, { ...limits, models: [...limits.models], expiresAt })
   await limited.run({ ...text, input: { prompt: 'fail' } })
   const { body: kept } = await limited.run(text)
-  unwrap(await refunds.refund(operator, kept.run_id, { amountMicros: 100_000, reason: 'a gift' }))
+  unwrap(await refunds.refund(operator, kept.run_id, { amountMicros: 1_000, reason: 'a gift' }))
   await limited.run(text)
   const tester = await openKey(service, third, { livemode: false })
   await tester.run(text, { 'Idempotency-Key': 'order-1' })

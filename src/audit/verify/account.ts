@@ -78,6 +78,7 @@ const SIGNS: Readonly<Record<string, 1 | -1>> = {
   CreditsWithdrawn: -1,
   CreditsDebited: -1,
   CreditsRefunded: 1,
+  CreditsReleased: 1,
 }
 
 /** Whether events of a type change a balance. */

@@ -23,8 +23,8 @@ export class Keys implements Rule {
 }
 
 /**
- * A key debits within its budget, before it expires, and only for its models. A refund goes back to the period of its
- * debit. The use of a key is recorded at most once a day in a row.
+ * A key debits within its budget, before it expires, and only for its models. Refunds and releases go back to the
+ * period of their debit. The use of a key is recorded at most once a day in a row.
  */
 export class KeyLimits implements Rule {
   readonly #keys = new Map<unknown, Limits>()
@@ -38,7 +38,7 @@ export class KeyLimits implements Rule {
     const use = this.#budgets.take(event)
     const isTest = isAcceptance(event) && event.data.livemode === false
     if (type === 'CreditsDebited' || isTest) this.#checkUse(event, report)
-    if (type === 'CreditsRefunded') this.#takeRefund(event, report)
+    if (GIVING_BACK.has(type)) this.#takeReturn(event, report)
     if (!use) return
     const { keyId, firstDay, spentMicros, budget } = use
     if (spentMicros > budget.amountMicros) {
@@ -57,7 +57,7 @@ export class KeyLimits implements Rule {
       report(`${keyId} may not run ${receipt.endpoint}`)
   }
 
-  #takeRefund(event: AuditedEvent, report: Report) {
+  #takeReturn(event: AuditedEvent, report: Report) {
     const { debit } = event.data as { debit?: { budgetPeriod?: string } }
     const { firstDay, isRevoked = false } = this.#budgets.debitOf(runIdOf(event))
     const named = debit?.budgetPeriod
@@ -126,7 +126,10 @@ const checkCost = (type: string, { upstream, cost }: AuditedEvent['data'], repor
   if (provider !== SANDBOX) report(`a test run went to ${provider}, not to the sandbox`)
 }
 
-/** The budgets of an account's keys. A refund goes back to the period of its debit. */
+/** The events that give back a part of a debit. */
+const GIVING_BACK = new Set(['CreditsRefunded', 'CreditsReleased'])
+
+/** The budgets of an account's keys. Refunds and releases go back to the period of their debit. */
 export class BudgetUses {
   readonly #keys = new Map<unknown, Spender>()
   /** For each debited run, the key with a budget and the first day of the period. */
@@ -139,7 +142,7 @@ export class BudgetUses {
       this.#keys.set(data['keyId'], { ...(data as Partial<Spender>), isRevoked: false, spentMicros: new Map() })
     const key = this.#keys.get(data['keyId'])
     if (key && type === 'ApiKeyRevoked') key.isRevoked = true
-    if (type === 'CreditsRefunded') this.#giveBack(event)
+    if (GIVING_BACK.has(type)) this.#giveBack(event)
     return type === 'CreditsDebited' ? this.#spend(event) : undefined
   }
 

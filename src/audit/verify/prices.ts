@@ -36,6 +36,7 @@ export interface Receipt {
   lines: ReceiptLine[]
   totalMicros: number
   usdPerCreditMicros?: number | undefined
+  counted?: boolean
 }
 
 interface ReceiptLine {
@@ -46,6 +47,9 @@ interface ReceiptLine {
   amountMicros?: number
   factorMicros?: number
   usdMicros?: number
+  tokens?: string
+  count?: number
+  perMillionMicros?: number
 }
 
 /**
@@ -53,21 +57,33 @@ interface ReceiptLine {
  * of the receipt, or undefined.
  */
 export const receiptFault = ({ lines, totalMicros, usdPerCreditMicros }: Receipt): string | undefined => {
-  const [base, ...others] = lines
-  if (base?.kind !== 'base' || others.some(({ kind }) => kind === 'base'))
-    return 'its receipt does not have exactly one base price'
-  const factors = others.filter(({ kind }) => kind !== 'surcharge').map(factorOf)
-  const product = factors.reduce((price, factor) => price * factor, BigInt(base.amountMicros ?? 0))
-  const surcharges = others.filter(({ kind }) => kind === 'surcharge')
-  for (const { parameter, usdMicros = 0, amountMicros } of surcharges) {
+  const bases = lines.filter(({ kind }) => kind === 'base').length
+  // If tokens have a price, a run may have no base price.
+  const hasBase = bases === 1 && lines[0]?.kind === 'base'
+  if (!hasBase && (bases > 0 || !lines.some(isTokens))) return 'its receipt does not have exactly one base price'
+  for (const { parameter, usdMicros = 0, amountMicros } of lines.filter(({ kind }) => kind === 'surcharge')) {
     if (!usdPerCreditMicros) return 'its receipt has a surcharge and no exchange rate'
     const amount = dividedUp(BigInt(usdMicros) * MILLION, BigInt(usdPerCreditMicros))
     if (BigInt(amountMicros ?? -1) !== amount) return `its surcharge for ${parameter} is ${amountMicros}, not ${amount}`
   }
-  const added = surcharges.reduce((sum, { amountMicros = 0 }) => sum + BigInt(amountMicros), 0n)
-  const total = dividedUp(product, MILLION ** BigInt(factors.length)) + added
+  const total = totalOf(lines)
   return total === BigInt(totalMicros) ? undefined : `its price is ${totalMicros}, and its receipt adds up to ${total}`
 }
+
+/** The sum of lines. Base × factors and the tokens are rounded up together, before the surcharges. */
+export const totalOf = (lines: readonly ReceiptLine[]): bigint => {
+  const sumOf = (searched: string, amountOf: (line: ReceiptLine) => bigint) =>
+    lines.filter(({ kind }) => kind === searched).reduce((sum, line) => sum + amountOf(line), 0n)
+  const factors = lines.filter(({ kind }) => kind === 'quantity' || kind === 'multiplier').map(factorOf)
+  const product = factors.reduce((price, factor) => price * factor, sumOf('base', amountIn))
+  const scale = MILLION ** BigInt(factors.length)
+  const tokens = sumOf('tokens', ({ count = 0, perMillionMicros = 0 }) => BigInt(count) * BigInt(perMillionMicros))
+  return dividedUp(product * MILLION + tokens * scale, scale * MILLION) + sumOf('surcharge', amountIn)
+}
+
+const amountIn = ({ amountMicros = 0 }: ReceiptLine): bigint => BigInt(amountMicros)
+
+export const isTokens = ({ kind }: ReceiptLine): boolean => kind === 'tokens'
 
 const MILLION = 1_000_000n
 
@@ -77,11 +93,11 @@ const MILLION = 1_000_000n
  */
 export const ruleFault = (
   { lines }: Receipt,
-  { baseMicros, quantities, multipliers, surcharges }: PriceRule,
+  { baseMicros, quantities, multipliers, tokens, surcharges }: PriceRule,
   input: Record<string, unknown>,
 ): string | undefined => {
   const expected = [
-    `base ${baseMicros}`,
+    ...(baseMicros > 0 ? [`base ${baseMicros}`] : []),
     ...quantities
       .filter(parameter => typeof input[parameter] === 'number')
       .map(parameter => `quantity ${parameter} ${input[parameter]}`),
@@ -91,6 +107,7 @@ export const ruleFault = (
         const value = String(input[parameter])
         return `multiplier ${parameter} ${value} ${Object.hasOwn(factors, value) ? factors[value] : 'none'}`
       }),
+    ...(tokens ? mostTokens(tokens, input, lines) : []),
     ...surcharges
       .filter(({ when }) => input[when.parameter] === when.equals)
       .map(({ when, usdMicros }) => `surcharge ${when.parameter} ${JSON.stringify(when.equals)} ${usdMicros}`),
@@ -103,8 +120,30 @@ export const ruleFault = (
   return found.length === expected.length ? undefined : 'its receipt has a line twice'
 }
 
+/**
+ * The lines for the most tokens that a run can use. The service may have drawn the seed after it had priced the input,
+ * so the input may be priced without the seed.
+ */
+const mostTokens = (rates: Rates, input: Record<string, unknown>, lines: ReceiptLine[]): string[] => {
+  const { seed: _, ...priced } = input
+  const [most, other] = [mostInputTokens(input), mostInputTokens(priced)]
+  const isWithoutSeed = lines.some(({ tokens, count }) => tokens === 'input' && count === other)
+  const longest = rates.thinking > rates.output ? 'thinking' : 'output'
+  const counts = { input: isWithoutSeed ? other : most, [longest]: input['max_output_tokens'] }
+  return Object.entries(rates).map(([kind, rate]) => `tokens ${kind} ${counts[kind] ?? 0} ${rate}`)
+}
+
+type Rates = NonNullable<PriceRule['tokens']>
+
+/** A byte is at most one token. A vendor may add tokens to an input, and to each of its messages. */
+const mostInputTokens = (input: Record<string, unknown>): number => {
+  const { messages } = input
+  return Buffer.byteLength(JSON.stringify(input)) + 64 + 16 * (Array.isArray(messages) ? messages.length : 1)
+}
+
 const describe = (line: ReceiptLine, input: Record<string, unknown>): string => {
   const { kind, parameter = '', value, amountMicros, factorMicros, usdMicros } = line
+  if (kind === 'tokens') return `tokens ${line.tokens} ${line.count} ${line.perMillionMicros}`
   if (kind === 'base') return `base ${amountMicros}`
   if (kind === 'quantity') return `quantity ${parameter} ${value}`
   if (kind === 'multiplier') return `multiplier ${parameter} ${value} ${factorMicros}`

@@ -2,11 +2,13 @@ import { isAcceptance } from '../../../schemas/account-events.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { type AuditedEvent, type Report, type ReportEnd, type Rule, runIdOf } from '../fault.ts'
 import { type PriceList, type Receipt, receiptFault, ruleFault } from './prices.ts'
+import { isReserve, type Release, releaseFaults, type Usage, usageFault } from './releases.ts'
 
 /**
  * Each run is debited once, for the price in its receipt and in the catalog. It takes only legal steps and ends once.
- * If it fails, it is refunded in full; otherwise its refunds never exceed the debit. Refunds repeat the facts of the
- * debit. A test run takes the same steps but moves no credits.
+ * If its tokens have a price, what it did not need of the debit is released directly before it completes. If it fails,
+ * it is refunded in full; otherwise its refunds never exceed the debit less the release. Refunds and releases repeat the
+ * facts of the debit. A test run takes the same steps but moves no credits.
  */
 export class Runs implements Rule {
   readonly #prices: PriceList
@@ -34,14 +36,18 @@ export class Runs implements Rule {
     if (follower) this.#due = { what: follower, runId, error: (event.data['error'] as { code: string })?.code }
     if (type === 'CreditsDebited') return this.#takeDebit(event, run, report)
     if (type === 'CreditsRefunded') return takeRefund(event, run, isDue ? due : undefined, report)
+    if (type === 'CreditsReleased') return takeRelease(event, run, report)
     if (type === 'RunOutputDeleted') return takeDeletion(run, report)
     const step = (accepts ? ACCEPTING_STEPS : STEPS)[type]
     if (!step) return
     if (!run) return report(`${runId} was never debited`)
     if (!step.from.includes(run.state)) report(`a run that is ${run.state} cannot become ${step.to}`)
     if (type === 'RunFailed') takeLeftFiles(event, run, report)
+    if (type === 'RunCompleted') takeUsage(event, run, report)
     // A failed test run gets no refund.
     run.state = run.isTest && step.to === 'failed' ? 'refunded' : step.to
+    // A log has many runs, and only open ones need their receipts.
+    if (type === 'RunCompleted' || type === 'RunFailed') [run.reserve, run.settled] = [undefined, undefined]
     if (accepts) this.#takeAccepted(event, run, report)
     if (type === 'RunStarted') run.deadlineMs = Date.parse(clockOf(event)) + (run.timeoutMs ?? 0)
   }
@@ -61,7 +67,8 @@ export class Runs implements Rule {
     if (run) report(`${runIdOf(event)} was debited before`)
     const { amountMicros, receipt } = event.data as { amountMicros: number; receipt: Receipt }
     const debit = this.#facts.of(factsOfDebit(event))
-    this.#runs.set(runIdOf(event), { state: 'debited', debit, chargedMicros: amountMicros, refundedMicros: 0 })
+    const debited: Run = { state: 'debited', debit, chargedMicros: amountMicros, refundedMicros: 0 }
+    this.#runs.set(runIdOf(event), isReserve(receipt) ? { ...debited, reserve: receipt } : debited)
     this.#debit = event
     if (amountMicros !== receipt.totalMicros)
       report(`it debits ${amountMicros}, and its receipt says ${receipt.totalMicros}`)
@@ -106,11 +113,16 @@ interface Run {
   state: State
   /** The facts of the debit that refunds must repeat, as one text. */
   debit: string
+  /** The debit, less the release. */
   chargedMicros: number
   refundedMicros: number
   /** The time by which a started run must have ended. */
   deadlineMs?: number
   timeoutMs?: number
+  /** The receipt of the debit if tokens have a price. */
+  reserve?: Receipt | undefined
+  /** The receipt of the release. */
+  settled?: Receipt | undefined
   /** A test run is never debited or refunded. */
   isTest?: boolean
   /** Whether its failure may have left files. */
@@ -135,7 +147,11 @@ const STEPS: Steps = {
 const ACCEPTANCE = 'acceptance'
 
 /** Events that must directly follow another event of the same run. */
-const FOLLOWERS: Readonly<Record<string, string>> = { CreditsDebited: ACCEPTANCE, RunFailed: 'CreditsRefunded' }
+const FOLLOWERS: Readonly<Record<string, string>> = {
+  CreditsDebited: ACCEPTANCE,
+  CreditsReleased: 'RunCompleted',
+  RunFailed: 'CreditsRefunded',
+}
 
 /** A run may end this much after its time limit, because its end must be noticed and recorded. */
 const GRACE_MS = 10 * 60 * 1000
@@ -160,6 +176,23 @@ const takeDeletion = (run: Run | undefined, report: Report) => {
   if (run?.state === 'refunded' && !run.mayLeaveFiles) report('the files of a failed run that left none are deleted')
 }
 
+const takeRelease = ({ data }: AuditedEvent, run: Run | undefined, report: Report) => {
+  if (!run) return report('it settles a run that was never debited')
+  if (run.isTest) return report('a test run is settled')
+  if (run.state !== 'processing') report(`it settles a run that is ${run.state}`)
+  const release = data as unknown as Release & { debit: Facts }
+  if (textOf(release.debit) !== run.debit)
+    report(`it repeats the debit ${textOf(release.debit)}, which was ${run.debit}`)
+  for (const fault of releaseFaults(release, run)) report(fault)
+  run.settled = release.receipt
+  run.chargedMicros -= release.amountMicros
+}
+
+const takeUsage = ({ data }: AuditedEvent, { reserve, settled }: Run, report: Report) => {
+  const fault = reserve && usageFault(data['usage'] as Usage | undefined, reserve, settled)
+  if (fault) report(fault)
+}
+
 /** `due` is missing if no failure requires the refund. */
 const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, due: Due | undefined, report: Report) => {
   const amountMicros = Number(data['amountMicros'])
@@ -177,7 +210,7 @@ const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, due: Due | und
   } else if (run.state !== 'completed') report(`it refunds a run that is ${run.state}`)
 }
 
-/** The facts of a debit that its refunds must repeat, as one text. */
+/** The facts of a debit that its refunds and its release must repeat, as one text. */
 const factsOfDebit = ({ data, metadata }: AuditedEvent): string => {
   const { model, endpoint } = data['receipt'] as { model: string; endpoint: string }
   const { keyId } = metadata.actor as { keyId?: string }

@@ -75,11 +75,13 @@ const ofLimited = (type: string) =>
         (event.data as { debit?: { keyId?: string } }).debit?.keyId === limitedKeyId),
   )
 const limitedRefund = ofLimited('CreditsRefunded').at(-1) as RawEvent
-const sumOf = (type: string) =>
-  ofLimited(type).reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros, 0)
-/** What the key has spent in the end. */
-const spentMicros = sumOf('CreditsDebited') - sumOf('CreditsRefunded')
 const [limitedDebit] = ofLimited('CreditsDebited').slice(-1) as [RawEvent]
+const sumOf = (type: string) =>
+  ofLimited(type)
+    .filter(({ position }) => position <= limitedDebit.position)
+    .reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros, 0)
+/** What the key has spent with its last debit. */
+const spentMicros = sumOf('CreditsDebited') - sumOf('CreditsRefunded') - sumOf('CreditsReleased')
 const usedModel = (limitedDebit.data as { receipt: { model: string } }).receipt.model
 const [lowBalance, exhaustedBudget] = [eventOf('NoticeRaised'), eventOf('NoticeRaised', 1)]
 const noticeIn = ({ data }: RawEvent) => (data as { notice: object }).notice
