@@ -1,6 +1,7 @@
 import type { GrantKind, Payment } from '../../schemas/account-events.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { accountIn, type RecordedEvent } from '../../schemas/events.ts'
+import type { LedgerKind } from '../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../schemas/recorded.ts'
 import { Damaged } from '../ports/faults.ts'
 import { eventCodec } from '../services/event-codec.ts'
@@ -8,7 +9,7 @@ import { Lots, type Split, type Use } from './lots.ts'
 
 interface Run extends BookedRun {
   isOpen: boolean
-  /** The debited credits, less the refunded credits. */
+  /** The debited credits, less those refunded or released. */
   uses: Use[]
 }
 
@@ -77,6 +78,11 @@ export class AccountBook {
         const { isOpen: _, uses, ...run } = this.#runOf(runId)
         return { kind: 'refund', change: this.#lots.giveBack(uses, amountMicros), reason, run }
       }
+      case 'CreditsReleased': {
+        const { runId, amountMicros, receipt } = data
+        const { isOpen: _, uses, ...run } = this.#runOf(runId)
+        return { kind: 'release', change: this.#lots.giveBack(uses, amountMicros), run, receipt }
+      }
       case 'RunCompleted':
       case 'RunFailed': {
         const run = this.#runs.get(data.runId)
@@ -116,20 +122,20 @@ export interface LedgerLine {
   /** ISO 8601, in UTC. */
   at: string
   hash: string
-  kind: 'grant' | 'withdrawal' | 'debit' | 'refund'
+  kind: LedgerKind
   /** Negative if the balance falls. */
   change: Split
   balance: Split
   /** In grants and withdrawals. */
   grantKind?: GrantKind
   reference?: string
-  /** Not in debits. */
+  /** Not in debits and releases. */
   reason?: string
   /** In purchases since payments are recorded. */
   payment?: Payment
-  /** In debits and refunds. */
+  /** In debits, refunds and releases. */
   run?: BookedRun
-  /** In debits. */
+  /** In debits, and in releases with the final price. */
   receipt?: Receipt
 }
 
@@ -152,6 +158,7 @@ const BOOKED = new Set([
   'CreditsWithdrawn',
   'CreditsDebited',
   'CreditsRefunded',
+  'CreditsReleased',
   'RunCompleted',
   'RunFailed',
 ])

@@ -13,7 +13,7 @@ export interface Margin {
   /** The runs that ended, and how many of them failed. */
   runs: number
   failed: number
-  /** Microcredits. Together, runs may move more than a double counts exactly. */
+  /** Microcredits: the debits less their releases. Together, runs may move more than a double counts exactly. */
   chargedMicros: bigint
   refundedMicros: bigint
   /** The charges without refunds, at the rates of the receipts, exact in trillionths of a US dollar. */
@@ -41,6 +41,7 @@ const COUNTED = new Set<string>([
   'RunCompleted',
   'RunFailed',
   'CreditsRefunded',
+  'CreditsReleased',
   'ProviderCostRecorded',
 ] satisfies RecordedEvent['type'][])
 
@@ -85,6 +86,12 @@ class Margins {
       case 'RunSubmitted': {
         const run = this.#runs.get(data.runId)
         if (run) run.provider = data.upstream.provider
+        return
+      }
+      case 'CreditsReleased': {
+        const run = this.#runs.get(data.runId)
+        // The end of the run follows, and earns the rest.
+        if (run) run.chargedMicros -= data.amountMicros
         return
       }
       case 'RunCompleted':

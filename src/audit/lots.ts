@@ -22,8 +22,8 @@ export interface Use {
 
 /**
  * An account's remaining credits, by grant. Debits use free credits before paid credits, and older credits before newer
- * credits. A refund first gives back the credits that were used last (`docs/ledger-format.md`, "Free and paid
- * credits").
+ * credits. A refund or a release first gives back the credits that were used last (`docs/ledger-format.md`, "Free and
+ * paid credits").
  */
 export class Lots {
   readonly #free = new Side(false)
@@ -55,7 +55,7 @@ export class Lots {
     let dueMicros = amountMicros
     while (dueMicros > 0) {
       const use = uses.at(-1)
-      if (!use) throw new Damaged('more credits are refunded than were debited')
+      if (!use) throw new Damaged('more credits are given back than were debited')
       const partMicros = Math.min(dueMicros, use.amountMicros)
       this.#sideOf(use.lot.isPaid).giveBack(use.lot, partMicros)
       given[use.lot.isPaid ? 'paidMicros' : 'freeMicros'] += partMicros

@@ -8,7 +8,7 @@ import type { Split } from './lots.ts'
 import { type OnProgress, readLog } from './read-log.ts'
 
 /** The parts of a trial balance, in display order. */
-const PARTS = ['granted', 'withdrawn', 'earned', 'refunded', 'in flight', 'owed to customers'] as const
+const PARTS = ['granted', 'withdrawn', 'earned', 'refunded', 'released', 'in flight', 'owed to customers'] as const
 export type Part = (typeof PARTS)[number]
 
 export interface TrialBalance {
@@ -49,8 +49,8 @@ interface TrialBalanceLine {
 }
 
 /**
- * Adds up the credits of all accounts: granted and withdrawn by kind, earned and refunded by family, held by runs that
- * have not ended, and owed to customers. Also adds up the charges of providers. Throws Damaged if an account does not
+ * Adds up the credits of all accounts: granted and withdrawn by kind, earned, refunded and released by family, held by
+ * runs that have not ended, and owed to customers. Also adds up the charges of providers. Throws Damaged if an account does not
  * add up.
  */
 export const trialBalance = async (
@@ -93,6 +93,8 @@ const placeOf = ({ kind, grantKind = 'courtesy', run }: LedgerLine): [Part, stri
       return ['earned', run?.model ?? '']
     case 'refund':
       return ['refunded', run?.model ?? '']
+    case 'release':
+      return ['released', run?.model ?? '']
   }
 }
 

@@ -152,6 +152,7 @@ const show = ({ account, balanceMicros, suspension, limits, sums }: AccountSumma
   credits_withdrawn: fromMicros(sums?.withdrawnMicros ?? 0),
   credits_debited: fromMicros(sums?.debitedMicros ?? 0),
   credits_refunded: fromMicros(sums?.refundedMicros ?? 0),
+  credits_released: fromMicros(sums?.releasedMicros ?? 0),
 })
 
 /**

@@ -23,6 +23,7 @@ import {
 import { collect } from '../support/collect.ts'
 import { accountsOn } from '../support/engine.ts'
 import { exported } from '../support/exported.ts'
+import { tokenReceipt } from '../support/ledger-events.ts'
 import { logOf } from '../support/log-of.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { seededRandom, testSeed } from '../support/seeded-random.ts'
@@ -54,11 +55,14 @@ const worked = () => ({ upstream: upstream(), ...(happens(0.8) && { cost: cost()
 const lifeOf = (run: number): AccountCommand[] => {
   const queued = queueRun({ run, credits: 1 + Math.floor(random() * 9) })
   const model = pick(FAMILIES)
-  const queue = { ...queued, run: { ...queued.run, model }, receipt: { ...queued.receipt, model } }
+  const receipt = happens(0.3) ? tokenReceipt(10_000) : queued.receipt
+  const priced = { ...receipt, model, usdPerCreditMicros: toMicros(1) }
+  const queue = { ...queued, run: { ...queued.run, model }, receipt: priced }
   if (happens(0.1)) return [queue, cancelRun(run)]
   const start = { ...startRun(run), upstream: upstream() }
   const submit = { ...submitRun(run), upstream: upstream() }
-  const end = happens(0.3) ? failRun(run) : completeRun(run)
+  const usage = { input: 0, cached_input: 0, output: 1 + Math.floor(random() * 20_000), thinking: 0 }
+  const end = happens(0.3) ? failRun(run) : { ...completeRun(run), usage }
   const given = end.type === 'FailRun' && happens(0.3) ? {} : worked()
   return [queue, start, ...(happens(0.5) ? [submit] : []), { ...end, ...given }]
 }
@@ -120,6 +124,7 @@ const naiveMargins = (isCounted: (at: string) => boolean) => {
       if (event === end) add(name, at, 'runs', 1n)
       if (event === end && event.type === 'RunFailed') add(name, at, 'failed', 1n)
       if (event.type === 'CreditsDebited') add(name, timeOf(end), 'charged', BigInt(event.data.amountMicros))
+      if (event.type === 'CreditsReleased') add(name, at, 'charged', -BigInt(event.data.amountMicros))
       if (event.type === 'CreditsRefunded') add(name, at, 'refunded', BigInt(event.data.amountMicros))
       const cost = costOf(event)
       if (!cost) continue
@@ -135,6 +140,7 @@ type Tried = { upstream: { provider: string } }
 
 t.test('margins are the sums of the events, in any period', async t => {
   t.ok(costs.length > RUNS)
+  t.ok(events.some(({ type }) => type === 'CreditsReleased'))
   const days = ['2026-01-01', '2026-02-10', '2026-03-01T12:00:00.000Z', undefined]
   for (const from of days)
     for (const to of days) {

@@ -37,6 +37,8 @@ t.test('the parts are those of the log, and add up to zero', async t => {
   t.equal(partOf(balance, 'withdrawn'), amountOf(events, 'CreditsWithdrawn'))
   t.equal(partOf(balance, 'earned'), amountOf(events, 'CreditsDebited'))
   t.equal(partOf(balance, 'refunded'), -amountOf(events, 'CreditsRefunded'))
+  t.equal(partOf(balance, 'released'), -amountOf(events, 'CreditsReleased'))
+  t.ok(partOf(balance, 'released') < 0n)
   t.equal(partOf(balance, 'in flight'), 0n)
   t.equal(partOf(balance, 'owed to customers'), owedIn(events))
   t.match(balance.lines, [

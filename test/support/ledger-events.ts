@@ -1,4 +1,5 @@
 import type { GrantKind, Payment } from '../../schemas/account-events.ts'
+import type { Receipt } from '../../schemas/catalog.ts'
 import { accountStream } from '../../schemas/events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import { accountId, digest, keyId, receipt, runId } from './account-samples.ts'
@@ -13,6 +14,16 @@ interface Movement {
 type Moved = Movement & { kind?: GrantKind; reference?: string; reason?: string; payment?: Payment }
 
 type RunMoved = Movement & { run?: number; model?: string; label?: string; reason?: string }
+
+/** The receipt of a run whose tokens have a price of a credit for a thousand. */
+export const tokenReceipt = (outputTokens: number): Receipt => ({
+  ...{ catalogRevision: 0, model: 'gpt-6-1-terra', endpoint: 'gpt-6-1-terra-t2t' },
+  lines: (['input', 'cached_input', 'output', 'thinking'] as const).map(tokens => ({
+    ...{ kind: 'tokens' as const, tokens, perMillionMicros: 1_000_000_000 },
+    count: tokens === 'output' ? outputTokens : 0,
+  })),
+  ...{ totalMicros: outputTokens * 1000, usdPerCreditMicros: 10_000 },
+})
 
 /** Writes the ledger events of numbered accounts, as they stand in a log but without true links. */
 export const ledgerEvents = () => {
@@ -54,6 +65,23 @@ export const ledgerEvents = () => {
         receipt: { ...receipt(), model },
         ...(label !== undefined && { label }),
       }),
+    /** The debit of the most tokens that a run can use. */
+    reserve: ({ outputTokens = 10_000, run = 1, ...move }: Movement & { outputTokens?: number; run?: number } = {}) => {
+      const receipt = tokenReceipt(outputTokens)
+      write('CreditsDebited', -1, move, { amountMicros: receipt.totalMicros, runId: runId(run), receipt })
+    },
+    /** What a run with these tokens did not need of its debit. */
+    release: ({
+      micros = 9_000_000,
+      outputTokens = 1000,
+      run = 1,
+      ...move
+    }: RunMoved & { outputTokens?: number } = {}) => {
+      const receipt = tokenReceipt(outputTokens)
+      const { model, endpoint } = receipt
+      const debit = { model, endpoint, keyId: keyId() }
+      write('CreditsReleased', 1, move, { amountMicros: micros, runId: runId(run), receipt, debit })
+    },
     refund: ({ micros = 10_000_000, run = 1, reason = 'why', ...move }: RunMoved = {}) =>
       write('CreditsRefunded', 1, move, { amountMicros: micros, runId: runId(run), reason }),
   }

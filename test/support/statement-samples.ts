@@ -2,14 +2,16 @@ import type { RawEvent } from '../../schemas/recorded.ts'
 import { ledgerEvents } from './ledger-events.ts'
 import { linked } from './linked.ts'
 
-/** A movement of each kind, with a run that has a receipt. The account ends with 94 credits. */
+/** A movement of each kind, with runs that have receipts. The account ends with 93 credits. */
 export const everyKind = (): RawEvent[] => {
-  const { events, grant, debit, refund, withdraw } = ledgerEvents()
+  const { events, grant, debit, refund, reserve, release, withdraw } = ledgerEvents()
   grant({ micros: 4_000_000, reference: 'sign-up', reason: 'welcome', at: '2026-10-25T00:30:00.000Z' })
   grant({ micros: 100_000_000, kind: 'purchase', reference: 'invoice 1', reason: 'paid by card', at: LATER })
   debit({ at: LATER })
   refund({ micros: 2_000_000, reason: 'a gift', at: LATER })
   withdraw({ micros: 2_000_000, kind: 'purchase', reference: 'mistake', reason: 'typed wrong', at: LATER })
+  reserve({ run: 2, at: LATER })
+  release({ run: 2, at: LATER })
   return linked(events)
 }
 

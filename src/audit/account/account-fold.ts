@@ -33,7 +33,7 @@ export class AccountFold {
   readonly keys = new KeyRing()
   readonly webhooks = new PendingWebhooks()
   readonly uploads = new StoredUploads()
-  readonly sums = { grantedMicros: 0, withdrawnMicros: 0, debitedMicros: 0, refundedMicros: 0 }
+  readonly sums = { grantedMicros: 0, withdrawnMicros: 0, debitedMicros: 0, refundedMicros: 0, releasedMicros: 0 }
   readonly #book = new AccountBook()
   readonly #runs = new Map<string, Pick<OpenRun, 'status' | 'requestedAt'>>()
   #opening: Opening | undefined
@@ -100,6 +100,9 @@ export class AccountFold {
         return
       case 'CreditsRefunded':
         this.sums.refundedMicros += data.amountMicros
+        return
+      case 'CreditsReleased':
+        this.sums.releasedMicros += data.amountMicros
         return
       case 'CreditsDebited':
         this.sums.debitedMicros += data.amountMicros

@@ -1,12 +1,15 @@
+import type { Receipt } from '../../../schemas/catalog.ts'
 import { accountIn, CATALOG_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import { sealName } from '../../services/seals/seals.ts'
+import { totalOf } from '../books.ts'
 import type { AuditedEvent } from '../fault.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
 import { type Replay, replayAccount } from '../replay.ts'
 import { PriceList, receiptFault, ruleFault } from '../verify/prices.ts'
+import { isReserve, releaseFaults, usageFault } from '../verify/releases.ts'
 import type { NewestSeal } from '../verify/seals.ts'
 import { type PriceStep, priceSteps } from './price-steps.ts'
 import { RunStory } from './run-story.ts'
@@ -16,6 +19,8 @@ export interface Explanation extends Pick<Replay, 'account' | 'faults'>, FoundRu
   story: RunStory
   /** The arithmetic of the price. */
   steps: PriceStep[]
+  /** The arithmetic of the final price, if a part of the debit was released. */
+  finalSteps: PriceStep[]
   price: PriceCheck
 }
 
@@ -35,9 +40,11 @@ export const explainRun = async (
     onEvent: (event, line) => (event.data as { runId?: string }).runId === runId && story.take(event, line),
     onProgress,
   })
-  const steps = story.receipt ? priceSteps(story.receipt) : []
-  return { ...found, runId, story, account, faults, steps, price: await checkPrice(log, story) }
+  const [steps, finalSteps] = [stepsOf(story.receipt), stepsOf(story.release?.receipt)]
+  return { ...found, runId, story, account, faults, steps, finalSteps, price: await checkPrice(log, story) }
 }
+
+const stepsOf = (receipt: Receipt | undefined): PriceStep[] => (receipt ? priceSteps(receipt) : [])
 
 interface PriceCheck {
   /** The catalog event that the receipt names; absent if the log lacks it. */
@@ -47,10 +54,8 @@ interface PriceCheck {
 }
 
 /** Recomputes the price of a run from its receipt, and compares the receipt with the price list of its time. */
-export const checkPrice = async (
-  log: ReadableLog,
-  { receipt, request, events, isTest }: RunStory,
-): Promise<PriceCheck> => {
+export const checkPrice = async (log: ReadableLog, story: RunStory): Promise<PriceCheck> => {
+  const { receipt, request, events, isTest } = story
   if (!receipt) return { faults: ['the run was never debited'] }
   const raw = await log.readEvent(CATALOG_STREAM, receipt.catalogRevision)
   const listed = raw && (eventCodec.decode(raw) as unknown as AuditedEvent)
@@ -62,8 +67,22 @@ export const checkPrice = async (
     receiptFault(receipt),
     typeof rule === 'string' ? rule : ruleFault(receipt, rule, request?.input ?? {}),
     !isTest && debited?.amountMicros !== receipt.totalMicros && `the debit is ${debited?.amountMicros} microcredits`,
+    ...(isTest ? [] : settlementFaults(story, receipt)),
   ]
   return { ...(listed && { listed }), faults: faults.filter(fault => typeof fault === 'string') }
+}
+
+const settlementFaults = ({ release, usage, output }: RunStory, receipt: Receipt): (string | undefined)[] => {
+  const { credits, receipt: settled } = release ?? {}
+  return [
+    ...(credits && settled
+      ? releaseFaults(
+          { amountMicros: totalOf(credits), receipt: settled },
+          { chargedMicros: receipt.totalMicros, ...(isReserve(receipt) && { reserve: receipt }) },
+        )
+      : []),
+    output && isReserve(receipt) ? usageFault(usage, receipt, settled) : undefined,
+  ]
 }
 
 interface FoundRun {

@@ -8,7 +8,7 @@ import {
   type WorkedUpstream,
 } from '../../../schemas/account-events.ts'
 import type { Actor } from '../../../schemas/actor.ts'
-import type { Receipt } from '../../../schemas/catalog.ts'
+import type { Receipt, TokenUsage } from '../../../schemas/catalog.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { actorOf } from '../account/key-ring.ts'
 import type { LedgerLine } from '../books.ts'
@@ -28,6 +28,13 @@ export interface Refund {
   credits: Split
   reason: string
   actor: Actor
+}
+
+/** The part of a debit that the run did not need. `receipt` has the final price. */
+export interface Release {
+  at: string
+  credits: Split
+  receipt: Receipt
 }
 
 /** An event of a run's webhook. */
@@ -57,6 +64,7 @@ const STATES: Readonly<Partial<Record<AccountRecord['type'], Step['state']>>> = 
 export class RunStory {
   readonly events: AccountRecord[] = []
   readonly steps: Step[] = []
+  release: Release | undefined
   readonly refunds: Refund[] = []
   readonly webhook: WebhookStep[] = []
   receipt: Receipt | undefined
@@ -69,6 +77,8 @@ export class RunStory {
   upstream: WorkedUpstream | undefined
   /** The provider's charge. */
   cost: ProviderCostRecorded | undefined
+  /** The tokens of a completed run of a text model. */
+  usage: TokenUsage | undefined
   output: RunOutput | undefined
   outputDeletedAt: string | undefined
   error: RunError | undefined
@@ -114,6 +124,9 @@ export class RunStory {
         if (line)
           this.refunds.push({ at: metadata.at, credits: line.change, reason: data.reason, actor: actorOf(event) })
         return
+      case 'CreditsReleased':
+        if (line) this.release = { at: metadata.at, credits: line.change, receipt: data.receipt }
+        return
       case 'RunStarted':
         this.upstream = data.upstream
         return
@@ -123,6 +136,7 @@ export class RunStory {
         return
       case 'RunCompleted':
         this.output = data.output
+        this.usage = data.usage
         this.upstream = data.upstream ?? this.upstream
         return
       case 'RunFailed':

@@ -119,6 +119,7 @@ const narrationOf = ({ kind, grantKind, run }: LedgerLine): string =>
     withdrawal: `Withdrawal: ${grantKind}`,
     debit: `Run: ${run?.model}`,
     refund: `Refund: ${run?.model}`,
+    release: `Release: ${run?.model}`,
   })[kind]
 
 const tagsOf = ({

@@ -9,11 +9,13 @@ export interface Totals {
   withdrawn: Split
   charged: Split
   refunded: Split
+  released: Split
 }
 
 export const totalsOf = (lines: readonly LedgerLine[]): Totals => {
   const granted = new Map<GrantKind, Split>()
-  const totals: Totals = { granted, withdrawn: NOTHING, charged: NOTHING, refunded: NOTHING }
+  const none = { withdrawn: NOTHING, charged: NOTHING, refunded: NOTHING, released: NOTHING }
+  const totals: Totals = { granted, ...none }
   for (const { kind, grantKind = 'courtesy', change } of lines)
     switch (kind) {
       case 'grant':
@@ -27,13 +29,16 @@ export const totalsOf = (lines: readonly LedgerLine[]): Totals => {
         break
       case 'refund':
         totals.refunded = plus(totals.refunded, change)
+        break
+      case 'release':
+        totals.released = plus(totals.released, change)
     }
   return totals
 }
 
 /** The balance after the lines, given the balance before them. */
-export const closingOf = (opening: Split, { granted, withdrawn, charged, refunded }: Totals): Split => {
-  const before = [...granted.values(), refunded].reduce(plus, opening)
+export const closingOf = (opening: Split, { granted, withdrawn, charged, refunded, released }: Totals): Split => {
+  const before = [...granted.values(), refunded, released].reduce(plus, opening)
   return minus(minus(before, withdrawn), charged)
 }
 

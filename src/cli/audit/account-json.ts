@@ -12,7 +12,7 @@ import { chainToJson } from './text.ts'
 /** An account at a moment, as JSON. It has at least one event. */
 export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
   const { accountId, email, tester, openedAt } = account.opening as Opening
-  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros } = account.sums
+  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros, releasedMicros } = account.sums
   return {
     as_of: asOf,
     ...{ account_id: accountId, email: email ?? null, tester, opened_at: openedAt },
@@ -23,6 +23,7 @@ export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
     credits_withdrawn: fromMicros(withdrawnMicros),
     credits_debited: fromMicros(debitedMicros),
     credits_refunded: fromMicros(refundedMicros),
+    credits_released: fromMicros(releasedMicros),
     active_keys: account.keys.active().map(keyToJson),
     open_runs: account.openRuns().map(runToJson),
     pending_webhooks: account.webhooks.list().map(webhookToJson),

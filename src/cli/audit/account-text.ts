@@ -14,7 +14,7 @@ export const accountToText = (account: AccountFold): string => {
   const opening = account.opening as Opening
   const { accountId, tester, openedAt } = opening
   const { type, revision, position, id, metadata } = account.last as AccountRecord
-  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros } = account.sums
+  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros, releasedMicros } = account.sums
   const { suspension } = account
   const facts = [
     ['account', tester ? `${accountId}, a tester` : accountId],
@@ -25,6 +25,7 @@ export const accountToText = (account: AccountFold): string => {
     ['withdrawn', credits(withdrawnMicros)],
     ['debited', credits(debitedMicros)],
     ['refunded', credits(refundedMicros)],
+    ...(releasedMicros > 0 ? [['released', credits(releasedMicros)]] : []),
     ['last event', `${type} at ${metadata.at}`],
     ['revision', String(revision)],
     ['position', String(position)],

@@ -25,6 +25,8 @@ export const explanationToJson = (explanation: Explanation) => {
     })),
     output: outputToJson(story),
     error: story.error ?? null,
+    usage: story.usage ?? null,
+    release: releaseToJson(explanation),
     refunds: story.refunds.map(({ at, credits, reason, actor }) => ({
       at,
       ...creditsToJson('credits', credits),
@@ -74,6 +76,19 @@ const priceToJson = ({ story: { receipt }, steps, price: { listed, faults } }: E
         catalog_event: listed ? eventToJson(listed) : null,
         agrees: faults.length === 0,
         faults,
+      }
+    : null
+
+const releaseToJson = ({ story: { release }, finalSteps }: Explanation) =>
+  release
+    ? {
+        at: release.at,
+        ...creditsToJson('credits', release.credits),
+        price: {
+          credits: fromMicros(release.receipt.totalMicros),
+          counted: release.receipt.counted === true,
+          lines: finalSteps.map(stepToJson),
+        },
       }
     : null
 

@@ -1,6 +1,7 @@
+import type { Receipt } from '../../../schemas/catalog.ts'
 import { count, shown } from '../../audit/decimal.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
-import { stepToText } from '../../audit/explain/price-steps.ts'
+import { type PriceStep, stepToText } from '../../audit/explain/price-steps.ts'
 import type { RunStory, WebhookStep } from '../../audit/explain/run-story.ts'
 import type { AccountRecord } from '../../audit/read-log.ts'
 import { toColumns } from '../columns.ts'
@@ -33,6 +34,7 @@ export const explanationToText = (explanation: Explanation): string => {
     section('Price', priceToText(explanation)),
     section('Steps', stepsToText(explanation)),
     section('Result', resultToText(story)),
+    ...(story.release ? [section('Release', releaseToText(explanation))] : []),
     ...(story.refunds.length > 0 ? [section('Refunds', refundsToText(explanation))] : []),
     ...(story.webhook.length > 0 ? [section('Webhook', webhookToText(explanation))] : []),
     section('Events', eventsToText(explanation)),
@@ -115,11 +117,7 @@ const STEP_WIDTH = 60
 /** The price as arithmetic, with the credits after each step. */
 const priceToText = ({ story: { receipt, used }, steps, price: { listed, faults } }: Explanation): string => {
   if (!receipt) return 'The run was never debited.'
-  const { catalogRevision, totalMicros, usdPerCreditMicros } = receipt
-  const rows = steps.map(step => [
-    wrapped(printable(stepToText(step, usdPerCreditMicros)), STEP_WIDTH),
-    shown(step.result),
-  ])
+  const { catalogRevision } = receipt
   const source = listed
     ? `From revision ${catalogRevision} of the catalog, of ${listed.metadata.at}.`
     : `From revision ${catalogRevision} of the catalog, which the log does not have.`
@@ -128,10 +126,30 @@ const priceToText = ({ story: { receipt, used }, steps, price: { listed, faults 
       ? 'The price recomputed from the receipt and from this price list is the same.'
       : `The price is wrong: ${faults.join('; ')}.`
   return [
-    toColumns([...rows, ['= price', credits(totalMicros)]], { aligns: ['left', 'right'] }),
+    calculation(steps, receipt, 'price'),
     '',
     `Credits used: ${split(used).join(' and ')}.`,
     wrapped(printable(`${source} ${verdict}`), SECTION_WIDTH),
+  ].join('\n')
+}
+
+const calculation = (steps: PriceStep[], { totalMicros, usdPerCreditMicros }: Receipt, name: string): string => {
+  const rows = steps.map(step => [
+    wrapped(printable(stepToText(step, usdPerCreditMicros)), STEP_WIDTH),
+    shown(step.result),
+  ])
+  return toColumns([...rows, [`= ${name}`, credits(totalMicros)]], { aligns: ['left', 'right'] })
+}
+
+/** The final price, after the price that was debited. */
+const releaseToText = ({ story: { release }, finalSteps }: Explanation): string => {
+  if (!release) return ''
+  const { at, credits, receipt } = release
+  const source = receipt.counted ? 'The service counted the tokens.' : 'The provider reported the tokens.'
+  return [
+    calculation(finalSteps, receipt, 'final price'),
+    '',
+    wrapped(`${source} The rest of the debit was released at ${at}: ${split(credits).join(' and ')}.`, SECTION_WIDTH),
   ].join('\n')
 }
 

@@ -1,6 +1,8 @@
 import t from 'tap'
+import type { Receipt } from '../../../schemas/catalog.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
+import { totalOf } from '../../../src/audit/books.ts'
 import { explainRun } from '../../../src/audit/explain/explain.ts'
 import { sealName } from '../../../src/services/seals/seals.ts'
 import { busyLog } from '../../support/busy-log.ts'
@@ -76,6 +78,36 @@ t.test('a run that an operator refunded is completed, and says why and by whom',
   t.equal(story.output?.text, 'done')
   t.match(story.request, { idempotency: { key: 'order-1' }, input: { prompt: 'hello' } })
   t.match(story.refunds, [{ reason: 'a gift', actor: { kind: 'operator', name: 'test' } }])
+})
+
+t.test('a run whose tokens cost less than its debit has a release, with the final price step by step', async t => {
+  const released = events.findLast(({ type }) => type === 'CreditsReleased') as RawEvent
+  const { amountMicros, receipt } = released.data as { amountMicros: number; receipt: Receipt }
+  const { story, steps, finalSteps } = await explained(runIdOf(released))
+  t.equal(story.release && totalOf(story.release.credits), amountMicros)
+  t.same(story.release?.receipt, receipt)
+  t.match(story.usage, { counted: true })
+  t.equal(finalSteps.length, steps.length)
+  t.equal(Math.round(Number(finalSteps.at(-1)?.result) * 1_000_000), receipt.totalMicros)
+})
+
+t.test('a release that the tokens of the run do not give does not agree', async t => {
+  const released = events.findLast(({ type }) => type === 'CreditsReleased') as RawEvent
+  const completed = events.findLast(
+    event => event.type === 'RunCompleted' && runIdOf(event) === runIdOf(released),
+  ) as RawEvent
+  const faultsWith = async (event: RawEvent, change: object) => {
+    const changed = { ...event, data: { ...(event.data as object), ...change } }
+    const log = logOf(events.map(each => (each === event ? changed : each)))
+    return (await explained(runIdOf(released), log)).price.faults
+  }
+  const usage = { ...(dataOf(completed)['usage'] as object), output: 7 }
+  t.match(await faultsWith(completed, { usage }), ['its usage is not what the release before it is for'])
+  const receipt = { ...(dataOf(released)['receipt'] as Receipt), totalMicros: 1 }
+  t.match(await faultsWith(released, { receipt }), [
+    /^its price is 1, and its receipt adds up to/,
+    /^it releases \d+, and/,
+  ])
 })
 
 t.test('the attempts of a webhook are told with their statuses', async t => {

@@ -40,6 +40,23 @@ t.test('a price without a fraction of a microcredit has no rounding', async t =>
   ])
 })
 
+t.test('tokens are added to the base price, and rounded up with it', async t => {
+  const tokens = (kind: 'input' | 'output', count: number) =>
+    ({ kind: 'tokens', tokens: kind, count, perMillionMicros: 1_500_000 }) as const
+  t.same(stepsOf(base, factor, tokens('input', 3), tokens('output', 1), audio), [
+    ['base', '1'],
+    ['multiplier', '1.333333'],
+    ['tokens', '1.3333375'],
+    ['tokens', '1.333339'],
+    ['surcharge', '2.33344'],
+  ])
+  t.same(stepsOf(tokens('input', 3), tokens('output', 4)), [
+    ['tokens', '0.0000045'],
+    ['tokens', '0.0000105'],
+    ['rounding', '0.000011'],
+  ])
+})
+
 t.test('results are exact beyond the range of doubles', async t => {
   const large = { ...base, amountMicros: 9_007_199_254_740_991 }
   t.same(stepsOf(large, { ...factor, factorMicros: 1_000_001 }).slice(1), [

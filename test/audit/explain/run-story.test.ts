@@ -26,6 +26,21 @@ t.test('free and paid credits are told apart, those it used and those it got bac
   t.same(refunds, [{ at: minute(1), credits: { freeMicros: 0, paidMicros: 5 }, reason: 'a gift', actor }])
 })
 
+t.test('a release tells the final price, and the end of the run its tokens', async t => {
+  const usage = { input: 1, cached_input: 0, output: 2, thinking: 0 }
+  const {
+    release,
+    used,
+    usage: tokens,
+  } = told(
+    [happened('CreditsDebited', minute(0)), line(-4, -6)],
+    [happened('CreditsReleased', minute(1), { receipt: { totalMicros: 1 } }), line(3, 6)],
+    [happened('RunCompleted', minute(1), { output: { artifacts: [] }, usage })],
+  )
+  t.same(release, { at: minute(1), credits: { freeMicros: 3, paidMicros: 6 }, receipt: { totalMicros: 1 } })
+  t.same([used, tokens], [{ freeMicros: 4, paidMicros: 6 }, usage])
+})
+
 t.test('each step tells the time since the one before, by the clock', async t => {
   const { steps, jobId, outputDeletedAt, status } = told(
     [happened('RunQueued', minute(0))],

@@ -19,12 +19,14 @@ t.test('the columns are those that the documentation promises', async t => {
 })
 
 t.test('each movement is a line, with free and paid credits', async t => {
-  const { events, grant, debit, refund, withdraw } = ledgerEvents()
+  const { events, grant, debit, refund, withdraw, reserve, release } = ledgerEvents()
   grant({ micros: 1_000_000, reference: 'sign-up', reason: 'welcome' })
   grant({ micros: 5_000_001, kind: 'purchase', reference: 'invoice 1', reason: 'paid' })
   debit({ micros: 2_500_000 })
   refund({ micros: 2_000_000, reason: 'a gift' })
   withdraw({ micros: 1, kind: 'purchase', reference: 'mistake', reason: 'typed wrong' })
+  reserve({ run: 2, outputTokens: 2000 })
+  release({ run: 2, outputTokens: 500, micros: 1_500_000 })
   const rows = parseCsv(await exported(events, 'csv'))
   t.equal(rows.length, events.length)
   const id = events[2]?.id as string
@@ -43,6 +45,15 @@ t.test('each movement is a line, with free and paid credits', async t => {
     {},
     { kind: 'refund', amount: '2.000000', amount_free: '0.500000', run_id: runId(), key_id: keyId(), reason: 'a gift' },
     { kind: 'withdrawal', grant_kind: 'purchase', amount: '-0.000001', balance_paid: '5.000000' },
+    { kind: 'debit', amount: '-2.000000' },
+    {
+      kind: 'release',
+      amount: '1.500000',
+      amount_paid: '1.500000',
+      run_id: runId(2),
+      model: 'gpt-6-1-terra',
+      reason: '',
+    },
   ])
 })
 

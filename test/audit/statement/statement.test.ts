@@ -32,7 +32,7 @@ const naively = (account: string, from: string, to: string) => {
     opening: balanceBefore(from)?.balanceAfterMicros ?? 0,
     closing: balanceBefore(to)?.balanceAfterMicros ?? 0,
     lines: lines.map(({ id }) => id),
-    sums: ['CreditsGranted', 'CreditsWithdrawn', 'CreditsDebited', 'CreditsRefunded'].map(sum),
+    sums: ['CreditsGranted', 'CreditsWithdrawn', 'CreditsDebited', 'CreditsRefunded', 'CreditsReleased'].map(sum),
   }
 }
 
@@ -42,7 +42,7 @@ const found = ({ opening, closing, lines, totals }: Statement) => {
     opening: totalOf(opening),
     closing: totalOf(closing),
     lines: lines.map(({ eventId }) => eventId),
-    sums: [granted, ...[totals.withdrawn, totals.charged, totals.refunded].map(totalOf)],
+    sums: [granted, ...[totals.withdrawn, totals.charged, totals.refunded, totals.released].map(totalOf)],
   }
 }
 

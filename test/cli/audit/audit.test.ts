@@ -5,6 +5,7 @@ import { TypeID } from 'typeid-js'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import { openLmdbEventLogReadOnly } from '../../../src/adapters/event-log/lmdb-read-only.ts'
+import { toMicros } from '../../../src/domain/money.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import type { SealCopy } from '../../../src/ports/seal-sink.ts'
 import { parseSealKey, type SealKey } from '../../../src/services/seals/seal-key.ts'
@@ -440,6 +441,44 @@ t.test('audit explain: the JSON has everything in full', async t => {
   )
   t.same(head, events.at(-1))
 })
+
+t.test('audit explain: tells the tokens of a run, and the release of what they did not cost', async t => {
+  const other = await openAccount(service)
+  const { body } = await other.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello', max_output_tokens: 4096 } })
+  const text = await operator.text(t, 'audit', 'explain', body.run_id)
+  const [, price = '', final = ''] = /\nPrice\n(.*)\nSteps\n.*\nRelease\n(.*)\nEvents\n/s.exec(text) ?? []
+  t.match(price, /^ {2}\+ 4096 × 600 \/ 1,000,000 \(output tokens\) +2\.\d+$/m)
+  t.match(final, /^ {2}\+ 1 × 600 \/ 1,000,000 \(output tokens\) +0\.\d+$/m)
+  t.match(
+    final,
+    /^ {2}= final price +0\.\d+\n\n {2}The service counted the tokens\. The rest of the debit was released at/m,
+  )
+  t.ok(
+    text.split('\n').every(line => line.length <= 100),
+    'it fits in 100 columns',
+  )
+  const { release, usage, credits_used, refunds, events } = await operator.json<Explained>(
+    t,
+    'audit',
+    'explain',
+    body.run_id,
+  )
+  t.match(usage, { output: 1, counted: true })
+  t.match(release, { price: { counted: true, lines: [{ tokens: 'input' }, {}, { tokens: 'output', count: 1 }, {}] } })
+  t.equal(toMicros(credits_used) - toMicros(release.credits), toMicros(release.price.credits))
+  t.same(refunds, [])
+  const at = String(events.find(({ type }) => type === 'CreditsReleased')?.revision)
+  const account = await operator.text(t, 'audit', 'replay', other.accountId, '--at', at)
+  t.match(account, /^released +2\.\d+$/m)
+})
+
+interface Explained {
+  release: { credits: number; price: { credits: number } }
+  usage: object
+  credits_used: number
+  refunds: object[]
+  events: { type: string; revision: number }[]
+}
 
 t.test('audit explain: an unknown run, or a log that cannot be read, ends with 2 and says why', async t => {
   const hide = (lines: string[]) => lines.map(line => line.replace('"reason":"welcome"', '"reasons":"\\u001b[2J"'))

@@ -35,6 +35,7 @@ const headOf = (statement: Statement) => {
     ...creditsToJson('credits_withdrawn', totals.withdrawn),
     ...creditsToJson('credits_charged', totals.charged),
     ...creditsToJson('credits_refunded', totals.refunded),
+    ...creditsToJson('credits_released', totals.released),
     read_to: { position: positionIn(statement, readTo), at: readTo.at },
     seal: sealOf(statement),
     unsealed_events: unsealed,

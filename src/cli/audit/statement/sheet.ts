@@ -83,6 +83,7 @@ const summaryOf = ({ opening, closing, totals, lines }: Statement, figures: Figu
     ...(has('withdrawal') ? [row('withdrawn', negated(totals.withdrawn))] : []),
     ...(has('debit') ? [row('charged for runs', negated(totals.charged))] : []),
     ...(has('refund') ? [row('refunded', totals.refunded)] : []),
+    ...(has('release') ? [row('released', totals.released)] : []),
     row('closing balance', closing, true),
   ]
 }
@@ -111,6 +112,7 @@ export const whatOf = ({ kind, grantKind, run }: LedgerLine): string =>
     withdrawal: `withdrawn: ${grantKind}`,
     debit: `charged: ${run?.model}`,
     refund: `refunded: ${run?.model}`,
+    release: `released: ${run?.model}`,
   })[kind]
 
 const detailsOf = ({ at, bookedIn, reason, reference, payment, run, receipt }: StatementLine): string[] =>
@@ -149,12 +151,16 @@ export const signed =
   micros =>
     `${micros > 0 ? '+' : ''}${figures(micros)}`
 
-/** A price as one line of arithmetic: `base 10 × 2 (num_images) + 1.5 (…) = 21.5`. */
+/**
+ * A price as one line of arithmetic: `base 10 × 2 (num_images) + 1.5 (…) = 21.5`. Kinds of tokens that the run has not
+ * used are left out.
+ */
 export const priceOf = (receipt: Receipt): string => {
-  const terms = priceSteps(receipt).map(step => {
+  const steps = priceSteps(receipt).filter(({ line }) => line.kind !== 'tokens' || line.count > 0)
+  const terms = steps.map(step => {
     if (step.line.kind === 'base') return `base ${shown(step.result)}`
     const words = stepToText(step, receipt.usdPerCreditMicros)
     return step.line.kind === 'rounding' ? `= ${shown(step.result)} (${words})` : words
   })
-  return `${terms.join(' ')} = ${credits(receipt.totalMicros)}`
+  return `${terms.join(' ').replace(/^\+ /, '')} = ${credits(receipt.totalMicros)}`
 }

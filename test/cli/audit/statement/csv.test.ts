@@ -35,7 +35,9 @@ t.test('the rows lead from the opening to the closing balance', async t => {
       ['debit', '-10.000000', '94.000000', 'no'],
       ['refund', '2.000000', '96.000000', 'no'],
       ['withdrawal', '-2.000000', '94.000000', 'no'],
-      ['closing', '', '94.000000', ''],
+      ['debit', '-10.000000', '84.000000', 'no'],
+      ['release', '9.000000', '93.000000', 'no'],
+      ['closing', '', '93.000000', ''],
     ],
   )
   t.match(rows[0], { account: accountId(), email: 'eve@example.com', local_time: '2026-01-01T01:00:00.000+01:00' })
@@ -45,6 +47,7 @@ t.test('the rows lead from the opening to the closing balance', async t => {
     ...{ run_id: runId(), model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i', key_id: keyId() },
     price: 'base 8 + 2 (enable_web_search is true: $2 at $1 a credit) = 10',
   })
+  t.match(rows[7], { model: 'gpt-6-1-terra', price: '1000 × 1,000 / 1,000,000 (output tokens) = 1', reason: '' })
 })
 
 t.test('no cell becomes a formula, and none breaks its row', async t => {

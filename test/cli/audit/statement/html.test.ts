@@ -30,11 +30,12 @@ t.test('it prints on A4 with headings on each page, without cutting a line', asy
 t.test('each line has its words, and its figures with as many decimals', async t => {
   const html = await htmlOf(everyKind(), { period: { ...year, zone: 'Europe/Berlin' } })
   const rows = html.slice(html.indexOf('<table class="lines">')).match(/<tr><td.*<\/tr>/g) ?? []
-  t.equal(rows.length, 5)
+  t.equal(rows.length, 7)
   t.match(rows[0], '2026-10-25<br>02:30:00.000<br>+02:00')
   t.match(rows[2], '2026-10-25<br>02:30:00.000<br>+01:00')
   t.match(rows[2], '<b>−10.00</b><div>−4.00 free</div><div>−6.00 paid</div>')
   t.match(rows[2], 'price: base 8 + 2 (enable_web_search is true: $2 at $1 a credit) = 10')
+  t.match(rows[6], 'released: gpt-6-1-terra')
   t.match(html, '<th>opening balance</th><td class="figure">0.00</td>')
   t.match(html, 'The log has no seal')
 })

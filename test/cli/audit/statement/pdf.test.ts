@@ -29,7 +29,7 @@ t.test('it shows the account, the sums, each line, and what the statement was ma
   const text = textOf(await pdfOf(everyKind(), { period: { ...year, zone: 'Europe/Berlin' } }))
   for (const part of [
     ...['Tollgate', 'Statement of credits', accountId(), 'eve@example.com', '2026-01-01 01:00:00 +01:00'],
-    ...['Opening balance', 'Granted: purchase', '+100.00', 'Closing balance', '94.00', 'Page 1 of 1'],
+    ...['Opening balance', 'Granted: purchase', '+100.00', 'Released', 'Closing balance', '93.00', 'Page 1 of 1'],
     ...[
       '2026-10-25\n',
       '02:30:00.000\n',

@@ -17,10 +17,11 @@ t.test('the text shows balances, sums and lines, and the offset where the clocks
   t.match(text, /^opening balance +0\.00 +0\.00 +0\.00$/m)
   t.match(text, /^granted: purchase +0\.00 +\+100\.00 +\+100\.00$/m)
   t.match(text, /^withdrawn +0\.00 +−2\.00 +−2\.00$/m)
-  t.match(text, /^closing balance +0\.00 +94\.00 +94\.00$/m)
+  t.match(text, /^released +0\.00 +\+9\.00 +\+9\.00$/m)
+  t.match(text, /^closing balance +0\.00 +93\.00 +93\.00$/m)
   t.match(text, /^2026-10-25 \+02:00\n02:30:00\.000 +granted: welcome +\+4\.00 free +4\.00 free$/m)
   t.match(text, /^2026-10-25 \+01:00\n02:30:00\.000 +granted: purchase/m)
-  t.match(text, /^5 lines$/m)
+  t.match(text, /^7 lines$/m)
   t.ok(
     text.split('\n').every(line => line.length <= 100),
     'it fits in 100 columns',
@@ -51,13 +52,13 @@ t.test('the JSON has every value, with the names that the documentation promises
   t.match(head, {
     ...{ account_id: accountId(), email: 'eve@example.com', tester: false },
     period: { from: year.from, to: year.to, time_zone: 'Europe/Berlin', from_local: '2026-01-01T01:00:00.000+01:00' },
-    ...{ credits_opening: 0, credits_closing: 94, credits_closing_free: 0, credits_closing_paid: 94 },
-    ...{ credits_granted: 104, credits_withdrawn: 2, credits_charged: 10, credits_refunded: 2 },
+    ...{ credits_opening: 0, credits_closing: 93, credits_closing_free: 0, credits_closing_paid: 93 },
+    ...{ credits_granted: 104, credits_withdrawn: 2, credits_charged: 20, credits_refunded: 2, credits_released: 9 },
     granted_by_kind: [
       { kind: 'welcome', credits: 4 },
       { kind: 'purchase', credits: 100, credits_paid: 100 },
     ],
-    ...{ read_to: { position: 5 }, seal: null, unsealed_events: 6, unsealed_lines: 5 },
+    ...{ read_to: { position: 7 }, seal: null, unsealed_events: 8, unsealed_lines: 7 },
   })
   t.match(lines[2], {
     ...{ revision: 3, kind: 'debit', words: 'charged: nano-banana-2', run_id: runId(), grant_kind: null },
@@ -66,6 +67,10 @@ t.test('the JSON has every value, with the names that the documentation promises
       { kind: 'surcharge', result: '10' },
     ],
     ...{ credits_change: -10, credits_change_free: -4, credits_balance: 94, is_sealed: false },
+  })
+  t.match(lines[6], {
+    ...{ kind: 'release', words: 'released: gpt-6-1-terra', run_id: runId(2), credits_change: 9 },
+    price_lines: [{ kind: 'tokens', count: 0 }, {}, { tokens: 'output', count: 1000, result: '1' }, {}],
   })
   const page = await readFile('docs/audit-commands.md', 'utf8')
   const section = page.slice(page.indexOf('## `audit statement ACCOUNT --format json`'))
@@ -76,5 +81,5 @@ t.test('the JSON has every value, with the names that the documentation promises
 t.test('a statement without lines is JSON, too', async t => {
   const period = { ...year, from: '2026-12-01T00:00:00.000Z' }
   const json = joined(statementToJson(await statementOf(everyKind(), { period })))
-  t.match(JSON.parse(json), { credits_opening: 94, credits_closing: 94, lines: [] })
+  t.match(JSON.parse(json), { credits_opening: 93, credits_closing: 93, lines: [] })
 })
