@@ -1,4 +1,4 @@
-import { Subscription } from 'rxjs'
+import type { Subscription } from 'rxjs'
 import { hasEnded } from '../../projections/runs.ts'
 import type { RunRow } from '../../schemas/views.ts'
 import { Unavailable } from '../ports/faults.ts'
@@ -12,20 +12,22 @@ const HEARTBEAT_MS = 2000
 const TEXT_EVERY_MS = 250
 
 /**
- * Follows a run until it ends, the time is up or the client disconnects, and reports progress and the text that arrives to
- * the client.
+ * Follows a run until it ends, the time is up or the client disconnects, and reports progress and the text that arrives
+ * to the client.
  */
 export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: number): Promise<RunRow> => {
   if (hasEnded(row)) return row
   const { services, caller, signal } = call
   const until = AbortSignal.any([signal, AbortSignal.timeout(forMs)])
   const reporter = new ProgressReporter(row, notify)
-  const reports = new Subscription()
+  const reports: Subscription[] = []
   let latest = row
   try {
     const { changes, progress, texts } = unwrap(await services.runs.followRun(caller, row.runId))
-    reports.add(progress.subscribe(share => reporter.reached(share)))
-    reports.add(texts.subscribe(text => reporter.arrived(text)))
+    reports.push(
+      progress.subscribe(share => reporter.reached(share)),
+      texts.subscribe(text => reporter.arrived(text)),
+    )
     await changes(until).forEach(now => {
       latest = now
       reporter.changed(now)
@@ -34,7 +36,7 @@ export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: 
     // The run is accepted and charged even if the views are unavailable, so the client must learn its id.
     if (!(error instanceof Unavailable)) throw error
   } finally {
-    reports.unsubscribe()
+    for (const report of reports) report.unsubscribe()
     reporter.end()
   }
   return latest

@@ -1,38 +1,14 @@
 import t from 'tap'
 import type { LedgerList } from '../../schemas/api/ledger.ts'
 import type { Run } from '../../schemas/api/run.ts'
-import type { Job, Provider, ProviderOutcome } from '../../src/ports/provider.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
+import { said, speakingProvider } from '../support/speaking-provider.ts'
 import { until } from '../support/until.ts'
 
-/** A call of the provider: the test says what arrives, and how it ends. */
-interface Call {
-  job: Job
-  signal: AbortSignal
-  say(text: string): void
-  end(outcome: ProviderOutcome): void
-}
-
-const calls: Call[] = []
-
-const provider: Provider = {
-  submit: (job, signal) =>
-    new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason))
-      calls.push({ job, signal, say: text => job.onText?.(text), end: resolve })
-    }),
-}
-
+const { provider, nextCall, calls } = speakingProvider()
 const service = await startService(t, { providers: { sandbox: provider } })
 
 const request = (more: object = {}) => ({ model: 'gpt-6-1-terra', input: { prompt: 'Why?' }, stream: true, ...more })
-
-const done = (text: string): ProviderOutcome => ({ kind: 'done', media: [], text })
-
-const nextCall = async (): Promise<Call> => {
-  await until('the provider is asked', () => calls.length > 0)
-  return calls.shift() as Call
-}
 
 interface Streamed {
   response: Response
@@ -94,7 +70,7 @@ t.test('a text arrives piece by piece, and the run at the end', async t => {
   await heard('A ledger ')
   call.say('remembers.')
   await heard('remembers.')
-  call.end(done('A ledger remembers.'))
+  call.end(said('A ledger remembers.'))
   const all = await events()
   t.equal(textOf(all), 'A ledger remembers.')
   const run = all.at(-1)
@@ -114,7 +90,7 @@ t.test('without a stream, the provider is not asked for one, and the run is the 
   const answer = customer.run({ ...request(), stream: false })
   const call = await nextCall()
   t.equal(call.job.onText, undefined)
-  call.end(done('A ledger remembers.'))
+  call.end(said('A ledger remembers.'))
   const { body } = await answer
   t.match(body, { status: 'completed', output: { text: 'A ledger remembers.' } })
 })
@@ -125,7 +101,7 @@ t.test('Accept asks for a stream too, and a model without text ignores it', asyn
   const answer = stream(customer, { ...request(), stream: undefined }, accept)
   const call = await nextCall()
   call.say('Yes.')
-  call.end(done('Yes.'))
+  call.end(said('Yes.'))
   const { events } = await answer
   t.equal(textOf(await events()), 'Yes.')
   const picture = customer.run({ model: 'nano-banana-2', input: { prompt: 'x' } }, accept)
@@ -210,7 +186,7 @@ for (const headers of [{ 'Idempotency-Key': 'once' }, { Prefer: 'respond-async' 
     const { heard, leave } = await answer
     await heard('A ledger ')
     leave()
-    call.end(done('A ledger remembers.'))
+    call.end(said('A ledger remembers.'))
     await until('the run ends', () => hasEnded(customer))
     const run = await lastRun(customer)
     t.match(run, { status: 'completed', output: { text: 'A ledger remembers.' } })
@@ -233,7 +209,7 @@ t.test('a slow reader gets all of a long text', async t => {
   call.say(words[0] as string)
   const { events } = await answer
   for (const word of words.slice(1)) call.say(word)
-  call.end(done(words.join('')))
+  call.end(said(words.join('')))
   const all = await events()
   t.equal(textOf(all), words.join(''))
   t.ok(all.length < 1000, `pieces are joined: ${all.length} events`)

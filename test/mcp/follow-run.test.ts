@@ -1,4 +1,4 @@
-import { from, of } from 'rxjs'
+import { EMPTY, from, of } from 'rxjs'
 import t from 'tap'
 import type { RunRow } from '../../schemas/views.ts'
 import { followRun } from '../../src/mcp/follow-run.ts'
@@ -13,6 +13,7 @@ const percentsOf = async (shares: number[]): Promise<number[]> => {
   const followed = {
     row: processing,
     progress: from(shares),
+    texts: EMPTY,
     changes: () => of(completed),
   }
   const runs = { followRun: async () => ({ value: followed }) }

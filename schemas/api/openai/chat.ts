@@ -44,8 +44,14 @@ export const ChatRequest = Type.Object(
     seed: Type.Optional(about(Type.Integer(), ofModel('The same seed and input give similar answers.'), 42)),
     reasoning_effort: Type.Optional(about(Type.String(), ofModel('How hard the model thinks.'), 'low')),
     verbosity: Type.Optional(about(Type.String(), ofModel('How wordy the answer is.'), 'low')),
-    stream: Type.Optional(about(Type.Boolean(), 'Must be false.', false)),
-    stream_options: Type.Optional(about(JsonObject, 'Only with `stream`.')),
+    stream: Type.Optional(about(Type.Boolean(), 'Streams the answer as server-sent events.', true)),
+    stream_options: Type.Optional(
+      about(
+        Type.Object({ include_usage: Type.Optional(Type.Boolean()) }),
+        'Only with `stream`: a last chunk with the usage.',
+        { include_usage: true },
+      ),
+    ),
     metadata: Type.Optional(about(JsonObject, 'Stored with the run.', { order: '17' })),
     user: Type.Optional(about(Type.String(), 'Your name of the end user, stored in the metadata of the run.', 'u-17')),
     safety_identifier: Type.Optional(about(Type.String(), 'The newer name of `user`.', 'u-17')),
@@ -82,7 +88,7 @@ export const ChatCompletion = Closed({
         content: about(Type.String(), 'The answer.'),
         refusal: Type.Null(),
       }),
-      finish_reason: about(OneOf('stop', 'length'), '`length` if the answer has as many tokens as it may have.'),
+      finish_reason: about(OneOf('stop', 'length'), '`length` if the answer was cut off.'),
       logprobs: Type.Null(),
     }),
   ),
@@ -96,3 +102,8 @@ export const ChatCompletion = Closed({
   }),
 })
 export type ChatCompletion = Static<typeof ChatCompletion>
+
+export const ChatEvents = about(
+  Type.String(),
+  'Server-sent events with chunks of the answer (`chat.completion.chunk`), and `[DONE]` at the end.',
+)

@@ -10,9 +10,7 @@ import { fileOption, UNABLE, withLog } from './with-log.ts'
 
 export const trialBalanceCommand = (): Command =>
   new Command('trial-balance')
-    .description(
-      'add up the credits of all accounts: granted, earned, refunded, in flight and owed; the sum is zero',
-    )
+    .description('add up the credits of all accounts: granted, earned, refunded, in flight and owed; the sum is zero')
     .option(
       '--at <moment>',
       'as of this time in UTC, such as 2026-12-01 for the end of November, or this position, such as position:123',

@@ -45,7 +45,9 @@ export const countTokens = (input: Input, answer: string): TokenUsage => ({
 
 const messagesIn = ({ messages }: Input): number => (Array.isArray(messages) ? messages.length : 1)
 
-/** The bytes of the values of an input, and of all that lies in them. The names of its parameters do not reach a model. */
+/**
+ * The bytes of the values of an input, and of all that lies in them. The names of its parameters do not reach a model.
+ */
 const bytesIn = (input: Input): number => sumOf(Object.values(input).map(bytesOf))
 
 const bytesOf = (value: unknown): number => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import type { RunRow } from '../../../schemas/views.ts'
 import type { StreamedRun } from '../../services/runs/runs.ts'
@@ -12,6 +13,9 @@ export interface TextFrames {
 
 /** Proxies drop connections that are silent for longer. */
 const SILENCE_MS = 15_000
+
+/** Enough for all parts of one response. */
+const MAX_LISTENERS = 30
 
 /** A comment, which clients ignore. */
 const COMMENT = ':\n\n'
@@ -38,6 +42,8 @@ export const answerText = async (
     text.close()
     return text.end
   }
+  // Koa's pipeline and ours listen more than ten times.
+  setMaxListeners(MAX_LISTENERS, ctx.res)
   ctx.status = 200
   ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' })
   ctx.body = Readable.from(framesOf(text, frames))
@@ -90,7 +96,9 @@ class ArrivingText {
       .finally(wake)
   }
 
-  /** Resolves when there is more text, the run has ended, or nothing has happened for a while. Rejects with Unavailable. */
+  /**
+   * Resolves when there is more text, the run has ended, or nothing has happened for a while. Rejects with Unavailable.
+   */
   async change(): Promise<'change' | 'silence'> {
     const before = this.soFar
     let timer: NodeJS.Timeout | undefined

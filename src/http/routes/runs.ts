@@ -53,8 +53,8 @@ const runModel = route({
   description: [
     'The response to a run of images, short text or speech has the result, if it takes at most a minute.',
     'The response to a run of video or music is 202: poll the run for its result.',
-    'Text models stream their answer with `stream: true`. A client that leaves such a stream cancels the run, unless it',
-    'sent an `Idempotency-Key` or `Prefer: respond-async`.',
+    'Text models stream their answer with `stream: true`. A client that leaves such a stream cancels the run,',
+    'unless it sent an `Idempotency-Key` or `Prefer: respond-async`.',
     'Credits are debited when the run is accepted, and refunded in full if it fails.',
     '`dry_run=true` returns the price without running or charging anything.',
     'With a test key, the sandbox does the run, and nothing is charged.',
@@ -201,8 +201,8 @@ const inFull = async ({ runs, present }: RouteDependencies, ctx: Context, row: R
 }
 
 /**
- * Streams the text of a run. Resolves to false, and does nothing, if a client only accepts streams beside other types and
- * the model has none. A run that fails before there is any text is answered like any other.
+ * Streams the text of a run. Resolves to false, and does nothing, if a client only accepts streams beside other types
+ * and the model has none. A run that fails before there is any text is answered like any other.
  */
 const streamRun = async (
   ctx: Context,

@@ -423,7 +423,10 @@ export class Runs {
   }
 }
 
-/** Parameters may be null, and are then left out. Requests that differ only in that, or in the form of the answer, are the same. */
+/**
+ * Parameters may be null, and are then left out. Requests that differ only in that, or in the form of the answer, are
+ * the same.
+ */
 const normal = ({ stream: _, ...request }: RunRequest): RunRequest => ({
   ...request,
   input: withoutNulls(request.input),

@@ -1,9 +1,10 @@
 import type { ChatCompletion } from '../../../../schemas/api/openai/chat.ts'
 import type { TokenUsage } from '../../../../schemas/catalog.ts'
-import { costOf, createdOf, type Ended } from './run-to-end.ts'
+import type { RunRow } from '../../../../schemas/views.ts'
+import { type CompletedRun, costOf, createdOf } from './run-to-end.ts'
 
 /** The answer to a chat. */
-export const chatCompletion = ({ row, input }: Ended, content: string): ChatCompletion => ({
+export const chatCompletion = (row: CompletedRun, content: string): ChatCompletion => ({
   id: row.runId,
   object: 'chat.completion',
   created: createdOf(row),
@@ -12,18 +13,16 @@ export const chatCompletion = ({ row, input }: Ended, content: string): ChatComp
     {
       index: 0,
       message: { role: 'assistant', content, refusal: null },
-      finish_reason: finishReason(row.usage, input),
+      finish_reason: finishReason(row),
       logprobs: null,
     },
   ],
   usage: { ...chatUsage(row.usage), ...costOf(row) },
 })
 
-/** Vendors' reasons are not recorded: an answer that used all its tokens was cut off. */
-export const finishReason = (
-  { output, thinking, counted }: TokenUsage = NO_TOKENS,
-  { max_output_tokens: limit }: Record<string, unknown> = {},
-): 'stop' | 'length' => (!counted && typeof limit === 'number' && output + thinking >= limit ? 'length' : 'stop')
+/** OpenAI's clients know no cancelled answers. */
+export const finishReason = ({ finishReason }: Pick<RunRow, 'finishReason'>): 'stop' | 'length' =>
+  finishReason === undefined ? 'stop' : 'length'
 
 /** Models whose price does not depend on tokens count none. */
 export const chatUsage = ({ input, cached_input, output, thinking }: TokenUsage = NO_TOKENS) => ({

@@ -9,10 +9,8 @@ export const chatRun = (
   { model, messages, metadata, user, safety_identifier, prompt_cache_key: _, ...parameters }: ChatRequest,
   schema: ParametersSchema,
 ): RunRequest => {
-  // A stream has no further parts: its last one always has the usage.
-  const { stream, stream_options, ...rest } = parameters
-  if (stream) throw placeFault('stream', 'must be false: the service does not stream answers yet', 'body')
-  if (stream_options !== undefined) throw placeFault('stream_options', 'needs stream: true', 'body')
+  const { stream, stream_options: options, ...rest } = parameters
+  if (options && !stream) throw placeFault('stream_options', 'needs stream: true', 'body')
   return {
     model,
     input: { ...conversation(messages.map(spoken), schema), ...passedThrough(rest, schema, neutral) },

@@ -1,14 +1,15 @@
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
 import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
-import { ChatCompletion, ChatRequest } from '../../../../schemas/api/openai/chat.ts'
+import { ChatCompletion, ChatEvents, ChatRequest } from '../../../../schemas/api/openai/chat.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import type { Context } from '../../context.ts'
 import { route } from '../../route.ts'
 import { chatCompletion } from './chat-answer.ts'
 import { chatRun } from './chat-request.ts'
+import { chatFrames } from './chat-stream.ts'
 import { openAiErrors, refuseRetries } from './errors.ts'
 import { runErrors } from './run-errors.ts'
-import { type CompletedRun, endpointOf, runToEnd } from './run-to-end.ts'
+import { type CompletedRun, endpointOf, runToEnd, streamToEnd } from './run-to-end.ts'
 
 export const chat = route({
   id: 'createChatCompletion',
@@ -17,7 +18,8 @@ export const chat = route({
   tag: 'OpenAI',
   summary: 'Chat with a text model',
   description: [
-    'Runs a text model for clients of OpenAI’s API, and answers when the run has ended. A failed run is an error.',
+    'Runs a text model for clients of OpenAI’s API, and answers when the run has ended, or with a stream.',
+    'A failed run is an error. A client that leaves a stream cancels the run, unless it sent an `Idempotency-Key`.',
     'A repetition by an official client, whose first request got no answer, returns the run of the first request.',
   ].join(' '),
   auth: 'key or session',
@@ -28,6 +30,7 @@ export const chat = route({
     200: {
       description: 'The answer of the model.',
       shape: ChatCompletion,
+      events: ChatEvents,
       examples: { Answer: examples.chat },
       headers: { 'Tollgate-Run': TollgateRun, 'Idempotent-Replayed': IdempotentReplayed },
     },
@@ -36,8 +39,13 @@ export const chat = route({
   before: () => [openAiErrors({ prompt: 'messages' })],
   serve: async (ctx, dependencies, { json }) => {
     const { parametersSchema } = await endpointOf(ctx, dependencies, json.model, 'text')
-    const ended = await runToEnd(ctx, dependencies, chatRun(json, parametersSchema))
-    ctx.body = chatCompletion(ended, answerIn(ctx, ended.row))
+    const request = chatRun(json, parametersSchema)
+    if (json.stream) {
+      const includesUsage = json.stream_options?.include_usage === true
+      return streamToEnd(ctx, dependencies, request, run => chatFrames(run, includesUsage))
+    }
+    const row = await runToEnd(ctx, dependencies, request)
+    ctx.body = chatCompletion(row, answerIn(ctx, row))
   },
 })
 

@@ -1,4 +1,5 @@
 import type { ErrorType } from '../../../../schemas/api/error.ts'
+import type { RunRow } from '../../../../schemas/views.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import type { Context, Middleware } from '../../context.ts'
 
@@ -42,6 +43,12 @@ const paramOf = (path: string): string | null =>
     .slice(1)
     .replaceAll(/\/(\d+)/g, '[$1]')
     .replaceAll('/', '.') || null
+
+/** The error of a failed run within a stream, whose status is sent already. */
+export const errorOf = ({ error }: Pick<RunRow, 'error'>) => {
+  const { code = 'interrupted', message = 'The run has not ended yet.' } = error ?? {}
+  return { code, message, type: 'api_error', param: null }
+}
 
 const typeOf = (status: number): ErrorType => types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 

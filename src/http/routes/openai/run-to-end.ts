@@ -6,11 +6,13 @@ import type { RunRow } from '../../../../schemas/views.ts'
 import { chooseEndpoint } from '../../../domain/catalog/inputs.ts'
 import { fromMicros } from '../../../domain/money.ts'
 import type { Offer } from '../../../services/catalog/offers.ts'
+import type { RunResult, StreamedRun } from '../../../services/runs/runs.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { placeFault } from '../../../transports/moment.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { idempotencyKey } from '../../answers/headers.ts'
-import { disconnectSignal } from '../../connections/disconnect.ts'
+import { answerText, type TextFrames } from '../../answers/text-stream.ts'
+import { cancelWhen, disconnectSignal } from '../../connections/disconnect.ts'
 import type { Context } from '../../context.ts'
 import type { RouteDependencies } from '../../dependencies.ts'
 import { refuseRetries } from './errors.ts'
@@ -21,12 +23,6 @@ const MAX_WAIT_MS = 600_000
 /** A completed run. */
 export interface CompletedRun extends RunRow {
   output: RunOutput
-}
-
-export interface Ended {
-  row: CompletedRun
-  /** Undefined while the log is unavailable. */
-  input: Record<string, unknown> | undefined
 }
 
 /** The endpoint that a model's name means for an input without files. Throws for a model with other output. */
@@ -50,7 +46,7 @@ export const runToEnd = async (
   ctx: Context,
   { runs, untaken }: Pick<RouteDependencies, 'runs' | 'untaken'>,
   request: RunRequest,
-): Promise<Ended> => {
+): Promise<CompletedRun> => {
   const ownKey = idempotencyKey(ctx)
   const begun = ownKey === undefined ? untaken.begin(ctx) : undefined
   const options = { waitMs: MAX_WAIT_MS, disconnected: () => disconnectSignal(ctx) }
@@ -60,16 +56,50 @@ export const runToEnd = async (
   })
   // If it is unknown whether there is a run, or how it ends, a repetition finds out.
   if (begun && ('refuse' in created || hasEnded(created.value.row))) untaken.end(ctx, begun)
-  const { row, input, replayed } = unwrap(created)
-  ctx.set('Tollgate-Run', row.runId)
-  if (replayed) ctx.set('Idempotent-Replayed', 'true')
-  const { status, error, output } = row
-  if (status === 'completed' && output) return { row: { ...row, output }, input }
-  if (!error)
-    throw new ApiError('unavailable', `The run has not ended yet. GET /v1/runs/${row.runId} shows its result.`)
+  const { row } = nameRun(ctx, unwrap(created))
+  const { status, output } = row
+  if (status === 'completed' && output) return { ...row, output }
+  throw failureOf(ctx, row)
+}
+
+/** Runs a text model, and answers with its text as it arrives. Throws ApiError for a run that fails before that. */
+export const streamToEnd = async (
+  ctx: Context,
+  { runs, untaken, streams }: Pick<RouteDependencies, 'runs' | 'untaken' | 'streams'>,
+  request: RunRequest,
+  framesOf: (run: StreamedRun) => TextFrames,
+): Promise<void> => {
+  streams.open(ctx)
+  const { caller } = ctx.state
+  const ownKey = idempotencyKey(ctx)
+  const begun = ownKey === undefined ? untaken.begin(ctx) : undefined
+  const created = await runs.streamRun(caller, request, { idempotencyKey: ownKey ?? begun?.idempotencyKey })
+  if (begun && 'refuse' in created) untaken.end(ctx, begun)
+  const run = nameRun(ctx, unwrap(created))
+  const signal = disconnectSignal(ctx)
+  if (begun)
+    cancelWhen(signal, () => {
+      // A repetition must not get the end of a run that was cut off.
+      untaken.forget(begun)
+      return runs.cancelRun(caller, run.row.runId, { waitMs: 0 })
+    })
+  const failed = await answerText(ctx, run, framesOf(run), signal)
+  if (begun) untaken.end(ctx, begun)
+  if (failed) throw failureOf(ctx, failed)
+}
+
+const nameRun = <Result extends RunResult>(ctx: Context, result: Result): Result => {
+  ctx.set('Tollgate-Run', result.row.runId)
+  if (result.replayed) ctx.set('Idempotent-Replayed', 'true')
+  return result
+}
+
+/** The error of a run that has not completed. */
+const failureOf = (ctx: Context, { runId, error }: RunRow): ApiError => {
+  if (!error) return new ApiError('unavailable', `The run has not ended yet. GET /v1/runs/${runId} shows its result.`)
   // A repetition without the client's own key is a new run.
-  if (ownKey !== undefined) refuseRetries(ctx)
-  throw new ApiError(error.code, error.message)
+  if (idempotencyKey(ctx) !== undefined) refuseRetries(ctx)
+  return new ApiError(error.code, error.message)
 }
 
 /** What the run has cost, beside the quantities that OpenAI's answers name. */

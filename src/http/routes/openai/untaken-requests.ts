@@ -56,6 +56,11 @@ export class UntakenRequests {
     ctx.res.once('finish', () => this.#kept.delete(idempotencyKey))
   }
 
+  /** A repetition is a new run. */
+  forget({ idempotencyKey }: UntakenRequest) {
+    this.#kept.delete(idempotencyKey)
+  }
+
   /** Of equal requests, one without a connection was probably the one that is repeated. */
   #find(digest: string): UntakenRequest | undefined {
     const sinceMs = this.#clock.monotonicMs() - KEPT_MS

@@ -1,0 +1,34 @@
+import type { RunRow } from '../../../../schemas/views.ts'
+import type { StreamedRun } from '../../../services/runs/runs.ts'
+import { frame, type TextFrames } from '../../answers/text-stream.ts'
+import { chatUsage, finishReason } from './chat-answer.ts'
+import { errorOf } from './errors.ts'
+import { costOf, createdOf } from './run-to-end.ts'
+
+/** The end of a stream: https://platform.openai.com/docs/api-reference/chat-streaming */
+const DONE = 'data: [DONE]\n\n'
+
+/** The chunks of a streamed chat. With `includesUsage`, the last chunk holds the usage, and all others a null. */
+export const chatFrames = ({ row }: StreamedRun, includesUsage: boolean): TextFrames => {
+  const { runId: id, model } = row
+  const chunk = (choices: object[], usage: object | null = null) =>
+    frame({
+      ...{ id, object: 'chat.completion.chunk', created: createdOf(row), model, choices },
+      ...(includesUsage && { usage }),
+    })
+  const choice = (delta: object, finish_reason: string | null = null) => [
+    { index: 0, delta, finish_reason, logprobs: null },
+  ]
+  const end = (ended: RunRow): string => {
+    if (ended.status !== 'completed') return frame({ error: errorOf(ended) })
+    const last = chunk(choice({}, finishReason(ended)))
+    return last + (includesUsage ? chunk([], { ...chatUsage(ended.usage), ...costOf(ended) }) : '') + DONE
+  }
+  let isFirst = true
+  const piece = (content: string): string => {
+    const delta = isFirst ? { role: 'assistant', content, refusal: null } : { content }
+    isFirst = false
+    return chunk(choice(delta))
+  }
+  return { piece, end }
+}
