@@ -122,7 +122,16 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
   t.same(
     new Set(documented.map(({ operationId }) => operationId)),
     new Set([
-      ...['runModel', 'cancelRun', 'createChatCompletion', 'createKey', 'revokeKey', 'setNotices'],
+      ...[
+        'runModel',
+        'cancelRun',
+        'createChatCompletion',
+        'generateImages',
+        'createSpeech',
+        'createKey',
+        'revokeKey',
+        'setNotices',
+      ],
       ...['sendUpload', 'presignUpload', 'deleteUpload'],
       ...['rotateWebhookSecret', 'testWebhook', 'resendWebhook'],
     ]),

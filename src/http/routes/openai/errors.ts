@@ -15,7 +15,7 @@ export const openAiErrors =
   (ctx, next) => {
     ctx.state.toClientsForm = error => {
       if (!ctx.response.get(SHOULD_RETRY)) ctx.set(SHOULD_RETRY, String(error.status >= 500 || error.status === 429))
-      return inForm(error, names)
+      return inForm(error, name => (Object.hasOwn(Object(ctx.request.body), name) ? name : (names[name] ?? name)))
     }
     return next()
   }
@@ -24,8 +24,11 @@ export const openAiErrors =
 export const refuseRetries = (ctx: Context) => ctx.set(SHOULD_RETRY, 'false')
 
 /** The client's body has no `input`: its parameters are those of the body. */
-const inForm = ({ code, status, message, details, cause, retryAfterSeconds }: ApiError, names: ParameterNames) => {
-  const errors = details.errors?.map(fault => ({ ...fault, path: pathIn(fault.path, names) }))
+const inForm = (
+  { code, status, message, details, cause, retryAfterSeconds }: ApiError,
+  nameOf: (parameter: string) => string,
+) => {
+  const errors = details.errors?.map(fault => ({ ...fault, path: pathIn(fault.path, nameOf) }))
   const [first] = errors ?? []
   const param = first ? paramOf(first.path) : null
   // Clients show their users only the message.
@@ -34,8 +37,8 @@ const inForm = ({ code, status, message, details, cause, retryAfterSeconds }: Ap
   return new ApiError(code, message + fault, shown, { cause, retryAfterSeconds })
 }
 
-const pathIn = (path: string, names: ParameterNames) =>
-  path.replace(/^\/input(?=\/)/, '').replace(/^\/(\w+)/, (_, name: string) => `/${names[name] ?? name}`)
+const pathIn = (path: string, nameOf: (parameter: string) => string) =>
+  path.replace(/^\/input(?=\/)/, '').replace(/^\/(\w+)/, (_, name: string) => `/${nameOf(name)}`)
 
 /** A JSON Pointer in the way of OpenAI, such as `messages[0].content`; null for the whole body. */
 const paramOf = (path: string): string | null =>

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { RunRequest } from '../../../../schemas/api/run.ts'
 import type { ParametersSchema } from '../../../../schemas/catalog.ts'
+import { placeFault } from '../../../transports/moment.ts'
+import type { ParameterNames } from './errors.ts'
 
 /** The values of OpenAI's parameters that change nothing, so that a model without the parameter honours them. */
 export type NeutralValues = Readonly<Record<string, readonly unknown[]>>
@@ -17,6 +19,13 @@ export const passedThrough = (given: Parameters, schema: ParametersSchema, neutr
       ([name, value]) => value !== null && (takes(schema, name, value) || !isNeutral(neutral[name], value)),
     ),
   )
+
+/** Adds parameters that the client gives under OpenAI's names. Throws for one that it gives under both names. */
+export const underOtherNames = (renamed: Parameters, given: Parameters, names: ParameterNames): Parameters => {
+  const twice = Object.keys(renamed).find(name => Object.hasOwn(given, name))
+  if (twice === undefined) return { ...given, ...renamed }
+  throw placeFault(twice, `means the same as ${names[twice]}; send only one of them`, 'body')
+}
 
 /** Whether a model has the parameter. An OpenAI default such as `auto` may not be among its values. */
 const takes = ({ properties }: ParametersSchema, name: string, value: unknown): boolean => {

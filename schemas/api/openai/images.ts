@@ -1,0 +1,49 @@
+import { type Static, Type } from 'typebox'
+import { Closed, JsonObject, OneOf, Url } from '../../primitives.ts'
+import { about } from '../about.ts'
+import { ModelId } from '../run.ts'
+import { Cost } from './chat.ts'
+
+/** Other members are parameters of the model. */
+export const ImageRequest = Type.Object(
+  {
+    model: ModelId,
+    prompt: about(Type.String(), 'The content of the images.', 'A lighthouse on a cliff in a storm, oil painting'),
+    n: Type.Optional(about(Type.Integer(), 'The number of images: `num_images` of the model.', 2)),
+    size: Type.Optional(
+      about(
+        Type.String(),
+        [
+          'The width and height in pixels. For a model without sizes in pixels, they select the `aspect_ratio`, which',
+          'must be the same, and the `resolution` with about as many pixels. `auto` leaves the size to the model.',
+        ].join(' '),
+        '1024x1024',
+      ),
+    ),
+    response_format: Type.Optional(
+      about(OneOf('url', 'b64_json'), 'Whether the answer has the URLs of the images, as by default, or the files.'),
+    ),
+    metadata: Type.Optional(about(JsonObject, 'Stored with the run.', { order: '17' })),
+    user: Type.Optional(about(Type.String(), 'Your name of the end user, stored in the metadata of the run.', 'u-17')),
+  },
+  {
+    additionalProperties: true,
+    description: [
+      'Images in the form of OpenAI’s API. Every other member is a parameter of the model, as its `parameters_schema`',
+      'has it; a parameter that the model lacks is refused, unless its value changes nothing.',
+    ].join(' '),
+  },
+)
+export type ImageRequest = Static<typeof ImageRequest>
+
+export const ImageAnswer = Closed({
+  created: about(Type.Integer(), 'When the run was accepted, in seconds since 1970.', 1795736149),
+  data: Type.Array(
+    Closed({
+      url: Type.Optional(about(Url, 'The URL of the image, without `b64_json`.')),
+      b64_json: Type.Optional(about(Type.String(), 'The file in Base64, for the `response_format` `b64_json`.')),
+    }),
+  ),
+  usage: Closed(Cost),
+})
+export type ImageAnswer = Static<typeof ImageAnswer>
