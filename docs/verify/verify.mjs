@@ -313,6 +313,7 @@ const LINES = {
   base: ['amountMicros'],
   quantity: ['parameter', 'value'],
   multiplier: ['parameter', 'value', 'factorMicros'],
+  tokens: ['tokens', 'count', 'perMillionMicros'],
   surcharge: ['parameter', 'equals', 'usdMicros'],
 }
 
@@ -333,28 +334,42 @@ const millionths = value => {
 const dividedUp = (/** @type {bigint} */ dividend, /** @type {bigint} */ divisor) => (dividend + divisor - 1n) / divisor
 
 /**
- * The fault in the total of a receipt, which must follow from its lines. Only the first line is the base price.
- * @type {(receipt: any) => string | undefined}
+ * The sum of the lines of a price. Base × factors and the tokens are rounded up together, before the surcharges.
+ * @type {(lines: any[]) => bigint}
  */
-const sumFault = ({ lines: [base, ...others], totalMicros, usdPerCreditMicros }) => {
-  const isOnlyBase = base?.kind === 'base' && others.every(({ kind }) => kind !== 'base')
-  if (!isOnlyBase) return 'its receipt does not have exactly one base price'
-  let [product, divisor, added] = [whole(base.amountMicros), 1n, 0n]
-  for (const line of others) {
-    if (line.kind === 'surcharge') {
-      // In format 1, the rate is in the lines.
-      const rate = usdPerCreditMicros ?? line.usdPerCreditMicros
-      if (!rate) return 'its receipt has a surcharge and no exchange rate'
-      const amount = dividedUp(whole(line.usdMicros) * MILLION, whole(rate))
-      if (amount !== whole(line.amountMicros))
-        return `its surcharge for ${line.parameter} is ${line.amountMicros}, not ${amount}`
-      added += amount
-    } else {
+const totalOf = lines => {
+  let [product, divisor, tokens, added] = [0n, 1n, 0n, 0n]
+  for (const line of lines) {
+    if (line.kind === 'base') product = whole(line.amountMicros)
+    else if (line.kind === 'tokens') tokens += whole(line.count) * whole(line.perMillionMicros)
+    else if (line.kind === 'surcharge') added += whole(line.amountMicros)
+    else {
       product *= line.kind === 'quantity' ? millionths(line.value) : whole(line.factorMicros)
       divisor *= MILLION
     }
   }
-  const total = dividedUp(product, divisor) + added
+  return dividedUp(product * MILLION + tokens * divisor, divisor * MILLION) + added
+}
+
+/**
+ * The fault in the total of a receipt, which must follow from its lines. Only the first line is the base price. If
+ * tokens have a price, there may be none.
+ * @type {(receipt: any) => string | undefined}
+ */
+const sumFault = ({ lines, totalMicros, usdPerCreditMicros }) => {
+  const kinds = lines.map((/** @type {any} */ { kind }) => kind)
+  const isBased = kinds[0] === 'base' || kinds.includes('tokens')
+  if (!isBased || kinds.lastIndexOf('base') > 0) return 'its receipt does not have exactly one base price'
+  for (const line of lines) {
+    if (line.kind !== 'surcharge') continue
+    // In format 1, the rate is in the lines.
+    const rate = usdPerCreditMicros ?? line.usdPerCreditMicros
+    if (!rate) return 'its receipt has a surcharge and no exchange rate'
+    const amount = dividedUp(whole(line.usdMicros) * MILLION, whole(rate))
+    if (amount !== whole(line.amountMicros))
+      return `its surcharge for ${line.parameter} is ${line.amountMicros}, not ${amount}`
+  }
+  const total = totalOf(lines)
   return total === whole(totalMicros) ? undefined : `its price is ${totalMicros}, and its receipt adds up to ${total}`
 }
 
@@ -363,21 +378,39 @@ const asText = (/** @type {any} */ value) => (isText(value) ? value : canonical(
 const memberOf = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined)
 
 /**
- * The lines of the price list for the input of a run.
- * @type {(rule: any, input: any) => Generator<unknown[]>}
+ * The lines of the price list for the input of a run. `inputTokens` are the most that the input can have.
+ * @type {(rule: any, input: any, inputTokens: number) => Generator<unknown[]>}
  */
-function* listedLines({ baseMicros, quantities, multipliers, surcharges }, input) {
-  yield ['base', baseMicros]
+function* listedLines({ baseMicros, quantities, multipliers, tokens, surcharges }, input, inputTokens) {
+  if (baseMicros !== 0) yield ['base', baseMicros]
   for (const name of quantities) if (isNumber(memberOf(input, name))) yield ['quantity', name, input[name]]
   for (const [name, factors] of Object.entries(multipliers)) {
     const value = memberOf(input, name)
     if (value !== undefined) yield ['multiplier', name, asText(value), memberOf(factors, asText(value)) ?? null]
   }
+  const [answer, other] = tokens?.thinking > tokens?.output ? ['thinking', 'output'] : ['output', 'thinking']
+  const most = { input: inputTokens, cached_input: 0, [answer]: memberOf(input, 'max_output_tokens'), [other]: 0 }
+  for (const [kind, rate] of Object.entries(tokens ?? {})) yield ['tokens', kind, most[kind] ?? null, rate]
   for (const { when, usdMicros } of surcharges) {
     const value = memberOf(input, when.parameter)
     const isEqual = value !== undefined && canonical(value) === canonical(when.equals)
     if (isEqual) yield ['surcharge', when.parameter, canonical(when.equals), usdMicros]
   }
+}
+
+/**
+ * The most tokens of an input: no token is less than a byte, and a provider may add some to each message. The
+ * service may have drawn the seed later, so the seed counts only if the lines count it.
+ * @type {(input: any, lines: any[]) => number}
+ */
+const mostInputTokens = (input, lines) => {
+  const { seed: _, ...others } = input
+  const { messages } = input
+  const counts = [input, others].map(
+    each => Buffer.byteLength(canonical(each)) + 64 + 16 * (Array.isArray(messages) ? messages.length : 1),
+  )
+  const counted = lines.find(({ tokens }) => tokens === 'input')?.count
+  return counts.find(count => count === counted) ?? counts[0] ?? 0
 }
 
 /**
@@ -399,7 +432,8 @@ const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queue
     const told = (/** @type {string} */ name) => (name === 'equals' ? canonical(equals) : (line[name] ?? null))
     return canonical([line.kind, ...(LINES[line.kind] ?? []).map(told)])
   })
-  const listed = [...listedLines(found.pricing, queued.input)].map(line => canonical(line))
+  const { input } = queued
+  const listed = [...listedLines(found.pricing, input, mostInputTokens(input, lines))].map(line => canonical(line))
   const asWords = (/** @type {string} */ line) =>
     JSON.parse(line)
       .map((/** @type {any} */ part) => part ?? 'none')
@@ -413,6 +447,43 @@ const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queue
   hold(billed.length === listed.length, `event ${revision - 1}: its receipt has a line twice`)
 }
 
+/** A receipt without the counts of tokens, and what follows from them. @type {(receipt: any) => any} */
+const withoutCounts = ({ totalMicros: _, counted: __, lines, ...receipt }) => ({
+  ...receipt,
+  lines: lines.map((/** @type {any} */ { count: _, ...line }) => line),
+})
+
+/**
+ * Checks what is released of a debit because its tokens cost less. `reserve` is the receipt of the debit, if known.
+ * @type {(revision: number, released: any, reserve: any) => void}
+ */
+const checkRelease = (revision, { amountMicros, receipt }, reserve) => {
+  const fault = sumFault(receipt)
+  hold(!fault, `event ${revision}: ${fault}`)
+  if (!reserve) return
+  const isSame = canonical(withoutCounts(receipt)) === canonical(withoutCounts(reserve))
+  hold(isSame, `event ${revision}: its receipt has other lines or rates than that of its debit`)
+  const isRest = amountMicros === reserve.totalMicros - receipt.totalMicros
+  hold(isRest, `event ${revision} releases another amount than its receipt leaves of the debit`)
+}
+
+/**
+ * Checks the price of a completed run against its tokens. Without a release, the run needed all of its debit.
+ * @type {(revision: number, completed: any, released: any, reserve: any) => void}
+ */
+const checkUsage = (revision, { usage }, released, reserve) => {
+  const receipt = released?.receipt ?? reserve
+  if (!receipt) return
+  hold(isObject(usage), `event ${revision} does not tell the tokens of its run`)
+  const lines = receipt.lines.map((/** @type {any} */ line) =>
+    line.kind === 'tokens' ? { ...line, count: memberOf(usage, line.tokens) ?? null } : line,
+  )
+  const isPaid = released
+    ? canonical(lines) === canonical(receipt.lines) && (receipt.counted ?? false) === (usage.counted ?? false)
+    : totalOf(lines) >= whole(receipt.totalMicros)
+  hold(isPaid, `event ${revision} used other tokens than its run has paid for`)
+}
+
 // ---- The three kinds of proofs ----
 
 /** @type {Record<string, [sign: 1 | -1, verb: string]>} */
@@ -421,6 +492,7 @@ const MOVES = {
   CreditsWithdrawn: [-1, 'withdrawn'],
   CreditsDebited: [-1, 'debited'],
   CreditsRefunded: [1, 'refunded'],
+  CreditsReleased: [1, 'released'],
 }
 
 const credits = (/** @type {number} */ micros) => {
@@ -528,6 +600,9 @@ const checkEvents = ({ to, start, events }, before, catalog) => {
   /** @type {number | undefined} */
   let balance = start.revision === 0 ? 0 : undefined
   const moves = []
+  let released = /** @type {any} */ (undefined)
+  /** The receipts of debits for tokens, by run. */
+  const reserves = new Map()
   for (const [index, texts] of events.entries()) {
     const revision = start.revision + index
     const event = readEvent(texts, stream, revision)
@@ -555,12 +630,22 @@ const checkEvents = ({ to, start, events }, before, catalog) => {
       checkPrice(revision, debit.receipt, data, catalog)
       prices += 1
     }
+    if (released) {
+      const isEnd = type === 'RunCompleted' && data.runId === released.runId
+      hold(isEnd, `event ${revision} is not the end of the run of the release before it`)
+    }
+    if (type === 'RunCompleted') checkUsage(revision, data, released, reserves.get(data.runId))
+    released = type === 'CreditsReleased' ? data : undefined
+    if (released) checkRelease(revision, released, reserves.get(data.runId))
+    prices += released ? 1 : 0
     debit = type === 'CreditsDebited' ? data : undefined
     if (debit) {
       const isSame = debit.receipt.totalMicros === debit.amountMicros
       hold(isSame, `event ${revision} debits another amount than its receipt`)
       const fault = sumFault(debit.receipt)
       hold(!fault, `event ${revision}: ${fault}`)
+      const hasTokens = debit.receipt.lines.some((/** @type {any} */ { kind }) => kind === 'tokens')
+      if (hasTokens) reserves.set(debit.runId, debit.receipt)
     }
     if (revision === before) opening = balance
   }

@@ -335,7 +335,8 @@ def check_seal(proven, keys):
 
 # The fields of each kind of line that follow from the price list.
 LINES = {"base": ["amountMicros"], "quantity": ["parameter", "value"],
-         "multiplier": ["parameter", "value", "factorMicros"], "surcharge": ["parameter", "equals", "usdMicros"]}
+         "multiplier": ["parameter", "value", "factorMicros"], "surcharge": ["parameter", "equals", "usdMicros"],
+         "tokens": ["tokens", "count", "perMillionMicros"]}
 
 
 def whole(value):
@@ -354,42 +355,70 @@ def divided_up(dividend, divisor):
     return -(-dividend // divisor)
 
 
-def adds_up(receipt):
-    """Whether the total of a receipt follows from its lines. Only the first line is the base price."""
-    base, *others = receipt["lines"]
-    product, divisor, added = whole(base["amountMicros"]), 1, 0
-    for line in others:
-        if line["kind"] == "surcharge":
-            # In format 1, the rate is in the lines.
-            rate = whole(receipt.get("usdPerCreditMicros", line.get("usdPerCreditMicros")))
-            amount = divided_up(whole(line["usdMicros"]) * 1000000, rate)
-            if amount != whole(line["amountMicros"]):
-                return False
-            added += amount
+def total_of(lines):
+    """The sum of a price. Base times factors and the tokens are rounded up together, before the surcharges."""
+    product, divisor, tokens, added = 0, 1, 0, 0
+    for line in lines:
+        if line["kind"] == "base":
+            product = whole(line["amountMicros"])
+        elif line["kind"] == "tokens":
+            tokens += whole(line["count"]) * whole(line["perMillionMicros"])
+        elif line["kind"] == "surcharge":
+            added += whole(line["amountMicros"])
         else:
             product *= millionths(line["value"]) if line["kind"] == "quantity" else whole(line["factorMicros"])
             divisor *= 1000000
-    only_base = [line["kind"] == "base" for line in receipt["lines"]] == [True] + [False] * len(others)
-    return only_base and divided_up(product, divisor) + added == whole(receipt["totalMicros"])
+    return divided_up(product * 1000000 + tokens * divisor, divisor * 1000000) + added
+
+
+def adds_up(receipt):
+    """Whether the total of a receipt follows from its lines. Only the first is the base price; tokens need none."""
+    kinds = [line["kind"] for line in receipt["lines"]]
+    if not (kinds[0] == "base" or "tokens" in kinds) or "base" in kinds[1:]:
+        return False
+    for line in receipt["lines"]:
+        if line["kind"] == "surcharge":
+            # In format 1, the rate is in the lines.
+            rate = whole(receipt.get("usdPerCreditMicros", line.get("usdPerCreditMicros")))
+            if divided_up(whole(line["usdMicros"]) * 1000000, rate) != whole(line["amountMicros"]):
+                return False
+    return total_of(receipt["lines"]) == whole(receipt["totalMicros"])
 
 
 def as_text(value):
     return value if is_text(value) else canonical(value)
 
 
-def listed_lines(rule, given):
-    """The lines of the price list for the input of a run."""
-    yield ["base", rule["baseMicros"]]
+def listed_lines(rule, given, input_tokens):
+    """The lines of the price list for the input of a run, which has at most so many tokens."""
+    if rule["baseMicros"] != 0:
+        yield ["base", rule["baseMicros"]]
     for name in rule["quantities"]:
         if is_number(given.get(name)):
             yield ["quantity", name, given[name]]
     for name, factors in rule["multipliers"].items():
         if name in given:
             yield ["multiplier", name, as_text(given[name]), factors.get(as_text(given[name]))]
+    rates = rule.get("tokens", {})
+    for kind, rate in rates.items():
+        longest = "thinking" if rates["thinking"] > rates["output"] else "output"
+        most = {"input": input_tokens, longest: given.get("max_output_tokens")}
+        yield ["tokens", kind, most.get(kind, 0), rate]
     for surcharge in rule["surcharges"]:
         name, equals = surcharge["when"]["parameter"], surcharge["when"]["equals"]
         if name in given and canonical(given[name]) == canonical(equals):
             yield ["surcharge", name, equals, surcharge["usdMicros"]]
+
+
+def most_input_tokens(given, lines):
+    """The most tokens of an input: no token is less than a byte, and a provider may add some to each message."""
+    messages = given.get("messages")
+    added = 64 + 16 * (len(messages) if isinstance(messages, list) else 1)
+    # The service may have drawn the seed later, so the seed counts only if the lines count it.
+    seedless = {name: value for name, value in given.items() if name != "seed"}
+    counts = [len(canonical(each).encode()) + added for each in (given, seedless)]
+    counted = [line["count"] for line in lines if line.get("tokens") == "input" and line["count"] in counts]
+    return (counted + counts)[0]
 
 
 def check_price(revision, receipt, queued, catalog):
@@ -403,14 +432,49 @@ def check_price(revision, receipt, queued, catalog):
     # In format 1, a surcharge has no "equals": the value is that of the input.
     lines = [{"equals": given.get(str(line.get("parameter"))), **line} for line in receipt["lines"]]
     found = [canonical([line["kind"]] + [line[name] for name in LINES[line["kind"]]]) for line in lines]
-    listed = list(map(canonical, listed_lines(rules[0], given)))
+    listed = list(map(canonical, listed_lines(rules[0], given, most_input_tokens(given, lines))))
     hold(sorted(found) == sorted(listed), "event %d: its receipt is not what the price list gives" % (revision - 1))
+
+
+def without_counts(receipt):
+    """A receipt without the counts of tokens, and what follows from them, as a text."""
+    lines = [{name: line[name] for name in line if name != "count"} for line in receipt["lines"]]
+    others = {name: receipt[name] for name in receipt if name not in ("totalMicros", "counted")}
+    return canonical({**others, "lines": lines})
+
+
+def check_release(revision, released, reserve):
+    """Checks what is released of a debit because its tokens cost less. The receipt of the debit may be missing."""
+    receipt = released["receipt"]
+    hold(adds_up(receipt), "event %d: its receipt does not add up" % revision)
+    if reserve:
+        same = without_counts(receipt) == without_counts(reserve)
+        hold(same, "event %d: its receipt has other lines or rates than that of its debit" % revision)
+        rest = released["amountMicros"] == reserve["totalMicros"] - receipt["totalMicros"]
+        hold(rest, "event %d releases another amount than its receipt leaves of the debit" % revision)
+
+
+def check_usage(revision, usage, released, reserve):
+    """Checks the price of a completed run against its tokens. Without a release, it needed all of its debit."""
+    receipt = released["receipt"] if released else reserve
+    if receipt is None:
+        return
+    hold(is_dict(usage), "event %d does not tell the tokens of its run" % revision)
+    lines = [{**line, "count": usage.get(line["tokens"])} if line["kind"] == "tokens" else line
+             for line in receipt["lines"]]
+    if released:
+        paid = canonical(lines) == canonical(receipt["lines"])
+        paid = paid and receipt.get("counted", False) is usage.get("counted", False)
+    else:
+        paid = total_of(lines) >= whole(receipt["totalMicros"])
+    hold(paid, "event %d used other tokens than its run has paid for" % revision)
 
 
 # ---- The three kinds of proofs ----
 
 MOVES = {"CreditsGranted": (1, "granted"), "CreditsWithdrawn": (-1, "withdrawn"),
-         "CreditsDebited": (-1, "debited"), "CreditsRefunded": (1, "refunded")}
+         "CreditsDebited": (-1, "debited"), "CreditsRefunded": (1, "refunded"),
+         "CreditsReleased": (1, "released")}
 
 
 def as_credits(micros):
@@ -496,7 +560,9 @@ def read_catalog(proven, seal):
 def check_events(proof, before, catalog):
     """Follows the balance from event to event, and recomputes each price."""
     stream, start = proof["to"]["leaf"]["stream"], proof["start"]
-    level, debit, moves, prices, opening = 1, None, [], 0, 0
+    level, debit, released, moves, prices, opening = 1, None, None, [], 0, 0
+    # The receipts of debits for tokens, by run.
+    reserves = {}
     balance = 0 if start["revision"] == 0 else None
     for revision, texts in enumerate(proof["events"], start["revision"]):
         form, kind, data = read_event(texts, stream, revision)
@@ -520,11 +586,22 @@ def check_events(proof, before, catalog):
             hold(follows, "event %d is not the run of the debit before it" % revision)
             check_price(revision, debit["receipt"], data, catalog)
             prices += 1
+        if released:
+            ends = kind == "RunCompleted" and data.get("runId") == released["runId"]
+            hold(ends, "event %d is not the end of the run of the release before it" % revision)
+        if kind == "RunCompleted":
+            check_usage(revision, data.get("usage"), released, reserves.get(data["runId"]))
+        released = data if kind == "CreditsReleased" else None
+        if released:
+            check_release(revision, released, reserves.get(data["runId"]))
+            prices += 1
         debit = data if kind == "CreditsDebited" else None
         if debit:
             same = whole(debit["receipt"]["totalMicros"]) == debit["amountMicros"]
             hold(same, "event %d debits another amount than its receipt" % revision)
             hold(adds_up(debit["receipt"]), "event %d: its receipt does not add up" % revision)
+            if any(line["kind"] == "tokens" for line in debit["receipt"]["lines"]):
+                reserves[debit["runId"]] = debit["receipt"]
         opening = balance if revision == before else opening
     return opening, balance, moves, prices
 

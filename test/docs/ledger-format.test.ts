@@ -126,13 +126,14 @@ const SIGNS: Record<string, 1 | -1> = {
   CreditsWithdrawn: -1,
   CreditsDebited: -1,
   CreditsRefunded: 1,
+  CreditsReleased: 1,
 }
 
 t.test('each price follows from its receipt, by the steps on the page', async t => {
   const receipts = vectors.flatMap(({ event }) =>
-    event.type === 'CreditsDebited' ? [(event.data as { receipt: Receipt }).receipt] : [],
+    /^Credits(Debited|Released)$/.test(event.type) ? [(event.data as { receipt: Receipt }).receipt] : [],
   )
-  t.equal(receipts.length, streams.size)
+  t.equal(receipts.length, streams.size + 2)
   for (const receipt of receipts) t.equal(recomputeMicros(receipt), BigInt(receipt.totalMicros))
 })
 

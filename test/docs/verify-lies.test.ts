@@ -131,6 +131,135 @@ const events: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short
   ],
 ]
 
+type Counted = Record<string, unknown> & { receipt: Receipt; usage: Record<string, number> }
+
+/** Changes an event of the run whose tokens have a price. */
+const ofTokens = (type: string, change: (data: Counted) => object) => (event: LinkedEvent) =>
+  event.type === type && event.stream === `account-${newestAccount}` && event.revision >= 5
+    ? { ...event, data: { ...(event.data as Counted), ...change(event.data as Counted) } }
+    : event
+
+const inReserve = (index: number, change: object) =>
+  ofTokens('CreditsDebited', ({ receipt }) => ({
+    receipt: { ...receipt, lines: receipt.lines.with(index, { ...receipt.lines[index], ...change }) },
+  }))
+
+const inSettled = (change: (receipt: Receipt) => object) =>
+  ofTokens('CreditsReleased', ({ receipt }) => ({ receipt: { ...receipt, ...change(receipt) } }))
+
+const inInput = (change: object) =>
+  ofTokens('RunStarted', ({ input }) => ({ input: { ...(input as object), ...change } }))
+
+const [USED, GIVEN] = ['event 8 used other tokens than its run has paid for', 'which the price list does not give']
+const LISTED = 'event 5: its receipt is not what the price list gives'
+
+/** Lies about the price of tokens, like those above. */
+const tokens: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short?: string][] = [
+  ['nothing', event => event, 'right'],
+  ['the seed that was drawn later', inInput({ seed: 2_000_000_000 }), 'right'],
+  [
+    'a longer input than was priced',
+    inInput({ note: '' }),
+    `event 5: its receipt has the line "tokens input 326 60000001", ${GIVEN}`,
+    LISTED,
+  ],
+  [
+    'a longer answer than was priced',
+    inInput({ max_output_tokens: 2048 }),
+    `event 5: its receipt has the line "tokens output 1024 360000000", ${GIVEN}`,
+    LISTED,
+  ],
+  [
+    'a base price of nothing',
+    ofTokens('CreditsDebited', ({ receipt }) => ({
+      receipt: { ...receipt, lines: [{ kind: 'base', amountMicros: 0 }, ...receipt.lines] },
+    })),
+    `event 5: its receipt has the line "base 0", ${GIVEN}`,
+    LISTED,
+  ],
+  [
+    'two base prices',
+    ofTokens('CreditsDebited', ({ receipt }) => ({
+      receipt: { ...receipt, lines: [...receipt.lines, { kind: 'base', amountMicros: 0 }] },
+    })),
+    'event 5: its receipt does not have exactly one base price',
+    'event 5: its receipt does not add up',
+  ],
+  [
+    'a debit of more than its tokens',
+    inReserve(0, { count: 327 }),
+    'event 5: its price is 388201, and its receipt adds up to 388261',
+    'event 5: its receipt does not add up',
+  ],
+  [
+    'a release of another amount',
+    event => ofTokens('CreditsReleased', () => ({ amountMicros: 286_847, balanceAfterMicros: 23_398_646 }))(event),
+    'event 7 releases another amount than its receipt leaves of the debit',
+  ],
+  [
+    'a release with another balance',
+    ofTokens('CreditsReleased', () => ({ balanceAfterMicros: 1 })),
+    'the balance after event 7 is 1, and 23111799 + 286848 is not',
+  ],
+  [
+    'a final price that does not add up',
+    inSettled(() => ({ totalMicros: 101_354 })),
+    'event 7: its price is 101354, and its receipt adds up to 101353',
+    'event 7: its receipt does not add up',
+  ],
+  [
+    'a final price at another rate',
+    inSettled(({ lines }) => ({ lines: lines.with(1, { ...lines[1], perMillionMicros: 6_000_001 }) })),
+    'event 7: its receipt has other lines or rates than that of its debit',
+  ],
+  [
+    'a final price of another endpoint',
+    inSettled(() => ({ endpoint: 'gemini-3-flash-i2t' })),
+    'event 7: its receipt has other lines or rates than that of its debit',
+  ],
+  [
+    'fewer tokens than were paid for',
+    ofTokens('RunCompleted', ({ usage }) => ({ usage: { ...usage, output: 1 } })),
+    USED,
+  ],
+  [
+    'tokens that the service counted',
+    ofTokens('RunCompleted', ({ usage }) => ({ usage: { ...usage, counted: true } })),
+    USED,
+  ],
+  ['no tokens', ofTokens('RunCompleted', () => ({ usage: undefined })), 'event 8 does not tell the tokens of its run'],
+  [
+    'a release of another run',
+    ofTokens('RunCompleted', () => ({ runId: 'run_0' })),
+    'event 8 is not the end of the run of the release before it',
+  ],
+  [
+    'a refund in place of the release',
+    event => {
+      const released = ofTokens('CreditsReleased', ({ receipt: _, ...data }) => ({ ...data, reason: 'x' }))(event)
+      return released === event ? event : { ...released, type: 'CreditsRefunded' }
+    },
+    USED,
+  ],
+]
+
+t.test('each checker finds what is wrong with a price of tokens', needsPython, async t => {
+  for (const [name, change, fault, short = fault] of tokens) {
+    const proof = await proveStatement(await vectorLog(change), newestAccount)
+    t.same(await outcomesOf(proof), [fault, short], name)
+  }
+})
+
+t.test('a release whose debit is not in the statement has a price of its own', needsPython, async t => {
+  const from = { number: 5 }
+  t.same(await outcomesOf(await proveStatement(await vectorLog(), newestAccount, { from })), ['right', 'right'])
+  const lie = inSettled(() => ({ totalMicros: 1 }))
+  t.same(await outcomesOf(await proveStatement(await vectorLog(lie), newestAccount, { from })), [
+    'event 7: its price is 1, and its receipt adds up to 101353',
+    'event 7: its receipt does not add up',
+  ])
+})
+
 t.test('each checker finds what is wrong in a log that is linked and sealed', needsPython, async t => {
   for (const [name, change, fault, short = fault] of events) {
     const proof = await proveStatement(await vectorLog(change), vectorAccount, { to: { number: 2 } })

@@ -71,8 +71,8 @@ export const vectorAccount = 'acct_01m820b9ztfvgrrk74p12fwn4g'
 export const newestAccount = 'acct_01m820ba05fvgrrk7mv8y5b8ge'
 
 /**
- * A log with the events of the page, after the catalog that the first of its receipts names, with a seal after each four
- * of them. The events may be changed before they are linked and sealed.
+ * A log with the events of the page, after the price lists that its receipts follow, with a seal after each four of them.
+ * The events may be changed before they are linked and sealed.
  */
 export const vectorLog = async (change: (event: LinkedEvent) => LinkedEvent = event => event): Promise<ReadableLog> => {
   const page = await readFile('docs/ledger-format.md', 'utf8')
@@ -82,13 +82,44 @@ export const vectorLog = async (change: (event: LinkedEvent) => LinkedEvent = ev
   log.append(catalogEvent, 'FamilyPublished')
   log.adoptKey()
   for (const [index, event] of events.entries()) {
+    if (event.id === FIRST_OF_TEXT) log.append(textEvent, 'FamilyPublished')
     log.take(change(event))
     if (index % 4 === 3 || index === events.length - 1) log.seal()
   }
   return logOf(log.events)
 }
 
-/** The price list that the receipt in the page's first stream follows. */
+/** The debit of the page's run of a text model. */
+const FIRST_OF_TEXT = '1b2d54f0-6061-4728-93a4-152637485960'
+
+/** The price list that this debit follows. */
+const textEvent = {
+  family: {
+    ...{ id: 'gemini-3-flash', aliases: [], name: 'Gemini 3 Flash', outputType: 'text' },
+    endpoints: [
+      {
+        ...{ id: 'gemini-3-flash-t2t', kind: 't2t', mode: 'sync', status: 'public' },
+        ...{ description: 'Answers in text.', timeoutMs: 120_000 },
+        parametersSchema: {
+          type: 'object',
+          properties: {
+            messages: { type: 'array' },
+            max_output_tokens: { type: 'integer' },
+            seed: { type: 'integer' },
+          },
+          additionalProperties: false,
+        },
+        pricing: {
+          ...{ baseMicros: 0, quantities: [], multipliers: {} },
+          tokens: { input: 60_000_001, cached_input: 6_000_000, output: 360_000_000, thinking: 360_000_000 },
+          surcharges: [],
+        },
+      },
+    ],
+  },
+}
+
+/** The price list that the receipts of the page's pictures follow. */
 const catalogEvent = {
   family: {
     id: 'nano-banana-2',
