@@ -98,7 +98,13 @@ const runModel = route({
       if (isAnswered) return
     }
     const { waitMs } = preference
-    const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
+    const key = idempotencyKey(ctx)
+    const options = {
+      spender: 'runModel',
+      idempotencyKey: key,
+      waitMs,
+      disconnected: () => disconnectSignal(ctx),
+    } as const
     const { row, input, replayed } = unwrap(await runs.createRun(caller, request, options))
     if (replayed) ctx.set('Idempotent-Replayed', 'true')
     const shown = present.run(row, { input, warnings: unwrap(await runs.readWarnings(caller, row)) })
@@ -213,13 +219,13 @@ const streamRun = async (
   const { caller } = ctx.state
   streams.open(ctx)
   const key = idempotencyKey(ctx)
-  const created = await runs.streamRun(caller, request, { idempotencyKey: key })
+  const created = await runs.streamRun(caller, request, { spender: 'runModel', idempotencyKey: key })
   if (!request.stream && 'refuse' in created && created.refuse.code === 'stream_not_offered') return false
   const run = unwrap(created)
   if (run.replayed) ctx.set('Idempotent-Replayed', 'true')
   const signal = disconnectSignal(ctx)
   if (key === undefined && !preference.respondsAsync)
-    cancelWhen(signal, () => runs.cancelRun(caller, run.row.runId, {}))
+    cancelWhen(signal, () => runs.cancelRun(caller, run.row.runId, { waitMs: 0 }))
   const shown = (row: RunRow) => present.run(row, { input: run.input })
   const frames: TextFrames = {
     piece: text => frame({ text }, { event: 'delta' }),

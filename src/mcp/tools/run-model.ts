@@ -28,7 +28,7 @@ export const runModel = tool({
     // Without progress notifications, the result of a run that starts at once comes from its events, not the views.
     const waitMs = call.notify ? 0 : WAIT_MS
     const streams = call.notify && ('wanted' as const)
-    const options = { idempotencyKey, waitMs, streams, disconnected: () => call.signal }
+    const options = { spender: 'run_model', idempotencyKey, waitMs, streams, disconnected: () => call.signal } as const
     const { row, replayed } = unwrap(await call.services.runs.createRun(call.caller, request, options))
     const latest = call.notify ? await followRun(row, call, call.notify, WAIT_MS) : row
     const replay = 'This is the earlier run with this idempotency_key. It was charged once.'

@@ -30,12 +30,23 @@ import { type PricedRequest, type Quotes, sizeRefusal } from './quotes.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
 
-export interface RunOptions {
-  idempotencyKey?: string | undefined
-  /** How long to wait for the end of the run; undefined leaves it to the endpoint's mode. */
+/**
+ * The routes and the tool that spend credits, by their IDs. `test/http/spenders.test.ts` has a row for each and holds
+ * it to every limit, so another one does not compile without a row.
+ */
+export type Spender = 'runModel' | 'createChatCompletion' | 'generateImages' | 'createSpeech' | 'run_model'
+
+/** How long a caller waits for the end of a run. */
+export interface RunWait {
+  /** Undefined leaves it to the endpoint's mode. */
   waitMs?: number | undefined
   /** Returns a signal that ends only the wait, when the client has disconnected. */
   disconnected?: (() => AbortSignal) | undefined
+}
+
+export interface RunOptions extends RunWait {
+  spender: Spender
+  idempotencyKey?: string | undefined
   /** Whether the text is wanted as it arrives. With `required`, models without text are refused. */
   streams?: 'required' | 'wanted' | undefined
 }
@@ -264,7 +275,7 @@ export class Runs {
   }
 
   /** Begins the work of a started run. Returns its state when the wait ends. */
-  async #whenWorkedOn(row: RunRow, run: RunToDo, route: ProviderRoute, options: RunOptions): Promise<RunRow> {
+  async #whenWorkedOn(row: RunRow, run: RunToDo, route: ProviderRoute, options: RunWait): Promise<RunRow> {
     const { starter, clock } = this.#dependencies
     const waitMs = options.waitMs ?? defaultWaitMs(row)
     const untilMs = clock.monotonicMs() + waitMs
@@ -301,7 +312,7 @@ export class Runs {
   async cancelRun(
     caller: AccountCaller,
     id: string,
-    { waitMs = CANCEL_WAIT_MS, disconnected }: RunOptions,
+    { waitMs = CANCEL_WAIT_MS, disconnected }: RunWait,
   ): Promise<Answer<RunRow>> {
     const { accounts, runReads } = this.#dependencies
     const { accountId } = caller
@@ -403,7 +414,7 @@ export class Runs {
     return this.#replay(caller, repeated.repeatOf as RunId, options)
   }
 
-  async #replay(caller: AccountCaller, runId: RunId, options: RunOptions): Promise<Answer<RunResult>> {
+  async #replay(caller: AccountCaller, runId: RunId, options: RunWait): Promise<Answer<RunResult>> {
     const { runReads, shownInputs } = this.#dependencies
     const row = await runReads.readRun(caller.accountId, runId)
     const input = await shownInputs.of(caller, row)
@@ -411,14 +422,14 @@ export class Runs {
   }
 
   /** The run is accepted and charged even if the views are unavailable, so the client must learn its id. */
-  #shown(row: RunRow, options: RunOptions): Promise<RunRow> {
+  #shown(row: RunRow, options: RunWait): Promise<RunRow> {
     return this.#whenEnded(row, options).catch(error => {
       if (error instanceof Unavailable) return row
       throw error
     })
   }
 
-  #whenEnded(row: RunRow, { waitMs = defaultWaitMs(row), disconnected }: RunOptions): Promise<RunRow> {
+  #whenEnded(row: RunRow, { waitMs = defaultWaitMs(row), disconnected }: RunWait): Promise<RunRow> {
     return this.#dependencies.runReads.whenEnded(row, waitMs, disconnected?.())
   }
 }

@@ -88,7 +88,9 @@ export class SimulatedClient {
     await services.accounts.resume(operator, this.#accountId, 'last run')
     await services.accounts.grant(operator, this.#accountId, { amountMicros, kind: 'courtesy', reason: 'last run' })
     const caller = ownerOf(this.#accountId)
-    return unwrap(await services.runs.createRun(caller, { model, input: { prompt: 'last' } }, { waitMs: 0 })).row.runId
+    return unwrap(
+      await services.runs.createRun(caller, { model, input: { prompt: 'last' } }, { spender: 'runModel', waitMs: 0 }),
+    ).row.runId
   }
 
   /** Whether a process starts a sync run at once, instead of leaving it in the queue. */

@@ -67,7 +67,11 @@ export class ClientRuns {
     if (!request || !caller || request.sent[modeOf(keyMode(caller))].runId === undefined) return NOTHING
     const { model, idempotencyKey } = request
     return outcomeOf(
-      await running.services.runs.createRun(caller, { model, input: { prompt: 'another' } }, { idempotencyKey }),
+      await running.services.runs.createRun(
+        caller,
+        { model, input: { prompt: 'another' } },
+        { spender: 'runModel', idempotencyKey },
+      ),
     )
   }
 
@@ -140,7 +144,11 @@ export class ClientRuns {
     sent.times += 1
     const isFirst = sent.times === 1
     const before = this.#world.truth.lastBalance(this.#accountId)
-    const told = await running.services.runs.createRun(caller, body, { idempotencyKey, waitMs: 2_000 })
+    const told = await running.services.runs.createRun(caller, body, {
+      spender: 'runModel',
+      idempotencyKey,
+      waitMs: 2_000,
+    })
     if ('refuse' in told) {
       this.#dependencies.credits.expectRefusal(told.refuse, before)
       if (mode === 'test' && ['insufficient_credits', 'budget_exceeded'].includes(told.refuse.code))

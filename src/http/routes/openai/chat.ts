@@ -42,9 +42,9 @@ export const chat = route({
     const request = chatRun(json, parametersSchema)
     if (json.stream) {
       const includesUsage = json.stream_options?.include_usage === true
-      return streamToEnd(ctx, dependencies, request, run => chatFrames(run, includesUsage))
+      return streamToEnd(ctx, dependencies, 'createChatCompletion', request, run => chatFrames(run, includesUsage))
     }
-    const row = await runToEnd(ctx, dependencies, request)
+    const row = await runToEnd(ctx, dependencies, 'createChatCompletion', request)
     ctx.body = chatCompletion(row, answerIn(ctx, row))
   },
 })

@@ -35,7 +35,7 @@ export const generateImages = route({
   before: () => [openAiErrors(imageNames)],
   serve: async (ctx, dependencies, { json }) => {
     const { parametersSchema } = await endpointOf(ctx, dependencies, json.model, 'image')
-    const row = await runToEnd(ctx, dependencies, imageRun(json, parametersSchema))
+    const row = await runToEnd(ctx, dependencies, 'generateImages', imageRun(json, parametersSchema))
     const facts = { created: createdOf(row), usage: costOf(row) }
     const isImage = row.output.artifacts.map(({ mimeType }) => mimeType.startsWith('image/'))
     if (json.response_format === 'b64_json') {

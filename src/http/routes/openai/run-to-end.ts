@@ -6,7 +6,7 @@ import type { RunRow } from '../../../../schemas/views.ts'
 import { chooseEndpoint } from '../../../domain/catalog/inputs.ts'
 import { fromMicros } from '../../../domain/money.ts'
 import type { Offer } from '../../../services/catalog/offers.ts'
-import type { RunResult, StreamedRun } from '../../../services/runs/runs.ts'
+import type { RunResult, Spender, StreamedRun } from '../../../services/runs/runs.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { placeFault } from '../../../transports/moment.ts'
 import { unwrap } from '../../../transports/refusals.ts'
@@ -45,11 +45,12 @@ export const endpointOf = async (
 export const runToEnd = async (
   ctx: Context,
   { runs, untaken }: Pick<RouteDependencies, 'runs' | 'untaken'>,
+  spender: Spender,
   request: RunRequest,
 ): Promise<CompletedRun> => {
   const ownKey = idempotencyKey(ctx)
   const begun = ownKey === undefined ? untaken.begin(ctx) : undefined
-  const options = { waitMs: MAX_WAIT_MS, disconnected: () => disconnectSignal(ctx) }
+  const options = { spender, waitMs: MAX_WAIT_MS, disconnected: () => disconnectSignal(ctx) }
   const created = await runs.createRun(ctx.state.caller, request, {
     ...options,
     idempotencyKey: ownKey ?? begun?.idempotencyKey,
@@ -66,6 +67,7 @@ export const runToEnd = async (
 export const streamToEnd = async (
   ctx: Context,
   { runs, untaken, streams }: Pick<RouteDependencies, 'runs' | 'untaken' | 'streams'>,
+  spender: Spender,
   request: RunRequest,
   framesOf: (run: StreamedRun) => TextFrames,
 ): Promise<void> => {
@@ -73,7 +75,10 @@ export const streamToEnd = async (
   const { caller } = ctx.state
   const ownKey = idempotencyKey(ctx)
   const begun = ownKey === undefined ? untaken.begin(ctx) : undefined
-  const created = await runs.streamRun(caller, request, { idempotencyKey: ownKey ?? begun?.idempotencyKey })
+  const created = await runs.streamRun(caller, request, {
+    spender,
+    idempotencyKey: ownKey ?? begun?.idempotencyKey,
+  })
   if (begun && 'refuse' in created) untaken.end(ctx, begun)
   const run = nameRun(ctx, unwrap(created))
   const signal = disconnectSignal(ctx)

@@ -1,0 +1,127 @@
+import t from 'tap'
+import type { AccountLimits } from '../../schemas/account-events.ts'
+import type { ErrorCode } from '../../schemas/api/error.ts'
+import { toMicros } from '../../src/domain/money.ts'
+import type { NewKey } from '../../src/services/accounts/api-keys.ts'
+import type { Spender } from '../../src/services/runs/runs.ts'
+import { errorOf, post, request } from '../mcp/support.ts'
+import { caughtUp } from '../support/caught-up.ts'
+import { doneFor } from '../support/done.ts'
+import { type Customer, openAccount, openKey, startService } from '../support/service.ts'
+import { speakingProvider } from '../support/speaking-provider.ts'
+import { unwrap } from '../support/unwrap.ts'
+
+const { provider, nextCall, calls } = speakingProvider()
+const service = await startService(t, { providers: { sandbox: provider } })
+const { accounts, keys } = service.core.services
+const operator = { kind: 'operator', name: 'test' } as const
+
+/** The status, and the code of an error. A tool has no status of its own. */
+interface Answer {
+  status: number | undefined
+  code: string | undefined
+}
+
+const postTo =
+  (path: string, body: object) =>
+  async (customer: Customer): Promise<Answer> => {
+    const { status, body: answer } = await customer.post<{ error?: { code: string } }>(path, body)
+    return { status, code: answer.error?.code }
+  }
+
+const messages = [{ role: 'user', content: 'hello' }]
+
+/** Every way to spend credits. A further one does not compile without a row. */
+const spenders: Record<Spender, (customer: Customer) => Promise<Answer>> = {
+  runModel: postTo('/v1/run', { model: 'gpt-6-1-terra', input: { prompt: 'hello' } }),
+  createChatCompletion: postTo('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
+  generateImages: postTo('/v1/images/generations', { model: 'nano-banana-2', prompt: 'hello' }),
+  createSpeech: postTo('/v1/audio/speech', { model: 'eleven-v3', input: 'hello', voice: 'Rachel' }),
+  run_model: async customer => {
+    const params = { name: 'run_model', arguments: { model: 'nano-banana-2', input: { prompt: 'hello' } } }
+    const { status, message } = await post(customer, request('2025-11-25', 'tools/call', params))
+    const { error, result } = message
+    if (!result) return { status, code: error.code }
+    return { status: undefined, code: result.isError ? errorOf(result).code : undefined }
+  },
+}
+
+/** A customer whose key has limits. */
+const withKey = async (limits: Omit<NewKey, 'name'>) => openKey(service, await openAccount(service), limits)
+
+const withLimits = async (limits: AccountLimits) => {
+  const customer = await openAccount(service)
+  unwrap(await accounts.setLimits(operator, customer.accountId, limits))
+  return customer
+}
+
+/** Every limit: a customer who has reached it, and what the next request gets. */
+const limits: Record<string, { arrange: () => Promise<Customer>; status: number; code: ErrorCode }> = {
+  balance: {
+    arrange: () => openAccount(service, { credits: 0.001 }),
+    ...{ status: 402, code: 'insufficient_credits' },
+  },
+  'budget of the key': {
+    arrange: () => withKey({ budget: { amountMicros: toMicros(0.001), period: 'day' } }),
+    ...{ status: 402, code: 'budget_exceeded' },
+  },
+  'models of the key': { arrange: () => withKey({ models: ['veo-3-1'] }), status: 403, code: 'forbidden' },
+  'addresses of the key': { arrange: () => withKey({ addresses: ['192.0.2.0/24'] }), status: 403, code: 'forbidden' },
+  'scope of the key': { arrange: () => withKey({ scope: 'read' }), status: 403, code: 'forbidden' },
+  'a revoked key': {
+    arrange: async () => {
+      const customer = await withKey({})
+      unwrap(await keys.revoke(operator, customer.accountId, customer.keyId))
+      await caughtUp(service.core)
+      return customer
+    },
+    ...{ status: 401, code: 'invalid_api_key' },
+  },
+  suspension: {
+    arrange: async () => {
+      const customer = await openAccount(service)
+      unwrap(await accounts.suspend(operator, customer.accountId, 'unpaid'))
+      return customer
+    },
+    ...{ status: 403, code: 'account_suspended' },
+  },
+  'requests a minute': {
+    arrange: async () => {
+      const customer = await withLimits({ requestsPerMinute: 1 })
+      await customer.send('/v1/models')
+      return customer
+    },
+    ...{ status: 429, code: 'rate_limited' },
+  },
+  'runs in flight': {
+    arrange: async () => {
+      const customer = await withLimits({ runsInFlight: 1 })
+      void customer.run({ model: 'nano-banana-2', input: { prompt: 'first' } }).catch(() => undefined)
+      await nextCall()
+      return customer
+    },
+    ...{ status: 429, code: 'rate_limited' },
+  },
+}
+
+for (const [spender, spend] of Object.entries(spenders)) {
+  t.test(`${spender} spends credits`, async t => {
+    const customer = await openAccount(service)
+    const spent = spend(customer)
+    const { job, end } = await nextCall()
+    end(doneFor(job))
+    t.same((await spent).code, undefined)
+    t.ok((await customer.balance()) < 100)
+  })
+
+  for (const [limit, { arrange, status, code }] of Object.entries(limits))
+    t.test(`${spender} holds to the limit: ${limit}`, async t => {
+      const customer = await arrange()
+      const before = (await service.core.accounts.state(customer.accountId)).balanceMicros
+      const answer = await spend(customer)
+      t.same(answer.code, code)
+      if (answer.status !== undefined) t.equal(answer.status, status)
+      t.equal((await service.core.accounts.state(customer.accountId)).balanceMicros, before)
+      t.equal(calls.length, 0, 'no provider is asked')
+    })
+}
