@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap'
-import type { AccountEvent } from '../../schemas/account-events.ts'
+import type { AccountEvent, DebitFacts } from '../../schemas/account-events.ts'
+import type { Receipt } from '../../schemas/catalog.ts'
 import { accountStream, CATALOG_STREAM } from '../../schemas/events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import { account } from '../../src/domain/account/account.ts'
+import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { publishShipped } from '../../src/services/catalog/published-catalog.ts'
 import {
@@ -11,8 +13,10 @@ import {
   accountResumed,
   accountSuspended,
   cancelRequested,
+  completeRun,
   costRecorded,
   delivered,
+  failed,
   failRun,
   granted,
   keyCreated,
@@ -23,6 +27,7 @@ import {
   outputDeleted,
   queueRun,
   redeliveryRequested,
+  refunded,
   secretRotated,
   sessionId,
   sessionOpened,
@@ -40,6 +45,7 @@ import {
 import { family } from '../support/catalog-samples.ts'
 import { collect } from '../support/collect.ts'
 import { at } from '../support/given.ts'
+import { tokenReceipt } from '../support/ledger-events.ts'
 import { makeLink } from '../support/links.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -186,6 +192,73 @@ t.test('the auditor detects every kind of forged history', async t => {
   t.same(audit([...resendable, ...resent(100, SESSION), ...resent(101, { kind: 'operator' })]), [])
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })
+
+t.test('the auditor detects every kind of forged release', async t => {
+  const usage = { input: 0, cached_input: 0, output: 1000, thinking: 0 }
+  const commands: AccountCommand[] = [
+    openSample({ welcome: 30 }),
+    { ...queueRun(), receipt: tokenReceipt(10_000) },
+    startRun(),
+    { ...completeRun(), usage },
+  ]
+  let state = account.initial
+  const history = commands.map(command => {
+    const decision = account.decide(command, state, 0)
+    const events = 'accept' in decision ? decision.accept.map(event => at(0, event)) : []
+    state = events.reduce(account.evolve, state)
+    return events as AuditedEvent[]
+  })
+  const [opening, queueing, starting, ending] = history as [
+    AuditedEvent[],
+    AuditedEvent[],
+    AuditedEvent[],
+    AuditedEvent[],
+  ]
+  const [release, end] = ending as [AuditedEvent, AuditedEvent]
+  const changed = (event: AuditedEvent, change: object) => ({
+    ...event,
+    data: { ...(event.data as object), ...change },
+  })
+  const { receipt } = release.data as { receipt: Receipt }
+  const failure = at(0, failed()) as AuditedEvent
+  const ended = (...append: AuditedEvent[]) => [opening, queueing, starting, append]
+  const [line, ...lines] = receipt.lines
+  const forgeries: Record<string, AuditedEvent[][]> = {
+    'a release is too low': ended(changed(release, { amountMicros: 8_999_999, balanceAfterMicros: 28_999_999 }), end),
+    'a release is higher than the debit': ended(
+      changed(release, { amountMicros: 10_000_001, balanceAfterMicros: 30_000_001 }),
+      end,
+    ),
+    'a run is released twice': ended(release, changed(release, { balanceAfterMicros: 38_000_000 }), end),
+    'a release is in a separate append': [opening, queueing, starting, [release], [end]],
+    'a release is of a failed run': ended(release, failure),
+    'a release is of a queued run': [opening, queueing, [release, end]],
+    'a release has another balance': ended(changed(release, { balanceAfterMicros: 1 }), end),
+    'a release repeats another debit': ended(changed(release, { debit: { model: 'x' } }), end),
+    'a final price does not add up': ended(changed(release, { receipt: { ...receipt, totalMicros: 1 } }), end),
+    'a final price has another rate': ended(
+      changed(release, { receipt: { ...receipt, lines: [{ ...line, perMillionMicros: 1 }, ...lines] } }),
+      end,
+    ),
+    'a final price is of other tokens': ended(release, changed(end, { usage: { ...usage, output: 999 } })),
+    'a run does not tell its tokens': ended(release, changed(end, { usage: undefined })),
+    'a run is not released': ended(end),
+    'a release is refunded': [
+      ...history,
+      [at(0, refunded(1.000001, { after: 30.000001, reason: 'x', debit: debitIn(release) })) as AuditedEvent],
+    ],
+  }
+  const audit = (appends: AuditedEvent[][]) => {
+    const auditor = new Auditor(accountStream(accountId()))
+    for (const append of appends) auditor.follow(append)
+    return auditor.faults
+  }
+  t.equal(release.type, 'CreditsReleased')
+  t.same(audit(history), [])
+  for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
+})
+
+const debitIn = ({ data }: AuditedEvent) => (data as { debit: DebitFacts }).debit
 
 t.test('the auditor detects too many open runs', async t => {
   const auditor = new Auditor(accountStream(accountId()))

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { makeLink } from '../support/links.ts'
 import { Budgets } from './budgets.ts'
 import { Notices } from './notices.ts'
+import { hasTokens, priceOf, type Receipt, usedLines } from './prices.ts'
 import { WebhookCare } from './webhook-care.ts'
 
 /** An event as the auditor sees it, without any types of the service. */
@@ -18,8 +19,12 @@ interface Run {
   /** The refunds of operators, after the run was completed. */
   refundedMicros: number
   state: 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
+  /** The debit, less the release. */
   chargedMicros: number
-  /** The facts of its debit that its refunds repeat. */
+  /** The receipt of its debit if tokens have a price, and that of its release. */
+  reserve?: Receipt
+  settled?: Receipt
+  /** The facts of its debit that its refunds and its release repeat. */
   debit: Facts
   /** Asked for by a test key: it moves no credits, and only the sandbox may do it. */
   isTest?: boolean
@@ -235,6 +240,7 @@ export class Auditor {
           chargedMicros: data['amountMicros'] as number,
           refundedMicros: 0,
           debit,
+          ...(hasTokens(data['receipt'] as Receipt) && { reserve: data['receipt'] as Receipt }),
         })
         return this.#move(data, -1)
       }
@@ -264,6 +270,7 @@ export class Auditor {
         return this.#step(run, ['processing'], 'processing')
       case 'RunCompleted':
         this.#owe(runId)
+        if (run?.reserve) this.#expect(isPaid(run, data['usage'] as Facts), 'a run is not charged for its tokens')
         this.#expect(!run?.isTest || data['cost'] === undefined, 'a test run has a cost')
         return this.#step(run, ['processing'], 'completed')
       case 'RunFailed':
@@ -287,6 +294,19 @@ export class Auditor {
         this.#expect(run?.chargedMicros === data['amountMicros'], 'a refund is not what was charged')
         this.#step(run, ['failed'], 'refunded')
         return this.#move(data, 1)
+      case 'CreditsReleased': {
+        const receipt = data['receipt'] as Receipt
+        this.#expect(isBefore('RunCompleted'), 'a release is not in one append with the end of its run')
+        this.#expect(run?.state === 'processing' && !run.settled, 'a run is settled twice, or is not processing')
+        this.#expect(run?.reserve !== undefined, 'a run is settled whose tokens have no price')
+        this.#expect(this.#repeats(data['debit'] as Facts, run?.debit), 'a release does not repeat its debit')
+        this.#expect(receipt.totalMicros === priceOf(receipt.lines), 'a final price does not add up')
+        const restMicros = (run?.chargedMicros ?? 0) - receipt.totalMicros
+        this.#expect(data['amountMicros'] === restMicros, 'a release is not what the run did not cost')
+        this.#budgets.move(run?.debit ?? {}, -(data['amountMicros'] as number))
+        if (run) Object.assign(run, { settled: receipt, chargedMicros: receipt.totalMicros })
+        return this.#move(data, 1)
+      }
       case 'ProviderCostRecorded':
         this.#expect(!run?.isTest, 'a test run has a cost')
         return this.#expect(isAfter('CreditsRefunded'), 'a cost is not in one append with the failure of its run')
@@ -431,6 +451,14 @@ export class Auditor {
   #report(fault: string, revision = this.#revision) {
     this.faults.push(`${this.#stream} at ${revision}: ${fault}`)
   }
+}
+
+/** Whether a completed run is charged for the tokens that it used, or for the most that it could use. */
+const isPaid = ({ reserve, settled, chargedMicros }: Run, usage: Facts | undefined): boolean => {
+  if (!reserve || !usage) return false
+  const lines = usedLines(reserve, usage)
+  if (!settled) return priceOf(lines) >= chargedMicros
+  return isDeepStrictEqual(settled.lines, lines) && settled.counted === usage['counted']
 }
 
 /** Whether the upstream of an event, if it names one, may work on the run. */

@@ -15,7 +15,7 @@ export interface Ledger {
 export interface LedgerRun {
   end: 'completed' | 'failed' | undefined
   errorCode: string | undefined
-  /** The price, less refunds. */
+  /** The price, less the release and refunds. */
   chargedMicros: number
   idempotencyKey: string | undefined
 }
@@ -28,8 +28,8 @@ export interface Audit {
 
 /**
  * Reads a whole log and checks its invariants: no revision is missing or repeated, no hash chain is broken, no balance
- * is negative or differs from grants, debits and refunds, and each run has one debit, at most one end, and a full
- * refund if it failed.
+ * is negative or differs from grants, debits, refunds and releases, and each run has one debit, at most one end, and a
+ * full refund if it failed.
  */
 export const auditLog = async (log: EventLog): Promise<Audit> => {
   const faults: string[] = []
@@ -105,6 +105,10 @@ const enter = (event: RawEvent, ledger: Ledger, fault: (what: string) => void) =
     case 'CreditsRefunded':
       if (!run?.end || run.chargedMicros < data.amountMicros) fault('is no refund of a run that has ended')
       if (run?.end === 'failed' && run.chargedMicros !== data.amountMicros) fault('is not the whole charge')
+      if (run) run.chargedMicros -= data.amountMicros
+      return move(data.amountMicros)
+    case 'CreditsReleased':
+      if (!run || run.end || run.chargedMicros < data.amountMicros) fault('is no release of a part of an open run')
       if (run) run.chargedMicros -= data.amountMicros
       return move(data.amountMicros)
     case 'RunQueued':

@@ -1,3 +1,4 @@
+import type { PriceList } from '../../../schemas/binding.ts'
 import type { Role } from '../../../schemas/environment.ts'
 import { openService } from '../../../src/boot/compose.ts'
 import { type Core, openCore } from '../../../src/boot/core.ts'
@@ -7,6 +8,7 @@ import type { Logger } from '../../../src/ports/logger.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import { KeyUses } from '../../../src/services/accounts/key-uses.ts'
+import type { Bound } from '../../../src/services/providers/routes.ts'
 import type { Services } from '../../../src/services/services.ts'
 import { SessionTokens } from '../../../src/services/sign-in/browser-tokens.ts'
 import { SessionHolders } from '../../../src/services/sign-in/sessions.ts'
@@ -21,10 +23,28 @@ import { SimulatedViews } from './view-store.ts'
 import { Wire } from './wire.ts'
 import type { World } from './world.ts'
 
+/** How the provider of the text model counts tokens. */
+const tokenPrices: PriceList = {
+  currency: 'USD',
+  units: [
+    { unit: 'input_tokens', micros: 1, per: 1, tokens: 'input', without: ['cached_tokens'] },
+    { unit: 'cached_tokens', micros: 1, per: 10, tokens: 'cached_input', mayBeAbsent: true },
+    { unit: 'output_tokens', micros: 5, per: 1, tokens: 'output' },
+  ],
+}
+
+const bindingsOf = (endpoint: string): Bound[] => {
+  const bound = (PROVIDERS[endpoint] ?? ['patient']).flatMap(name => boundTo(name)(endpoint))
+  if (endpoint !== 'chat-t2t') return bound
+  const longest = { from: 'max_output_tokens', to: 'max_tokens' }
+  return bound.map(each => ({ ...each, parameters: [...each.parameters, longest], price: tokenPrices }))
+}
+
 /** The providers of endpoints, in order of preference; of all others, `patient`. */
 const PROVIDERS: Record<string, string[]> = {
   'instant-t2i': ['instant'],
   'retouch-i2i': ['instant'],
+  'chat-t2t': ['instant'],
   'fancy-t2i': ['vendor', 'patient'],
 }
 
@@ -151,7 +171,7 @@ export class SimulatedProcess {
         sandbox: submissions.counted('sandbox', providerOverWire(wire('sandbox'), world.provider.port(true))),
         vendor: submissions.counted('vendor', world.paidJobs.billed(providerOverWire(wire('vendor'), vendor))),
       },
-      bindingsOf: (endpoint: string) => (PROVIDERS[endpoint] ?? ['patient']).flatMap(name => boundTo(name)(endpoint)),
+      bindingsOf,
     }
     const core = await openCore({ ...config, retention: world.retention, roles: new Set(this.#roles) }, substitutes)
     const service = await openService(core, () => world.publicUrl, substitutes)

@@ -1,4 +1,6 @@
+import { outputTypeOf } from '../../../src/domain/catalog/family.ts'
 import type {
+  Done,
   Failed,
   Job,
   Provider,
@@ -80,21 +82,49 @@ export class SimulatedProvider {
     return work
   }
 
-  #workOf({ runId, input }: Job): Work {
+  #workOf({ runId, endpoint, input }: Job): Work {
     const { chance, timeline, faults } = this.#world
     const known = this.#work.get(runId)
     if (known && !chance.happens(faults.jobForgotten)) return known
     if (known) this.#world.count('job forgotten')
     const isMissing = input['image_url'] !== undefined && !this.#world.readImage(String(input['image_url']))
     const outcome: ProviderOutcome =
-      isMissing || chance.happens(faults.jobFails)
-        ? this.#failure()
-        : { kind: 'done', media: [{ mimeType: 'image/png', bytes: pngWith(MEDIA, 'tEXt', Buffer.from(runId)) }] }
+      isMissing || chance.happens(faults.jobFails) ? this.#failure() : this.#result(runId, endpoint)
     const endsAtMs = timeline.nowMs + chance.between(1, chance.happens(0.2) ? 20_000 : 1_000)
     this.#jobs += 1
     const work = { jobId: `job-${this.#jobs}`, endsAtMs, outcome, isHanging: chance.happens(faults.jobHangs) }
     this.#work.set(runId, work)
     return work
+  }
+
+  #result(runId: string, endpoint: string): Done {
+    if (outputTypeOf(endpoint) === 'text')
+      return { kind: 'done', media: [], text: `an answer to ${runId}`, work: { units: this.#tokens() } }
+    return { kind: 'done', media: [{ mimeType: 'image/png', bytes: pngWith(MEDIA, 'tEXt', Buffer.from(runId)) }] }
+  }
+
+  /** The tokens that it reports of an answer: at times none, or numbers that no answer has. */
+  #tokens(): Record<string, number> {
+    const { chance } = this.#world
+    const usual = { input_tokens: chance.between(1, 60), output_tokens: chance.between(1, 1000) }
+    const report = chance.pick(['usual', 'usual', 'cached', 'none', 'partial', 'negative', 'more', 'absurd'] as const)
+    this.#world.count(`tokens: ${report}`)
+    switch (report) {
+      case 'usual':
+        return usual
+      case 'cached':
+        return { ...usual, cached_tokens: 1 }
+      case 'none':
+        return {}
+      case 'partial':
+        return { input_tokens: usual.input_tokens }
+      case 'negative':
+        return { ...usual, cached_tokens: usual.input_tokens + 1 }
+      case 'more':
+        return { ...usual, output_tokens: 1_000_000 }
+      case 'absurd':
+        return { ...usual, output_tokens: 1e300 }
+    }
   }
 
   #failure(): Failed {

@@ -41,7 +41,7 @@ export class ClientRuns {
   }
 
   async run(running: Running, process: SimulatedProcess): Promise<string> {
-    const model = this.#world.chance.pick(['instant', 'patient', 'fancy', 'fancy'])
+    const model = this.#world.chance.pick(['instant', 'patient', 'chat', 'fancy', 'fancy'])
     return this.#request(running, process, this.#newRequest(model))
   }
 

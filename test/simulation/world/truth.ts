@@ -22,6 +22,8 @@ interface LoggedRun {
   position: number
   isTest: boolean
   chargedMicros: number
+  /** What its tokens did not cost. */
+  releasedMicros?: number
   ended?: 'completed' | 'failed'
   endedAt?: number
 }
@@ -97,6 +99,7 @@ export class Truth {
         this.#onViolation(`the webhook of ${runId} was recorded as delivered, and no receiver accepted it`)
       this.#followTest(type, data as { testId: string; url: string; reason?: string })
       const run = runs.get(runId)
+      if (run && type === 'CreditsReleased') run.releasedMicros = amountMicros
       if (run && type === 'RunCompleted') Object.assign(run, { ended: 'completed', endedAt: position })
       if (run && type === 'RunFailed') Object.assign(run, { ended: 'failed', endedAt: position })
     }
@@ -107,7 +110,7 @@ export class Truth {
    * client knows of everything up to a position, it is not told of an earlier state.
    */
   expectRun(accountId: string, process: SimulatedProcess, shown: RunRow, since = -1) {
-    const { runId, status, chargedMicros, livemode } = shown
+    const { runId, status, chargedMicros, releasedMicros, livemode } = shown
     const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
     if (!run) return this.#onViolation(`${runId} was acknowledged, and is not in the log`)
     const isEnded = status === 'completed' || status === 'failed'
@@ -116,6 +119,8 @@ export class Truth {
     if (run.isTest !== (livemode === false)) this.#onViolation(`${runId} was shown in the other mode`)
     if (run.chargedMicros !== chargedMicros)
       this.#onViolation(`${runId} was shown as charged ${chargedMicros}, and cost ${run.chargedMicros}`)
+    if (isEnded && run.releasedMicros !== releasedMicros)
+      this.#onViolation(`${runId} was shown with ${releasedMicros} released, and ${run.releasedMicros} were`)
     this.shown.note(accountId, process, (isEnded && run.endedAt) || run.position)
   }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Endpoint } from '../../../schemas/catalog.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import type { Config } from '../../../src/boot/config.ts'
 import { DEFAULT_NOTICES } from '../../../src/domain/account/notices.ts'
@@ -61,10 +62,20 @@ const MAX_VIOLATIONS = 20
 /** An endpoint that takes an image. */
 const retouching = { parametersSchema: parameters({ image_url: { type: 'string' } }) }
 
+/** An answer of the usual length costs a tenth of a credit, and the longest one credit. */
+const talking: Partial<Endpoint> = {
+  parametersSchema: parameters({ max_output_tokens: { type: 'integer', minimum: 1, maximum: 1000, default: 1000 } }),
+  pricing: priceRule({
+    baseMicros: 0,
+    tokens: { input: 300_000_001, cached_input: 0, output: 1_000_000_000, thinking: 1_000_000_000 },
+  }),
+}
+
 const families = [
   family('instant', {}, [endpoint('t2i', { timeoutMs: 10_000 })]),
   family('patient', {}, [endpoint('t2i', { mode: 'async', timeoutMs: 30_000 })]),
   family('retouch', {}, [endpoint('i2i', { ...retouching, timeoutMs: 10_000 })]),
+  family('chat', { outputType: 'text' }, [endpoint('t2t', { ...talking, timeoutMs: 10_000 })]),
   family('fancy', {}, [endpoint('t2i', { mode: 'async', timeoutMs: 30_000, pricing: priceRule({ baseMicros: 3 }) })]),
 ]
 
