@@ -107,7 +107,7 @@ export const ruleFault = (
         const value = String(input[parameter])
         return `multiplier ${parameter} ${value} ${Object.hasOwn(factors, value) ? factors[value] : 'none'}`
       }),
-    ...(tokens ? mostTokens(tokens, input, lines) : []),
+    ...(tokens ? mostTokens(tokens, input) : []),
     ...surcharges
       .filter(({ when }) => input[when.parameter] === when.equals)
       .map(({ when, usdMicros }) => `surcharge ${when.parameter} ${JSON.stringify(when.equals)} ${usdMicros}`),
@@ -121,29 +121,20 @@ export const ruleFault = (
 }
 
 /**
- * The lines for the most tokens that a run can use. The service may have drawn the seed after it had priced the input,
- * so the input may be priced without the seed.
+ * The lines for the most tokens that a run can use. The service chooses the count of the input, which must only be high
+ * enough: what a run did not use is released.
  */
-const mostTokens = (rates: Rates, input: Record<string, unknown>, lines: ReceiptLine[]): string[] => {
-  const { seed: _, ...priced } = input
-  const [most, other] = [mostInputTokens(input), mostInputTokens(priced)]
-  const isWithoutSeed = lines.some(({ tokens, count }) => tokens === 'input' && count === other)
-  const longest = rates.thinking > rates.output ? 'thinking' : 'output'
-  const counts = { input: isWithoutSeed ? other : most, [longest]: input['max_output_tokens'] }
+const mostTokens = (rates: Rates, { max_output_tokens: longest }: Record<string, unknown>): string[] => {
+  const counts = { input: 'at most', [rates.thinking > rates.output ? 'thinking' : 'output']: longest }
   return Object.entries(rates).map(([kind, rate]) => `tokens ${kind} ${counts[kind] ?? 0} ${rate}`)
 }
 
 type Rates = NonNullable<PriceRule['tokens']>
 
-/** A byte is at most one token. A vendor may add tokens to an input, and to each of its messages. */
-const mostInputTokens = (input: Record<string, unknown>): number => {
-  const { messages } = input
-  return Buffer.byteLength(JSON.stringify(input)) + 64 + 16 * (Array.isArray(messages) ? messages.length : 1)
-}
-
 const describe = (line: ReceiptLine, input: Record<string, unknown>): string => {
   const { kind, parameter = '', value, amountMicros, factorMicros, usdMicros } = line
-  if (kind === 'tokens') return `tokens ${line.tokens} ${line.count} ${line.perMillionMicros}`
+  if (kind === 'tokens')
+    return `tokens ${line.tokens} ${line.tokens === 'input' ? 'at most' : line.count} ${line.perMillionMicros}`
   if (kind === 'base') return `base ${amountMicros}`
   if (kind === 'quantity') return `quantity ${parameter} ${value}`
   if (kind === 'multiplier') return `multiplier ${parameter} ${value} ${factorMicros}`

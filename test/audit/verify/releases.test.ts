@@ -151,10 +151,6 @@ const planted: Record<string, { log: RawEvent[]; what: RegExp }> = {
     }),
     what: /the refunds of the run are \d+, and it cost \d+/,
   },
-  'a debit for other tokens than the input can use': {
-    log: withData(debited, withLines(changed('input', { count: 1 }, reserve), reserve)),
-    what: /has the line "tokens input 1 \d+", which the price list lacks/,
-  },
   'a debit for a shorter answer than the input allows': {
     log: withData(accepted, { input: { ...(dataOf(accepted)['input'] as object), max_output_tokens: 4097 } }),
     what: /has the line "tokens output 4096 \d+", which the price list lacks/,
