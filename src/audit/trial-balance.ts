@@ -49,8 +49,8 @@ interface TrialBalanceLine {
 }
 
 /**
- * Adds up the credits of all accounts: granted and withdrawn by kind, earned, refunded and released by family, held by
- * runs that have not ended, and owed to customers. Also adds up the charges of providers. Throws Damaged if an account
+ * Adds up the credits of all accounts: granted and withdrawn by kind; earned, refunded and released by family; held by
+ * runs that have not ended; and owed to customers. Also adds up the charges of providers. Throws Damaged if an account
  * does not add up.
  */
 export const trialBalance = async (

@@ -220,22 +220,31 @@ t.test('the auditor detects every kind of forged release', async t => {
     data: { ...(event.data as object), ...change },
   })
   const { receipt } = release.data as { receipt: Receipt }
+  const other = { ...receipt, lines: [{ kind: 'base', amountMicros: 10_000_000 }], totalMicros: 10_000_000 }
   const failure = at(0, failed()) as AuditedEvent
   const ended = (...append: AuditedEvent[]) => [opening, queueing, starting, append]
   const [line, ...lines] = receipt.lines
+  const moved = (amountMicros: number) => ({ amountMicros, balanceAfterMicros: 20_000_000 + amountMicros })
+  const plain = queueing.map(event => (event.type === 'CreditsDebited' ? changed(event, { receipt: other }) : event))
   const forgeries: Record<string, AuditedEvent[][]> = {
-    'a release is too low': ended(changed(release, { amountMicros: 8_999_999, balanceAfterMicros: 28_999_999 }), end),
-    'a release is higher than the debit': ended(
-      changed(release, { amountMicros: 10_000_001, balanceAfterMicros: 30_000_001 }),
-      end,
-    ),
+    'a release is too low': ended(changed(release, moved(8_999_999)), end),
+    'a release is higher than the debit': ended(changed(release, moved(10_000_001)), end),
     'a run is released twice': ended(release, changed(release, { balanceAfterMicros: 38_000_000 }), end),
     'a release is in a separate append': [opening, queueing, starting, [release], [end]],
     'a release is of a failed run': ended(release, failure),
     'a release is of a queued run': [opening, queueing, [release, end]],
     'a release has another balance': ended(changed(release, { balanceAfterMicros: 1 }), end),
     'a release repeats another debit': ended(changed(release, { debit: { model: 'x' } }), end),
-    'a final price does not add up': ended(changed(release, { receipt: { ...receipt, totalMicros: 1 } }), end),
+    'a final price does not add up': ended(
+      changed(release, { ...moved(9_999_999), receipt: { ...receipt, totalMicros: 1 } }),
+      end,
+    ),
+    'a run is released whose tokens have no price': [
+      opening,
+      plain,
+      starting,
+      [changed(release, moved(9_000_000)), end],
+    ],
     'a final price has another rate': ended(
       changed(release, { receipt: { ...receipt, lines: [{ ...line, perMillionMicros: 1 }, ...lines] } }),
       end,

@@ -297,7 +297,6 @@ export class Auditor {
       case 'CreditsReleased': {
         const receipt = data['receipt'] as Receipt
         this.#expect(isBefore('RunCompleted'), 'a release is not in one append with the end of its run')
-        this.#expect(run?.state === 'processing' && !run.settled, 'a run is settled twice, or is not processing')
         this.#expect(run?.reserve !== undefined, 'a run is settled whose tokens have no price')
         this.#expect(this.#repeats(data['debit'] as Facts, run?.debit), 'a release does not repeat its debit')
         this.#expect(receipt.totalMicros === priceOf(receipt.lines), 'a final price does not add up')
