@@ -7,8 +7,8 @@ import { isReserve, type Release, releaseFaults, type Usage, usageFault } from '
 /**
  * Each run is debited once, for the price in its receipt and in the catalog. It takes only legal steps and ends once.
  * If its tokens have a price, the rest of its debit is released directly before it completes. If it fails, it is
- * refunded in full; otherwise its refunds never exceed the debit less the release. Refunds and releases repeat the facts
- * of the debit. A test run takes the same steps but moves no credits.
+ * refunded in full; otherwise its refunds never exceed the debit less the release. Refunds and releases repeat facts of
+ * the debit. A test run takes the same steps but moves no credits.
  */
 export class Runs implements Rule {
   readonly #prices: PriceList
