@@ -166,7 +166,7 @@ for (const dialect of dialects) {
           response.on('drain', more)
           more()
         },
-        /more than \d+ bytes/,
+        /more than 4194304 bytes/,
       ],
       [
         'an event that takes long to parse',
@@ -185,6 +185,21 @@ for (const dialect of dialects) {
       t.ok(outcome instanceof Error)
       t.same(pieces, [])
     }
+  })
+
+  t.test(`${name}: counts of only the input are no report`, async t => {
+    if (name !== 'Anthropic') return t.pass('they come with the output')
+    const lines = dialect.events(hello).map(each => ({
+      ...each,
+      lines: each.lines.map(line => line.replace(/"usage":\{"output_tokens".*?\}/, '"usage":{"output_tokens":null}')),
+    }))
+    const { stream } = await open(t, dialect, async (_, response) => {
+      await sendEvents(response, lines)
+      response.end()
+    })
+    const { outcome } = await stream()
+    t.match(outcome, { kind: 'done', text: hello.pieces.join('') })
+    t.same((outcome as Done).work?.units, {}, 'the first token is not the whole answer')
   })
 
   t.test(`${name}: a text without end is refused`, async t => {

@@ -7,6 +7,7 @@ import { createLogger } from '../../../src/adapters/logger/pino.ts'
 import { systemRandom } from '../../../src/adapters/random/system.ts'
 import { choices } from '../../../src/domain/routing/choices.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
 import { ActiveRuns } from '../../../src/reactors/runs/active-runs.ts'
 import { ArrivingFiles } from '../../../src/reactors/runs/arriving-files.ts'
 import { timedOut } from '../../../src/reactors/runs/provider-calls.ts'
@@ -77,6 +78,47 @@ t.test('a sync run ends at its time limit, and its model goes on, whichever time
     t.equal(abandoned().length, 1, 'the call ends, although its provider ignores the signal')
   }
   t.same(breakers.openBreakers(), [])
+})
+
+t.test('once a piece of a text has arrived, no other attempt is made', async t => {
+  const failure = { kind: 'failed', code: 'provider_error', message: 'No.', retryable: true } as const
+  const breaks = [async () => Promise.reject(new Error('cut')), async () => failure]
+  for (const ending of [...breaks, () => new Promise<never>(() => undefined)]) {
+    let attempts = 0
+    let late = (_: string) => {}
+    const client: Provider = {
+      deduplicates: true,
+      submit: async ({ onText = () => undefined }) => {
+        attempts += 1
+        late = onText
+        onText('One ')
+        onText('two')
+        return ending()
+      },
+    }
+    const route = { account: { provider: 'fast', account: 'a', client }, upstream: { model: 'm' } } as never
+    const run = {
+      ...{ runId: 'run_1' as RunId, accountId: 'acct_1' as AccountId, model: 'lumen', endpoint: 'lumen-t2t' },
+      ...{ mode: 'async', timeoutMs: 60_000, startedAt: new Date().toISOString(), input: {}, streams: true },
+      retry: { attempts: 2, backOffMs: 1 },
+    } as never
+    const pieces: string[] = []
+    const submission = new Submission(run, undefined, {
+      routes: { ofMode: () => ({ findRoutes: () => [route, route] }) as never, passTurn: () => undefined },
+      permits: { movePermit: () => true, awaitPermit: async () => undefined },
+      timedOut: () => timedOut(60_000),
+      onText: text => pieces.push(text),
+      ...{ breakers: new CircuitBreakers(systemClock), clock: systemClock, logger: createLogger('silent'), openFile },
+    })
+    const answer = submission.answer()
+    await turn()
+    if (!breaks.includes(ending as never)) submission.stop()
+    // Another process would submit the run again, and its reader would read two texts.
+    const code = breaks.includes(ending as never) ? 'provider_error' : 'interrupted'
+    t.match(await answer, { kind: 'failed', code, retryable: undefined })
+    late(' three')
+    t.same([attempts, pieces, submission.text], [1, ['One ', 'two'], 'One two'])
+  }
 })
 
 t.test('runs that start at once go to different accounts, each to the account that its start names', async t => {

@@ -91,6 +91,38 @@ t.test('without a seed the run id decides, deterministically', async t => {
   t.notOk(one.equals(await of(2)))
 })
 
+t.test('text arrives a few words at a time, and is the same text', async t => {
+  const request = job(3, 'any-t2t', { prompt: 'Hello, how are you?', max_output_tokens: 1024 })
+  const whole = (await submit(request)) as Done
+  const pieces: string[] = []
+  const startMs = performance.now()
+  t.same(await submit({ ...request, onText: text => pieces.push(text) }), whole)
+  t.ok(performance.now() - startMs > pieces.length * 20, 'it takes some time')
+  t.equal(pieces.join(''), whole.text)
+  t.ok(pieces.length > 5 && pieces.every(piece => piece.trim().split(/\s+/).length <= 3))
+  const { input_tokens: read = 0, output_tokens: written } = whole.work?.units ?? {}
+  t.ok(read > 10)
+  t.equal(written, Math.ceil(Buffer.byteLength(whole.text ?? '') / 4))
+})
+
+t.test('text that is longer than allowed says so', async t => {
+  const outcome = (max_output_tokens: number) => submit(job(3, 'any-t2t', { prompt: 'Hello', max_output_tokens }))
+  t.match(await outcome(16), { finish: 'length' })
+  t.notOk('finish' in (await outcome(1024)))
+})
+
+t.test('text that nobody waits for any more ends', async t => {
+  const stop = new AbortController()
+  const pieces: string[] = []
+  const request = job(3, 'any-t2t', { prompt: 'Hello' })
+  const onText = (text: string) => {
+    pieces.push(text)
+    stop.abort()
+  }
+  await t.rejects(async () => provider.submit({ ...request, onText }, stop.signal), { name: 'AbortError' })
+  t.equal(pieces.length, 1)
+})
+
 t.test('text, speech and repainted pictures are returned at once too', async t => {
   t.match(await submit(job(3, 'any-t2t', { prompt: 'Hello' })), { kind: 'done', media: [], text: '“Hello”' })
   t.match(await submit(job(4, 'any-t2a', { text: 'Hello' })), { kind: 'done', media: [{ mimeType: 'audio/ogg' }] })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { systemClock } from '../../../../src/adapters/clock/system.ts'
 import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox/provider.ts'
@@ -74,6 +75,33 @@ t.test('a sync run is delayed, and can be aborted', async t => {
   )
   await Promise.all(delays)
   t.same(order, [1, 60, 120])
+})
+
+t.test('a text arrives word by word, and may break off or stall halfway', async t => {
+  const stream = async (input: Record<string, unknown>, stop = signal) => {
+    const words: string[] = []
+    const request = { ...job('t2t', { prompt: 'one two', ...input }), onText: (word: string) => void words.push(word) }
+    const outcome = await provider.submit(request, stop).catch((error: Error) => error)
+    return { outcome, words }
+  }
+  const text = 'Sandbox heard: one two'
+  const startMs = performance.now()
+  t.match(await stream({ delay_ms: 80 }), {
+    outcome: { kind: 'done', text },
+    words: ['Sandbox ', 'heard: ', 'one ', 'two'],
+  })
+  t.ok(performance.now() - startMs > 75)
+  const cut = await stream({ outcome: 'crash_after_answer' })
+  t.ok(cut.outcome instanceof Error)
+  t.same(cut.words, ['Sandbox ', 'heard: '])
+  t.match(await stream({ outcome: 'provider_error' }), { outcome: { kind: 'failed', retryable: true }, words: [] })
+  t.match(await stream({ outcome: 'crash_before_answer' }), { outcome: Error, words: [] })
+  const hanging = stream({ outcome: 'hang' })
+  t.equal(await Promise.race([hanging, delay(50, 'it hangs')]), 'it hangs')
+  const stop = new AbortController()
+  const slow = stream({ delay_ms: 60_000 }, stop.signal)
+  stop.abort()
+  t.match(await slow, { outcome: { name: 'AbortError' }, words: [] })
 })
 
 t.test('a job reports progress, then its outcome', async t => {
