@@ -143,6 +143,8 @@ t.test('what a model lacks is refused with its name and costs nothing', async t 
     [{ messages: [{ role: 'user', content: 'a', name: 'Ada' }] }, 'messages[0].name', /not supported/],
     [{ model: 'nano-banana-2' }, 'model', /output_type text, not image/],
     [{ metadata: 'x' }, 'metadata', /object/],
+    [{ metadata: { note: 'x'.repeat(20_000) } }, 'metadata', /larger than 16384 bytes/],
+    [{ messages: Array(2).fill({ role: 'user', content: 'x'.repeat(150_000) }) }, 'messages', /larger than 262144/],
   ]
   for (const part of [{ type: 'image_url', image_url: { url: 'x' } }, { type: 'input_audio' }, { type: 'file' }]) {
     const content = [{ type: 'text', text: 'what is this?' }, part]
@@ -176,6 +178,9 @@ t.test('errors have the classes and types of OpenAI', async t => {
   const withdrawn = await refused({ model: 'gpt-5-mini' })
   t.ok(withdrawn instanceof OpenAI.NotFoundError)
   t.match(withdrawn, { type: 'invalid_request_error', code: 'model_not_found', error: { replaced_by: model } })
+  const unserved = await refused({ model: 'claude-haiku-4-5' })
+  t.match(unserved, { status: 503, type: 'api_error', code: 'unavailable' })
+  t.equal(unserved.headers?.get('X-Should-Retry'), 'false', 'only the operator can help')
   t.match(await refused({ model: undefined }), { status: 400, param: 'model', message: /model is required/ })
 })
 

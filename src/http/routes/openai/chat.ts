@@ -36,7 +36,7 @@ export const chat = route({
     },
   },
   errors: runErrors,
-  before: () => [openAiErrors({ prompt: 'messages' })],
+  before: () => [openAiErrors({ prompt: 'messages', input: 'messages' })],
   serve: async (ctx, dependencies, { json }) => {
     const { parametersSchema } = await endpointOf(ctx, dependencies, json.model, 'text')
     const request = chatRun(json, parametersSchema)

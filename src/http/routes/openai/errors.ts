@@ -14,11 +14,18 @@ export const openAiErrors =
   (names: ParameterNames = {}): Middleware =>
   (ctx, next) => {
     ctx.state.toClientsForm = error => {
-      if (!ctx.response.get(SHOULD_RETRY)) ctx.set(SHOULD_RETRY, String(error.status >= 500 || error.status === 429))
+      if (!ctx.response.get(SHOULD_RETRY)) ctx.set(SHOULD_RETRY, String(mayHelp(error)))
       return inForm(error, name => (Object.hasOwn(Object(ctx.request.body), name) ? name : (names[name] ?? name)))
     }
     return next()
   }
+
+/** OpenAI's clients wait up to a minute before they repeat a request. A wait as long is better left to their users. */
+const MAX_RETRY_SECONDS = 60
+
+/** Whether a repetition may succeed. */
+const mayHelp = ({ status, retryAfterSeconds = 0 }: ApiError) =>
+  status === 429 || (status >= 500 && retryAfterSeconds < MAX_RETRY_SECONDS)
 
 /** Refuses every further repetition of a request: it would get the same answer. */
 export const refuseRetries = (ctx: Context) => ctx.set(SHOULD_RETRY, 'false')

@@ -23,6 +23,7 @@ export const imageRun = (
 
 /** The names of OpenAI. */
 export const imageNames: ParameterNames = {
+  input: 'prompt',
   ...{ num_images: 'n', aspect_ratio: 'size', resolution: 'size', width: 'size', height: 'size' },
 }
 
