@@ -50,13 +50,15 @@ export const runToEnd = async (
 ): Promise<CompletedRun> => {
   const ownKey = idempotencyKey(ctx)
   const begun = ownKey === undefined ? untaken.begin(ctx) : undefined
-  const options = { spender, waitMs: MAX_WAIT_MS, disconnected: () => disconnectSignal(ctx) }
-  const created = await runs.createRun(ctx.state.caller, request, {
-    ...options,
+  const options = {
+    spender,
     idempotencyKey: ownKey ?? begun?.idempotencyKey,
-  })
+    waitMs: MAX_WAIT_MS,
+    disconnected: () => disconnectSignal(ctx),
+  }
+  const created = await runs.createRun(ctx.state.caller, request, options).finally(() => begun && untaken.rest(begun))
   // If it is unknown whether there is a run, or how it ends, a repetition finds out.
-  if (begun && ('refuse' in created || hasEnded(created.value.row))) untaken.end(ctx, begun)
+  if (begun && ('refuse' in created || hasEnded(created.value.row))) untaken.answer(ctx, begun)
   const { row } = nameRun(ctx, unwrap(created))
   const { status, output } = row
   if (status === 'completed' && output) return { ...row, output }
@@ -75,11 +77,10 @@ export const streamToEnd = async (
   const { caller } = ctx.state
   const ownKey = idempotencyKey(ctx)
   const begun = ownKey === undefined ? untaken.begin(ctx) : undefined
-  const created = await runs.streamRun(caller, request, {
-    spender,
-    idempotencyKey: ownKey ?? begun?.idempotencyKey,
-  })
-  if (begun && 'refuse' in created) untaken.end(ctx, begun)
+  const created = await runs
+    .streamRun(caller, request, { spender, idempotencyKey: ownKey ?? begun?.idempotencyKey })
+    .finally(() => begun && untaken.rest(begun))
+  if (begun && 'refuse' in created) untaken.answer(ctx, begun)
   const run = nameRun(ctx, unwrap(created))
   const signal = disconnectSignal(ctx)
   if (begun)
@@ -89,7 +90,7 @@ export const streamToEnd = async (
       return runs.cancelRun(caller, run.row.runId, { waitMs: 0 })
     })
   const failed = await answerText(ctx, run, framesOf(run), signal)
-  if (begun) untaken.end(ctx, begun)
+  if (begun) untaken.answer(ctx, begun)
   if (failed) throw failureOf(ctx, failed)
 }
 

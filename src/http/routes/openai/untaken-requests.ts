@@ -6,7 +6,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { keyIdOf } from '../../../services/caller.ts'
 import type { Context } from '../../context.ts'
 
-/** How long after the end of its run a client may still ask for an answer: its last attempt comes sooner. */
+/** How long a request is remembered after the service has worked on it. The last attempt of a client comes sooner. */
 const KEPT_MS = 120_000
 
 /** A few MB. Beyond it, the oldest are forgotten. */
@@ -19,8 +19,8 @@ export interface UntakenRequest {
   digest: string
   /** Whether the last connection was cut. */
   isCut: boolean
-  /** When its run ended. */
-  endedMs?: number
+  /** Since when the service no longer works on it. */
+  idleSinceMs?: number | undefined
 }
 
 /**
@@ -41,7 +41,7 @@ export class UntakenRequests {
     const digest = sha256(canonicalJson([caller.accountId, keyIdOf(caller) ?? null, ctx.path, ctx.request.body]))
     const isRepetition = Number(ctx.get('X-Stainless-Retry-Count')) > 0
     const begun = (isRepetition && this.#find(digest)) || { idempotencyKey: randomUUID(), digest, isCut: false }
-    begun.isCut = false
+    Object.assign(begun, { isCut: false, idleSinceMs: undefined })
     ctx.res.once('close', () => {
       begun.isCut = true
     })
@@ -49,10 +49,13 @@ export class UntakenRequests {
     return begun
   }
 
-  /** The run has ended, or there is none. The request is forgotten when its answer is written. */
-  end(ctx: Context, { idempotencyKey }: UntakenRequest) {
-    const kept = this.#kept.get(idempotencyKey)
-    if (kept) kept.endedMs = this.#clock.monotonicMs()
+  /** The service has worked on the request. */
+  rest(request: UntakenRequest) {
+    request.idleSinceMs = this.#clock.monotonicMs()
+  }
+
+  /** The answer is final, so the request is forgotten when it is written. */
+  answer(ctx: Context, { idempotencyKey }: UntakenRequest) {
     ctx.res.once('finish', () => this.#kept.delete(idempotencyKey))
   }
 
@@ -65,7 +68,7 @@ export class UntakenRequests {
   #find(digest: string): UntakenRequest | undefined {
     const sinceMs = this.#clock.monotonicMs() - KEPT_MS
     const isEqual = (each: UntakenRequest) =>
-      each.digest === digest && (each.endedMs === undefined || each.endedMs >= sinceMs)
+      each.digest === digest && (each.idleSinceMs === undefined || each.idleSinceMs >= sinceMs)
     const equal = [...this.#kept.rvalues()].flatMap(each => (each && isEqual(each) ? [each] : []))
     return equal.find(({ isCut }) => isCut) ?? equal[0]
   }
