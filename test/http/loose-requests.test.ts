@@ -149,7 +149,7 @@ t.test('speech models take the prompt as their text', async t => {
       { path: '/input/prompt', message: 'must have at most 1000 characters' },
     ])
     t.match(await faultsOf({ prompt: 'a', text: 'b' }), [
-      { path: '/input/prompt', message: /send either prompt or text$/ },
+      { path: '/input/prompt', message: /means the same as text; send only one of them$/ },
     ])
     t.match(await faultsOf({}), [{ path: '/input/text', message: 'is required' }])
     t.equal(await customer.balance(), 90)

@@ -34,7 +34,14 @@ const document = describeApi(routes, { baseUrl: 'http://localhost', families: []
 export const documentAjv = (root: object) => {
   // Most schemas check one or two values. To optimize their code takes longer than everything else together.
   const code = { optimize: false }
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, discriminator: true, code })
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    allErrors: true,
+    discriminator: true,
+    code,
+  })
   for (const word of ['openapi', 'info', 'servers', 'security', 'tags', 'paths', 'webhooks', 'components'])
     ajv.addKeyword(word)
   ajv.addFormat('uri', text => URL.canParse(text))
