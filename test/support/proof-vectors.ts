@@ -71,7 +71,7 @@ export const vectorAccount = 'acct_01m820b9ztfvgrrk74p12fwn4g'
 export const newestAccount = 'acct_01m820ba05fvgrrk7mv8y5b8ge'
 
 /**
- * A log with the events of the page, after the price lists that its receipts follow, with a seal after each four of them.
+ * A log with the events of the page and the price lists that its receipts follow, with a seal after each four of them.
  * The events may be changed before they are linked and sealed.
  */
 export const vectorLog = async (change: (event: LinkedEvent) => LinkedEvent = event => event): Promise<ReadableLog> => {

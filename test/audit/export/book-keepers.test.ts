@@ -5,6 +5,7 @@ import { accountIn } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { openLmdbEventLogReadOnly } from '../../../src/adapters/event-log/lmdb-read-only.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
+import { accountId, runId } from '../../support/account-samples.ts'
 import {
   needsBookKeepers,
   type Read,
@@ -123,6 +124,22 @@ t.test('the books of a log in format 1, whose times may go back', needsBookKeepe
     return { ...event, metadata: { ...metadata, at: new Date(atMs).toISOString() } }
   })
   await checkBooks(t, jumped)
+})
+
+t.test('a release takes back revenue, and returns what its debit used last', needsBookKeepers, async t => {
+  const { events, grant, reserve, release, refund } = ledgerEvents()
+  grant({ micros: 4_000_000 })
+  grant({ micros: 8_000_000, kind: 'purchase' })
+  reserve()
+  release()
+  refund({ micros: 300_000 })
+  for (const { format, balances, entries } of await checkBooks(t, events)) {
+    t.equal(balances['Income:Runs:Gpt6-1Terra'], -700_000, format)
+    const customer = `Liabilities:Customers:Acct-${accountId().slice('acct_'.length)}`
+    t.match(balances, { [`${customer}:Free`]: -3_300_000, [`${customer}:Paid`]: -8_000_000 }, format)
+    t.match(entries[3]?.tags, { run_id: runId(), endpoint: 'gpt-6-1-terra-t2t' }, format)
+    t.match(await exported(events, format), 'Release: gpt-6-1-terra', format)
+  }
 })
 
 t.test('no transaction is dated before the one before it in its account', needsBookKeepers, async t => {
