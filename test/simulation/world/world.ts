@@ -62,7 +62,7 @@ const MAX_VIOLATIONS = 20
 /** An endpoint that takes an image. */
 const retouching = { parametersSchema: parameters({ image_url: { type: 'string' } }) }
 
-/** An answer of the usual length costs a tenth of a credit, and the longest one credit. */
+/** A text model whose longest answer costs a credit. */
 const talking: Partial<Endpoint> = {
   parametersSchema: parameters({ max_output_tokens: { type: 'integer', minimum: 1, maximum: 1000, default: 1000 } }),
   pricing: priceRule({
