@@ -237,3 +237,56 @@ for (const end of ['ends', 'is abandoned', 'breaks off'])
     else await t.rejects(first)
     t.same(await Promise.all(others), Array(8).fill(60 * MEGABYTE))
   })
+
+t.test(
+  'a stream is read from its first byte as it arrives; refusals and what its reader declines are read whole',
+  async t => {
+    const cases: [number, string, boolean][] = [
+      [200, 'text/event-stream', true],
+      [201, 'text/event-stream', true],
+      [200, 'application/json', false],
+      [307, 'text/event-stream', false],
+      [400, 'text/event-stream', false],
+    ]
+    for (const [status, type, isStream] of cases) {
+      let goOn = () => {}
+      const { request, url } = await open(t, response => {
+        response.writeHead(status, { 'Content-Type': type }).write('one ')
+        goOn = () => response.end('two')
+        if (!isStream) goOn()
+      })
+      const pieces: string[] = []
+      const body: LongBody = {
+        heldBytes: 0,
+        write: async bytes => {
+          pieces.push(bytes.toString())
+          goOn()
+        },
+        end: async () => Buffer.from('rest'),
+      }
+      const readStream: VendorRequest['readStream'] = headers =>
+        headers['content-type'] === 'text/event-stream' ? body : undefined
+      const answer = await withDeadline('the answer is read', request(url, { headers: {}, readStream }))
+      t.equal(answer.status, status)
+      t.same(
+        [pieces.join(''), answer.body.toString()],
+        isStream ? ['one two', 'rest'] : ['', 'one two'],
+        `${status} ${type}`,
+      )
+    }
+  },
+)
+
+t.test('a stream whose reader has had enough ends', async t => {
+  let isClosed = false
+  const { request, url } = await open(t, response => {
+    response.on('close', () => {
+      isClosed = true
+    })
+    response.writeHead(200).write('one')
+  })
+  const enough = new Error('enough')
+  const body: LongBody = { heldBytes: 0, write: () => Promise.reject(enough), end: async () => Buffer.of() }
+  await t.rejects(request(url, { headers: {}, readStream: () => body }), enough)
+  await until('the connection is closed', () => isClosed)
+})
