@@ -27,8 +27,9 @@ export const frame = (data: object, fields: { event?: string; id?: number } = {}
   )
 
 /**
- * Answers with the text of a run as it arrives. Resolves to the run instead, and answers nothing, if the run has failed
- * before there was any text. A client that reads slowly gets larger pieces: no more than the text waits for it.
+ * Answers with the text of a run as it arrives. Resolves to the run instead, and answers nothing, if the run fails
+ * before there is any text, unless that takes longer than a silence may last. A client that reads slowly gets larger
+ * pieces: no more than the text waits for it.
  */
 export const answerText = async (
   ctx: Context,
