@@ -378,7 +378,7 @@ const asText = (/** @type {any} */ value) => (isText(value) ? value : canonical(
 const memberOf = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined)
 
 /**
- * The lines of the price list for the input of a run. `inputTokens` are the most that the input can have.
+ * The lines of the price list for the input of a run, which may have at most so many tokens.
  * @type {(rule: any, input: any, inputTokens: number) => Generator<unknown[]>}
  */
 function* listedLines({ baseMicros, quantities, multipliers, tokens, surcharges }, input, inputTokens) {
@@ -399,19 +399,10 @@ function* listedLines({ baseMicros, quantities, multipliers, tokens, surcharges 
 }
 
 /**
- * The most tokens of an input: no token is less than a byte, and a provider may add some to each message. The
- * service may have drawn the seed later, so the seed counts only if the lines count it.
- * @type {(input: any, lines: any[]) => number}
+ * The input tokens that the lines of a debit count. The service chooses the number: what a run did not use is released.
+ * @type {(lines: any[]) => number}
  */
-const mostInputTokens = (input, lines) => {
-  const { seed: _, ...others } = input
-  const { messages } = input
-  const counts = [input, others].map(
-    each => Buffer.byteLength(canonical(each)) + 64 + 16 * (Array.isArray(messages) ? messages.length : 1),
-  )
-  const counted = lines.find(({ tokens }) => tokens === 'input')?.count
-  return counts.find(count => count === counted) ?? counts[0] ?? 0
-}
+const inputTokens = lines => lines.find(({ tokens }) => tokens === 'input')?.count ?? 0
 
 /**
  * Checks a receipt against the run after it, and against the price list that the receipt names.
@@ -433,7 +424,7 @@ const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queue
     return canonical([line.kind, ...(LINES[line.kind] ?? []).map(told)])
   })
   const { input } = queued
-  const listed = [...listedLines(found.pricing, input, mostInputTokens(input, lines))].map(line => canonical(line))
+  const listed = [...listedLines(found.pricing, input, inputTokens(lines))].map(line => canonical(line))
   const asWords = (/** @type {string} */ line) =>
     JSON.parse(line)
       .map((/** @type {any} */ part) => part ?? 'none')

@@ -410,15 +410,9 @@ def listed_lines(rule, given, input_tokens):
             yield ["surcharge", name, equals, surcharge["usdMicros"]]
 
 
-def most_input_tokens(given, lines):
-    """The most tokens of an input: no token is less than a byte, and a provider may add some to each message."""
-    messages = given.get("messages")
-    added = 64 + 16 * (len(messages) if isinstance(messages, list) else 1)
-    # The service may have drawn the seed later, so the seed counts only if the lines count it.
-    seedless = {name: value for name, value in given.items() if name != "seed"}
-    counts = [len(canonical(each).encode()) + added for each in (given, seedless)]
-    counted = [line["count"] for line in lines if line.get("tokens") == "input" and line["count"] in counts]
-    return (counted + counts)[0]
+def input_tokens(lines):
+    """The input tokens that a debit counts. The service chooses the number: what a run did not use is released."""
+    return next((line["count"] for line in lines if line.get("tokens") == "input"), 0)
 
 
 def check_price(revision, receipt, queued, catalog):
@@ -432,7 +426,7 @@ def check_price(revision, receipt, queued, catalog):
     # In format 1, a surcharge has no "equals": the value is that of the input.
     lines = [{"equals": given.get(str(line.get("parameter"))), **line} for line in receipt["lines"]]
     found = [canonical([line["kind"]] + [line[name] for name in LINES[line["kind"]]]) for line in lines]
-    listed = list(map(canonical, listed_lines(rules[0], given, most_input_tokens(given, lines))))
+    listed = list(map(canonical, listed_lines(rules[0], given, input_tokens(lines))))
     hold(sorted(found) == sorted(listed), "event %d: its receipt is not what the price list gives" % (revision - 1))
 
 

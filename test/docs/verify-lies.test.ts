@@ -158,12 +158,6 @@ const tokens: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short
   ['nothing', event => event, 'right'],
   ['the seed that was drawn later', inInput({ seed: 2_000_000_000 }), 'right'],
   [
-    'a longer input than was priced',
-    inInput({ note: '' }),
-    `event 5: its receipt has the line "tokens input 326 60000001", ${GIVEN}`,
-    LISTED,
-  ],
-  [
     'a longer answer than was priced',
     inInput({ max_output_tokens: 2048 }),
     `event 5: its receipt has the line "tokens output 1024 360000000", ${GIVEN}`,
