@@ -67,7 +67,7 @@ export const RunRequest = Closed({
   label: Type.Optional(RunLabel),
   stream: Type.Optional(
     about(
-      Type.Boolean({ default: false }),
+      Type.Boolean(),
       [
         'For text models: `true` streams the answer as server-sent events. `delta` events hold `{ "text": … }`, the',
         'further text, and a `run` event at the end holds the run. `Accept: text/event-stream` has the same effect.',
@@ -315,9 +315,4 @@ export const RunOrQuote = Type.Union([Run, Quote])
 export const RunEvents = about(
   Type.String(),
   'Server-sent events (`text/event-stream`), as the HTML standard defines them.',
-)
-
-export const TextEvents = about(
-  Type.String(),
-  'Server-sent events: `delta` events with `{ "text": … }`, and at the end a `run` event with the run.',
 )

@@ -61,8 +61,6 @@ export interface ResponseSpec {
   type?: string
   /** The same body in other content types. */
   content?: Record<string, TSchema>
-  /** The server-sent events that clients get instead if they ask for them. */
-  events?: TSchema
   examples?: Examples
   /** Optional headers may be missing. */
   headers?: Record<string, TSchema>

@@ -146,7 +146,7 @@ t.test('an invalid query is refused with the path of its fault and what is valid
     ['from=2026-11-23T10:00:00%2B01:00', '/from', moment],
     ['to=2026-02-31', '/to', /^must be a date or time that exists$/],
     ['from=2026-11-23T25:00Z', '/from', /^must be a date or time that exists$/],
-    ['kind=fee', '/kind', /^must be one of grant, withdrawal, debit, refund$/],
+    ['kind=fee', '/kind', /^must be one of grant, withdrawal, debit, refund, release$/],
     ['cursor=run_x', '/cursor', /./],
     ['cursor=0', '/cursor', /^is no next_cursor of this list$/],
     ['cursor=999999999', '/cursor', /^is no next_cursor of this list$/],

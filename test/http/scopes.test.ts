@@ -41,6 +41,17 @@ const file = { filename: 'a.png', mime_type: 'image/png' }
 /** Routes with another permission than `read`, or that need more than their path. */
 const special: Record<string, Row> = {
   runModel: { path: '/v1/run', sending: post(picture), allowed: full },
+  createChatCompletion: {
+    path: '/v1/chat/completions',
+    sending: post({ model: 'gpt-6-1-terra', messages: [{ role: 'user', content: 'hello' }] }),
+    allowed: full,
+  },
+  generateImages: {
+    path: '/v1/images/generations',
+    sending: post({ model: 'nano-banana-2', prompt: 'hello' }),
+    allowed: full,
+  },
+  createSpeech: { path: '/v1/audio/speech', sending: post({ model: 'eleven-v3', input: 'hello' }), allowed: full },
   cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
   listKeys: { path: '/v1/keys', allowed: ['keys'] },
   createKey: { path: '/v1/keys', sending: post({ name: 'another' }), allowed: ['keys'] },

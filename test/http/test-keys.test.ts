@@ -13,6 +13,7 @@ import { accountStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { KeyRow } from '../../schemas/views.ts'
 import { sha256 } from '../../src/domain/digest.ts'
+import { fromMicros, toMicros } from '../../src/domain/money.ts'
 import { routes } from '../../src/http/routes.ts'
 import { tools } from '../../src/mcp/tools.ts'
 import { call, connect, refusal } from '../mcp/support.ts'
@@ -77,12 +78,16 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
   const sent = (await upload(test, filePart(png))).body.id
   const mcp = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run_model', arguments: text } }
   const mcpHeaders = { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-11-25' }
+  const messages = [{ role: 'user', content: 'hello' }]
   const get = (path: string) => () => test.send(path)
 
   /** Other reads need only a path. */
   const others: Record<string, () => Promise<Reply<unknown>>> = {
     getModel: get('/v1/models/nano-banana-2'),
     runModel: () => test.run(picture),
+    createChatCompletion: () => test.post('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
+    generateImages: () => test.post('/v1/images/generations', { model: 'nano-banana-2', prompt: 'hello' }),
+    createSpeech: () => test.post('/v1/audio/speech', { model: 'eleven-v3', input: 'hello' }),
     cancelRun: async () => test.post(`/v1/runs/${await open()}/cancel`, {}, { Prefer: 'wait=30' }),
     listKeys: () => manager.send('/v1/keys'),
     createKey: () => manager.post('/v1/keys', { name: 'another', livemode: false }),
@@ -248,7 +253,7 @@ t.test('a test key finds its deliveries at once, and no ID of the many live runs
 t.test('the ledger, the usage and the balance are those of live mode', async t => {
   const { live, test } = await openBoth()
   const { credits_charged, credits_released = 0 } = (await live.run(text)).body
-  const cost = credits_charged - credits_released
+  const cost = fromMicros(toMicros(credits_charged) - toMicros(credits_released))
   for (let run = 0; run < 3; run++) await test.run(text)
   t.equal(await live.balance(), 1000 - cost)
   t.equal(await test.balance(), 1000 - cost)

@@ -102,8 +102,3 @@ export const ChatCompletion = Closed({
   }),
 })
 export type ChatCompletion = Static<typeof ChatCompletion>
-
-export const ChatEvents = about(
-  Type.String(),
-  'Server-sent events with chunks of the answer (`chat.completion.chunk`), and `[DONE]` at the end.',
-)

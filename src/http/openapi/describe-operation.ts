@@ -103,7 +103,7 @@ const either = (answer: ResponseObject, refusal: ResponseObject): ResponseObject
 }
 
 const response = (
-  { description, shape, type = 'application/json', content, events, examples, headers = {} }: ResponseSpec,
+  { description, shape, type = 'application/json', content, examples, headers = {} }: ResponseSpec,
   components: Components,
 ): ResponseObject => ({
   description,
@@ -115,10 +115,7 @@ const response = (
     }),
   ),
   ...((shape || content) && {
-    content: {
-      ...contentOf({ ...(shape && { [type]: shape }), ...content }, examples, components),
-      ...(events && contentOf({ 'text/event-stream': events }, undefined, components)),
-    },
+    content: contentOf({ ...(shape && { [type]: shape }), ...content }, examples, components),
   }),
 })
 

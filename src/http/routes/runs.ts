@@ -7,16 +7,7 @@ import {
   PreferenceApplied,
   RetryAfter,
 } from '../../../schemas/api/headers.ts'
-import {
-  Run,
-  RunAddress,
-  RunList,
-  RunOrQuote,
-  RunQuery,
-  RunRequest,
-  RunsQuery,
-  TextEvents,
-} from '../../../schemas/api/run.ts'
+import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
@@ -72,7 +63,6 @@ const runModel = route({
     200: {
       description: 'The ended run, or the quote of a dry run.',
       shape: RunOrQuote,
-      events: TextEvents,
       examples: {
         'Completed image': examples.runs.image,
         'Completed text': examples.runs.text,

@@ -1,7 +1,6 @@
 import OpenAI from 'openai'
 import t from 'tap'
 import type { Run, RunList } from '../../../schemas/api/run.ts'
-import { openAiClient } from '../../support/openai-client.ts'
 import { type Customer, openAccount, startService } from '../../support/service.ts'
 import { said, speakingProvider } from '../../support/speaking-provider.ts'
 import { until } from '../../support/until.ts'
@@ -97,7 +96,7 @@ t.test('a client that leaves a stream pays for what it got', async t => {
 
 t.test('a client that loses the connection before there is text, and repeats, gets a new run', async t => {
   const { customer } = await open()
-  const { client } = openAiClient(customer, { maxRetries: 1, timeout: 300 })
+  const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: customer.apiKey, maxRetries: 1, timeout: 300 })
   const asked = client.chat.completions.create(streamed)
   await nextCall()
   // The client gives up, and repeats its request with the header of a retry.

@@ -15,7 +15,7 @@ const chargesOf = (event: object | undefined) => {
     getOwn: async () => ({ runId: runId() }),
     list: async (_view: string, _index: string, range: Range) => {
       asked.push(range)
-      return [{ row: { revision: 3 } }]
+      return [{ row: { kind: 'debit', revision: 3 } }]
     },
     missing: () => new Unavailable('a row is missing'),
   } as unknown as Reads

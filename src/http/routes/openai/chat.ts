@@ -1,6 +1,6 @@
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
 import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
-import { ChatCompletion, ChatEvents, ChatRequest } from '../../../../schemas/api/openai/chat.ts'
+import { ChatCompletion, ChatRequest } from '../../../../schemas/api/openai/chat.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import type { Context } from '../../context.ts'
 import { route } from '../../route.ts'
@@ -30,7 +30,6 @@ export const chat = route({
     200: {
       description: 'The answer of the model.',
       shape: ChatCompletion,
-      events: ChatEvents,
       examples: { Answer: examples.chat },
       headers: { 'Tollgate-Run': TollgateRun, 'Idempotent-Replayed': IdempotentReplayed },
     },

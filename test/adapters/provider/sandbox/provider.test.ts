@@ -101,7 +101,7 @@ t.test('text arrives a few words at a time, and is the same text', async t => {
   t.equal(pieces.join(''), whole.text)
   t.ok(pieces.length > 5 && pieces.every(piece => piece.trim().split(/\s+/).length <= 3))
   const { input_tokens: read = 0, output_tokens: written } = whole.work?.units ?? {}
-  t.ok(read > 10)
+  t.ok(read > 0)
   t.equal(written, Math.ceil(Buffer.byteLength(whole.text ?? '') / 4))
 })
 
