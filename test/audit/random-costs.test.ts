@@ -1,6 +1,6 @@
 import t from 'tap'
 import { costOf, type ProviderCost } from '../../schemas/account-events.ts'
-import type { RecordedEvent } from '../../schemas/events.ts'
+import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import { margins, providerStatement } from '../../src/audit/costs.ts'
 import { trialBalance } from '../../src/audit/trial-balance.ts'
@@ -80,9 +80,18 @@ const randomEvents = async (): Promise<RecordedEvent[]> => {
     const runs = Array.from({ length: RUNS }, (_, run) => lifeOf(account * 1000 + run))
     return { account, commands: [openAccount({ account }), grantCredits(10_000), ...runs.flat()] }
   })
+  const chargeOf = async (account: number, run: number): Promise<number> => {
+    const stream = (await collect(log.readStream(accountStream(accountId(account)), 0))) as RecordedEvent[]
+    const signs: Record<string, number> = { CreditsDebited: 1, CreditsReleased: -1 }
+    return stream
+      .map(({ type, data }) => ({ sign: signs[type] ?? 0, ...(data as { runId?: string; amountMicros: number }) }))
+      .filter(move => move.sign !== 0 && move.runId === runId(run))
+      .reduce((sum, { sign, amountMicros }) => sum + sign * amountMicros, 0)
+  }
   const refund = async (account: number, run: number) => {
     const { refunds } = await accounts.state(accountId(account))
-    const charges = { chargedMicros: toMicros(1), refundedMicros: 0, amountMicros: toMicros(1) }
+    const chargedMicros = await chargeOf(account, run)
+    const charges = { chargedMicros, refundedMicros: 0, amountMicros: Math.min(chargedMicros, toMicros(1)) }
     await execute(account, {
       ...{ type: 'RefundRun', runId: runId(run), ...charges, debit: debitFacts, refunds, reason: 'a gift' },
     })
