@@ -75,6 +75,8 @@ t.test('a large picture goes to the object store while it arrives, and none of a
     const failed = await customer.run({ model: 'gpt-image-2-6', input: { prompt: 'a red dot', num_images: 2 } })
     t.equal(failed.body.status, 'failed', rest)
   }
+  // The files of the failed runs are deleted after their ends.
+  await until('no file is left', async () => (await arriving()) === 0)
   let cut: ServerResponse | undefined
   openAi.answer = response => {
     cut = response
@@ -82,7 +84,7 @@ t.test('a large picture goes to the object store while it arrives, and none of a
     response.write(`{"data":[{"b64_json":"${large.toString('base64')}`)
   }
   const broken = customer.run({ model: 'gpt-image-2-6', input: { prompt: 'a red dot' } })
-  await until('the file arrives', async () => (await arriving()) === 1)
+  await until('the file arrives', async () => cut !== undefined && (await arriving()) === 1)
   cut?.destroy()
   t.match((await broken).body, { status: 'failed', error: { code: 'interrupted' } })
   await until('no file is left', async () => (await arriving()) === 0)
