@@ -74,7 +74,7 @@ export interface RunRow extends Moded {
   completedAt?: string
   chargedMicros: number
   refundedMicros?: number
-  /** What was reserved and not needed. */
+  /** The part of the charge that the run did not need. */
   releasedMicros?: number
   usage?: TokenUsage
   finishReason?: 'length' | 'cancelled'

@@ -15,7 +15,7 @@ import type { Addresses } from './files/addresses.ts'
 import type { LedgerEntry } from './ledger/ledger.ts'
 import { ledgerLine, quoteLine } from './ledger/ledger-line.ts'
 import type { Supply } from './providers/routes.ts'
-import type { PricedRequest } from './runs/quotes.ts'
+import type { Quoted } from './runs/quotes.ts'
 import { type UsagePage, usageItem } from './usage/usage.ts'
 
 /** Presents rows in the form of the API: snake case, credits instead of microcredits, addresses instead of keys. */
@@ -152,7 +152,7 @@ export class Presenter {
   }
 
   /** The price of a run. In test mode, it is hypothetical. */
-  quote({ receipt, livemode, likelyMicros }: Pick<PricedRequest, 'receipt' | 'livemode' | 'likelyMicros'>): Quote {
+  quote({ receipt, livemode, likelyMicros }: Pick<Quoted, 'receipt' | 'livemode' | 'likelyMicros'>): Quote {
     const { model, endpoint, totalMicros, lines, usdPerCreditMicros = this.#usdPerCreditMicros } = receipt
     const credits = fromMicros(totalMicros)
     return {

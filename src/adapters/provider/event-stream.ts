@@ -8,7 +8,7 @@ const MAX_EVENT_LENGTH = 1024 * 1024
 /** Parsing so short an event takes less than a millisecond, whatever is in it. */
 const SHORT_LENGTH = 4 * 1024
 
-/** What OpenAI and compatible servers send after the last event, which is no JSON. */
+/** The last line of OpenAI and compatible servers, which is not JSON. */
 export const DONE = '[DONE]'
 
 export const isEventStream = ({ 'content-type': type = '' }: VendorAnswer['headers']) =>

@@ -35,7 +35,7 @@ export const creditsRefunded = (
   return { type: 'CreditsRefunded', data }
 }
 
-/** What a run did not need of its debit: an event unless it needed everything. */
+/** Releases the part of a debit that its run did not need. There is no event if the run needed all of it. */
 export const creditsReleased = (
   { balanceMicros }: AccountState,
   runId: RunId,

@@ -47,8 +47,8 @@ export const priceOf = (
 }
 
 /**
- * What a run costs once its tokens are known. `reserved` is the receipt of its debit, which a vendor's report never
- * exceeds.
+ * The receipt of a run once its tokens are known. It is never higher than `reserved`, the receipt of the debit,
+ * whatever the vendor reports.
  */
 export const settle = (reserved: Receipt, { counted, ...usage }: TokenUsage): Receipt => {
   const lines = reserved.lines.map(line => (line.kind === 'tokens' ? { ...line, count: usage[line.tokens] } : line))

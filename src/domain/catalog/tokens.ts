@@ -7,7 +7,7 @@ export const LONGEST_ANSWER = 'max_output_tokens'
 const ADDED_TOKENS = 64
 const ADDED_TOKENS_PER_MESSAGE = 16
 
-/** A usual count, for when nobody has counted the tokens. */
+/** The usual ratio, for runs whose provider reports no tokens, and for estimates. */
 const USUAL_BYTES_PER_TOKEN = 4
 
 /** A usual answer, for estimates. */

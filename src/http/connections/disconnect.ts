@@ -13,7 +13,7 @@ export const disconnectSignal = (ctx: Context): AbortSignal => {
   return disconnected.signal
 }
 
-/** Cancels a run that nobody waits for any more. It goes on if that is not possible now. */
+/** Cancels a run when its client has disconnected. If the run cannot be cancelled now, it continues. */
 export const cancelWhen = (signal: AbortSignal, cancel: () => Promise<unknown>) =>
   signal.addEventListener('abort', () => void cancel().catch(() => undefined), { once: true })
 

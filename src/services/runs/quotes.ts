@@ -36,6 +36,10 @@ export interface PricedRequest extends Moded {
   endpoint: Endpoint
   input: Record<string, unknown>
   receipt: Receipt
+}
+
+/** A priced request for a client that only asks for the price. */
+export interface Quoted extends PricedRequest {
   /** The probable price, if tokens have a price. */
   likelyMicros?: number | undefined
 }
@@ -96,8 +100,18 @@ export class Quotes {
     const { pricing } = endpoint
     const priced = priceOf(pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
+    return answer({ endpoint, input, receipt, ...mode })
+  }
+
+  /** The same with the probable price. */
+  async quoteRun(caller: AccountCaller, request: RunRequest): Promise<Answer<Quoted>> {
+    const priced = await this.priceRun(caller, request)
+    if ('refuse' in priced) return priced
+    const { endpoint, input } = priced.value
+    const { pricing } = endpoint
+    const { usdPerCreditMicros } = this.#dependencies
     const likely = pricing.tokens && priceOf(pricing, input, usdPerCreditMicros, usualTokens(input))
-    return answer({ endpoint, input, receipt, likelyMicros: likely?.totalMicros, ...mode })
+    return answer({ ...priced.value, likelyMicros: likely?.totalMicros })
   }
 
   /**

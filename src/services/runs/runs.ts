@@ -26,7 +26,7 @@ import { type ProviderRoute, upstreamOf } from '../providers/routes.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import { findRepeat, type RepeatDependencies } from './idempotency.ts'
-import { type PricedRequest, type Quotes, sizeRefusal } from './quotes.ts'
+import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
 
@@ -164,9 +164,9 @@ export class Runs {
   }
 
   /** The price of a run. Refuses every request that a run would, except for a lack of credits or a limit. */
-  async quoteRun(caller: AccountCaller, given: RunRequest): Promise<Answer<PricedRequest>> {
+  async quoteRun(caller: AccountCaller, given: RunRequest): Promise<Answer<Quoted>> {
     const request = normal(given)
-    return sizeRefusal(request) ?? this.#dependencies.quotes.priceRun(caller, request)
+    return sizeRefusal(request) ?? this.#dependencies.quotes.quoteRun(caller, request)
   }
 
   /** Runs a model. Returns the state of the run when the wait ends. Rejects with Unavailable. */
