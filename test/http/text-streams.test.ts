@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { LedgerList } from '../../schemas/api/ledger.ts'
-import type { Run } from '../../schemas/api/run.ts'
+import type { Quote, Run } from '../../schemas/api/run.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
 import { said, speakingProvider } from '../support/speaking-provider.ts'
 import { until } from '../support/until.ts'
@@ -108,6 +108,16 @@ t.test('Accept asks for a stream too, and a model without text ignores it', asyn
   const other = await nextCall()
   other.end({ kind: 'failed', code: 'provider_error', message: 'no' })
   t.match((await picture).body, { object: 'run', status: 'failed' })
+})
+
+t.test('a dry run shows the most that a run can cost, and what it probably costs', async t => {
+  const customer = await openAccount(service)
+  const input = { prompt: 'x'.repeat(4000), max_output_tokens: 10_000 }
+  const { body } = await customer.post<Quote>('/v1/run?dry_run=true', { model: 'claude-haiku-4-5', input })
+  // Credits for a million tokens: 120 of input and 600 of output. A usual answer has 1,000 tokens.
+  t.ok(body.credits > 6.48 && body.credits < 6.5, `${body.credits}`)
+  t.ok(Number(body.likely_credits) > 0.72 && Number(body.likely_credits) < 0.73, `${body.likely_credits}`)
+  t.equal(calls.length, 0)
 })
 
 t.test('a stream of a model without text is refused before any charge', async t => {
