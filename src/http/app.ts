@@ -116,7 +116,7 @@ const serveApi = (router: Router<RequestState>, api: ApiDependencies, sessions: 
   }
   const descriptions = new Descriptions({ ...api, operations: routes, tools: mcp.tools })
   const openExports = new OpenCounts<AccountId>(MAX_EXPORTS)
-  const untaken = new UntakenRequests(clock)
+  const untaken = new UntakenRequests(clock, services.runs)
   const kept = { streams: new Streams(), bodies: new StaticBodies(), openExports, untaken }
   const dependencies = { ...api, ...services, clock, ...kept, descriptions }
   const offered = apiRoutes.filter(of => acceptsPut || of !== putFile)

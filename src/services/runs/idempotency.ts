@@ -1,5 +1,6 @@
 import { requestPlaces } from '../../../projections/runs.ts'
 import type { RunQueued } from '../../../schemas/account-events.ts'
+import type { RunRow } from '../../../schemas/views.ts'
 import { decideRepeat } from '../../domain/account/runs.ts'
 import { isForgetful } from '../../domain/account/state.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -42,4 +43,32 @@ export const findRepeat = async (
     return undefined
   const { runId, createdAt, request: earlier } = entry.row
   return decideRepeat(request, state, nowMs, { runId, requestHash: earlier.hash, atMs: Date.parse(createdAt) })
+}
+
+/** More equal requests than a client has in progress. */
+const MAX_EQUAL = 100
+
+/**
+ * The idempotency key that begins with `prefix` and whose run a repeated request may still return: it was accepted or
+ * ended in the last `keptMs`, and neither failed nor was cut off. `except` has the keys that are no answer.
+ */
+export const findRequest = async (
+  { reads, clock }: Pick<RepeatDependencies, 'reads' | 'clock'>,
+  caller: AccountCaller,
+  prefix: string,
+  keptMs: number,
+  except: ReadonlySet<string>,
+): Promise<string | undefined> => {
+  const { accountId } = caller
+  // Without the slash that ends a whole key.
+  const places = requestPlaces(accountId, prefix, modeOf(caller)).slice(0, -1)
+  const entries = await reads.list('runs', 'byRequest', { prefix: places, limit: MAX_EQUAL })
+  const sinceMs = clock.nowMs() - keptMs
+  const mayRepeat = ({ accountId: owner, status, finishReason, createdAt, completedAt = createdAt }: RunRow) =>
+    owner === accountId &&
+    status !== 'failed' &&
+    finishReason !== 'cancelled' &&
+    (status !== 'completed' || Date.parse(completedAt) >= sinceMs)
+  const kept = entries.flatMap(({ row }) => (mayRepeat(row) && row.request ? [row.request.key] : []))
+  return kept.find(key => key.startsWith(prefix) && !except.has(key))
 }

@@ -25,7 +25,7 @@ import { newRunId } from '../ids.ts'
 import { type ProviderRoute, upstreamOf } from '../providers/routes.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
-import { findRepeat, type RepeatDependencies } from './idempotency.ts'
+import { findRepeat, findRequest, type RepeatDependencies } from './idempotency.ts'
 import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
@@ -151,6 +151,7 @@ export class Runs {
     createRun: 'write',
     streamRun: 'write',
     cancelRun: 'write',
+    findRequest: 'write',
     findRun: 'read',
     readInput: 'read',
     readWarnings: 'read',
@@ -323,6 +324,14 @@ export class Runs {
     const outcome = await accounts.execute(caller, accountId, command)
     if ('refuse' in outcome) return outcome
     return answer(await this.#whenEnded(fold(runView, outcome.accept, row) as RunRow, { waitMs, disconnected }))
+  }
+
+  /** The idempotency key of a request that a client may be repeating: see `findRequest`. Rejects with Unavailable. */
+  async findRequest(
+    caller: AccountCaller,
+    ...request: [prefix: string, keptMs: number, except: ReadonlySet<string>]
+  ): Promise<Answer<string | undefined>> {
+    return answer(await findRequest(this.#dependencies, caller, ...request))
   }
 
   /** One of the caller's runs, by either form of its id. */

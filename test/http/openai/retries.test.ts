@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { openAiClient } from '../../support/openai-client.ts'
 import { type Customer, openAccount, openKey, startService } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
 
 let laterMs = 0
@@ -173,6 +174,29 @@ t.test('a request that was accepted without the service knowing is not charged t
   t.equal((await post(owner, chat('later'), REPEATED)).status, 200, 'it is forgotten as soon as others')
   laterMs = 0
   t.equal((await runsOf(owner)).length, 3)
+})
+
+t.test('after a restart, a repetition gets the run of the first request', async t => {
+  const folder = await temporaryFolder(t)
+  const before = await startService(t, { folder })
+  const owner = await openAccount(before, { tester: true })
+  const cut = [chat('kept', 50), { ...chat('failed', 50), outcome: 'provider_error' }]
+  for (const body of cut) await cutOff(owner, body)
+  const ended = async () => (await runsOf(owner)).every(run => /completed|failed/.test(run.status))
+  await until('the runs have ended', ended)
+  const [failed, kept] = await runsOf(owner)
+  await before.stop()
+
+  let laterMs = 0
+  const after = await startService(t, { folder, clock: { ...systemClock, nowMs: () => Date.now() + laterMs } })
+  const client = Object.assign(after.client(owner.apiKey), owner, { url: after.url })
+  t.equal((await post(client, chat('kept', 50), REPEATED)).body.id, kept?.run_id)
+  t.not((await post(client, chat('kept', 51), REPEATED)).body.id, kept?.run_id, 'another request is another run')
+  const again = await post(client, { ...chat('failed', 50), outcome: 'provider_error' }, REPEATED)
+  t.equal(again.status, 502)
+  t.not(again.headers.get('Tollgate-Run'), failed?.run_id)
+  laterMs = 121_000
+  t.not((await post(client, chat('kept', 50), REPEATED)).body.id, kept?.run_id, 'it is kept for two minutes')
 })
 
 /** The log keeps what a request appends, but the service does not learn of it. */

@@ -49,7 +49,7 @@ export const runToEnd = async (
   request: RunRequest,
 ): Promise<CompletedRun> => {
   const ownKey = idempotencyKey(ctx)
-  const begun = ownKey === undefined ? untaken.begin(ctx) : undefined
+  const begun = ownKey === undefined ? await untaken.begin(ctx) : undefined
   const options = {
     spender,
     idempotencyKey: ownKey ?? begun?.idempotencyKey,
@@ -76,7 +76,7 @@ export const streamToEnd = async (
   streams.open(ctx)
   const { caller } = ctx.state
   const ownKey = idempotencyKey(ctx)
-  const begun = ownKey === undefined ? untaken.begin(ctx) : undefined
+  const begun = ownKey === undefined ? await untaken.begin(ctx) : undefined
   const created = await runs
     .streamRun(caller, request, { spender, idempotencyKey: ownKey ?? begun?.idempotencyKey })
     .finally(() => begun && untaken.rest(begun))
@@ -86,7 +86,7 @@ export const streamToEnd = async (
   if (begun)
     cancelWhen(signal, () => {
       // A repetition must not get the end of a run that was cut off.
-      untaken.forget(begun)
+      untaken.end(begun)
       return runs.cancelRun(caller, run.row.runId, { waitMs: 0 })
     })
   const failed = await answerText(ctx, run, framesOf(run), signal)

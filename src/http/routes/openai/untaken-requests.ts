@@ -3,24 +3,27 @@ import { LRUCache } from 'lru-cache'
 import { sha256 } from '../../../domain/digest.ts'
 import { canonicalJson } from '../../../engine/log/hash-chain.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { keyIdOf } from '../../../services/caller.ts'
+import { type AccountCaller, keyIdOf } from '../../../services/caller.ts'
+import type { Runs } from '../../../services/runs/runs.ts'
+import { unwrap } from '../../../transports/refusals.ts'
 import type { Context } from '../../context.ts'
 
 /** How long a request is remembered after the service has worked on it. The last attempt of a client comes sooner. */
 const KEPT_MS = 120_000
 
 /** A few MB. Beyond it, the oldest are forgotten. */
-const MAX_UNTAKEN = 10_000
+const MAX_REQUESTS = 10_000
 
-/** A request whose answer no client has taken yet. */
+/** A request whose answer a repetition may need. */
 export interface UntakenRequest {
-  /** Makes the request and its repetitions one run. */
+  /** Makes the request and its repetitions one run. Begins with the digest of the request. */
   idempotencyKey: string
-  digest: string
   /** Whether the last connection was cut. */
   isCut: boolean
   /** Since when the service no longer works on it. */
   idleSinceMs?: number | undefined
+  /** Whether a repetition is a new run, since the client has an answer or did not want it. */
+  isOver: boolean
 }
 
 /**
@@ -29,18 +32,21 @@ export interface UntakenRequest {
  */
 export class UntakenRequests {
   readonly #clock: Clock
-  readonly #kept = new LRUCache<string, UntakenRequest>({ max: MAX_UNTAKEN })
+  readonly #runs: Pick<Runs, 'findRequest'>
+  readonly #kept = new LRUCache<string, UntakenRequest>({ max: MAX_REQUESTS })
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, runs: Pick<Runs, 'findRequest'>) {
     this.#clock = clock
+    this.#runs = runs
   }
 
-  /** The earlier request that this one repeats, or a new one. */
-  begin(ctx: Context): UntakenRequest {
+  /** The earlier request that this one repeats, or a new one. Rejects with Unavailable. */
+  async begin(ctx: Context): Promise<UntakenRequest> {
     const { caller } = ctx.state
     const digest = sha256(canonicalJson([caller.accountId, keyIdOf(caller) ?? null, ctx.path, ctx.request.body]))
     const isRepetition = Number(ctx.get('X-Stainless-Retry-Count')) > 0
-    const begun = (isRepetition && this.#find(digest)) || { idempotencyKey: randomUUID(), digest, isCut: false }
+    const idempotencyKey = (isRepetition && (await this.#find(caller, digest))) || `${digest}/${randomUUID()}`
+    const begun: UntakenRequest = this.#kept.get(idempotencyKey) ?? { idempotencyKey, isCut: false, isOver: false }
     Object.assign(begun, { isCut: false, idleSinceMs: undefined })
     ctx.res.once('close', () => {
       begun.isCut = true
@@ -54,22 +60,30 @@ export class UntakenRequests {
     request.idleSinceMs = this.#clock.monotonicMs()
   }
 
-  /** The answer is final, so the request is forgotten when it is written. */
-  answer(ctx: Context, { idempotencyKey }: UntakenRequest) {
-    ctx.res.once('finish', () => this.#kept.delete(idempotencyKey))
+  /** The answer is final, so no repetition needs it once it is written. */
+  answer(ctx: Context, request: UntakenRequest) {
+    ctx.res.once('finish', () => this.end(request))
   }
 
   /** A repetition is a new run. */
-  forget({ idempotencyKey }: UntakenRequest) {
-    this.#kept.delete(idempotencyKey)
+  end(request: UntakenRequest) {
+    request.isOver = true
   }
 
-  /** Of equal requests, one without a connection was probably the one that is repeated. */
-  #find(digest: string): UntakenRequest | undefined {
+  /**
+   * The idempotency key of an equal request; undefined if there is none. Of several, one without a connection was
+   * probably the one that is repeated. Another process may have accepted the request, or this one before it was started
+   * again.
+   */
+  async #find(caller: AccountCaller, digest: string): Promise<string | undefined> {
     const sinceMs = this.#clock.monotonicMs() - KEPT_MS
-    const isEqual = (each: UntakenRequest) =>
-      each.digest === digest && (each.idleSinceMs === undefined || each.idleSinceMs >= sinceMs)
-    const equal = [...this.#kept.rvalues()].flatMap(each => (each && isEqual(each) ? [each] : []))
-    return equal.find(({ isCut }) => isCut) ?? equal[0]
+    const equal = [...this.#kept.rvalues()].flatMap(each => (each?.idempotencyKey.startsWith(digest) ? [each] : []))
+    const untaken = equal.filter(
+      ({ isOver, idleSinceMs }) => !isOver && (idleSinceMs === undefined || idleSinceMs >= sinceMs),
+    )
+    const found = untaken.find(({ isCut }) => isCut) ?? untaken[0]
+    if (found) return found.idempotencyKey
+    const known = new Set(equal.map(({ idempotencyKey }) => idempotencyKey))
+    return unwrap(await this.#runs.findRequest(caller, `${digest}/`, KEPT_MS, known))
   }
 }
