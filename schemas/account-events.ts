@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
 import { Mode, Receipt, Retry, TokenUsage } from './catalog.ts'
+import { ToolCall } from './conversation.ts'
 import { Identity, TelegramIdentity } from './identity.ts'
 import {
   NoticeAbandoned,
@@ -304,6 +305,7 @@ export type Artifact = Static<typeof Artifact>
 export const RunOutput = Closed({
   artifacts: Type.Array(Artifact),
   text: Type.Optional(Type.String()),
+  toolCalls: Type.Optional(Type.Array(ToolCall, { minItems: 1 })),
   willDeleteAt: Type.Optional(Timestamp),
 })
 export type RunOutput = Static<typeof RunOutput>

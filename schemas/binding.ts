@@ -30,8 +30,8 @@ export const ParameterRule = Closed({
   minLength: Type.Optional(Type.Integer({ minimum: 1 })),
   maxLength: Type.Optional(Type.Integer({ minimum: 1 })),
   maximum: Type.Optional(Type.Number()),
-  /** The form of the sent value. `files` is a list of one file. */
-  as: Type.Optional(OneOf('string', 'list', 'file', 'files')),
+  /** The form of the sent value. `files` is a list of one file, and `messages` a conversation whose images are files. */
+  as: Type.Optional(OneOf('string', 'list', 'file', 'files', 'messages')),
 })
 export type ParameterRule = Static<typeof ParameterRule>
 

@@ -57,6 +57,13 @@ export const PriceRule = Closed({
   quantities: Type.Array(Parameter),
   multipliers: Type.Record(Type.String(), Type.Record(Type.String(), FactorMicros)),
   tokens: Type.Optional(byTokenKind(PerMillionMicros)),
+  /** The most tokens of an input, and of an image in it. */
+  tokenLimits: Type.Optional(
+    Closed({
+      input: Type.Integer({ minimum: 1, maximum: MAX_TOKENS }),
+      image: Type.Integer({ minimum: 1, maximum: MAX_TOKENS }),
+    }),
+  ),
   surcharges: Type.Array(Surcharge),
 })
 export type PriceRule = Static<typeof PriceRule>

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { C2pa, RunError } from '../account-events.ts'
 import { TokenKind } from '../catalog.ts'
+import { ToolCall } from '../conversation.ts'
 import {
   Closed,
   JsonObject,
@@ -151,6 +152,13 @@ export const RunOutput = Closed({
         'The answer of a text model, or the thoughts of an image model that thinks.',
         `A text of more than ${MAX_TEXT_BYTES / 1024} KB as JSON becomes a \`text/plain\` file, whose URL is the last.`,
       ].join(' '),
+    ),
+  ),
+  tool_calls: Type.Optional(
+    about(
+      Type.Array(ToolCall),
+      'The functions that a text model calls. Send the conversation with this answer and the results of the functions.',
+      [{ id: 'call_1', type: 'function', function: { name: 'read_tide', arguments: '{"port":"Ostend"}' } }],
     ),
   ),
   provenance: Type.Optional(

@@ -165,7 +165,8 @@ export const describeCost = ({ amountMicros, currency, source }: Omit<ProviderCo
     ? 'may charge for it; the amount is unknown'
     : `charges ${millionths(amountMicros)} ${currency}, by its ${source === 'reported' ? 'own account' : 'price list'}`
 
-const describeOutput = ({ artifacts, text }: RunOutput): string => {
+const describeOutput = ({ artifacts, text, toolCalls = [] }: RunOutput): string => {
   const files = artifacts.length > 0 && count(artifacts.length, 'file')
-  return [files, text !== undefined && 'text'].filter(Boolean).join(' and ') || 'no output'
+  const calls = toolCalls.length > 0 && count(toolCalls.length, 'tool call')
+  return [files, text !== undefined && 'text', calls].filter(Boolean).join(' and ') || 'no output'
 }

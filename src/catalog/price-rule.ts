@@ -8,18 +8,20 @@ interface Terms {
   multipliers?: Record<string, Record<string, number>>
   /** Credits for a million tokens of each kind. Cached input and thoughts cost what input and answer cost. */
   tokens?: { input: number; cached_input?: number; output: number; thinking?: number }
+  tokenLimits?: PriceRule['tokenLimits']
   surcharges?: PriceRule['surcharges']
 }
 
 /** Builds a price rule from decimal numbers of credits and factors. */
 export const priceRule = (
   baseCredits: number,
-  { quantities, multipliers, tokens, surcharges }: Terms = {},
+  { quantities, multipliers, tokens, tokenLimits, surcharges }: Terms = {},
 ): PriceRule => ({
   baseMicros: toMicros(baseCredits),
   quantities: quantities ?? [],
   multipliers: mapValues(multipliers ?? {}, table => mapValues(table, toMicros)),
   ...(tokens && { tokens: mapValues(allOf(tokens), toMicros) }),
+  ...(tokenLimits && { tokenLimits }),
   surcharges: surcharges ?? [],
 })
 

@@ -3,7 +3,7 @@ import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { FreeEvents } from './account/state.ts'
-import type { FileKind, FileParameter } from './catalog/inputs.ts'
+import type { FileKind, FilePlace } from './catalog/inputs.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
 import type { HttpUrlFault, WebhookUrlFault } from './http-url.ts'
@@ -196,12 +196,12 @@ export interface ProviderRefusals {
 export interface RunRefusals {
   /** `faults` are relative to the input. */
   input_invalid: { endpoint: string; faults: Fault[] }
-  input_file_refused: { parameter: FileParameter; reason: FileRefusal }
+  input_file_refused: { parameter: FilePlace; reason: FileRefusal }
   /** `path` is a JSON Pointer to the part of the request. */
   part_too_large: { path: string; limitBytes: number }
   /** `parameter` holds a URL whose host is literally not public. */
-  address_not_public: { parameter: UrlParameter | FileParameter }
-  file_url_invalid: { parameter: FileParameter; fault: HttpUrlFault }
+  address_not_public: { parameter: UrlParameter | FilePlace }
+  file_url_invalid: { parameter: FilePlace; fault: HttpUrlFault }
   /** The result of the endpoint is not text. */
   stream_not_offered: { endpoint: string }
   idempotency_mismatch: object

@@ -1,16 +1,16 @@
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
-import type { FileParameter } from '../domain/catalog/inputs.ts'
+import type { FilePlace } from '../domain/catalog/inputs.ts'
 
 /**
  * Finds a file of an input by its URL: a Tollgate URL, a public URL or a `data:` URL. Loads nothing yet. Rejects with
  * InputMediaError if there is no such file.
  */
-export type FindInputMedia = (url: string, parameter?: FileParameter) => Promise<FoundMedia>
+export type FindInputMedia = (url: string, parameter?: FilePlace) => Promise<FoundMedia>
 
 /** A file of an input. The parameter is `image_url` if it is missing. */
 export interface InputFile {
   url: string
-  parameter?: FileParameter | undefined
+  parameter?: FilePlace | undefined
 }
 
 export interface FoundMedia {
@@ -48,5 +48,5 @@ export interface InputMedia {
 export class InputMediaError extends Error {
   override name = 'InputMediaError'
   /** The parameter of the file. */
-  parameter: FileParameter = 'image_url'
+  parameter: FilePlace = 'image_url'
 }

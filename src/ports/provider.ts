@@ -1,4 +1,5 @@
 import type { RunErrorCode } from '../../schemas/account-events.ts'
+import type { ToolCall } from '../../schemas/conversation.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 
 /**
@@ -97,6 +98,7 @@ export interface Done {
   kind: 'done'
   media: Media[]
   text?: string
+  toolCalls?: ToolCall[]
   /** Why a text is not complete: the model reached its limit, or the text was cut off. */
   finish?: 'length' | 'cancelled'
   work?: Work

@@ -166,11 +166,15 @@ export class Presenter {
     }
   }
 
-  #output({ artifacts, text, willDeleteAt }: RunOutput, row: RunRow): NonNullable<Run['output']> {
+  #output({ artifacts, text, toolCalls, willDeleteAt }: RunOutput, row: RunRow): NonNullable<Run['output']> {
     const { provider, model, outputDeletedAt } = row
     const maker = { ...(provider !== undefined && { provider }), model }
     const provenance = artifacts.map(({ sha256, c2pa }) => ({ sha256, ...(c2pa && { c2pa }), ...maker }))
-    const shown = { ...(text !== undefined && { text }), ...(artifacts.length > 0 && { provenance }) }
+    const shown = {
+      ...(text !== undefined && { text }),
+      ...(toolCalls && { tool_calls: toolCalls }),
+      ...(artifacts.length > 0 && { provenance }),
+    }
     if (outputDeletedAt !== undefined) return { ...shown, deleted_at: outputDeletedAt }
     const urls = artifacts.map(artifact => this.#addresses.urlOf(artifact.objectKey))
     const [url, ...others] = urls

@@ -1,5 +1,7 @@
+import type { Message, Tool, ToolCall, ToolChoice } from '../../schemas/conversation.ts'
 import { plural } from '../domain/plural.ts'
 import { createRandom, hashText, pick, type Random } from './random.ts'
+import { sampleOf } from './sample.ts'
 import { type Input, numberIn, textIn } from './work.ts'
 
 export interface Answered {
@@ -10,6 +12,9 @@ export interface Answered {
 
 /** Answers a prompt, or the last message, in a few sentences that only show that it arrived. */
 export function answer(input: Input, seed: number): Answered {
+  const maxTokens = numberIn(input, 'max_output_tokens', Number.POSITIVE_INFINITY)
+  const json = jsonAnswer(input)
+  if (json !== undefined) return cut(json, maxTokens)
   const prompt = textIn(input, 'prompt') || lastMessage(input)
   const random = createRandom(hashText(`answer ${seed} ${prompt}`))
   const sentences = [
@@ -18,11 +23,30 @@ export function answer(input: Input, seed: number): Answered {
     ...aboutSubject(prompt, random),
     pick(random, closings),
   ]
-  return cut(sentences.join(' '), numberIn(input, 'max_output_tokens', Number.POSITIVE_INFINITY))
+  return cut(sentences.join(' '), maxTokens)
 }
 
-const lastMessage = ({ messages }: Input): string =>
-  Array.isArray(messages) ? String((messages.at(-1) as { content?: unknown }).content) : ''
+const lastMessage = ({ messages }: Input): string => {
+  const { content = '' } = (messages as Message[] | undefined)?.at(-1) ?? {}
+  if (typeof content === 'string') return content
+  return content.map(part => (part.type === 'text' ? part.text : 'an image')).join(' ')
+}
+
+/** The call of a tool that the input requires, with sample arguments. Undefined if the model may answer in text. */
+export function requiredCall({ tools = [], tool_choice: choice }: Input, runId: string): ToolCall | undefined {
+  const named = typeof choice === 'object' ? (choice as Exclude<ToolChoice, string>).function.name : undefined
+  const tool = (tools as Tool[]).find(each => named === undefined || each.function.name === named)
+  if (!tool || (named === undefined && choice !== 'required')) return undefined
+  const { name, parameters } = tool.function
+  return { id: `call_${runId}`, type: 'function', function: { name, arguments: JSON.stringify(sampleOf(parameters)) } }
+}
+
+/** A JSON answer, if the input asks for one. */
+function jsonAnswer({ response_format: format }: Input): string | undefined {
+  const { type, json_schema: wanted } = Object(format) as { type?: string; json_schema?: { schema: object } }
+  if (type === undefined || type === 'text') return undefined
+  return JSON.stringify(wanted ? sampleOf(wanted.schema) : { answer: 'This is the Tollgate sandbox.' })
+}
 
 const openings: readonly [Opening, ...Opening[]] = [
   quoted => `You asked: “${quoted}”. This is the Tollgate sandbox, which answers in place of the model.`,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ToolCall } from '../../conversation.ts'
 import { Closed, JsonObject, OneOf, Slug } from '../../primitives.ts'
 import { about } from '../about.ts'
 import { RunId } from '../common.ts'
@@ -9,21 +10,25 @@ import { ModelId } from '../run.ts'
 export const ChatMessage = Type.Object(
   {
     role: about(
-      OneOf('system', 'developer', 'user', 'assistant'),
+      OneOf('system', 'developer', 'user', 'assistant', 'tool'),
       'Who speaks. `developer` is the same as `system`.',
       'user',
     ),
     content: Type.Optional(
       about(
         Type.Unsafe<unknown>({}),
-        'What was said: a text, or a list of parts such as `{ "type": "text", "text": "…" }`. Other parts are refused.',
+        'What was said: a text, or a list of parts of the types `text` and, from users, `image_url`.',
         'Why is the sky blue?',
       ),
+    ),
+    tool_calls: Type.Optional(about(Type.Unsafe<unknown>({}), 'The tool calls in an earlier answer of the model.', [])),
+    tool_call_id: Type.Optional(
+      about(Type.Unsafe<unknown>({}), 'In a message of a tool: the ID of the call that it answers.', 'call_1'),
     ),
   },
   {
     additionalProperties: true,
-    description: 'A message of the conversation. Further members, such as `name` and `tool_calls`, must be empty.',
+    description: 'A message of the conversation. Further members, such as `name`, must be empty.',
   },
 )
 export type ChatMessage = Static<typeof ChatMessage> & Record<string, unknown>
@@ -44,6 +49,14 @@ export const ChatRequest = Type.Object(
     seed: Type.Optional(about(Type.Integer(), ofModel('The same seed and input give similar answers.'), 42)),
     reasoning_effort: Type.Optional(about(Type.String(), ofModel('How hard the model thinks.'), 'low')),
     verbosity: Type.Optional(about(Type.String(), ofModel('How wordy the answer is.'), 'low')),
+    tools: Type.Optional(about(Type.Array(JsonObject), ofModel('The functions that the model may call.'), [])),
+    tool_choice: Type.Optional(
+      about(Type.Unsafe<unknown>({}), ofModel('Whether the model must call a function, and which.'), 'auto'),
+    ),
+    parallel_tool_calls: Type.Optional(
+      about(Type.Boolean(), ofModel('Whether an answer may have several tool calls.'), false),
+    ),
+    response_format: Type.Optional(about(JsonObject, ofModel('The form of the answer.'), { type: 'json_object' })),
     stream: Type.Optional(about(Type.Boolean(), 'Streams the answer as server-sent events.', true)),
     stream_options: Type.Optional(
       about(
@@ -85,10 +98,11 @@ export const ChatCompletion = Closed({
       index: Type.Literal(0),
       message: Closed({
         role: Type.Literal('assistant'),
-        content: about(Type.String(), 'The answer.'),
+        content: about(Type.Union([Type.String(), Type.Null()]), 'The answer; null if there are only tool calls.'),
         refusal: Type.Null(),
+        tool_calls: Type.Optional(about(Type.Array(ToolCall), 'The functions that the model calls.')),
       }),
-      finish_reason: about(OneOf('stop', 'length'), '`length` if the answer was cut off.'),
+      finish_reason: about(OneOf('stop', 'length', 'tool_calls'), '`length` if the answer was cut off.'),
       logprobs: Type.Null(),
     }),
   ),

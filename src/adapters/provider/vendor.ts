@@ -1,4 +1,4 @@
-import { fileParameters } from '../../domain/catalog/inputs.ts'
+import { filesIn } from '../../domain/catalog/inputs.ts'
 import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
 import type { Failed, FileReference, Job } from '../../ports/provider.ts'
 import type { RequestVendor } from '../../ports/vendor-request.ts'
@@ -39,24 +39,31 @@ export const withFile = <Result>(
   toVendor: (media: InputMedia) => unknown,
   use: (parameters: Record<string, unknown>) => Promise<Result>,
 ): Promise<Result> => {
-  const references = Object.values(parameters).flat().filter(isReference)
+  const references = referencesIn(parameters)
   const [first, ...further] = references.map(({ fileUrl }) => fileIn(input, fileUrl))
   if (first === undefined) return use(parameters)
   return useInputMedia({ ...first, further, runId, accountId, isLong: true }, signal, async (...media) => {
-    const files: unknown[] = []
-    for (const each of media) files.push(await toVendor(each))
-    const replace = (value: unknown) => (isReference(value) ? files[references.indexOf(value)] : value)
-    const filled = Object.entries(parameters).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map(replace) : replace(value),
-    ])
-    return use(Object.fromEntries(filled))
+    const files = new Map<FileReference, unknown>()
+    for (const [index, each] of media.entries()) files.set(references[index] as FileReference, await toVendor(each))
+    return use(replaced(parameters, files) as Record<string, unknown>)
   })
+}
+
+const referencesIn = (value: unknown): FileReference[] => {
+  if (isReference(value)) return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(referencesIn) : []
+}
+
+const replaced = (value: unknown, files: ReadonlyMap<FileReference, unknown>): unknown => {
+  if (isReference(value)) return files.get(value)
+  if (Array.isArray(value)) return value.map(each => replaced(each, files))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, replaced(each, files)]))
 }
 
 const fileIn = (input: Job['input'], url: string): InputFile => ({
   url,
-  parameter: fileParameters.find(name => input[name] === url),
+  parameter: filesIn(input).find(file => file.url === url)?.place,
 })
 
 export const toDataUrl = (mimeType: string, base64: string) => `data:${mimeType};base64,${base64}`

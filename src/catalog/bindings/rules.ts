@@ -5,6 +5,9 @@ type Scalar = string | number | boolean
 /** Parameters with the same names and values at the provider. */
 export const same = (...names: string[]): ParameterRule[] => names.map(name => ({ from: name, to: name }))
 
+/** The conversation, whose images are loaded. */
+export const conversation: ParameterRule = { from: 'messages', to: 'messages', as: 'messages' }
+
 /** Values that are the provider's defaults, so nothing is sent. The binding refuses other values. */
 export const implied = (from: string, ...only: Scalar[]): ParameterRule => ({ from, only })
 

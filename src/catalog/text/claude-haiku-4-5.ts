@@ -1,6 +1,6 @@
 import type { Binding } from '../../../schemas/binding.ts'
 import { onAnthropic } from '../bindings/providers.ts'
-import { same, unlessEmpty } from '../bindings/rules.ts'
+import { conversation, same, unlessEmpty } from '../bindings/rules.ts'
 import { million, usd } from '../bindings/usd.ts'
 import { type Model, textFamily } from '../families.ts'
 import { integer, number, text } from '../parameter-schemas.ts'
@@ -8,6 +8,7 @@ import { prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 import { answerLength } from './answer-length.ts'
 import { messages } from './messages.ts'
+import { responseFormat, TOOLS, tools } from './tools.ts'
 
 /**
  * Anthropic's Claude Haiku 4.5, as https://docs.claude.com/en/api/messages describes it. A million tokens
@@ -22,6 +23,8 @@ const family = textFamily({
       parameters: {
         prompt: prompt('The question or task.', 20_000),
         messages,
+        ...tools,
+        response_format: responseFormat('text', 'json_schema'),
         system: text('System prompt', 'Instructions for the behaviour of the model.', {
           minLength: 0,
           maxLength: 10_000,
@@ -40,7 +43,7 @@ const family = textFamily({
       },
       required: [],
       oneOf: ['prompt', 'messages'],
-      pricing: priceRule(0, { tokens: { input: 120, output: 600 } }),
+      pricing: priceRule(0, { tokens: { input: 120, output: 600 }, tokenLimits: { input: 200_000, image: 1_640 } }),
       examples: [
         { prompt: 'Explain a ledger to a child of eight.' },
         {
@@ -58,7 +61,8 @@ const family = textFamily({
 const bindings: Binding[] = [
   onAnthropic('claude-haiku-4-5-t2t', 'claude-haiku-4-5', {
     parameters: [
-      ...same('prompt', 'messages', 'temperature', 'top_k'),
+      ...same('prompt', 'temperature', 'top_k', ...TOOLS),
+      conversation,
       unlessEmpty('system'),
       { from: 'max_output_tokens', to: 'max_tokens' },
     ],

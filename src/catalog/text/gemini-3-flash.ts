@@ -1,6 +1,6 @@
 import type { Binding } from '../../../schemas/binding.ts'
 import { onGoogleText } from '../bindings/providers.ts'
-import { same, unlessEmpty } from '../bindings/rules.ts'
+import { conversation, same, unlessEmpty } from '../bindings/rules.ts'
 import { million, usd } from '../bindings/usd.ts'
 import { type Model, textFamily } from '../families.ts'
 import { choice, number, text } from '../parameter-schemas.ts'
@@ -8,6 +8,7 @@ import { prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 import { answerLength } from './answer-length.ts'
 import { messages } from './messages.ts'
+import { responseFormat, tools } from './tools.ts'
 
 /**
  * Google's Gemini 3 Flash, as https://ai.google.dev/api/generate-content describes it. A million tokens
@@ -22,6 +23,9 @@ const family = textFamily({
       parameters: {
         prompt: prompt('The question or task.', 20_000),
         messages,
+        tools: tools.tools,
+        tool_choice: tools.tool_choice,
+        response_format: responseFormat('text', 'json_object', 'json_schema'),
         system_instruction: text('System instruction', 'Instructions for the behaviour of the model.', {
           minLength: 0,
           maxLength: 10_000,
@@ -48,7 +52,7 @@ const family = textFamily({
       },
       required: [],
       oneOf: ['prompt', 'messages'],
-      pricing: priceRule(0, { tokens: { input: 60, output: 360 } }),
+      pricing: priceRule(0, { tokens: { input: 60, output: 360 }, tokenLimits: { input: 1_048_576, image: 1_120 } }),
       examples: [
         { prompt: 'What is the difference between a debit and a credit?' },
         {
@@ -69,7 +73,8 @@ const bindings: Binding[] = [
   onGoogleText('gemini-3-flash-t2t', 'gemini-3-flash-preview', {
     parameters: [
       { from: 'prompt', to: 'contents' },
-      ...same('messages'),
+      ...same('tools', 'tool_choice', 'response_format'),
+      conversation,
       unlessEmpty('system_instruction', 'config.systemInstruction'),
       {
         from: 'thinking_level',

@@ -1,6 +1,6 @@
 import type { Binding } from '../../../schemas/binding.ts'
 import { onOpenAiChat } from '../bindings/providers.ts'
-import { same, unlessEmpty } from '../bindings/rules.ts'
+import { conversation, same, unlessEmpty } from '../bindings/rules.ts'
 import { million, usd } from '../bindings/usd.ts'
 import { type Model, textFamily } from '../families.ts'
 import { choice, text } from '../parameter-schemas.ts'
@@ -8,6 +8,7 @@ import { prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 import { answerLength } from './answer-length.ts'
 import { messages } from './messages.ts'
+import { responseFormat, TOOLS, tools } from './tools.ts'
 
 /**
  * OpenAI's GPT-6.1 Terra, as https://developers.openai.com/api/reference/resources/chat describes it. A
@@ -23,6 +24,8 @@ const family = textFamily({
       parameters: {
         prompt: prompt('The question or task.', 20_000),
         messages,
+        ...tools,
+        response_format: responseFormat('text', 'json_object', 'json_schema'),
         instructions: text('Instructions', 'Instructions for the behaviour of the model.', {
           minLength: 0,
           maxLength: 10_000,
@@ -39,7 +42,10 @@ const family = textFamily({
       },
       required: [],
       oneOf: ['prompt', 'messages'],
-      pricing: priceRule(0, { tokens: { input: 150, cached_input: 6, output: 600 } }),
+      pricing: priceRule(0, {
+        tokens: { input: 150, cached_input: 6, output: 600 },
+        tokenLimits: { input: 400_000, image: 2_500 },
+      }),
       examples: [
         { prompt: 'Why is the sky blue?' },
         {
@@ -67,7 +73,8 @@ const price = usd(
 const bindings: Binding[] = [
   onOpenAiChat('gpt-6-1-terra-t2t', 'gpt-6.1-terra', {
     parameters: [
-      ...same('prompt', 'messages', 'reasoning_effort', 'verbosity'),
+      ...same('prompt', 'reasoning_effort', 'verbosity', ...TOOLS),
+      conversation,
       unlessEmpty('instructions'),
       { from: 'max_output_tokens', to: 'max_completion_tokens' },
     ],

@@ -1,10 +1,62 @@
 import type { Parameter } from '../parameter-schemas.ts'
 
-/** An input of 256 KB holds no more messages that say something. */
-const MAX_MESSAGES = 1_000
+/** More than an agent exchanges before it summarizes. */
+const MAX_MESSAGES = 4_000
 
-/** The longest message that leaves room for the other parameters in an input. */
-const MAX_MESSAGE_LENGTH = 200_000
+/** Vendors accept no longer request. */
+const MAX_LENGTH = 32 * 1024 * 1024
+
+/** More than a model looks at in one message. */
+const MAX_PARTS = 200
+
+/** The longest ID of a tool call: vendors use up to 64 characters. */
+const MAX_ID_LENGTH = 256
+
+/** https://platform.openai.com/docs/api-reference/chat/create allows 64 characters. */
+export const FUNCTION_NAME = '^[A-Za-z0-9_-]{1,64}$'
+
+const part = {
+  type: 'object',
+  properties: {
+    type: { type: 'string', description: 'What the part holds.', enum: ['text', 'image_url'] },
+    text: { type: 'string', description: 'The text of a part of the type text.', minLength: 1, maxLength: MAX_LENGTH },
+    image_url: {
+      type: 'object',
+      description: 'The image of a part of the type image_url.',
+      properties: {
+        url: {
+          type: 'string',
+          description: 'An http(s) address, the address of an upload, or a data: URL.',
+          minLength: 1,
+          maxLength: MAX_LENGTH,
+        },
+      },
+      required: ['url'],
+      additionalProperties: false,
+    },
+  },
+  required: ['type'],
+  additionalProperties: false,
+}
+
+const toolCall = {
+  type: 'object',
+  properties: {
+    id: { type: 'string', description: 'The ID of the call.', minLength: 1, maxLength: MAX_ID_LENGTH },
+    type: { type: 'string', enum: ['function'] },
+    function: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', description: 'The name of the function.', pattern: FUNCTION_NAME },
+        arguments: { type: 'string', description: 'The arguments as JSON.', maxLength: MAX_LENGTH },
+      },
+      required: ['name', 'arguments'],
+      additionalProperties: false,
+    },
+  },
+  required: ['id', 'type', 'function'],
+  additionalProperties: false,
+}
 
 /** A conversation, as all vendors of text models know it. */
 export const messages: Parameter = {
@@ -16,10 +68,30 @@ export const messages: Parameter = {
   items: {
     type: 'object',
     properties: {
-      role: { type: 'string', description: 'Who speaks.', enum: ['system', 'user', 'assistant'] },
-      content: { type: 'string', description: 'What was said.', minLength: 1, maxLength: MAX_MESSAGE_LENGTH },
+      role: { type: 'string', description: 'Who speaks.', enum: ['system', 'user', 'assistant', 'tool'] },
+      content: {
+        type: ['string', 'array'],
+        description: 'What was said: a text, or parts, of which those of users may be images.',
+        maxLength: MAX_LENGTH,
+        minItems: 1,
+        maxItems: MAX_PARTS,
+        items: part,
+      },
+      tool_calls: {
+        type: 'array',
+        description: 'The calls of tools in an answer of the model.',
+        minItems: 1,
+        maxItems: MAX_PARTS,
+        items: toolCall,
+      },
+      tool_call_id: {
+        type: 'string',
+        description: 'The ID of the call that a message of a tool answers.',
+        minLength: 1,
+        maxLength: MAX_ID_LENGTH,
+      },
     },
-    required: ['role', 'content'],
+    required: ['role'],
     additionalProperties: false,
   },
 }

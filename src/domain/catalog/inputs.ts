@@ -1,4 +1,5 @@
 import type { Endpoint, Family, Kind, ParametersSchema } from '../../../schemas/catalog.ts'
+import type { Message } from '../../../schemas/conversation.ts'
 import { sha256 } from '../digest.ts'
 
 /**
@@ -91,4 +92,37 @@ export const FILE_PARAMETERS = { image_url: 'image', end_image_url: 'image', vid
 export type FileParameter = keyof typeof FILE_PARAMETERS
 export type FileKind = (typeof FILE_PARAMETERS)[FileParameter]
 
-export const fileParameters = Object.keys(FILE_PARAMETERS) as FileParameter[]
+const fileParameters = Object.keys(FILE_PARAMETERS) as FileParameter[]
+
+/** The place of a file in an input: a parameter, or the path to an image in a message. */
+export type FilePlace = FileParameter | `messages/${string}`
+
+export const isFilePlace = (text: string): text is FilePlace =>
+  Object.hasOwn(FILE_PARAMETERS, text) || text.startsWith('messages/')
+
+export const fileKindAt = (place: FilePlace): FileKind =>
+  Object.hasOwn(FILE_PARAMETERS, place) ? FILE_PARAMETERS[place as FileParameter] : 'image'
+
+/** A file that an input names by its address. */
+export interface NamedFile {
+  place: FilePlace
+  url: string
+}
+
+/** The files of a valid input. */
+export const filesIn = (input: Input): NamedFile[] => [
+  ...fileParameters.flatMap(place => {
+    const url = input[place]
+    return typeof url === 'string' && url !== '' ? [{ place, url }] : []
+  }),
+  ...imagesIn(input),
+]
+
+const imagesIn = ({ messages = [] }: Input): NamedFile[] =>
+  (messages as Message[]).flatMap(({ content }, at) =>
+    (Array.isArray(content) ? content : []).flatMap((part, index) =>
+      part.type === 'image_url'
+        ? [{ place: `messages/${at}/content/${index}/image_url/url` as const, url: part.image_url.url }]
+        : [],
+    ),
+  )

@@ -19,7 +19,7 @@ export const priceOf = (
   rule: PriceRule,
   input: Input,
   usdPerCreditMicros: number,
-  usage: TokenUsage | undefined = rule.tokens && mostTokens(rule.tokens, input),
+  usage: TokenUsage | undefined = rule.tokens && mostTokens(rule, input),
 ): Price => {
   const lines: ReceiptLine[] = rule.baseMicros > 0 ? [{ kind: 'base', amountMicros: rule.baseMicros }] : []
   for (const parameter of rule.quantities) {
@@ -104,8 +104,10 @@ export const priceRange = (
 
 const LEAST: TokenUsage = { input: 1, cached_input: 0, output: 1, thinking: 0 }
 
-const usagesOf = ({ tokens }: PriceRule, input: Input): (TokenUsage | undefined)[] =>
-  tokens ? [LEAST, { ...mostTokens(tokens, input), input: MAX_INPUT_BYTES }] : [undefined]
+const usagesOf = (rule: PriceRule, input: Input): (TokenUsage | undefined)[] => {
+  if (!rule.tokens) return [undefined]
+  return [LEAST, { ...mostTokens(rule, input), input: rule.tokenLimits?.input ?? MAX_INPUT_BYTES }]
+}
 
 /** The parameters that affect the price. */
 export const pricedParameters = (rule: PriceRule): string[] => [

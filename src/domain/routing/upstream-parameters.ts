@@ -1,4 +1,5 @@
 import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+import type { ContentPart, Message } from '../../../schemas/conversation.ts'
 
 /** Parameters of an input whose values a binding cannot honour together. */
 export interface Unmet {
@@ -75,8 +76,18 @@ const inForm = ({ as }: ParameterRule, value: unknown): unknown => {
       return { fileUrl: value }
     case 'files':
       return [{ fileUrl: value }]
+    case 'messages':
+      return (value as Message[]).map(withFiles)
   }
 }
+
+const withFiles = ({ content, ...message }: Message) => ({
+  ...message,
+  ...(content !== undefined && { content: Array.isArray(content) ? content.map(partWithFile) : content }),
+})
+
+const partWithFile = (part: ContentPart) =>
+  part.type === 'image_url' ? { ...part, image_url: { fileUrl: part.image_url.url } } : part
 
 /** Paths are separated by dots. */
 const put = (target: Record<string, unknown>, path: string, value: unknown) => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Artifact, RunOutput } from '../../../schemas/account-events.ts'
 import type { OutputType } from '../../../schemas/catalog.ts'
+import type { ToolCall } from '../../../schemas/conversation.ts'
 import { MAX_TEXT_BYTES, type RunId } from '../../../schemas/primitives.ts'
 import type { WatchTask } from '../../../schemas/views.ts'
 import { type FileType, outputTypeOf } from '../../domain/catalog/family.ts'
@@ -73,7 +74,7 @@ export class Artifacts {
    */
   async store(run: RunWithResult, result: Done, promised: PromisedResult, signal: AbortSignal): Promise<RunOutput> {
     const { clock, retentionMs } = this.#dependencies
-    const { media, text } = promisedPart(result, promised)
+    const { media, text, toolCalls } = promisedPart(result, promised)
     const words = text?.toWellFormed()
     const longText = words !== undefined && isLong(words) ? words : undefined
     const count = media.length + (longText === undefined ? 0 : 1)
@@ -91,6 +92,7 @@ export class Artifacts {
     return {
       artifacts,
       ...(words !== undefined && longText === undefined && { text: words }),
+      ...(toolCalls && { toolCalls }),
       ...(artifacts.length > 0 && { willDeleteAt }),
     }
   }
@@ -190,7 +192,7 @@ export class Artifacts {
   }
 }
 
-const isLong = (text: string): boolean => Buffer.byteLength(JSON.stringify(text)) > MAX_TEXT_BYTES
+const isLong = (value: string | ToolCall[]): boolean => Buffer.byteLength(JSON.stringify(value)) > MAX_TEXT_BYTES
 
 /** Its files may be deleted already, since the run has failed. */
 const tooLate = (): never => {
@@ -216,13 +218,22 @@ export const promisedResult = async (
 
 /**
  * The part of a result that was promised. The whole is charged, so less is no success. Throws UnfitResult if a file is
- * missing or there is no text. A text beside files is optional.
+ * missing or there is neither text nor a tool call. A text beside files is optional.
  */
-const promisedPart = ({ media, text }: Pick<Done, 'media' | 'text'>, { type, files }: PromisedResult) => {
+const promisedPart = ({ media, text, toolCalls }: Done, { type, files }: PromisedResult) => {
   if (media.length < files) throw new UnfitResult(`The provider returned ${media.length} of ${files} files.`)
-  if (type === 'text' && !text?.trim()) throw new UnfitResult('The provider returned no text.')
-  return { media: media.slice(0, files), text }
+  if (type === 'text' && !text?.trim() && !toolCalls) throw new UnfitResult('The provider returned no text.')
+  // An event holds them beside the text.
+  if (toolCalls && isLong(toolCalls)) throw new UnfitResult('The provider returned tool calls that are too long.')
+  return { media: media.slice(0, files), text, ...(toolCalls && { toolCalls: wellFormed(toolCalls) }) }
 }
+
+const wellFormed = (toolCalls: ToolCall[]): ToolCall[] =>
+  toolCalls.map(({ id, type, function: { name, arguments: given } }) => ({
+    id: id.toWellFormed(),
+    type,
+    function: { name: name.toWellFormed(), arguments: given.toWellFormed() },
+  }))
 
 const MEGABYTE = 1024 * 1024
 

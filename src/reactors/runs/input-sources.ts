@@ -1,5 +1,5 @@
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../../schemas/primitives.ts'
-import type { FileParameter } from '../../domain/catalog/inputs.ts'
+import type { FilePlace } from '../../domain/catalog/inputs.ts'
 import { Semaphore } from '../../flow/semaphore.ts'
 import { adaptToHost } from '../../flow/slow-hosts.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -34,14 +34,14 @@ export class InputSources {
   readonly #quick = placesFor(QUICK_SOURCES)
   readonly #long = placesFor(LONG_SOURCES)
   /** The parameters whose files are being loaded. */
-  readonly #missing = new Map<RunId, FileParameter>()
+  readonly #missing = new Map<RunId, FilePlace>()
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }
 
   /** The parameter whose file a run waits for; undefined if it waits for none. */
-  missing(runId: RunId): FileParameter | undefined {
+  missing(runId: RunId): FilePlace | undefined {
     return this.#missing.get(runId)
   }
 

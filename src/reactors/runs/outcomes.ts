@@ -199,13 +199,13 @@ const runCost = async (
 const runUsage = async (
   { routes, log }: RunCostsDependencies,
   run: BilledRun,
-  { text = '', work }: Done,
+  { text = '', toolCalls, work }: Done,
   upstream: Upstream | undefined,
 ): Promise<TokenUsage | undefined> => {
   if (outputTypeOf(run.endpoint) !== 'text' || isTestEndpoint(run.endpoint)) return undefined
   const price = upstream && routes.priceListOf(run.endpoint, upstream)
   const reported = price && work?.units && reportedTokens(price, work.units)
-  return reported ?? countTokens(await inputOf(log, run), text)
+  return reported ?? countTokens(await inputOf(log, run), text, toolCalls)
 }
 
 /** A run that ends. One that waits in the queue has not started. */

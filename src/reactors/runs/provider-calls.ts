@@ -1,4 +1,4 @@
-import type { FileParameter } from '../../domain/catalog/inputs.ts'
+import type { FilePlace } from '../../domain/catalog/inputs.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Failed } from '../../ports/provider.ts'
 import { callWithin } from '../../time/timers.ts'
@@ -68,7 +68,7 @@ export const lost: Failed = {
 }
 
 /** For a run whose source was not loaded at its time limit. The customer chose the source. */
-export const sourceTooLate = (parameter: FileParameter, timeoutMs: number): Failed => ({
+export const sourceTooLate = (parameter: FilePlace, timeoutMs: number): Failed => ({
   kind: 'failed',
   code: 'invalid_input',
   message: `${parameter}: The file did not load within ${timeoutMs / 1000} s.`,

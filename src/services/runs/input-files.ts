@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { FILE_PARAMETERS, type FileKind, type FileParameter, fileParameters } from '../../domain/catalog/inputs.ts'
+import { type FileKind, type FilePlace, fileKindAt, filesIn } from '../../domain/catalog/inputs.ts'
 import { httpUrlFault, isHttp } from '../../domain/http-url.ts'
 import { mimeTypeOf, specificType } from '../../domain/media-types.ts'
 import { type FileRefusal, refuse } from '../../domain/refusal.ts'
@@ -33,17 +33,16 @@ export class InputFiles {
    * that is not public, or can never be requested. The run itself loads other addresses. An endpoint may take any text.
    */
   async check(caller: AccountCaller, input: Record<string, unknown>): Promise<Refused | undefined> {
-    for (const parameter of fileParameters) {
-      const address = input[parameter]
-      const refused = typeof address === 'string' ? await this.#check(caller, parameter, address) : undefined
+    for (const { place, url } of filesIn(input)) {
+      const refused = await this.#check(caller, place, url)
       if (refused) return refused
     }
     return undefined
   }
 
-  async #check(caller: AccountCaller, parameter: FileParameter, address: string): Promise<Refused | undefined> {
+  async #check(caller: AccountCaller, parameter: FilePlace, address: string): Promise<Refused | undefined> {
     const { addresses, outbound } = this.#dependencies
-    const kind = FILE_PARAMETERS[parameter]
+    const kind = fileKindAt(parameter)
     const key = addresses.keyOf(address)
     const isData = /^data:/i.test(address)
     if (key === undefined && !isData) {

@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
-import { FILE_PARAMETERS, type FileParameter } from '../../domain/catalog/inputs.ts'
+import { type FilePlace, fileKindAt } from '../../domain/catalog/inputs.ts'
 import { essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
 import type { FileRefusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -24,7 +24,7 @@ interface Sources {
   addresses: Addresses
   clock: Clock
   /** The sentence for the client, which the run that fails records. */
-  messageOf: (parameter: FileParameter, refusal: FileRefusal) => string
+  messageOf: (parameter: FilePlace, refusal: FileRefusal) => string
 }
 
 /** Inspecting so much takes a few milliseconds. */
@@ -44,7 +44,7 @@ export const createInputMediaFinder =
       load: async (signal, onSize) => {
         const { mimeType: label, bytes } = await load(signal, onSize)
         const inspected = await inspect(slicesOf(bytes, sources.clock))
-        const refusal = inputRefusal(inspected, FILE_PARAMETERS[parameter], label)
+        const refusal = inputRefusal(inspected, fileKindAt(parameter), label)
         if (refusal) throw new InputMediaError(sources.messageOf(parameter, refusal))
         return { mimeType: inspected.mimeType as string, bytes }
       },

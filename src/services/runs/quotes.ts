@@ -1,7 +1,9 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
+import type { Message } from '../../../schemas/conversation.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
+import { conversationFaults } from '../../domain/catalog/conversation.ts'
 import { chooseEndpoint, drawSeed, interpretInput, placeIn, twiceIn } from '../../domain/catalog/inputs.ts'
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { usualTokens } from '../../domain/catalog/tokens.ts'
@@ -77,7 +79,9 @@ export class Quotes {
     // Checks a copy, because the check fills in defaults.
     const { parametersSchema } = endpoint
     const input = interpretInput(JSON.parse(JSON.stringify(given)), parametersSchema)
-    const faults = offers.fill(endpoint, input).map(({ path, message }) => {
+    const invalid = offers.fill(endpoint, input)
+    if (invalid.length === 0) invalid.push(...conversationFaults((input['messages'] ?? []) as Message[]))
+    const faults = invalid.map(({ path, message }) => {
       const twice = twiceIn(given, parametersSchema, path.slice(1))
       return {
         path: placeIn(given, parametersSchema, path),
@@ -110,7 +114,7 @@ export class Quotes {
     const { endpoint, input } = priced.value
     const { pricing } = endpoint
     const { usdPerCreditMicros } = this.#dependencies
-    const likely = pricing.tokens && priceOf(pricing, input, usdPerCreditMicros, usualTokens(input))
+    const likely = pricing.tokens && priceOf(pricing, input, usdPerCreditMicros, usualTokens(pricing, input))
     return answer({ ...priced.value, likelyMicros: likely?.totalMicros })
   }
 

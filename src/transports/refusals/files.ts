@@ -1,4 +1,4 @@
-import { FILE_PARAMETERS, type FileParameter } from '../../domain/catalog/inputs.ts'
+import { type FilePlace, fileKindAt } from '../../domain/catalog/inputs.ts'
 import type { FileRefusal, FileRefusals } from '../../domain/refusal.ts'
 import { acceptedOf, acceptedTypes } from '../../services/uploads/upload-rules.ts'
 import type { RefusalTable } from './refusal-table.ts'
@@ -50,9 +50,9 @@ export const files = {
 } satisfies RefusalTable<FileRefusals>
 
 /** Why a file cannot be used for a parameter. Uploads may be images or videos. */
-export const fileFault = (parameter: FileParameter, reason: FileRefusal): string =>
+export const fileFault = (parameter: FilePlace, reason: FileRefusal): string =>
   reason.code === 'file_type_not_accepted'
-    ? typeNotAccepted(reason, acceptedOf(FILE_PARAMETERS[parameter]))
+    ? typeNotAccepted(reason, acceptedOf(fileKindAt(parameter)))
     : // The compiler does not see that the code selects the entry for these facts.
       ({ ...uploads, ...files }[reason.code].message as (facts: FileRefusal) => string)(reason)
 

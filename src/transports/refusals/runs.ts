@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_HOURS } from '../../../schemas/primitives.ts'
-import { FILE_PARAMETERS } from '../../domain/catalog/inputs.ts'
+import { isFilePlace } from '../../domain/catalog/inputs.ts'
 import { plural } from '../../domain/plural.ts'
 import type { RunRefusals } from '../../domain/refusal.ts'
 import { fileFault } from './files.ts'
@@ -38,7 +38,7 @@ export const runs = {
     details: ({ parameter }) => ({
       errors: [
         {
-          path: parameter in FILE_PARAMETERS ? `/input/${parameter}` : `/${parameter}`,
+          path: isFilePlace(parameter) ? `/input/${parameter}` : `/${parameter}`,
           message: 'must have a public host that is not denied',
         },
       ],

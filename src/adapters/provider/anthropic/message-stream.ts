@@ -9,7 +9,9 @@ type Values = Record<string, unknown>
  */
 export const messageReader = (): AnswerReader<Anthropic.Message> => {
   const block = { type: 'text', text: '' }
-  const answer: Values = { content: [block] }
+  const content: Values[] = [block]
+  const answer: Values = { content }
+  const calls = new Map<unknown, Values>()
   let started: Values = {}
   const add = (text: unknown): Arrival => {
     if (typeof text !== 'string') return {}
@@ -17,7 +19,7 @@ export const messageReader = (): AnswerReader<Anthropic.Message> => {
     return { text }
   }
   const take = (event: unknown): Arrival => {
-    const { type, message, content_block: begun, delta, usage, error } = valuesOf(event)
+    const { type, index, message, content_block: begun, delta, usage, error } = valuesOf(event)
     switch (type) {
       case 'message_start': {
         const { model, usage: first } = valuesOf(message)
@@ -25,10 +27,20 @@ export const messageReader = (): AnswerReader<Anthropic.Message> => {
         started = known(first)
         return {}
       }
-      case 'content_block_start':
-        return valuesOf(begun)['type'] === 'text' ? add(valuesOf(begun)['text']) : {}
-      case 'content_block_delta':
-        return valuesOf(delta)['type'] === 'text_delta' ? add(valuesOf(delta)['text']) : {}
+      case 'content_block_start': {
+        const { type: kind, text, id, name } = valuesOf(begun)
+        if (kind !== 'tool_use') return kind === 'text' ? add(text) : {}
+        const call = { type: kind, id, name, input: '' }
+        calls.set(index, call)
+        content.push(call)
+        return {}
+      }
+      case 'content_block_delta': {
+        const { type: kind, text, partial_json: json } = valuesOf(delta)
+        const call = calls.get(index)
+        if (kind === 'input_json_delta' && call) call['input'] += String(json ?? '')
+        return kind === 'text_delta' ? add(text) : {}
+      }
       case 'message_delta': {
         const counts = known(usage)
         if ('output_tokens' in counts) answer['usage'] = { ...started, ...valuesOf(answer['usage']), ...counts }

@@ -10,7 +10,8 @@ type Values = Record<string, unknown>
  */
 export const contentReader = (): AnswerReader<GenerateContentResponse> => {
   const part = { text: '' }
-  const candidate: Values = { content: { parts: [part] } }
+  const parts: Values[] = [part]
+  const candidate: Values = { content: { parts } }
   const answer: Values = { candidates: [candidate] }
   const take = (event: unknown): Arrival => {
     const { error, candidates, ...facts } = valuesOf(event)
@@ -18,7 +19,9 @@ export const contentReader = (): AnswerReader<GenerateContentResponse> => {
     keep(answer, facts)
     const { content, ...ofCandidate } = valuesOf(listOf(candidates)[0])
     keep(candidate, ofCandidate)
-    const text = listOf(valuesOf(content)['parts']).map(textOf).join('')
+    const arrived = listOf(valuesOf(content)['parts']).map(valuesOf)
+    parts.push(...arrived.filter(({ functionCall }) => functionCall))
+    const text = arrived.map(textOf).join('')
     part.text += text
     const reasons = [ofCandidate['finishReason'], valuesOf(facts['promptFeedback'])['blockReason']]
     return { text, end: reasons.some(isEnd) ? 'whole' : undefined }
@@ -35,10 +38,7 @@ const keep = (into: Values, values: Values) => {
 
 const KEPT = ['finishReason', 'groundingMetadata', 'promptFeedback', 'usageMetadata', 'modelVersion']
 
-const textOf = (part: unknown): string => {
-  const { text, thought } = valuesOf(part)
-  return typeof text === 'string' && !thought ? text : ''
-}
+const textOf = ({ text, thought }: Values): string => (typeof text === 'string' && !thought ? text : '')
 
 const statusOf = (error: unknown): number => {
   const { code } = valuesOf(error)

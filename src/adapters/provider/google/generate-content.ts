@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type {
   Candidate,
   Content,
@@ -5,14 +6,18 @@ import type {
   GenerateContentResponse,
   Part,
   SafetySetting,
+  ToolConfig,
   ToolListUnion,
 } from '@google/genai'
+import type { Message, ResponseFormat, ToolCall } from '../../../../schemas/conversation.ts'
 import type { Done, Failed, Job, Media } from '../../../ports/provider.ts'
 import type { LargeFiles } from '../large-files.ts'
+import { completeCalls, toolCall } from '../tool-calls.ts'
 import { jobFailed, TOO_SHORT, UpstreamCall } from '../upstream-call.ts'
 import type { VendorDependencies } from '../vendor.ts'
 import { headersOf, urlOf } from './api.ts'
 import { contentReader } from './content-stream.ts'
+import { toConversation, toForm, toTools } from './conversation.ts'
 import { failures } from './failures.ts'
 import { contentUnitsOf, listOf, sumOf, workOf } from './usage.ts'
 
@@ -32,8 +37,9 @@ const FORBIDDEN =
   /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/
 
 /**
- * https://ai.google.dev/api/generate-content: `contents`, which may be a text preceded by an `image`, or `messages`,
- * and `config`, as in the vendor's client. `count` is not part of the API: it makes this many paid calls at once.
+ * https://ai.google.dev/api/generate-content: `contents`, which may be a text preceded by an `image`, and `config`, as
+ * in the vendor's client. Conversation, tools and form of the answer are those of a run. `count` is not part of the API:
+ * it makes this many paid calls at once.
  */
 export const generateContent = async (
   dependencies: VendorDependencies,
@@ -85,28 +91,25 @@ interface Body {
   systemInstruction?: Content
   safetySettings?: SafetySetting[] | undefined
   tools?: ToolListUnion | undefined
+  toolConfig?: ToolConfig
   generationConfig: GenerateContentConfig
 }
 
-const toBody = ({ contents, image, messages, config = {} }: Record<string, unknown>): Body => {
+const toBody = ({ contents: prompt, image, messages, config = {}, ...given }: Record<string, unknown>): Body => {
   const { systemInstruction, safetySettings, tools, ...generationConfig } = config as GenerateContentConfig
-  const prompt: Part = { text: contents as string }
-  const said = (messages ?? []) as { role: string; content: string }[]
-  const instructions = [
-    ...(systemInstruction ? [{ text: systemInstruction as string }] : []),
-    ...said.filter(({ role }) => role === 'system').map(({ content }) => ({ text: content })),
-  ]
+  const text: Part = { text: prompt as string }
+  const said = messages
+    ? toConversation(messages as Message[])
+    : { instructions: [], contents: [{ role: 'user', parts: image ? [image as Part, text] : [text] }] }
+  const instructions = [...(systemInstruction ? [{ text: systemInstruction as string }] : []), ...said.instructions]
   return {
-    contents: messages
-      ? said
-          .filter(({ role }) => role !== 'system')
-          .map(({ role, content }) => ({ role: role === 'assistant' ? 'model' : 'user', parts: [{ text: content }] }))
-      : [{ role: 'user', parts: image ? [image as Part, prompt] : [prompt] }],
+    contents: said.contents,
     // The API refuses an empty instruction.
     ...(instructions.length > 0 && { systemInstruction: { role: 'user', parts: instructions } }),
     safetySettings,
     tools,
-    generationConfig,
+    ...toTools(given),
+    generationConfig: { ...generationConfig, ...toForm(given['response_format'] as ResponseFormat | undefined) },
   }
 }
 
@@ -120,9 +123,11 @@ const outcomeOf = (answer: GenerateContentResponse, wanted: Wanted, files: Large
   const media = wanted === 'media' ? parts.flatMap(part => mediaOf(part, files)) : []
   // Thoughts about a picture are worth reading. Thoughts about an answer are not part of it.
   const text = parts.map(part => (wanted === 'text' && part.thought ? '' : textOf(part))).join('')
-  const isEmpty = wanted === 'media' ? media.length === 0 : text === ''
+  const calls = wanted === 'text' ? completeCalls(parts.flatMap(callOf)) : {}
+  const isEmpty = wanted === 'media' ? media.length === 0 : text === '' && !calls.toolCalls
   const isCut = text !== '' && isAtLimit(candidate)
-  if (!isEmpty) return { kind: 'done', media, ...(text && { text }), ...(isCut && { finish: 'length' }), work }
+  if (!isEmpty)
+    return { kind: 'done', media, ...(text && { text }), ...calls, ...(isCut && { finish: 'length' }), work }
   return { kind: 'failed', code: 'provider_error', message: emptyMessage(wanted, candidate), work }
 }
 
@@ -132,6 +137,12 @@ const emptyMessage = (wanted: Wanted, candidate: Candidate | undefined): string 
 }
 
 const isAtLimit = (candidate: Candidate | undefined): boolean => String(candidate?.finishReason) === 'MAX_TOKENS'
+
+/** Older models give their calls no IDs. */
+const callOf = ({ functionCall: call }: Part): ToolCall[] =>
+  typeof call?.name === 'string'
+    ? [toolCall(call.id || `call_${randomUUID()}`, call.name, JSON.stringify(call.args ?? {}))]
+    : []
 
 const textOf = ({ text }: Part) => (typeof text === 'string' ? text : '')
 

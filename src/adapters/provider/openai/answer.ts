@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type OpenAI from 'openai'
+import type { ToolCall } from '../../../../schemas/conversation.ts'
 import type { Done, Failed, Work } from '../../../ports/provider.ts'
 import { isFile } from '../large-files.ts'
+import { completeCalls, toolCall } from '../tool-calls.ts'
 import { TOO_SHORT } from '../upstream-call.ts'
 import { headersOf, type Operation, requestJson, urlOf } from './api.ts'
 import { chatReader } from './chat-stream.ts'
@@ -84,8 +87,21 @@ const outcomeOf = (answer: OpenAI.ChatCompletion): Done | Failed => {
   const { message, finish_reason: reason } = choices?.[0] ?? ({} as Partial<OpenAI.ChatCompletion.Choice>)
   if (reason === 'content_filter' || message?.refusal)
     return failed('content_rejected', 'The content policy of the provider forbids this.', work)
-  const text: unknown = message?.content
-  if (typeof text === 'string' && text !== '')
-    return { kind: 'done', media: [], text, ...(reason === 'length' && { finish: reason }), ...work }
+  const text = typeof message?.content === 'string' ? message.content : ''
+  const calls = completeCalls(callsIn(message?.tool_calls))
+  if (text !== '' || calls.toolCalls)
+    return {
+      ...{ kind: 'done', media: [], ...(text !== '' && { text }), ...calls },
+      ...(reason === 'length' && { finish: reason }),
+      ...work,
+    }
   return failed('provider_error', reason === 'length' ? TOO_SHORT : 'The provider returned no text.', work)
 }
+
+/** Some servers send no ID. */
+const callsIn = (calls: unknown): ToolCall[] =>
+  (Array.isArray(calls) ? calls : []).flatMap((call: Partial<OpenAI.ChatCompletionMessageFunctionToolCall> | null) => {
+    const { name, arguments: given } = call?.function ?? {}
+    if (typeof name !== 'string') return []
+    return toolCall(call?.id || `call_${randomUUID()}`, name, typeof given === 'string' && given ? given : '{}')
+  })

@@ -13,7 +13,7 @@ interface Chunk {
 
 interface Choice {
   index?: unknown
-  delta?: { content?: unknown; refusal?: unknown } | null
+  delta?: { content?: unknown; refusal?: unknown; tool_calls?: unknown } | null
   finish_reason?: unknown
 }
 
@@ -22,7 +22,7 @@ interface Choice {
  * of its own, and some beside each piece, where it grows.
  */
 export const chatReader = (): AnswerReader<OpenAI.ChatCompletion> => {
-  const message = { content: '', refusal: '' }
+  const message = { content: '', refusal: '', tool_calls: [] as Call[] }
   const choice: { message: typeof message; finish_reason?: unknown } = { message }
   const answer: Record<string, unknown> = { choices: [choice] }
   const take = (event: unknown): Arrival => {
@@ -33,7 +33,8 @@ export const chatReader = (): AnswerReader<OpenAI.ChatCompletion> => {
     if (typeof model === 'string' && model !== '') answer['model'] = model
     if (Object.keys(objectOr(usage)).length > 0) answer['usage'] = usage
     const { delta, finish_reason: reason } = firstOf(choices)
-    const { content, refusal } = objectOr(delta) as NonNullable<Choice['delta']>
+    const { content, refusal, tool_calls: calls } = objectOr(delta) as NonNullable<Choice['delta']>
+    for (const call of Array.isArray(calls) ? calls : []) addTo(message.tool_calls, objectOr(call))
     const text = typeof content === 'string' ? content : ''
     message.content += text
     if (typeof refusal === 'string') message.refusal += refusal
@@ -42,6 +43,24 @@ export const chatReader = (): AnswerReader<OpenAI.ChatCompletion> => {
     return { text, end: 'whole' }
   }
   return { answer: answer as unknown as OpenAI.ChatCompletion, take }
+}
+
+interface Call {
+  index?: unknown
+  id?: unknown
+  function: { name: string; arguments: string }
+}
+
+/** The first piece of a call has its ID and name, and each piece a part of its arguments. */
+const addTo = (calls: Call[], { index, id, function: piece }: Partial<Call>) => {
+  const { name, arguments: given } = objectOr(piece) as Partial<Call['function']>
+  let call = calls.findLast(each => (index === undefined ? !id || each.id === id : each.index === index))
+  if (!call) {
+    call = { index, id, function: { name: '', arguments: '' } }
+    calls.push(call)
+  }
+  if (typeof name === 'string') call.function.name ||= name
+  if (typeof given === 'string') call.function.arguments += given
 }
 
 const objectOr = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})

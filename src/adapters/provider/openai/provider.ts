@@ -1,9 +1,10 @@
 import type OpenAI from 'openai'
+import type { InputMedia } from '../../../ports/input-media.ts'
 import type { Provider } from '../../../ports/provider.ts'
 import { checkFailure } from '../check-failure.ts'
 import { toUpload } from '../form.ts'
 import { LargeFiles } from '../large-files.ts'
-import { assertKey, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
+import { assertKey, toDataUrl, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
 import { answerChat, speak } from './answer.ts'
 import { type Operation, openCall, requestJson } from './api.ts'
 import { failures } from './failures.ts'
@@ -28,9 +29,11 @@ export const createOpenAiProvider = (dependencies: VendorDependencies): Provider
       const operation = operations[name]
       if (!operation) throw new Error(`the adapter of OpenAI has no operation ${name}`)
       const files = new LargeFiles(job.openFile, operation === speak ? undefined : IMAGE_PLACE)
+      const toImagePart = ({ mimeType, bytes }: InputMedia) => ({ url: toDataUrl(mimeType, files.toBase64(bytes)) })
       const api = { ...openCall(dependencies, signal, files), ...(job.onText && { onText: job.onText }) }
       try {
-        return await withFile(job, useInputMedia, signal, toUpload, parameters =>
+        const toVendor = operation === answerChat ? toImagePart : toUpload
+        return await withFile(job, useInputMedia, signal, toVendor, parameters =>
           operation(api, { ...parameters, model }),
         )
       } catch (error) {

@@ -1,11 +1,11 @@
-import { fileParameters } from '../../../domain/catalog/inputs.ts'
+import { filesIn } from '../../../domain/catalog/inputs.ts'
 import { countTokens } from '../../../domain/catalog/tokens.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type InputFile, type InputMedia, InputMediaError, type UseInputMedia } from '../../../ports/input-media.ts'
 import type { Done, Failed, ProviderOutcome } from '../../../ports/provider.ts'
-import { answer, thoughts } from '../../../studio/answer.ts'
+import { answer, requiredCall, thoughts } from '../../../studio/answer.ts'
 import { Overrun, type Studio } from '../../../studio/studio.ts'
-import { isUnusable, type Made, textIn, type Unusable, type Work } from '../../../studio/work.ts'
+import { isUnusable, type Made, type Unusable, type Work } from '../../../studio/work.ts'
 import { delay } from '../../../time/timers.ts'
 import { isLong, orderFor, type SandboxJob } from './order.ts'
 
@@ -64,19 +64,25 @@ const PIECE_MS = 30
 /** Answers in text, a few words at a time if somebody wants them as they arrive. */
 async function writeAnswer(
   clock: Clock,
-  { input, onText }: SandboxJob,
+  { runId, input, onText }: SandboxJob,
   seed: number,
   signal: AbortSignal,
 ): Promise<Done> {
+  const call = requiredCall(input, runId)
+  if (call) return { kind: 'done', media: [], toolCalls: [call], work: { units: unitsOf(input, '', [call]) } }
   const { text, isCut } = answer(input, seed)
   for (const piece of onText ? piecesOf(text, WORDS_PER_PIECE) : []) {
     await delay(clock, PIECE_MS, signal)
     signal.throwIfAborted()
     onText?.(piece)
   }
-  const { input: input_tokens, output: output_tokens } = countTokens(input, text)
-  const work = { units: { input_tokens, output_tokens } }
+  const work = { units: unitsOf(input, text) }
   return { kind: 'done', media: [], text, ...(isCut && { finish: 'length' }), work }
+}
+
+function unitsOf(...answered: Parameters<typeof countTokens>): Record<string, number> {
+  const { input, output } = countTokens(...answered)
+  return { input_tokens: input, output_tokens: output }
 }
 
 /** The pieces of a text, with so many words each. */
@@ -87,10 +93,7 @@ export const piecesOf = (text: string, words: number): string[] => {
 
 /** The files of an input. The film starts with the first one. */
 const filesOf = (input: SandboxJob['input']): InputFile[] =>
-  fileParameters.flatMap(parameter => {
-    const url = textIn(input, parameter)
-    return url === '' ? [] : [{ url, parameter }]
-  })
+  filesIn(input).map(({ url, place }) => ({ url, parameter: place }))
 
 const invalidInput = (message: string): Failed => ({ kind: 'failed', code: 'invalid_input', message })
 

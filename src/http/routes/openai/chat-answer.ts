@@ -4,7 +4,7 @@ import type { RunRow } from '../../../../schemas/views.ts'
 import { type CompletedRun, costOf, createdOf } from './run-to-end.ts'
 
 /** The answer to a chat. */
-export const chatCompletion = (row: CompletedRun, content: string): ChatCompletion => ({
+export const chatCompletion = (row: CompletedRun): ChatCompletion => ({
   id: row.runId,
   object: 'chat.completion',
   created: createdOf(row),
@@ -12,7 +12,10 @@ export const chatCompletion = (row: CompletedRun, content: string): ChatCompleti
   choices: [
     {
       index: 0,
-      message: { role: 'assistant', content, refusal: null },
+      message: {
+        ...{ role: 'assistant', content: row.output.text ?? null, refusal: null },
+        ...(row.output.toolCalls && { tool_calls: row.output.toolCalls }),
+      },
       finish_reason: finishReason(row),
       logprobs: null,
     },
@@ -21,8 +24,10 @@ export const chatCompletion = (row: CompletedRun, content: string): ChatCompleti
 })
 
 /** OpenAI's clients know no cancelled answers. */
-export const finishReason = ({ finishReason }: Pick<RunRow, 'finishReason'>): 'stop' | 'length' =>
-  finishReason === undefined ? 'stop' : 'length'
+export const finishReason = ({ finishReason, output }: RunRow): 'stop' | 'length' | 'tool_calls' => {
+  if (finishReason !== undefined) return 'length'
+  return output?.toolCalls ? 'tool_calls' : 'stop'
+}
 
 /** Models whose price does not depend on tokens count none. */
 export const chatUsage = ({ input, cached_input, output, thinking }: TokenUsage = NO_TOKENS) => ({

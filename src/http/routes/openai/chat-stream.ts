@@ -21,14 +21,20 @@ export const chatFrames = ({ row }: StreamedRun, includesUsage: boolean): TextFr
   ]
   const end = (ended: RunRow): string => {
     if (ended.status !== 'completed') return frame({ error: errorOf(ended) })
-    const last = chunk(choice({}, finishReason(ended)))
-    return last + (includesUsage ? chunk([], { ...chatUsage(ended.usage), ...costOf(ended) }) : '') + DONE
+    const calls = ended.output?.toolCalls?.map((call, index) => ({ index, ...call }))
+    const called = calls ? chunk(choice(begun({ tool_calls: calls }))) : ''
+    return (
+      called +
+      chunk(choice({}, finishReason(ended))) +
+      (includesUsage ? chunk([], { ...chatUsage(ended.usage), ...costOf(ended) }) : '') +
+      DONE
+    )
   }
   let isFirst = true
-  const piece = (content: string): string => {
-    const delta = isFirst ? { role: 'assistant', content, refusal: null } : { content }
+  const begun = (delta: object): object => {
+    const first = isFirst ? { role: 'assistant', content: null, refusal: null } : {}
     isFirst = false
-    return chunk(choice(delta))
+    return { ...first, ...delta }
   }
-  return { piece, end }
+  return { piece: content => chunk(choice(begun({ content }))), end }
 }

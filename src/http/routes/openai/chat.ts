@@ -44,13 +44,14 @@ export const chat = route({
       return streamToEnd(ctx, dependencies, 'createChatCompletion', request, run => chatFrames(run, includesUsage))
     }
     const row = await runToEnd(ctx, dependencies, 'createChatCompletion', request)
-    ctx.body = chatCompletion(row, answerIn(ctx, row))
+    expectNoFile(ctx, row)
+    ctx.body = chatCompletion(row)
   },
 })
 
-/** The text of the answer, which the limits of models keep short enough for a field. */
-const answerIn = (ctx: Context, { output, runId }: CompletedRun): string => {
-  if (output.text !== undefined) return output.text
+/** The limits of models keep an answer short enough for a field. */
+const expectNoFile = (ctx: Context, { output, runId }: CompletedRun) => {
+  if (output.artifacts.length === 0) return
   refuseRetries(ctx)
   throw new ApiError('internal_error', `The answer has become a file. GET /v1/runs/${runId} shows its URL.`)
 }
