@@ -30,7 +30,7 @@ export const ParameterRule = Closed({
   minLength: Type.Optional(Type.Integer({ minimum: 1 })),
   maxLength: Type.Optional(Type.Integer({ minimum: 1 })),
   maximum: Type.Optional(Type.Number()),
-  /** The form of the sent value. `files` is a list of one file, and `messages` a conversation whose images are files. */
+  /** The form of the sent value. `files` is a list of one file, `messages` a conversation whose images are files. */
   as: Type.Optional(OneOf('string', 'list', 'file', 'files', 'messages')),
 })
 export type ParameterRule = Static<typeof ParameterRule>

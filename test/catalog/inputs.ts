@@ -37,12 +37,24 @@ export const inputsOf = ({ properties, required = [], oneOf = [] }: ParametersSc
   return alternatives.length > 0 ? fc.oneof(...alternatives.map(inputWith)) : inputWith()
 }
 
+/** A schema cannot say all rules of a conversation. */
+const conversations = fc.array(
+  fc.record({ role: fc.constantFrom('user', 'assistant'), content: fc.string({ minLength: 1 }) }),
+  {
+    minLength: 1,
+  },
+)
+
 const valuesOf = (declared: Record<string, unknown>): fc.Arbitrary<unknown> => {
+  if (declared['title'] === 'Messages') return conversations
   if (Array.isArray(declared['enum'])) return fc.constantFrom(...declared['enum'])
-  if (declared['pattern']) return fc.stringMatching(new RegExp(String(declared['pattern'])), { size: 'small' })
+  if (declared['pattern'] && declared['type'] === 'string')
+    return fc.stringMatching(new RegExp(String(declared['pattern'])), { size: 'small' })
   const [minimum, maximum] = [Number(declared['minimum']), Number(declared['maximum'])]
   const step = Number(declared['multipleOf'] ?? 1)
-  switch (declared['type']) {
+  const { type } = declared
+  if (Array.isArray(type)) return fc.oneof(...type.map(each => valuesOf({ ...declared, type: each })))
+  switch (type) {
     case 'boolean':
       return fc.boolean()
     case 'integer':
@@ -54,7 +66,7 @@ const valuesOf = (declared: Record<string, unknown>): fc.Arbitrary<unknown> => {
     case 'array':
       return fc.array(valuesOf(declared['items'] as Record<string, unknown>), { minLength: 1, maxLength: 3 })
     case 'object':
-      return inputsOf(declared as unknown as ParametersSchema)
+      return inputsOf({ properties: {}, ...declared } as unknown as ParametersSchema)
     default:
       throw new Error(`no values are known of ${JSON.stringify(declared)}`)
   }

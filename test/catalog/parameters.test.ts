@@ -5,6 +5,7 @@ import { compileCheck } from '../../src/services/schema-check.ts'
 import { endpoints, filler, type Input, inputsOf } from './inputs.ts'
 
 /** Parameters without a default, because leaving them out has a meaning. */
+const alwaysMayStayUnset = ['seed', 'end_image_url', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format']
 const mayStayUnset = new Map([
   ['nano-banana-2', ['thinking_level']],
   ['pixverse-v5', ['style']],
@@ -38,7 +39,7 @@ t.test('each parameter has bounds', async t => {
         number: ['minimum', 'maximum'],
         array: ['minItems', 'maxItems'],
       }
-      const needed = declared['enum'] || declared['type'] === 'boolean' ? [] : bounds[declared['type'] as 'string']
+      const needed = declared['enum'] ? [] : (bounds[declared['type'] as 'string'] ?? [])
       for (const bound of needed) t.type(declared[bound], 'number', `${id} ${name} ${bound}`)
     }
 })
@@ -47,7 +48,7 @@ t.test('an optional parameter has a default, and its default is valid', async t 
   for (const [family, { id, parametersSchema }] of endpoints)
     for (const [name, declared] of Object.entries(parametersSchema.properties)) {
       const alternatives = parametersSchema.oneOf?.flatMap(({ required }) => required) ?? []
-      const unset = ['seed', 'end_image_url', ...alternatives, ...(mayStayUnset.get(family.id) ?? [])]
+      const unset = [...alwaysMayStayUnset, ...alternatives, ...(mayStayUnset.get(family.id) ?? [])]
       const mayBeUnset = unset.includes(name)
       const hasNone = parametersSchema.required?.includes(name) || mayBeUnset
       t.equal(declared['default'] === undefined, hasNone, `${id} ${name}`)

@@ -8,7 +8,7 @@ import { prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 import { answerLength } from './answer-length.ts'
 import { messages } from './messages.ts'
-import { responseFormat, TOOLS, tools } from './tools.ts'
+import { exampleTool, responseFormat, TOOLS, tools } from './tools.ts'
 
 /**
  * Anthropic's Claude Haiku 4.5, as https://docs.claude.com/en/api/messages describes it. A million tokens
@@ -51,6 +51,9 @@ const family = textFamily({
           system: 'Answer with the list and nothing else.',
           temperature: 0.2,
           top_k: 40,
+          tools: [exampleTool],
+          tool_choice: 'auto',
+          parallel_tool_calls: false,
           max_output_tokens: 1024,
         },
       ],

@@ -8,7 +8,7 @@ import { prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 import { answerLength } from './answer-length.ts'
 import { messages } from './messages.ts'
-import { responseFormat, tools } from './tools.ts'
+import { exampleTool, responseFormat, tools } from './tools.ts'
 
 /**
  * Google's Gemini 3 Flash, as https://ai.google.dev/api/generate-content describes it. A million tokens
@@ -62,6 +62,8 @@ const family = textFamily({
           temperature: 0.7,
           top_p: 0.9,
           seed: 55,
+          tools: [exampleTool],
+          tool_choice: 'auto',
           max_output_tokens: 1024,
         },
       ],

@@ -8,7 +8,7 @@ import { prompt } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 import { answerLength } from './answer-length.ts'
 import { messages } from './messages.ts'
-import { responseFormat, TOOLS, tools } from './tools.ts'
+import { exampleTool, responseFormat, TOOLS, tools } from './tools.ts'
 
 /**
  * OpenAI's GPT-6.1 Terra, as https://developers.openai.com/api/reference/resources/chat describes it. A
@@ -53,6 +53,9 @@ const family = textFamily({
           instructions: 'Answer in British English.',
           reasoning_effort: 'low',
           verbosity: 'low',
+          tools: [exampleTool],
+          tool_choice: 'auto',
+          parallel_tool_calls: false,
           max_output_tokens: 1024,
         },
       ],

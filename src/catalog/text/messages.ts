@@ -26,9 +26,11 @@ const part = {
       properties: {
         url: {
           type: 'string',
-          description: 'An http(s) address, the address of an upload, or a data: URL.',
+          description: 'An http(s) URL, such as that of an upload, or a data: URL.',
           minLength: 1,
           maxLength: MAX_LENGTH,
+          pattern: '^(https?://|data:)',
+          format: 'uri',
         },
       },
       required: ['url'],

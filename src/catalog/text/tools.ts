@@ -30,6 +30,7 @@ export const tools: Record<'tools' | 'tool_choice' | 'parallel_tool_calls', Para
     type: 'array',
     title: 'Tools',
     description: 'The functions that the model may call. Its answer then has tool_calls.',
+    minItems: 0,
     maxItems: MAX_TOOLS,
     items: {
       type: 'object',
@@ -56,6 +57,16 @@ export const tools: Record<'tools' | 'tool_choice' | 'parallel_tool_calls', Para
     type: 'boolean',
     title: 'Parallel tool calls',
     description: 'Whether an answer may have several tool calls.',
+  },
+}
+
+/** A tool for the examples of models. */
+export const exampleTool = {
+  type: 'function',
+  function: {
+    name: 'read_tide',
+    description: 'The height of the tide in a port, in metres.',
+    parameters: { type: 'object', properties: { port: { type: 'string' } }, required: ['port'] },
   },
 }
 

@@ -6,7 +6,7 @@ import { openAiClient } from '../../support/openai-client.ts'
 import { recorded } from '../../support/recorded.ts'
 import { type Customer, openAccount, openKey, startService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
-import { completion, errorBody, KEY, startOpenAi } from '../../support/vendors/openai.ts'
+import { completion, errorBody, KEY, PNG, startOpenAi } from '../../support/vendors/openai.ts'
 import { reply } from '../../support/vendors/vendor-server.ts'
 
 const vendor = await startOpenAi(t)
@@ -62,7 +62,13 @@ t.test('a chat is a run, and its answer has the form of OpenAI', async t => {
     ...{ model: 'gpt-6.1-terra', reasoning_effort: 'low', verbosity: 'low', max_completion_tokens: 100 },
     messages: [
       { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: 'one\ntwo' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'one' },
+          { type: 'text', text: 'two' },
+        ],
+      },
       { role: 'assistant', content: 'yes' },
       { role: 'user', content: 'three' },
     ],
@@ -124,34 +130,51 @@ t.test('a model is named by its ID, an alias, or the ID of an endpoint', async t
   t.equal(model, 'gpt-6-1-terra')
 })
 
+const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG.toString('base64')}` } }
+const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
+
 t.test('what a model lacks is refused with its name and costs nothing', async t => {
   const cases: [parameters: object, param: string, message: RegExp][] = [
     [{ temperature: 0 }, 'temperature', /temperature is unknown; expected one of/],
     [{ stop: ['\n'] }, 'stop', /stop is unknown/],
     [{ n: 2 }, 'n', /unknown/],
-    [{ response_format: { type: 'json_object' } }, 'response_format', /unknown/],
-    [{ tools: [{ type: 'function', function: { name: 'f' } }] }, 'tools', /unknown/],
+    [{ response_format: { type: 'xml' } }, 'response_format.type', /must be one of text, json_object/],
+    [{ tools: [{ type: 'custom', custom: { name: 'f' } }] }, 'tools[0].function', /required/],
+    [{ tools: [{ type: 'function', function: { name: 'a b' } }] }, 'tools[0].function.name', /name of the function/],
+    [{ tool_choice: 'any' }, 'tool_choice', /must match the pattern/],
     [{ max_tokens: 100_000 }, 'max_tokens', /must be at most 32768/],
     [{ max_completion_tokens: 1 }, 'max_completion_tokens', /must be at least 16/],
     [{ max_tokens: 20, max_completion_tokens: 20 }, 'max_tokens', /the same as/],
     [{ reasoning_effort: 'huge' }, 'reasoning_effort', /must be one of none, low/],
     [{ stream_options: { include_usage: true } }, 'stream_options', /needs stream/],
     [{ messages: [] }, 'messages', /at least 1 item/],
-    [{ messages: [{ role: 'tool', content: '1', tool_call_id: '1' }] }, 'messages[0].role', /must be one of system/],
-    [{ messages: [{ role: 'user', content: '' }] }, 'messages[0].content', /at least 1 character/],
-    [{ messages: [{ role: 'assistant', content: null }] }, 'messages[0].content', /must be a text/],
+    [{ messages: [{ role: 'tool', content: '1' }] }, 'messages[0].tool_call_id', /is required/],
+    [{ messages: [{ role: 'user', content: '1', tool_call_id: '1' }] }, 'messages[0].tool_call_id', /the role tool/],
+    [{ messages: [{ role: 'user', content: '1', tool_calls: [call] }] }, 'messages[0].tool_calls', /assistant/],
+    [{ messages: [{ role: 'user', content: '' }] }, 'messages[0].content', /must not be empty/],
+    [{ messages: [{ role: 'assistant', content: null }] }, 'messages[0].content', /is required/],
+    [{ messages: [{ role: 'system', content: [image] }] }, 'messages[0].content[0].type', /must be text/],
+    [{ messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages[0].content[0].text', /required/],
     [{ messages: [{ role: 'user', content: 'a', name: 'Ada' }] }, 'messages[0].name', /not supported/],
     [{ model: 'nano-banana-2' }, 'model', /output_type text, not image/],
     [{ metadata: 'x' }, 'metadata', /object/],
     [{ metadata: { note: 'x'.repeat(20_000) } }, 'metadata', /larger than 16384 bytes/],
     [{ messages: Array(2).fill({ role: 'user', content: 'x'.repeat(150_000) }) }, 'messages', /larger than 262144/],
   ]
-  for (const part of [{ type: 'image_url', image_url: { url: 'x' } }, { type: 'input_audio' }, { type: 'file' }]) {
+  const parts: [part: object, param: string, message: RegExp][] = [
+    [{ type: 'input_audio' }, '', /text or image_url/],
+    [{ type: 'file' }, '', /text or image_url/],
+    [{ type: 'image_url', image_url: { url: 'x' } }, '.image_url.url', /http/],
+    [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } }, '.image_url.url', /public host/],
+    [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }, '.image_url.url', /not accepted/],
+    [{ type: 'image_url', image_url: { ...image.image_url, detail: 'low' } }, '.image_url.detail', /must be auto/],
+  ]
+  for (const [part, place, message] of parts) {
     const content = [{ type: 'text', text: 'what is this?' }, part]
     cases.push([
       { messages: [hello.messages[0], { role: 'user', content }] },
-      'messages[1].content[1]',
-      /no other type/,
+      `messages[1].content[1]${place}`,
+      message,
     ])
   }
   for (const [parameters, param, message] of cases) {

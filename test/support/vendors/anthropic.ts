@@ -5,6 +5,16 @@ import { type Handler, reply, startVendorServer, type VendorServer } from './ven
 /** https://platform.claude.com/docs/en/api/overview: keys begin like this. */
 export const anthropicKey = 'sk-ant-api03-secret'
 
+/** https://platform.claude.com/docs/en/agents-and-tools/tool-use */
+const toolBlocks = {
+  tool_use: {
+    id: { type: 'string', pattern: '^[a-zA-Z0-9_-]+$' },
+    name: { type: 'string' },
+    input: { type: 'object' },
+  },
+  tool_result: { tool_use_id: { type: 'string', pattern: '^[a-zA-Z0-9_-]+$' }, content: { type: 'string' } },
+}
+
 /**
  * A request for a message, as far as Tollgate sends one: https://platform.claude.com/docs/en/api/messages, and the
  * client's MessageCreateParams.
@@ -24,7 +34,11 @@ const request = {
           content: {
             anyOf: [
               { type: 'string', minLength: 1 },
-              { type: 'array', minItems: 1, items: { anyOf: [block('text'), block('image')] } },
+              {
+                type: 'array',
+                minItems: 1,
+                items: { anyOf: [block('text'), block('image'), block('tool_use'), block('tool_result')] },
+              },
             ],
           },
         },
@@ -36,13 +50,57 @@ const request = {
     stop_sequences: { type: 'array', items: { type: 'string' } },
     stream: { type: 'boolean' },
     thinking: { type: 'object', properties: { type: { enum: ['enabled', 'disabled', 'adaptive'] } } },
-    output_config: { type: 'object' },
+    tools: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', pattern: '^[a-zA-Z0-9_-]{1,128}$' },
+          description: { type: 'string' },
+          input_schema: { type: 'object', properties: { type: { const: 'object' } }, required: ['type'] },
+          strict: { type: 'boolean' },
+        },
+        required: ['name', 'input_schema'],
+        additionalProperties: false,
+      },
+    },
+    tool_choice: {
+      type: 'object',
+      properties: {
+        type: { enum: ['auto', 'any', 'tool', 'none'] },
+        name: { type: 'string' },
+        disable_parallel_tool_use: { type: 'boolean' },
+      },
+      required: ['type'],
+      additionalProperties: false,
+    },
+    output_config: {
+      type: 'object',
+      properties: {
+        format: {
+          type: 'object',
+          properties: { type: { const: 'json_schema' }, schema: { type: 'object' } },
+          required: ['type', 'schema'],
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    },
   },
   required: ['model', 'max_tokens', 'messages'],
   additionalProperties: false,
 }
 
-function block(type: 'text' | 'image') {
+function block(type: 'text' | 'image' | keyof typeof toolBlocks) {
+  if (type === 'tool_use' || type === 'tool_result') {
+    const properties = toolBlocks[type]
+    return {
+      type: 'object',
+      properties: { type: { const: type }, ...properties },
+      required: ['type', ...Object.keys(properties)],
+      additionalProperties: false,
+    }
+  }
   const source = {
     type: 'object',
     properties: {

@@ -8,10 +8,23 @@ const closed = (properties: Record<string, unknown>, required: string[] = []) =>
 })
 const text = { type: 'string', minLength: 1 }
 const blob = closed({ mimeType: text, data: text }, ['mimeType', 'data'])
+const name = { type: 'string', pattern: '^[a-zA-Z0-9_-]{1,64}$' }
+const call = closed(
+  { functionCall: closed({ id: text, name, args: { type: 'object' } }, ['name']), thoughtSignature: text },
+  ['functionCall'],
+)
+const result = closed(
+  { functionResponse: closed({ id: text, name, response: { type: 'object' } }, ['name', 'response']) },
+  ['functionResponse'],
+)
 const content = closed(
   {
     role: { enum: ['user', 'model'] },
-    parts: { type: 'array', minItems: 1, items: { anyOf: [closed({ text }, ['text']), closed({ inlineData: blob })] } },
+    parts: {
+      type: 'array',
+      minItems: 1,
+      items: { anyOf: [closed({ text }, ['text']), closed({ inlineData: blob }), call, result] },
+    },
   },
   ['parts'],
 )
@@ -28,13 +41,30 @@ const generateContent = closed(
         threshold: { enum: ['BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE', 'BLOCK_ONLY_HIGH', 'BLOCK_NONE', 'OFF'] },
       }),
     },
-    tools: { type: 'array', items: closed({ googleSearch: closed({}) }) },
+    tools: {
+      type: 'array',
+      items: closed({
+        googleSearch: closed({}),
+        functionDeclarations: {
+          type: 'array',
+          items: closed({ name, description: text, parametersJsonSchema: { type: 'object' } }, ['name']),
+        },
+      }),
+    },
+    toolConfig: closed({
+      functionCallingConfig: closed({
+        mode: { enum: ['AUTO', 'ANY', 'NONE'] },
+        allowedFunctionNames: { type: 'array', items: name },
+      }),
+    }),
     generationConfig: closed({
       temperature: { type: 'number', minimum: 0, maximum: 2 },
       topP: { type: 'number' },
       topK: { type: 'integer' },
       seed: { type: 'integer' },
       maxOutputTokens: { type: 'integer', minimum: 1 },
+      responseMimeType: { const: 'application/json' },
+      responseJsonSchema: { type: 'object' },
       responseModalities: { type: 'array', items: { enum: ['TEXT', 'IMAGE', 'AUDIO'] } },
       thinkingConfig: closed({
         includeThoughts: { type: 'boolean' },

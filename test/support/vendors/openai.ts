@@ -136,6 +136,17 @@ const image = {
 }
 const upload = exactly({ name: text, type: Type.String({ pattern: '^image/(png|jpeg|webp)$' }), bytes: Type.Any() })
 
+const name = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' })
+const textPart = exactly({ type: oneOf('text'), text })
+const imagePart = exactly({
+  type: oneOf('image_url'),
+  image_url: exactly({ url: Type.String({ pattern: '^(https?://|data:image/)' }) }),
+})
+const toolCall = exactly({
+  ...{ id: text, type: oneOf('function') },
+  function: exactly({ name, arguments: Type.String() }),
+})
+
 /** The requests as `openai`'s types declare them; forms hold text only. */
 const schemas: Record<string, TSchema> = {
   'POST /v1/images/generations': exactly({
@@ -157,7 +168,44 @@ const schemas: Record<string, TSchema> = {
   }),
   'POST /v1/chat/completions': exactly({
     model: text,
-    messages: Type.Array(exactly({ role: oneOf('system', 'user', 'assistant'), content: text }), { minItems: 1 }),
+    messages: Type.Array(
+      Type.Union([
+        exactly({ role: oneOf('system'), content: Type.Union([text, Type.Array(textPart)]) }),
+        exactly({ role: oneOf('user'), content: Type.Union([text, Type.Array(Type.Union([textPart, imagePart]))]) }),
+        exactly({ role: oneOf('assistant'), content: maybe(text), tool_calls: maybe(Type.Array(toolCall)) }),
+        exactly({ role: oneOf('tool'), content: Type.String(), tool_call_id: text }),
+      ]),
+      { minItems: 1 },
+    ),
+    tools: maybe(
+      Type.Array(
+        exactly({
+          type: oneOf('function'),
+          function: exactly({
+            name,
+            description: maybe(text),
+            parameters: maybe(Type.Object({})),
+            strict: maybe(Type.Boolean()),
+          }),
+        }),
+      ),
+    ),
+    tool_choice: maybe(
+      Type.Union([
+        oneOf('auto', 'none', 'required'),
+        exactly({ type: oneOf('function'), function: exactly({ name }) }),
+      ]),
+    ),
+    parallel_tool_calls: maybe(Type.Boolean()),
+    response_format: maybe(
+      Type.Union([
+        exactly({ type: oneOf('text', 'json_object') }),
+        exactly({
+          type: oneOf('json_schema'),
+          json_schema: exactly({ name, schema: Type.Object({}), strict: maybe(Type.Boolean()) }),
+        }),
+      ]),
+    ),
     max_completion_tokens: maybe(Type.Integer({ minimum: 1 })),
     max_tokens: maybe(Type.Integer({ minimum: 1 })),
     reasoning_effort: maybe(oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),

@@ -38,8 +38,8 @@ const FORBIDDEN =
 
 /**
  * https://ai.google.dev/api/generate-content: `contents`, which may be a text preceded by an `image`, and `config`, as
- * in the vendor's client. Conversation, tools and form of the answer are those of a run. `count` is not part of the API:
- * it makes this many paid calls at once.
+ * in the vendor's client. Conversation, tools and form of the answer are those of a run. `count` is not part of the
+ * API: it makes this many paid calls at once.
  */
 export const generateContent = async (
   dependencies: VendorDependencies,
@@ -157,11 +157,13 @@ const mediaOf = ({ inlineData, thought }: Part, files: LargeFiles): Media[] => {
 const searchesOf = (candidate: Candidate | undefined) => listOf(candidate?.groundingMetadata?.webSearchQueries).length
 
 const together = (outcomes: Done[]): Done => {
+  const toolCalls = outcomes.flatMap(outcome => outcome.toolCalls ?? [])
   const text = outcomes.flatMap(outcome => outcome.text ?? []).join('\n\n')
   return {
     kind: 'done',
     media: outcomes.flatMap(({ media }) => media),
     ...(text && { text }),
+    ...(toolCalls.length > 0 && { toolCalls }),
     ...(outcomes.some(({ finish }) => finish === 'length') && { finish: 'length' }),
     work: sumOf(outcomes.flatMap(({ work }) => work ?? [])),
   }

@@ -110,9 +110,27 @@ t.test('parameters', async t => {
       '2026-10-21',
     ],
     [
-      'messages are sent as they are',
-      { prompt: undefined, messages: [{ role: 'user', content: 'Hello' }] },
-      { messages: [{ role: 'user', content: 'Hello' }] },
+      'messages of one speaker in a row are one message, and instructions stand beside them',
+      {
+        prompt: undefined,
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Hello' },
+          { role: 'user', content: [{ type: 'text', text: 'Who are you?' }] },
+        ],
+      },
+      {
+        system: 'Be brief.',
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Hello' },
+              { type: 'text', text: 'Who are you?' },
+            ],
+          },
+        ],
+      },
       '2026-10-21',
     ],
   ]
