@@ -179,6 +179,9 @@ export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_INPUT_BYTES = 256 * 1024
 export const MAX_BODY_BYTES = 1024 * 1024
 
+/** The largest body with a conversation: agents send hundreds of kilobytes, and pictures. Vendors accept no more. */
+export const MAX_LONG_BODY_BYTES = 32 * 1024 * 1024
+
 /** The largest callback of a provider, which may repeat an input with a file of 256 KB in Base64. */
 export const MAX_CALLBACK_BYTES = 1024 * 1024
 export const MAX_MCP_BYTES = 320 * 1024
@@ -203,6 +206,10 @@ export const MAX_STREAMS = 256
 export const MAX_JSON_DEPTH = 32
 export const MAX_JSON_VALUES = 10_000
 export const MAX_JSON_NAMES = 2_000
+
+/** The same for a body with a conversation, of whose messages each has a few. */
+export const MAX_LONG_JSON_VALUES = 100_000
+export const MAX_LONG_JSON_NAMES = 25_000
 
 /** The number of an attempt to deliver a message, from 1. */
 export const Attempt = Type.Integer({ minimum: 1 })

@@ -26,6 +26,7 @@ const types = new Map([
   ['wav', 'audio/wav'],
   ['ogg', 'audio/ogg'],
   ['txt', 'text/plain'],
+  ['json', 'application/json'],
 ])
 
 // Of several extensions the last one is used.

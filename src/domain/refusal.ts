@@ -198,6 +198,8 @@ export interface RunRefusals {
   input_invalid: { endpoint: string; faults: Fault[] }
   input_file_refused: { parameter: FilePlace; reason: FileRefusal }
   /** `path` is a JSON Pointer to the part of the request. */
+  /** The account's runs in progress have long inputs, of as many bytes as the service keeps in memory. */
+  long_inputs_at_limit: { limitBytes: number }
   part_too_large: { path: string; limitBytes: number }
   /** `parameter` holds a URL whose host is literally not public. */
   address_not_public: { parameter: UrlParameter | FilePlace }

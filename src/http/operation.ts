@@ -25,6 +25,8 @@ export interface Operation {
   /** Request headers, besides the headers that every request may have. */
   headers?: Record<string, TSchema>
   json?: TSchema
+  /** Whether the JSON body may hold a long conversation. */
+  isLong?: true
   examples?: Examples
   /** The body by content type, if it is not JSON. */
   content?: Record<string, TSchema>

@@ -1,10 +1,12 @@
 import type Router from '@koa/router'
 import compose from 'koa-compose'
 import type { Static, TObject, TSchema } from 'typebox'
-import { MAX_BODY_BYTES } from '../../schemas/primitives.ts'
+import { MAX_BODY_BYTES, MAX_LONG_BODY_BYTES } from '../../schemas/primitives.ts'
 import { readerOf } from '../transports/validate.ts'
+import { longJson } from './bodies/bounded-json.ts'
 import type { Context, Middleware, RequestState } from './context.ts'
 import type { RouteDependencies } from './dependencies.ts'
+import { unreadBody } from './middleware/arriving-bodies.ts'
 import { jsonBody } from './middleware/json-body.ts'
 import { type Auth, type Operation, queryShapeOf } from './operation.ts'
 import { queryReaderOf } from './query.ts'
@@ -37,7 +39,11 @@ export const route = <
     >,
 ) => of as Route<Dependencies>
 
+/** The largest body at 2 Mbit/s. */
+const LONG_ARRIVAL_MS = 130_000
+
 const readBody = jsonBody(MAX_BODY_BYTES)
+const readLongBody = jsonBody(MAX_LONG_BODY_BYTES, { arrivalMs: LONG_ARRIVAL_MS, limits: longJson })
 
 /** Registers routes on a router. Throws if `authenticated` lacks the steps that check the credentials of a route. */
 export const serveRoutes = <Dependencies>(
@@ -47,13 +53,17 @@ export const serveRoutes = <Dependencies>(
   authenticated: Partial<Record<Auth, Middleware[]>> = { none: [] },
 ) => {
   for (const of of routes) {
-    const { auth, method, path, json } = of
+    const { auth, method, path, json, isLong } = of
     const query = queryShapeOf(of)
     const readQuery = query && queryReaderOf(query)
     const readJson = json && readerOf(json, 'body')
     const credentials = authenticated[auth]
     if (!credentials) throw new Error(`no steps check the credentials of ${method} ${path}`)
-    const steps = [...(of.before?.(dependencies) ?? []), ...credentials, ...(json ? [readBody] : [])]
+    const steps = [
+      ...(of.before?.(dependencies) ?? []),
+      ...credentials,
+      ...(json ? [unreadBody, isLong ? readLongBody : readBody] : []),
+    ]
     const serve = (ctx: Context) => {
       const input = { params: ctx['params'], query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
       return of.serve(ctx, dependencies, input as never)

@@ -1,4 +1,4 @@
-import type { RunOutput, UploadGranted } from '../../schemas/account-events.ts'
+import type { Artifact, RunOutput, UploadGranted } from '../../schemas/account-events.ts'
 import type { Balance } from '../../schemas/api/balance.ts'
 import type { LedgerLine } from '../../schemas/api/ledger.ts'
 import type { ModelEndpoint, ModelFamily, Pricing } from '../../schemas/api/model.ts'
@@ -59,7 +59,7 @@ export class Presenter {
       created_at: row.createdAt,
       ...(startedAt !== undefined && { started_at: startedAt }),
       ...(completedAt !== undefined && { completed_at: completedAt }),
-      ...(input && { input }),
+      ...(input && { input: this.#input(input, row) }),
       credits_charged: fromMicros(row.chargedMicros),
       ...(row.liveMicros !== undefined && { live_credits: fromMicros(row.liveMicros) }),
       ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),
@@ -166,6 +166,17 @@ export class Presenter {
     }
   }
 
+  /** A long parameter is a file. */
+  #input(input: Record<string, unknown>, { outputDeletedAt }: RunRow): Record<string, unknown> {
+    const shown = (value: unknown): unknown => {
+      if (!isStored(value)) return value
+      const { objectKey, sizeBytes, sha256 } = value
+      const url = outputDeletedAt === undefined ? { url: this.#addresses.urlOf(objectKey) } : {}
+      return { ...url, size_bytes: sizeBytes, sha256 }
+    }
+    return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(value)]))
+  }
+
   #output({ artifacts, text, toolCalls, willDeleteAt }: RunOutput, row: RunRow): NonNullable<Run['output']> {
     const { provider, model, outputDeletedAt } = row
     const maker = { ...(provider !== undefined && { provider }), model }
@@ -246,3 +257,7 @@ interface PresentedEndpoint {
   minMicros: number
   maxMicros: number
 }
+
+/** No model has a parameter of this form. */
+const isStored = (value: unknown): value is Artifact =>
+  typeof value === 'object' && value !== null && 'objectKey' in value && 'sha256' in value

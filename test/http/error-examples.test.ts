@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ErrorCode } from '../../schemas/api/error.ts'
 import type { Run, RunList } from '../../schemas/api/run.ts'
-import { MAX_BODY_BYTES, MAX_LIVE_UPLOADS } from '../../schemas/primitives.ts'
+import { MAX_LONG_BODY_BYTES, MAX_LIVE_UPLOADS } from '../../schemas/primitives.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import { picture, type Reply } from '../support/client.ts'
@@ -77,7 +77,7 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
     const { body } = await customer.run(text)
     return customer.send(`/v1/ledger/proof?run=${body.run_id}`)
   },
-  payload_too_large: () => customer.run({ ...picture, metadata: { note: 'x'.repeat(MAX_BODY_BYTES) } }),
+  payload_too_large: () => customer.run({ ...picture, metadata: { note: 'x'.repeat(MAX_LONG_BODY_BYTES) } }),
   idempotency_mismatch: async () => {
     const headers = { 'Idempotency-Key': 'the-same-key' }
     await customer.run(text, headers)

@@ -8,8 +8,9 @@ import {
   MAX_BODY_BYTES,
   MAX_INPUT_BYTES,
   MAX_JSON_DEPTH,
-  MAX_JSON_NAMES,
-  MAX_JSON_VALUES,
+  MAX_LONG_BODY_BYTES,
+  MAX_LONG_JSON_NAMES,
+  MAX_LONG_JSON_VALUES,
   MAX_METADATA_BYTES,
 } from '../../schemas/primitives.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
@@ -93,10 +94,10 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
   'too many values': [
     'invalid_request',
     [''],
-    () => post(withInput({ ...picture.input, x: Array(MAX_JSON_VALUES).fill(0) })),
+    () => post(withInput({ ...picture.input, x: Array(MAX_LONG_JSON_VALUES).fill(0) })),
   ],
-  'too many names': ['invalid_request', [''], () => post(withInput(names(MAX_JSON_NAMES)))],
-  'one byte too many': ['payload_too_large', undefined, () => post(ofSize(MAX_BODY_BYTES + 1))],
+  'too many names': ['invalid_request', [''], () => post(withInput(names(MAX_LONG_JSON_NAMES)))],
+  'one byte too many': ['payload_too_large', undefined, () => post(ofSize(MAX_LONG_BODY_BYTES + 1))],
   'one byte too many after decompression': [
     'payload_too_large',
     undefined,

@@ -126,7 +126,7 @@ t.test('many accounts share what all may be sending', async t => {
 })
 
 t.test('a body that does not arrive in full is given up', async t => {
-  const app = new Koa<RequestState>().use(errors(createLogger('silent'))).use(jsonBody(100, 20))
+  const app = new Koa<RequestState>().use(errors(createLogger('silent'))).use(jsonBody(100, { arrivalMs: 20 }))
   const server = app.listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')

@@ -50,6 +50,7 @@ const samples: Refusals = {
   kind_not_offered: { model: 'lumen', kinds: ['t2i', 'i2i'] },
   input_invalid: { endpoint: 'lumen-t2i', faults: [{ path: '/seed', message: 'must be at least 0' }] },
   input_file_refused: { parameter: 'image_url', reason: { code: 'upload_not_found' } },
+  long_inputs_at_limit: { limitBytes: 1000 },
   part_too_large: { path: '/input', limitBytes: 1000 },
   address_not_public: { parameter: 'webhook_url' },
   file_url_invalid: { parameter: 'video_url', fault: 'host_invalid' },

@@ -3,9 +3,6 @@ import type { Parameter } from '../parameter-schemas.ts'
 /** More than an agent exchanges before it summarizes. */
 const MAX_MESSAGES = 4_000
 
-/** Vendors accept no longer request. */
-const MAX_LENGTH = 32 * 1024 * 1024
-
 /** More than a model looks at in one message. */
 const MAX_PARTS = 200
 
@@ -19,7 +16,7 @@ const part = {
   type: 'object',
   properties: {
     type: { type: 'string', description: 'What the part holds.', enum: ['text', 'image_url'] },
-    text: { type: 'string', description: 'The text of a part of the type text.', minLength: 1, maxLength: MAX_LENGTH },
+    text: { type: 'string', description: 'The text of a part of the type text.' },
     image_url: {
       type: 'object',
       description: 'The image of a part of the type image_url.',
@@ -27,8 +24,6 @@ const part = {
         url: {
           type: 'string',
           description: 'An http(s) URL, such as that of an upload, or a data: URL.',
-          minLength: 1,
-          maxLength: MAX_LENGTH,
           pattern: '^(https?://|data:)',
           format: 'uri',
         },
@@ -50,7 +45,7 @@ const toolCall = {
       type: 'object',
       properties: {
         name: { type: 'string', description: 'The name of the function.', pattern: FUNCTION_NAME },
-        arguments: { type: 'string', description: 'The arguments as JSON.', maxLength: MAX_LENGTH },
+        arguments: { type: 'string', description: 'The arguments as JSON.' },
       },
       required: ['name', 'arguments'],
       additionalProperties: false,
@@ -74,7 +69,6 @@ export const messages: Parameter = {
       content: {
         type: ['string', 'array'],
         description: 'What was said: a text, or parts, of which those of users may be images.',
-        maxLength: MAX_LENGTH,
         minItems: 1,
         maxItems: MAX_PARTS,
         items: part,

@@ -22,6 +22,7 @@ const faultsOf = ({ role, content, tool_calls, tool_call_id }: Message): Fault[]
 
 const partFaults = (part: ContentPart, role: Message['role']): Fault[] => {
   if (part.type === 'image_url' && role !== 'user') return [{ path: '/type', message: 'must be text in this role' }]
+  if (part.type === 'text' && part.text === '') return [{ path: '/text', message: 'must not be empty' }]
   const other = part.type === 'text' ? 'image_url' : 'text'
   if (!Object.hasOwn(part, part.type)) return [{ path: `/${part.type}`, message: 'is required' }]
   return Object.hasOwn(part, other)

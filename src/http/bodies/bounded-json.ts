@@ -1,7 +1,23 @@
 import { parse } from '@hapi/bourne'
-import { MAX_JSON_DEPTH, MAX_JSON_NAMES, MAX_JSON_VALUES } from '../../../schemas/primitives.ts'
+import {
+  MAX_JSON_DEPTH,
+  MAX_JSON_NAMES,
+  MAX_JSON_VALUES,
+  MAX_LONG_JSON_NAMES,
+  MAX_LONG_JSON_VALUES,
+} from '../../../schemas/primitives.ts'
 import { toPointerPart } from '../../services/schema-check.ts'
 import { ApiError } from '../../transports/api-error.ts'
+
+/** The most values and names of a body. */
+export interface JsonLimits {
+  maxValues: number
+  maxNames: number
+}
+
+const shortJson: JsonLimits = { maxValues: MAX_JSON_VALUES, maxNames: MAX_JSON_NAMES }
+
+export const longJson: JsonLimits = { maxValues: MAX_LONG_JSON_VALUES, maxNames: MAX_LONG_JSON_NAMES }
 
 /** A body that holds no JSON. */
 export class NotJson extends ApiError {
@@ -15,10 +31,10 @@ export class NotJson extends ApiError {
  * number of values and names, the depth, the name `__proto__`, integers that would be rounded, and values without a
  * canonical form, which are infinite numbers and lone surrogates. `at` is the place of the text in a body.
  */
-export const parseBounded = (text: string, at = ''): object => {
+export const parseBounded = (text: string, at = '', { maxValues, maxNames } = shortJson): object => {
   const { values, names, rounded } = scan(text)
-  if (values > MAX_JSON_VALUES) throw tooMany(MAX_JSON_VALUES, 'values')
-  if (names > MAX_JSON_NAMES) throw tooMany(MAX_JSON_NAMES, 'names')
+  if (values > maxValues) throw tooMany(maxValues, 'values')
+  if (names > maxNames) throw tooMany(maxNames, 'names')
   const value = parsed(text)
   if (typeof value !== 'object' || value === null)
     throw invalid('', 'The body must be a JSON object.', 'must be an object')
@@ -50,11 +66,9 @@ const scan = (text: string): { values: number; names: number; rounded?: Span } =
   let values = 1
   let names = 0
   let rounded: Span | undefined
-  let isInString = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code === QUOTE) isInString = !isInString
-    else if (isInString) at += code === BACKSLASH ? 1 : 0
+    if (code === QUOTE) at = endOfString(text, at)
     else if (code === COMMA || code === BRACE || code === BRACKET) values++
     else if (code === COLON) names++
     else if (code >= ZERO && code <= NINE) {
@@ -64,6 +78,19 @@ const scan = (text: string): { values: number; names: number; rounded?: Span } =
     }
   }
   return { values, names, ...(rounded && { rounded }) }
+}
+
+/** The place of the quote that ends a string. Most of a long body is strings, and searching them is fast. */
+const endOfString = (text: string, start: number): number => {
+  let end = text.indexOf('"', start + 1)
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end > 0 ? end : text.length
+}
+
+const isEscaped = (text: string, at: number): boolean => {
+  let before = at
+  while (text.charCodeAt(before - 1) === BACKSLASH) before--
+  return (at - before) % 2 === 1
 }
 
 const endOfNumber = (text: string, start: number): number => {

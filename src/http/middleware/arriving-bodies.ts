@@ -5,6 +5,7 @@ import {
   MAX_ARRIVING_BYTES_IN_ALL,
   MAX_BODY_BYTES,
   MAX_CALLBACK_BYTES,
+  MAX_LONG_BODY_BYTES,
   MAX_PRESIGNED_BYTES,
 } from '../../../schemas/primitives.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
@@ -31,11 +32,13 @@ export const arrivingBodies = (): Middleware => {
   }
 }
 
-/** The most bytes that the body may take. Only a body that is not compressed has the declared length. */
-const sizeOf = (ctx: Context): number => {
-  const declared = ctx.get('Content-Encoding') === '' ? ctx.request.length : undefined
-  return Math.min(declared ?? MAX_BODY_BYTES, MAX_BODY_BYTES)
-}
+/** Only a body that is not compressed has the declared length. Others may have up to MAX_BODY_BYTES. */
+export const hasDeclaredSize = (ctx: Context): boolean =>
+  ctx.get('Content-Encoding') === '' && ctx.request.length !== undefined
+
+/** The most bytes that the body may take. */
+const sizeOf = (ctx: Context): number =>
+  hasDeclaredSize(ctx) ? Math.min(Number(ctx.request.length), MAX_LONG_BODY_BYTES) : MAX_BODY_BYTES
 
 const tooMany = () =>
   new ApiError(
@@ -91,10 +94,13 @@ export const unreadBody = async ({ req }: Context, next: Next) => {
     await next()
   } finally {
     let leftBytes = MAX_PRESIGNED_BYTES
-    if (!req.readableEnded)
+    if (!req.readableEnded) {
       req.on('data', (bytes: Uint8Array) => {
         leftBytes -= bytes.byteLength
         if (leftBytes < 0) req.destroy()
       })
+      // Who found the body too large has paused it.
+      req.resume()
+    }
   }
 }

@@ -1,20 +1,51 @@
 import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
+import { MAX_BODY_BYTES } from '../../../schemas/primitives.ts'
 import { ApiError } from '../../transports/api-error.ts'
-import { NotJson, parseBounded } from '../bodies/bounded-json.ts'
+import { type JsonLimits, NotJson, parseBounded } from '../bodies/bounded-json.ts'
 import { bodyText, checkCharset } from '../bodies/utf8.ts'
 import type { Context } from '../context.ts'
+import { hasDeclaredSize } from './arriving-bodies.ts'
 
 /** How long a body may take to arrive in full. */
 const ARRIVAL_MS = 30_000
+
+interface Options {
+  arrivalMs?: number
+  limits?: JsonLimits
+}
 
 /**
  * Reads a JSON body into `ctx.request.body`. Refuses bodies that are not JSON in UTF-8, too large, too slow, too deep
  * or not well-formed Unicode.
  */
-export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
-  // Reads bytes, because koa-body would parse any body, and replace bytes that are not UTF-8.
-  const read = koaBody({
+export const jsonBody = (maxBytes: number, { arrivalMs = ARRIVAL_MS, limits }: Options = {}) => {
+  const read = reader(maxBytes)
+  const readUndeclared = reader(Math.min(maxBytes, MAX_BODY_BYTES))
+  return async (ctx: Context, next: Next) => {
+    if (ctx.is('json') === null) throw missing()
+    if (!ctx.is('json')) throw notJson(ctx.get('Content-Type'))
+    checkCharset(ctx)
+    await arrivesInTime(
+      ctx,
+      (hasDeclaredSize(ctx) ? read : readUndeclared)(ctx, async () => undefined),
+      arrivalMs,
+    )
+    // Many bodies may have arrived at once.
+    await ctx.state.nextTurn()
+    if (ctx.res.destroyed) throw gone()
+    const text = bodyText(ctx)
+    if (text === undefined) throw new NotJson('The body is not in UTF-8.', 'is not in UTF-8')
+    if (text === '') throw missing()
+    Object.assign(ctx.request, { body: parseBounded(text, '', limits) })
+    ctx.state.bodyIsRead?.()
+    return next()
+  }
+}
+
+/** Reads bytes, because koa-body would parse any body, and replace bytes that are not UTF-8. */
+const reader = (maxBytes: number) =>
+  koaBody({
     json: false,
     urlencoded: false,
     multipart: false,
@@ -25,26 +56,6 @@ export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
       throw toApiError(error, maxBytes)
     },
   })
-  return async (ctx: Context, next: Next) => {
-    if (ctx.is('json') === null) throw missing()
-    if (!ctx.is('json')) throw notJson(ctx.get('Content-Type'))
-    checkCharset(ctx)
-    await arrivesInTime(
-      ctx,
-      read(ctx, async () => undefined),
-      arrivalMs,
-    )
-    // Many bodies may have arrived at once.
-    await ctx.state.nextTurn()
-    if (ctx.res.destroyed) throw gone()
-    const text = bodyText(ctx)
-    if (text === undefined) throw new NotJson('The body is not in UTF-8.', 'is not in UTF-8')
-    if (text === '') throw missing()
-    Object.assign(ctx.request, { body: parseBounded(text) })
-    ctx.state.bodyIsRead?.()
-    return next()
-  }
-}
 
 /** Waits for a body, but not for a late or interrupted one. The answer to a late body ends the connection. */
 export const arrivesInTime = async (ctx: Context, arrived: Promise<unknown>, arrivalMs = ARRIVAL_MS) => {

@@ -54,6 +54,7 @@ const runModel = route({
   query: RunQuery,
   headers: { 'Idempotency-Key': IdempotencyKey, Prefer },
   json: RunRequest,
+  isLong: true,
   examples: {
     Image: examples.requests.image,
     'Edit of your own image': examples.requests.edit,

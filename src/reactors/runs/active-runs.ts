@@ -23,7 +23,7 @@ import type { InputSources } from './input-sources.ts'
 import type { JobRun, RunJob } from './job.ts'
 import { Jobs } from './jobs.ts'
 import { type BilledRun, type EndedRun, mayBeTakenOver, Outcomes } from './outcomes.ts'
-import { sourceTooLate, stopped, timedOut } from './provider-calls.ts'
+import { inputLost, sourceTooLate, stopped, timedOut } from './provider-calls.ts'
 import type { ProviderPermits } from './provider-permits.ts'
 import { Submission } from './submission.ts'
 
@@ -245,6 +245,20 @@ export class ActiveRuns implements Starter {
     return (await this.#dependencies.accounts.currentState(accountId)).openRuns.has(runId)
   }
 
+  /** False if the object store is unavailable. */
+  async #storeInput({ runId, long = [] }: RunToDo): Promise<boolean> {
+    const { artifacts, logger } = this.#dependencies
+    try {
+      await artifacts.storeInput(long)
+      // They are in the input, too.
+      long.length = 0
+      return true
+    } catch (error) {
+      logger.error({ err: error, runId }, 'a long input could not be stored')
+      return false
+    }
+  }
+
   #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {
     const missing = this.#dependencies.sources.missing(runId)
     return missing ? sourceTooLate(missing, timeoutMs) : timedOut(timeoutMs)
@@ -255,6 +269,7 @@ export class ActiveRuns implements Starter {
     const { accountId, runId, mode } = run
     // The log was slow to confirm its start, so it may soon count as lost, here and in other processes.
     if (mayBeTakenOver(run, this.#dependencies.clock) && !(await this.#mayBegin(run))) return []
+    if (run.long && !(await this.#storeInput(run))) return this.#outcomes.endRun(run, inputLost)
     const answer = await submission.answer()
     if (!answer) return []
     const upstream = submission.route && upstreamOf(submission.route)

@@ -12,6 +12,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { Done, Media } from '../../ports/provider.ts'
 import { MAX_OUTPUT_FILES, type OutputKeys } from '../../services/files/output-keys.ts'
+import type { StoredParameter } from '../../services/runs/long-parameters.ts'
 import { callWithin, delay } from '../../time/timers.ts'
 import { ArrivingFiles, type StagedFile } from './arriving-files.ts'
 import { C2paMark, ResultFile, UnfitResult } from './result-file.ts'
@@ -41,6 +42,8 @@ interface ArtifactsDependencies {
 /** The run of a result. `provider` has done it. */
 export interface RunWithResult extends Pick<WatchTask, 'accountId' | 'runId' | 'startedAt' | 'timeoutMs'> {
   provider: string | undefined
+  /** Whether parts of its input are files. */
+  hasInputFiles?: boolean
 }
 
 interface Place extends RunWithResult {
@@ -73,7 +76,6 @@ export class Artifacts {
    * result is to blame.
    */
   async store(run: RunWithResult, result: Done, promised: PromisedResult, signal: AbortSignal): Promise<RunOutput> {
-    const { clock, retentionMs } = this.#dependencies
     const { media, text, toolCalls } = promisedPart(result, promised)
     const words = text?.toWellFormed()
     const longText = words !== undefined && isLong(words) ? words : undefined
@@ -87,20 +89,33 @@ export class Artifacts {
       return Promise.all(stored)
     }
     // Most results have no file, and the time limit alone would take longer than everything else here.
+    const { clock } = this.#dependencies
     const artifacts = count === 0 ? [] : await callWithin(clock, STORING_MS, storeAll, tooLate, signal)
-    const willDeleteAt = new Date(clock.nowMs() + retentionMs).toISOString()
     return {
       artifacts,
       ...(words !== undefined && longText === undefined && { text: words }),
       ...(toolCalls && { toolCalls }),
-      ...(artifacts.length > 0 && { willDeleteAt }),
+      ...((artifacts.length > 0 || run.hasInputFiles) && { willDeleteAt: this.keptUntil() }),
     }
   }
 
-  /** Deletes the files of an ended run, except `kept`. */
+  /** When files that are stored now are deleted. */
+  keptUntil(): string {
+    const { clock, retentionMs } = this.#dependencies
+    return new Date(clock.nowMs() + retentionMs).toISOString()
+  }
+
+  /** Stores the long parts of an input. Rejects with Unavailable. */
+  async storeInput(long: readonly StoredParameter[]): Promise<void> {
+    const { objects } = this.#dependencies
+    await Promise.all(long.map(({ artifact, bytes }) => objects.put(artifact.objectKey, bytes, artifact.mimeType)))
+  }
+
+  /** Deletes the output files of an ended run, except `kept`. */
   async discard(runId: RunId, kept: RunOutput | undefined): Promise<void> {
     const { objects, keys } = this.#dependencies
     const named = new Set(kept?.artifacts.map(({ objectKey }) => objectKey))
+    for (const key of keys.inputsOf(runId)) named.add(key)
     await objects.deleteAll(keys.allOf(runId).filter(key => !named.has(key)))
   }
 

@@ -21,6 +21,7 @@ import type { AccountMailboxes } from '../../services/accounts/account-mailboxes
 import { mayBeBilled, providerCost } from '../../services/providers/provider-cost.ts'
 import type { Routes } from '../../services/providers/routes.ts'
 import { readRunInput } from '../../services/runs/run-inputs.ts'
+import type { RunToDo } from '../../services/runs/runs.ts'
 import type { Reads } from '../../services/views/reads.ts'
 import { retryUntilAvailable } from '../../time/timers.ts'
 import { type Artifacts, promisedResult, settledAtMs } from './artifacts.ts'
@@ -110,14 +111,14 @@ export class Outcomes {
     const { runId, mode, endpoint } = run
     const { artifacts, clock, lastCall, log, logger } = this.#dependencies
     const fail = (failed: Failed): AccountCommand => {
-      const willDeleteAt = leftFilesUntil(run, outcome, clock)
+      const willDeleteAt = leftFilesUntil(run, outcome, clock) ?? (run.long && artifacts.keptUntil())
       return { type: 'FailRun', runId, error: toRunError(failed), willDeleteAt, ...done }
     }
     if (outcome.kind === 'failed') return fail(outcome)
     const promised = await promisedResult(endpoint, () => inputOf(log, run))
     try {
       const { startedAt = new Date(clock.nowMs()).toISOString() } = run
-      const place = { ...run, startedAt, provider: done.upstream?.provider }
+      const place = { ...run, startedAt, provider: done.upstream?.provider, hasInputFiles: run.long !== undefined }
       const output = await artifacts.store(place, outcome, promised, lastCall)
       const usage = await runUsage(this.#dependencies, run, outcome, done.upstream)
       const { finish: finishReason } = outcome
@@ -210,7 +211,8 @@ const runUsage = async (
 
 /** A run that ends. One that waits in the queue has not started. */
 export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint' | 'timeoutMs'> &
-  Partial<Pick<WatchTask, 'startedAt'>>
+  Partial<Pick<WatchTask, 'startedAt'>> &
+  Pick<RunToDo, 'long'>
 
 /** Other processes take over runs that started WATCH_AFTER_MS ago, by their own clocks. */
 const OWN_FOR_MS = WATCH_AFTER_MS - 3_000

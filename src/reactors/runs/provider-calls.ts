@@ -61,6 +61,12 @@ export const stopped: Failed = {
   message: 'The service stopped before the run was done.',
 }
 
+export const inputLost: Failed = {
+  kind: 'failed',
+  code: 'interrupted',
+  message: 'The input could not be stored. Try again.',
+}
+
 export const lost: Failed = {
   kind: 'failed',
   code: 'interrupted',

@@ -7,9 +7,13 @@ import { deriveKey } from '../derive-key.ts'
 /** The most files of a run: twice the images of the largest request and a text. Every possible key is listed. */
 export const MAX_OUTPUT_FILES = 16
 
+/** The most parts of an input that are files: its messages and its tools. */
+const MAX_INPUT_FILES = 2
+
 /**
- * The keys of run outputs. The run and the index determine the key, so a process that stores an output again finds the
- * same place. Only the service can compute the 128 bits of a key, so addresses cannot be guessed.
+ * The keys of run outputs, and of long parts of inputs. The run and the index determine the key, so a process that
+ * stores an output again finds the same place. Only the service can compute the 128 bits of a key, so addresses cannot
+ * be guessed.
  */
 export class OutputKeys {
   readonly #secret: Buffer
@@ -22,10 +26,21 @@ export class OutputKeys {
     return `${this.#stemOf(runId, index)}.${extensionFor(mimeType)}`
   }
 
+  /** The key of a part of a run's input that is too long for an event. */
+  inputKeyOf(runId: RunId, index: number): string {
+    return this.keyOf(runId, MAX_OUTPUT_FILES + index, 'application/json')
+  }
+
+  /** Every possible key of the parts of a run's input. */
+  inputsOf(runId: RunId): string[] {
+    return Array.from({ length: MAX_INPUT_FILES }, (_, index) => this.inputKeyOf(runId, index))
+  }
+
   /** Every possible key of a run's files. */
   allOf(runId: RunId): string[] {
     const stems = Array.from({ length: MAX_OUTPUT_FILES }, (_, index) => this.#stemOf(runId, index))
-    return stems.flatMap(stem => fileExtensions.map(extension => `${stem}.${extension}`))
+    const outputs = stems.flatMap(stem => fileExtensions.map(extension => `${stem}.${extension}`))
+    return [...outputs, ...this.inputsOf(runId)]
   }
 
   #stemOf(runId: RunId, index: number): string {

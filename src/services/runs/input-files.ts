@@ -84,7 +84,7 @@ const typeRefusal = (mimeType: string, kind: FileKind): FileRefusal | undefined 
 const dataRefusal = async (address: string, kind: FileKind): Promise<FileRefusal | undefined> => {
   // A video is too large for an input.
   if (kind === 'video') return { code: 'data_url_unusable', kind }
-  const media = await decodeDataUrl(new URL(address)).catch(() => undefined)
+  const media = await decodeDataUrl(address).catch(() => undefined)
   if (!media) return { code: 'data_url_unusable', kind }
   return inputRefusal(await inspect(Readable.from([media.bytes])), kind, media.mimeType)
 }

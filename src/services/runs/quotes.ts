@@ -17,6 +17,7 @@ import type { Offers } from '../catalog/offers.ts'
 import type { Routes } from '../providers/routes.ts'
 import { describeLimit } from '../schema-check.ts'
 import type { InputFiles } from './input-files.ts'
+import { type LongParameter, withoutLong } from './long-parameters.ts'
 
 interface Dependencies {
   offers: Offers
@@ -78,7 +79,7 @@ export class Quotes {
     if (refused) return refused
     // Checks a copy, because the check fills in defaults.
     const { parametersSchema } = endpoint
-    const input = interpretInput(JSON.parse(JSON.stringify(given)), parametersSchema)
+    const input = interpretInput(copyOf(given), parametersSchema)
     const invalid = offers.fill(endpoint, input)
     if (invalid.length === 0) invalid.push(...conversationFaults((input['messages'] ?? []) as Message[]))
     const faults = invalid.map(({ path, message }) => {
@@ -130,9 +131,23 @@ export class Quotes {
   }
 }
 
-/** Refuses a request with a part that is too large. Comes before anything that is slow for large values. */
-export const sizeRefusal = ({ input, metadata = {} }: RunRequest): Refused | undefined =>
-  partRefusal('/metadata', metadata, MAX_METADATA_BYTES) ?? partRefusal('/input', input, MAX_INPUT_BYTES)
+/** A copy that shares its texts, which may be long. */
+const copyOf = <Value>(value: Value): Value => {
+  if (Array.isArray(value)) return value.map(copyOf) as Value
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)])) as Value
+}
+
+/**
+ * Refuses a request with a part that is too large, apart from its long parameters. Comes before anything that is slow
+ * for large values.
+ */
+export const sizeRefusal = (
+  { input, metadata = {} }: RunRequest,
+  long: readonly LongParameter[],
+): Refused | undefined =>
+  partRefusal('/metadata', metadata, MAX_METADATA_BYTES) ??
+  partRefusal('/input', withoutLong(input, long), MAX_INPUT_BYTES)
 
 const partRefusal = (path: string, part: object, limitBytes: number): Refused | undefined =>
   Buffer.byteLength(JSON.stringify(part)) > limitBytes ? refuse('part_too_large', { path, limitBytes }) : undefined

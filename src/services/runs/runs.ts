@@ -3,7 +3,12 @@ import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { RunRequest, RunWarning } from '../../../schemas/api/run.ts'
-import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import {
+  type AccountId,
+  MAX_ARRIVING_BYTES,
+  MAX_ARRIVING_BYTES_IN_ALL,
+  type RunId,
+} from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
 import type { LimitPair } from '../../domain/account/state.ts'
@@ -11,6 +16,7 @@ import { outputTypeOf } from '../../domain/catalog/family.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/hash-chain.ts'
+import { OpenCounts } from '../../flow/open-counts.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
@@ -21,11 +27,19 @@ import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Retirements } from '../catalog/retirements.ts'
+import type { OutputKeys } from '../files/output-keys.ts'
 import { newRunId } from '../ids.ts'
 import { type ProviderRoute, upstreamOf } from '../providers/routes.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import { findRepeat, findRequest, type RepeatDependencies } from './idempotency.ts'
+import {
+  type LongParameter,
+  longParametersIn,
+  placesFor,
+  recordedInput,
+  type StoredParameter,
+} from './long-parameters.ts'
 import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
@@ -81,6 +95,8 @@ export type RunToDo = Omit<
   'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'queuedRevision' | 'webhookUrl' | 'upstream'
 > & {
   input: Record<string, unknown>
+  /** The parts of the input that are stored before anything else. */
+  long?: StoredParameter[]
   /** Whether somebody wants the text as it arrives. */
   streams?: boolean
 }
@@ -93,8 +109,17 @@ export interface RunResult extends RunWithInput {
 /** How long a request waits for a sync run if the client sets no limit. */
 const SYNC_WAIT_MS = 60_000
 
+/** The long parts of a request's input, and the work with them. */
+interface RunWork {
+  long: LongParameter[]
+  done?: Promise<unknown>
+}
+
 /** Longer than any run may take. */
 const FOREVER_MS = 24 * 60 * 60 * 1000
+
+/** When to ask again for a run with a long input: as soon as another run of the model has ended. */
+const LONG_RETRY_MS = 1_000
 
 /** How long a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
@@ -110,6 +135,7 @@ interface Dependencies extends RepeatDependencies {
   retirements: Pick<Retirements, 'warningsOf'>
   starter: Starter
   objects: Pick<ObjectStore, 'ensureRoom'>
+  outputKeys: OutputKeys
   random: Random
   /** The default limits for runs in flight. */
   runsInFlight: LimitPair
@@ -145,6 +171,8 @@ export interface StreamedRun extends RunResult {
 /** Prices, runs, shows and cancels runs. */
 export class Runs {
   readonly #dependencies: Dependencies
+  /** The bytes of long inputs that are in memory. */
+  readonly #longInputs = new OpenCounts<AccountId>(MAX_ARRIVING_BYTES, MAX_ARRIVING_BYTES_IN_ALL)
 
   readonly permissions = {
     quoteRun: 'read',
@@ -167,14 +195,37 @@ export class Runs {
   /** The price of a run. Refuses every request that a run would, except for a lack of credits or a limit. */
   async quoteRun(caller: AccountCaller, given: RunRequest): Promise<Answer<Quoted>> {
     const request = normal(given)
-    return sizeRefusal(request) ?? this.#dependencies.quotes.quoteRun(caller, request)
+    return sizeRefusal(request, longParametersIn(request.input)) ?? this.#dependencies.quotes.quoteRun(caller, request)
   }
 
   /** Runs a model. Returns the state of the run when the wait ends. Rejects with Unavailable. */
   async createRun(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
     const request = normal(given)
-    const tooLarge = sizeRefusal(request)
+    const work: RunWork = { long: longParametersIn(request.input) }
+    const tooLarge = sizeRefusal(request, work.long)
     if (tooLarge) return tooLarge
+    const close = this.#openLong(caller, work.long)
+    if (!close) return refuse('long_inputs_at_limit', { limitBytes: MAX_ARRIVING_BYTES })
+    try {
+      return await this.#createRun(caller, request, options, work)
+    } finally {
+      // The work may go on without the client.
+      void Promise.resolve(work.done).finally(close)
+    }
+  }
+
+  /** Counts the long inputs in memory until the returned function is called. Undefined if there are too many. */
+  #openLong({ accountId }: AccountCaller, long: readonly LongParameter[]): (() => void) | undefined {
+    const sizeBytes = long.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
+    return sizeBytes === 0 ? () => undefined : this.#longInputs.open(accountId, sizeBytes)
+  }
+
+  async #createRun(
+    caller: AccountCaller,
+    request: RunRequest,
+    options: RunOptions,
+    work: RunWork,
+  ): Promise<Answer<RunResult>> {
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
     const repeated = idempotency && (await this.#findRepeat(caller, idempotency, options))
@@ -192,7 +243,7 @@ export class Runs {
       throw error
     }
     if ('refuse' in priced) return (await findAccepted()) ?? priced
-    return this.#acceptRun(caller, priced.value, request, { ...options, idempotency })
+    return this.#acceptRun(caller, priced.value, request, { ...options, idempotency, work })
   }
 
   /** Runs a text model. Returns as soon as the run is accepted. Refuses models whose result is not text. */
@@ -226,9 +277,9 @@ export class Runs {
     caller: AccountCaller,
     priced: PricedRequest,
     request: RunRequest,
-    options: RunOptions & { idempotency: { key: string; requestHash: string } | undefined },
+    options: RunOptions & { idempotency: { key: string; requestHash: string } | undefined; work: RunWork },
   ): Promise<Answer<RunResult>> {
-    const { accounts, quotes, starter, random, runsInFlight, testRunsPerDay } = this.#dependencies
+    const { accounts, quotes, starter, random, runsInFlight, testRunsPerDay, outputKeys } = this.#dependencies
     const { accountId } = caller
     const keyId = keyIdOf(caller)
     const mode = modeOf(caller)
@@ -241,6 +292,10 @@ export class Runs {
     const input = quotes.withSeed(priced, runId)
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
     const route = endpoint.mode === 'sync' ? starter.reserveRoute(place) : undefined
+    const long = placesFor(outputKeys, runId, options.work.long)
+    options.work.long = []
+    // A long input is in memory only, so its run cannot wait in the queue.
+    if (long.length > 0 && !route) return refuse('model_waits', { endpoint: endpoint.id, retryAfterMs: LONG_RETRY_MS })
     const run = {
       runId,
       model: receipt.model,
@@ -259,7 +314,8 @@ export class Runs {
       ...(keyId && { keyId }),
       ...(request.label !== undefined && { label: request.label }),
     }
-    const command = { type: 'QueueRun', ...asked, run, receipt, startAt: route && upstreamOf(route) } as const
+    const recorded = { ...run, input: recordedInput(input, long) }
+    const command = { type: 'QueueRun', ...asked, run: recorded, receipt, startAt: route && upstreamOf(route) } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
       if (route) starter.releaseRoute(route, accountId)
       throw error
@@ -271,16 +327,25 @@ export class Runs {
 
     const row = fold(runView, outcome.accept) as RunRow
     const streams = options.streams !== undefined && hasText
-    const toDo = { ...run, ...mode, accountId, startedAt: row.startedAt as string, ...(streams && { streams }) }
-    return accepted(await (route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)), input)
+    const facts = { ...mode, accountId, startedAt: row.startedAt as string }
+    const toDo = { ...run, ...facts, ...(streams && { streams }), ...(long.length > 0 && { long }) }
+    const worked = route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)
+    return accepted(await worked, recorded.input)
   }
 
   /** Begins the work of a started run. Returns its state when the wait ends. */
-  async #whenWorkedOn(row: RunRow, run: RunToDo, route: ProviderRoute, options: RunWait): Promise<RunRow> {
+  async #whenWorkedOn(
+    row: RunRow,
+    run: RunToDo,
+    route: ProviderRoute,
+    options: RunWait & { work: RunWork },
+  ): Promise<RunRow> {
     const { starter, clock } = this.#dependencies
     const waitMs = options.waitMs ?? defaultWaitMs(row)
     const untilMs = clock.monotonicMs() + waitMs
-    const inTime = withinTime(clock, starter.beginRun(run, route), waitMs, () => undefined).catch(() => undefined)
+    const done = starter.beginRun(run, route)
+    options.work.done = done.catch(() => undefined)
+    const inTime = withinTime(clock, done, waitMs, () => undefined).catch(() => undefined)
     // A client that does not wait gets the same answer from fast and slow models.
     if (waitMs <= 0) return row
     const events = await inTime

@@ -21,6 +21,11 @@ export const runs = {
       errors: [{ path: `/input/${parameter}`, message: fileFault(parameter, reason) }],
     }),
   },
+  long_inputs_at_limit: {
+    api: 'rate_limited',
+    message: ({ limitBytes }) =>
+      `Runs in progress have inputs of ${limitBytes} bytes together, which is the limit. Wait until one has ended.`,
+  },
   part_too_large: {
     api: 'invalid_request',
     message: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,

@@ -159,7 +159,7 @@ t.test('what a model lacks is refused with its name and costs nothing', async t 
     [{ model: 'nano-banana-2' }, 'model', /output_type text, not image/],
     [{ metadata: 'x' }, 'metadata', /object/],
     [{ metadata: { note: 'x'.repeat(20_000) } }, 'metadata', /larger than 16384 bytes/],
-    [{ messages: Array(2).fill({ role: 'user', content: 'x'.repeat(150_000) }) }, 'messages', /larger than 262144/],
+    [{ messages: Array(4_001).fill({ role: 'user', content: 'x' }) }, 'messages', /at most 4000 items/],
   ]
   const parts: [part: object, param: string, message: RegExp][] = [
     [{ type: 'input_audio' }, '', /text or image_url/],

@@ -25,6 +25,7 @@ export const chat = route({
   auth: 'key or session',
   headers: { 'Idempotency-Key': IdempotencyKey },
   json: ChatRequest,
+  isLong: true,
   examples: { Chat: examples.requests.chat },
   responses: {
     200: {
