@@ -126,6 +126,7 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
         'runModel',
         'cancelRun',
         'createChatCompletion',
+        'createResponse',
         'generateImages',
         'createSpeech',
         'createKey',

@@ -46,6 +46,11 @@ const special: Record<string, Row> = {
     sending: post({ model: 'gpt-6-1-terra', messages: [{ role: 'user', content: 'hello' }] }),
     allowed: full,
   },
+  createResponse: {
+    path: '/v1/responses',
+    sending: post({ model: 'gpt-6-1-terra', input: 'hello' }),
+    allowed: full,
+  },
   generateImages: {
     path: '/v1/images/generations',
     sending: post({ model: 'nano-banana-2', prompt: 'hello' }),

@@ -35,6 +35,7 @@ const messages = [{ role: 'user', content: 'hello' }]
 const spenders: Record<Spender, (customer: Customer) => Promise<Answer>> = {
   runModel: postTo('/v1/run', { model: 'gpt-6-1-terra', input: { prompt: 'hello' } }),
   createChatCompletion: postTo('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
+  createResponse: postTo('/v1/responses', { model: 'gpt-6-1-terra', input: 'hello' }),
   generateImages: postTo('/v1/images/generations', { model: 'nano-banana-2', prompt: 'hello' }),
   createSpeech: postTo('/v1/audio/speech', { model: 'eleven-v3', input: 'hello', voice: 'Rachel' }),
   run_model: async customer => {

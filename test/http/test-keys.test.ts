@@ -86,6 +86,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     getModel: get('/v1/models/nano-banana-2'),
     runModel: () => test.run(picture),
     createChatCompletion: () => test.post('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
+    createResponse: () => test.post('/v1/responses', { model: 'gpt-6-1-terra', input: 'hello' }),
     generateImages: () => test.post('/v1/images/generations', { model: 'nano-banana-2', prompt: 'hello' }),
     createSpeech: () => test.post('/v1/audio/speech', { model: 'eleven-v3', input: 'hello' }),
     cancelRun: async () => test.post(`/v1/runs/${await open()}/cancel`, {}, { Prefer: 'wait=30' }),
@@ -130,7 +131,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
   }
   await until('all test runs have ended', async () => {
     const { body } = await test.send<RunList>('/v1/runs')
-    return body.data.length === 7 && body.data.every(({ status }) => status === 'completed' || status === 'failed')
+    return body.data.length === 8 && body.data.every(({ status }) => status === 'completed' || status === 'failed')
   })
   t.same(await costs(live.accountId), before)
   t.equal(await live.balance(), 1000)

@@ -43,6 +43,6 @@ const masked = (value: unknown): unknown =>
       .replaceAll(/whsec_[A-Za-z0-9+/]{43}=/g, 'whsec_SECRET')
       .replaceAll(/(tg_sk_\w+)_[0-9a-f]{32}/g, '$1_KEY')
       .replaceAll(/("last_four":)"\w{4}"/g, '$1"LAST"')
-      .replaceAll(/("(seed|latency_ms|free_bytes|created)":)\d+/g, '$10')
+      .replaceAll(/("(seed|latency_ms|free_bytes|created|created_at)":)\d+/g, '$10')
       .replaceAll(/id:\d+/g, 'id:REVISION'),
   )

@@ -48,7 +48,13 @@ import type { RunReads, RunsQuery } from './run-reads.ts'
  * The routes and the tool that spend credits, by their IDs. `test/http/spenders.test.ts` has a row for each and holds
  * it to every limit, so another one does not compile without a row.
  */
-export type Spender = 'runModel' | 'createChatCompletion' | 'generateImages' | 'createSpeech' | 'run_model'
+export type Spender =
+  | 'runModel'
+  | 'createChatCompletion'
+  | 'createResponse'
+  | 'generateImages'
+  | 'createSpeech'
+  | 'run_model'
 
 /** How long a caller waits for the end of a run. */
 export interface RunWait {

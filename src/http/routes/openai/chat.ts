@@ -51,7 +51,7 @@ export const chat = route({
 })
 
 /** The limits of models keep an answer short enough for a field. */
-const expectNoFile = (ctx: Context, { output, runId }: CompletedRun) => {
+export const expectNoFile = (ctx: Context, { output, runId }: CompletedRun) => {
   if (output.artifacts.length === 0) return
   refuseRetries(ctx)
   throw new ApiError('internal_error', `The answer has become a file. GET /v1/runs/${runId} shows its URL.`)

@@ -45,7 +45,7 @@ const inForm = (
 }
 
 const pathIn = (path: string, nameOf: (parameter: string) => string) =>
-  path.replace(/^\/input(?=\/)/, '').replace(/^\/(\w+)/, (_, name: string) => `/${nameOf(name)}`)
+  path.replace(/^\/input(?=\/\D)/, '').replace(/^\/(\w+)/, (_, name: string) => `/${nameOf(name)}`)
 
 /** A JSON Pointer in the way of OpenAI, such as `messages[0].content`; null for the whole body. */
 const paramOf = (path: string): string | null =>
