@@ -112,6 +112,7 @@ t.test('what a model lacks is refused with its name and costs nothing', async t 
     [{ response_format: 'file' }, 'response_format', /must be one of url, b64_json/],
     [{ stream: true }, 'stream', /unknown/],
     [{ style: 'vivid' }, 'style', /unknown/],
+    [{ constructor: 'a' }, 'constructor', /unknown/],
     [{ prompt: '' }, 'prompt', /at least 1 character/],
     [{ model: 'gpt-6-1-terra' }, 'model', /output_type image, not text/],
     [{ model: 'veo-3-1' }, 'model', /output_type image, not video/],

@@ -15,7 +15,9 @@ export const openAiErrors =
   (ctx, next) => {
     ctx.state.toClientsForm = error => {
       if (!ctx.response.get(SHOULD_RETRY)) ctx.set(SHOULD_RETRY, String(mayHelp(error)))
-      return inForm(error, name => (Object.hasOwn(Object(ctx.request.body), name) ? name : (names[name] ?? name)))
+      const isSent = (name: string) => Object.hasOwn(Object(ctx.request.body), name)
+      const isNamed = (name: string) => Object.hasOwn(names, name)
+      return inForm(error, name => (isNamed(name) && !isSent(name) ? (names[name] as string) : name))
     }
     return next()
   }

@@ -16,7 +16,7 @@ type Parameters = Record<string, unknown>
 export const passedThrough = (given: Parameters, schema: ParametersSchema, neutral: NeutralValues): Parameters =>
   Object.fromEntries(
     Object.entries(given).filter(
-      ([name, value]) => value !== null && (takes(schema, name, value) || !isNeutral(neutral[name], value)),
+      ([name, value]) => value !== null && (takes(schema, name, value) || !isNeutral(name, value, neutral)),
     ),
   )
 
@@ -34,8 +34,8 @@ const takes = ({ properties }: ParametersSchema, name: string, value: unknown): 
   return !Array.isArray(values) || values.includes(value)
 }
 
-const isNeutral = (values: readonly unknown[] = [], value: unknown) =>
-  values.some(neutral => isDeepStrictEqual(neutral, value))
+const isNeutral = (name: string, value: unknown, neutral: NeutralValues) =>
+  Object.hasOwn(neutral, name) && neutral[name]?.some(each => isDeepStrictEqual(each, value))
 
 /** The metadata of the run: the client's, and the names that it gives the end user. */
 export const metadataOf = ({
