@@ -7,7 +7,7 @@ import type { Position } from '../../../schemas/recorded.ts'
 import { account } from '../../domain/account/account.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { AccountState } from '../../domain/account/state.ts'
-import type { Refusal } from '../../domain/refusal.ts'
+import type { Decided, Refusal } from '../../domain/refusal.ts'
 import { type CommandOutcome, Mailbox } from '../../engine/streams/mailbox.ts'
 import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
 import { Streams } from '../../engine/streams/stream.ts'
@@ -76,6 +76,11 @@ export class AccountMailboxes {
       this.#mailboxes.delete(accountId)
     }
     return outcome
+  }
+
+  /** How a command would be decided on the account as the log has it now. Nothing is appended. */
+  async foresee(caller: Caller, accountId: AccountId, command: AccountCommand): Promise<Decided<AccountEvent>> {
+    return account.decide(this.#withCaller(caller, command), await this.currentState(accountId), this.#clock.nowMs())
   }
 
   /** An account as this process knows it. */

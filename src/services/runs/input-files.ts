@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type FileKind, type FilePlace, fileKindAt, filesIn } from '../../domain/catalog/inputs.ts'
+import { type FileKind, type FileParameter, type FilePlace, fileKindAt, filesIn } from '../../domain/catalog/inputs.ts'
 import { httpUrlFault, isHttp } from '../../domain/http-url.ts'
 import { mimeTypeOf, specificType } from '../../domain/media-types.ts'
 import { type FileRefusal, refuse } from '../../domain/refusal.ts'
@@ -31,10 +31,15 @@ export class InputFiles {
   /**
    * Refuses an input whose address of a file holds no usable file, names an unusable one of this service, names a host
    * that is not public, or can never be requested. The run itself loads other addresses. An endpoint may take any text.
+   * A file that has arrived with the request is checked already.
    */
-  async check(caller: AccountCaller, input: Record<string, unknown>): Promise<Refused | undefined> {
+  async check(
+    caller: AccountCaller,
+    input: Record<string, unknown>,
+    arrived?: FileParameter,
+  ): Promise<Refused | undefined> {
     for (const { place, url } of filesIn(input)) {
-      const refused = await this.#check(caller, place, url)
+      const refused = place === arrived ? undefined : await this.#check(caller, place, url)
       if (refused) return refused
     }
     return undefined

@@ -4,7 +4,14 @@ import type { Message } from '../../../schemas/conversation.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
 import { conversationFaults } from '../../domain/catalog/conversation.ts'
-import { chooseEndpoint, drawSeed, interpretInput, placeIn, twiceIn } from '../../domain/catalog/inputs.ts'
+import {
+  chooseEndpoint,
+  drawSeed,
+  type FileParameter,
+  interpretInput,
+  placeIn,
+  twiceIn,
+} from '../../domain/catalog/inputs.ts'
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { usualTokens } from '../../domain/catalog/tokens.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
@@ -55,10 +62,11 @@ export class Quotes {
     this.#dependencies = dependencies
   }
 
-  /** The size of the request has been checked. */
+  /** The size of the request has been checked. `arrived` is the parameter of a file that came with the request. */
   async priceRun(
     caller: AccountCaller,
     { model, input: given, webhook_url }: RunRequest,
+    arrived?: FileParameter,
   ): Promise<Answer<PricedRequest>> {
     const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#dependencies
     const mode = modeOf(caller)
@@ -100,7 +108,7 @@ export class Quotes {
       }))
       return refuse('input_invalid', { endpoint: endpoint.id, faults })
     }
-    const unusable = await inputFiles.check(caller, input)
+    const unusable = await inputFiles.check(caller, input, arrived)
     if (unusable) return unusable
     const { pricing } = endpoint
     const priced = priceOf(pricing, input, usdPerCreditMicros)

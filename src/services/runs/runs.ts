@@ -11,8 +11,10 @@ import {
 } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
+import type { QueueRun } from '../../domain/account/commands.ts'
 import type { LimitPair } from '../../domain/account/state.ts'
 import { outputTypeOf } from '../../domain/catalog/family.ts'
+import type { FileParameter } from '../../domain/catalog/inputs.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/hash-chain.ts'
@@ -67,8 +69,22 @@ export interface RunWait {
 export interface RunOptions extends RunWait {
   spender: Spender
   idempotencyKey?: string | undefined
+  file?: ArrivedFile | undefined
   /** Whether the text is wanted as it arrives. With `required`, models without text are refused. */
   streams?: 'required' | 'wanted' | undefined
+}
+
+/**
+ * A file that has arrived with the request. It is stored only for a run that would be accepted, so a refused request
+ * leaves no trace of it. In the request, an address stands for it that its content alone determines, because equal
+ * requests may bring the same file anew.
+ */
+export interface ArrivedFile {
+  parameter: FileParameter
+  /** Stores the file as an upload of the account. Returns its address. */
+  store(): Promise<Answer<string>>
+  /** Removes the file, stored or not. */
+  drop(): Promise<void>
 }
 
 /** Executes runs: see `src/reactors/runs/active-runs.ts`. */
@@ -241,7 +257,7 @@ export class Runs {
     const findAccepted = async () => idempotency && this.#findRepeat(caller, idempotency, options, 'log')
     let priced: Answer<PricedRequest>
     try {
-      priced = await this.#dependencies.quotes.priceRun(caller, request)
+      priced = await this.#dependencies.quotes.priceRun(caller, request, options.file?.parameter)
       if (!('refuse' in priced)) priced = this.#checkCapacity(priced.value)
     } catch (error) {
       const earlier = await findAccepted()
@@ -295,21 +311,14 @@ export class Runs {
     const hasText = outputTypeOf(endpoint.id) === 'text'
     if (options.streams === 'required' && !hasText) return refuse('stream_not_offered', { endpoint: endpoint.id })
     const runId = newRunId(random)
-    const input = quotes.withSeed(priced, runId)
-    const place = { endpoint: endpoint.id, input, accountId, ...mode }
-    const route = endpoint.mode === 'sync' ? starter.reserveRoute(place) : undefined
-    const long = placesFor(outputKeys, runId, options.work.long)
-    options.work.long = []
-    // A long input is in memory only, so its run cannot wait in the queue.
-    if (long.length > 0 && !route) return refuse('model_waits', { endpoint: endpoint.id, retryAfterMs: LONG_RETRY_MS })
-    const run = {
+    const asPriced = {
       runId,
       model: receipt.model,
       endpoint: endpoint.id,
       mode: endpoint.mode,
       timeoutMs,
       ...(retry && { retry }),
-      input,
+      input: quotes.withSeed(priced, runId),
       ...(request.metadata && { metadata: request.metadata }),
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
@@ -320,23 +329,52 @@ export class Runs {
       ...(keyId && { keyId }),
       ...(request.label !== undefined && { label: request.label }),
     }
+    const asQueued = { type: 'QueueRun', ...asked, run: asPriced, receipt } as const
+    const foreseen = options.file ? await this.#storeFile(caller, asQueued, options.file) : answer({})
+    if ('refuse' in foreseen || 'repeatOf' in foreseen) return this.#notAccepted(caller, foreseen, options)
+    const input = { ...asPriced.input, ...foreseen.value }
+    const run = { ...asPriced, input }
+    const place = { endpoint: endpoint.id, input, accountId, ...mode }
+    const route = endpoint.mode === 'sync' ? starter.reserveRoute(place) : undefined
+    const long = placesFor(outputKeys, runId, options.work.long)
+    options.work.long = []
+    // A long input is in memory only, so its run cannot wait in the queue.
+    if (long.length > 0 && !route) return refuse('model_waits', { endpoint: endpoint.id, retryAfterMs: LONG_RETRY_MS })
     const recorded = { ...run, input: recordedInput(input, long) }
     const command = { type: 'QueueRun', ...asked, run: recorded, receipt, startAt: route && upstreamOf(route) } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
       if (route) starter.releaseRoute(route, accountId)
       throw error
     })
-    const isAccepted = !('refuse' in outcome) && outcome.repeatOf === undefined
-    if (route && !isAccepted) starter.releaseRoute(route, accountId)
-    if ('refuse' in outcome) return this.#withRemedy(outcome, accountId)
-    if (outcome.repeatOf) return this.#replay(caller, outcome.repeatOf as RunId, options)
-
+    if ('refuse' in outcome || outcome.repeatOf !== undefined) {
+      if (route) starter.releaseRoute(route, accountId)
+      return this.#notAccepted(caller, outcome, options)
+    }
     const row = fold(runView, outcome.accept) as RunRow
     const streams = options.streams !== undefined && hasText
     const facts = { ...mode, accountId, startedAt: row.startedAt as string }
     const toDo = { ...run, ...facts, ...(streams && { streams }), ...(long.length > 0 && { long }) }
     const worked = route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)
     return accepted(await worked, recorded.input)
+  }
+
+  /** Stores the file of a run that would be accepted now. Returns its address as a part of the input. */
+  async #storeFile(caller: AccountCaller, command: QueueRun, file: ArrivedFile): Promise<Stored> {
+    const foreseen = await this.#dependencies.accounts.foresee(caller, caller.accountId, command)
+    if ('refuse' in foreseen) return foreseen
+    if (foreseen.repeatOf !== undefined) return { repeatOf: foreseen.repeatOf }
+    const stored = await file.store()
+    return 'refuse' in stored ? stored : answer({ [file.parameter]: stored.value })
+  }
+
+  async #notAccepted(
+    caller: AccountCaller,
+    outcome: Refused | { repeatOf?: string },
+    options: RunOptions,
+  ): Promise<Answer<RunResult>> {
+    await options.file?.drop()
+    if ('refuse' in outcome) return this.#withRemedy(outcome, caller.accountId)
+    return this.#replay(caller, outcome.repeatOf as RunId, options)
   }
 
   /** Begins the work of a started run. Returns its state when the wait ends. */
@@ -491,6 +529,7 @@ export class Runs {
   ): Promise<Answer<RunResult> | undefined> {
     const repeated = await findRepeat(this.#dependencies, caller, idempotency, source)
     if (!repeated || 'refuse' in repeated) return repeated
+    await options.file?.drop()
     return this.#replay(caller, repeated.repeatOf as RunId, options)
   }
 
@@ -522,6 +561,9 @@ const normal = ({ stream: _, ...request }: RunRequest): RunRequest => ({
   ...request,
   input: withoutNulls(request.input),
 })
+
+/** The part of an input, or what the account decides otherwise. */
+type Stored = Answer<Record<string, string>> | { repeatOf: string }
 
 const accepted = (row: RunRow, input: Record<string, unknown>) => answer({ row, input, replayed: false })
 

@@ -5,19 +5,23 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { UploadForm } from '../../../schemas/api/upload.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
+import { FILE_PARAMETERS, type FileParameter } from '../../domain/catalog/inputs.ts'
 import { extensionFor } from '../../domain/media-types.ts'
+import { refuse } from '../../domain/refusal.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { IncomingObject, ObjectStore } from '../../ports/object-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import { Inspection, type InspectionResult } from './inspection.ts'
 import type { UploadGrants } from './upload-grants.ts'
-import { contentRefusal, declaredType } from './upload-rules.ts'
+import { contentRefusal, declaredType, inputRefusal } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
 /** A file that is being received and is not visible yet. The caller must call either `finish` or `discard`, once. */
 export interface IncomingUpload {
   readonly body: Writable
+  /** Resolves once the file has arrived in full: to its digest, or to the refusal of a file that no run could use. */
+  checkInput(parameter: FileParameter): Promise<Answer<{ sha256: string }>>
   /**
    * Accepts the file once it has arrived in full. If the file is refused, or on Unavailable, nothing is left behind.
    */
@@ -44,6 +48,12 @@ export const receiveUpload = async (
   if ('refuse' in declared) return declared
   const incoming = await dependencies.objects.receive()
   const inspection = new Inspection()
+  let inspected: Promise<InspectionResult> | undefined
+  const inspect = async () => {
+    await written
+    inspected ??= inspection.result()
+    return inspected
+  }
   const body = new Transform({
     transform: (chunk, _encoding, done) => {
       inspection.update(chunk)
@@ -58,6 +68,11 @@ export const receiveUpload = async (
 
   return answer({
     body,
+    checkInput: async parameter => {
+      const found = await inspect()
+      const reason = inputRefusal(found, FILE_PARAMETERS[parameter], '')
+      return reason ? refuse('input_file_refused', { parameter, reason }) : answer(found)
+    },
     discard: () => {
       body.destroy()
       return incoming.discard()
@@ -65,8 +80,7 @@ export const receiveUpload = async (
     finish: async form => {
       let admitted: Admitted | undefined
       try {
-        await written
-        const admission = await admit(dependencies, caller, { inspection, declared: declared.value, form })
+        const admission = await admit(dependencies, caller, await inspect(), { declared: declared.value, form })
         if ('refuse' in admission) return admission
         admitted = admission.value
       } finally {
@@ -78,14 +92,17 @@ export const receiveUpload = async (
 }
 
 interface Received {
-  inspection: Inspection
   declared: string | undefined
   form: UploadForm
 }
 
 /** The grant precedes the file, so every stored file has an owner. */
-const admit = async ({ grants }: Dependencies, caller: AccountCaller, { inspection, declared, form }: Received) => {
-  const inspected = await inspection.result()
+const admit = async (
+  { grants }: Dependencies,
+  caller: AccountCaller,
+  inspected: InspectionResult,
+  { declared, form }: Received,
+) => {
   const refusal = contentRefusal(inspected, declared)
   if (refusal) return { refuse: refusal }
   // Files of unknown type were refused above.

@@ -135,7 +135,11 @@ class ArrivingUploads {
       if (!begun || 'refuse' in begun) close()
     }
     if ('refuse' in begun) return begun
-    const { body, finish, discard } = begun.value
-    return answer({ body, finish: form => finish(form).finally(close), discard: () => discard().finally(close) })
+    const { finish, discard } = begun.value
+    return answer({
+      ...begun.value,
+      finish: form => finish(form).finally(close),
+      discard: () => discard().finally(close),
+    })
   }
 }
