@@ -28,7 +28,7 @@ export interface Operation {
   /** Whether the JSON body may hold a long conversation. */
   isLong?: true
   examples?: Examples
-  /** The body by content type, if it is not JSON. */
+  /** The body by content type, if it is not JSON, or as an alternative to JSON. */
   content?: Record<string, TSchema>
   responses: Record<number, ResponseSpec>
   /** The possible errors, besides the errors of every request of its kind. */

@@ -24,6 +24,7 @@ interface Handling<Dependencies, Input> {
 interface RequestInput<Params, Query, Json> {
   params: { [Name in keyof Params]: string }
   query: Query extends TSchema ? Static<Query> : undefined
+  /** Undefined if the body is of another type that the route takes. */
   json: Json extends TSchema ? Static<Json> : undefined
 }
 
@@ -45,6 +46,9 @@ const LONG_ARRIVAL_MS = 130_000
 const readBody = jsonBody(MAX_BODY_BYTES)
 const readLongBody = jsonBody(MAX_LONG_BODY_BYTES, { arrivalMs: LONG_ARRIVAL_MS, limits: longJson })
 
+/** For routes that also take other bodies, which they read themselves. */
+const readJsonBody: Middleware = (ctx, next) => (ctx.is('json') ? readBody(ctx, next) : next())
+
 /** Registers routes on a router. Throws if `authenticated` lacks the steps that check the credentials of a route. */
 export const serveRoutes = <Dependencies>(
   router: Router<RequestState>,
@@ -53,7 +57,7 @@ export const serveRoutes = <Dependencies>(
   authenticated: Partial<Record<Auth, Middleware[]>> = { none: [] },
 ) => {
   for (const of of routes) {
-    const { auth, method, path, json, isLong } = of
+    const { auth, method, path, json, isLong, content } = of
     const query = queryShapeOf(of)
     const readQuery = query && queryReaderOf(query)
     const readJson = json && readerOf(json, 'body')
@@ -62,10 +66,15 @@ export const serveRoutes = <Dependencies>(
     const steps = [
       ...(of.before?.(dependencies) ?? []),
       ...credentials,
-      ...(json ? [unreadBody, isLong ? readLongBody : readBody] : []),
+      ...(json ? [unreadBody, content ? readJsonBody : isLong ? readLongBody : readBody] : []),
     ]
+    const isForm = (ctx: Context) => content !== undefined && !ctx.is('json')
     const serve = (ctx: Context) => {
-      const input = { params: ctx['params'], query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
+      const input = {
+        params: ctx['params'],
+        query: readQuery?.(ctx),
+        json: isForm(ctx) ? undefined : readJson?.(ctx.request.body),
+      }
       return of.serve(ctx, dependencies, input as never)
     }
     // The router would compose the steps again for each request.

@@ -128,6 +128,7 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
         'createChatCompletion',
         'createResponse',
         'generateImages',
+        'editImages',
         'createSpeech',
         'createKey',
         'revokeKey',

@@ -11,7 +11,7 @@ import { createKey } from '../support/account-samples.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { picture, type Sending } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
-import { filePart, formOf, formType } from '../support/multipart.ts'
+import { filePart, formOf, formType, imagePart, textPart } from '../support/multipart.ts'
 import { type Customer, instantProvider, openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -54,6 +54,15 @@ const special: Record<string, Row> = {
   generateImages: {
     path: '/v1/images/generations',
     sending: post({ model: 'nano-banana-2', prompt: 'hello' }),
+    allowed: full,
+  },
+  editImages: {
+    path: '/v1/images/edits',
+    sending: {
+      method: 'POST',
+      headers: { 'Content-Type': formType },
+      body: formOf(imagePart(Buffer.from('hello')), textPart('model', 'nano-banana-2')),
+    },
     allowed: full,
   },
   createSpeech: { path: '/v1/audio/speech', sending: post({ model: 'eleven-v3', input: 'hello' }), allowed: full },

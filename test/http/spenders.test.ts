@@ -7,11 +7,14 @@ import type { Spender } from '../../src/services/runs/runs.ts'
 import { errorOf, post, request } from '../mcp/support.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { doneFor } from '../support/done.ts'
+import { formOf, formType, imagePart, textPart } from '../support/multipart.ts'
+import { picture } from '../support/sample-files.ts'
 import { type Customer, openAccount, openKey, startService } from '../support/service.ts'
 import { speakingProvider } from '../support/speaking-provider.ts'
 import { unwrap } from '../support/unwrap.ts'
 
 const { provider, nextCall, calls } = speakingProvider()
+const png = await picture('png')
 const service = await startService(t, { providers: { sandbox: provider } })
 const { accounts, keys } = service.core.services
 const operator = { kind: 'operator', name: 'test' } as const
@@ -37,6 +40,14 @@ const spenders: Record<Spender, (customer: Customer) => Promise<Answer>> = {
   createChatCompletion: postTo('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
   createResponse: postTo('/v1/responses', { model: 'gpt-6-1-terra', input: 'hello' }),
   generateImages: postTo('/v1/images/generations', { model: 'nano-banana-2', prompt: 'hello' }),
+  editImages: async customer => {
+    const { status, body } = await customer.send<{ error?: { code: string } }>('/v1/images/edits', {
+      method: 'POST',
+      headers: { 'Content-Type': formType },
+      body: formOf(imagePart(png), textPart('model', 'nano-banana-2'), textPart('prompt', 'hello')),
+    })
+    return { status, code: body.error?.code }
+  },
   createSpeech: postTo('/v1/audio/speech', { model: 'eleven-v3', input: 'hello', voice: 'Rachel' }),
   run_model: async customer => {
     const params = { name: 'run_model', arguments: { model: 'nano-banana-2', input: { prompt: 'hello' } } }

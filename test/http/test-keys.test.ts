@@ -22,7 +22,7 @@ import { caughtUp } from '../support/caught-up.ts'
 import type { Reply } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { auditFolder } from '../support/ledger.ts'
-import { filePart, upload } from '../support/multipart.ts'
+import { filePart, formOf, formType, imagePart, textPart, upload } from '../support/multipart.ts'
 import { startReceiver, untilRecorded } from '../support/receiver.ts'
 import { picture as pictureFile } from '../support/sample-files.ts'
 import { type Customer, openAccount, openKey, startService } from '../support/service.ts'
@@ -88,6 +88,10 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     createChatCompletion: () => test.post('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
     createResponse: () => test.post('/v1/responses', { model: 'gpt-6-1-terra', input: 'hello' }),
     generateImages: () => test.post('/v1/images/generations', { model: 'nano-banana-2', prompt: 'hello' }),
+    editImages: () => {
+      const form = formOf(imagePart(png), textPart('model', 'nano-banana-2'), textPart('prompt', 'hello'))
+      return test.send('/v1/images/edits', { method: 'POST', headers: { 'Content-Type': formType }, body: form })
+    },
     createSpeech: () => test.post('/v1/audio/speech', { model: 'eleven-v3', input: 'hello' }),
     cancelRun: async () => test.post(`/v1/runs/${await open()}/cancel`, {}, { Prefer: 'wait=30' }),
     listKeys: () => manager.send('/v1/keys'),

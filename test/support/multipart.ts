@@ -30,6 +30,12 @@ export const filePart = (body: string | Uint8Array, type = 'image/png', filename
   body,
 })
 
+/** The part of an image to edit. */
+export const imagePart = (body: Uint8Array, name = 'image'): FormPart => ({
+  headers: `Content-Disposition: form-data; name="${name}"; filename="a.png"\r\nContent-Type: image/png`,
+  body,
+})
+
 export const textPart = (name: string, body: string | Uint8Array): FormPart => ({
   headers: `Content-Disposition: form-data; name="${name}"`,
   body,

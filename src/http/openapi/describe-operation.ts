@@ -23,7 +23,10 @@ interface ResponseObject {
 /** The OpenAPI Operation Object of an operation. */
 export const describeOperation = (operation: Operation, components: Components) => {
   const { id, tag, summary, description, auth, json, content, examples } = operation
-  const types = json ? { 'application/json': json } : content
+  const bodies = {
+    ...(json && contentOf({ 'application/json': json }, examples, components)),
+    ...(content && contentOf(content, json ? undefined : examples, components)),
+  }
   return {
     operationId: id,
     tags: [tag],
@@ -31,7 +34,7 @@ export const describeOperation = (operation: Operation, components: Components) 
     description,
     ...(auth === 'none' && { security: [] }),
     parameters: parametersOf(operation, components),
-    ...(types && { requestBody: { required: true, content: contentOf(types, examples, components) } }),
+    ...((json || content) && { requestBody: { required: true, content: bodies } }),
     responses: responsesOf(operation, components),
   }
 }

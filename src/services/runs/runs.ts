@@ -55,6 +55,7 @@ export type Spender =
   | 'createChatCompletion'
   | 'createResponse'
   | 'generateImages'
+  | 'editImages'
   | 'createSpeech'
   | 'run_model'
 

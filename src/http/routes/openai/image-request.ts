@@ -5,18 +5,22 @@ import { placeFault } from '../../../transports/moment.ts'
 import type { ParameterNames } from './errors.ts'
 import { metadataOf, type NeutralValues, passedThrough, underOtherNames } from './pass-through.ts'
 
+type Given = ImageRequest & Record<string, unknown>
+
 /** The run that makes the images. Throws invalid_request with the place of what the model cannot do. */
 export const imageRun = (
-  { model, metadata, user, size, response_format: _, ...given }: ImageRequest & Record<string, unknown>,
+  { model, metadata, user, size, response_format: _, ...given }: Given,
   schema: ParametersSchema,
+  source: { image_url?: string } = {},
+  names: ParameterNames = imageNames,
 ): RunRequest => {
   const { n, ...rest } = given
   const counted = n !== undefined && has(schema, 'num_images') ? { num_images: n } : {}
   const parameters = 'num_images' in counted ? rest : given
-  const further = { ...counted, ...(size !== undefined && sizeIn(size, schema)) }
+  const further = { ...source, ...counted, ...(size !== undefined && sizeIn(size, schema)) }
   return {
     model,
-    input: underOtherNames(further, passedThrough(parameters, schema, neutral), imageNames),
+    input: underOtherNames(further, passedThrough(parameters, schema, neutral), names),
     ...metadataOf({ ...(metadata && { metadata }), ...(user !== undefined && { user }) }),
   }
 }

@@ -1,13 +1,12 @@
-import { Readable } from 'node:stream'
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
 import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
 import { ImageAnswer, ImageRequest } from '../../../../schemas/api/openai/images.ts'
 import { route } from '../../route.ts'
 import { openAiErrors } from './errors.ts'
-import { base64Of, filesDeleted, openFiles } from './files.ts'
+import { answerImages } from './image-answer.ts'
 import { imageNames, imageRun } from './image-request.ts'
 import { runErrors } from './run-errors.ts'
-import { costOf, createdOf, endpointOf, runToEnd } from './run-to-end.ts'
+import { endpointOf, runToEnd } from './run-to-end.ts'
 
 export const generateImages = route({
   id: 'generateImages',
@@ -36,31 +35,6 @@ export const generateImages = route({
   serve: async (ctx, dependencies, { json }) => {
     const { parametersSchema } = await endpointOf(ctx, dependencies, json.model, 'image')
     const row = await runToEnd(ctx, dependencies, 'generateImages', imageRun(json, parametersSchema))
-    const facts = { created: createdOf(row), usage: costOf(row) }
-    const isImage = row.output.artifacts.map(({ mimeType }) => mimeType.startsWith('image/'))
-    if (json.response_format === 'b64_json') {
-      const images = await openFiles(
-        ctx,
-        dependencies,
-        row.output.artifacts.filter((_, index) => isImage[index]),
-      )
-      ctx.type = 'application/json'
-      ctx.body = Readable.from(withFiles(facts, images), { objectMode: false })
-      return
-    }
-    if (row.outputDeletedAt !== undefined) throw filesDeleted()
-    const urls = dependencies.present.run(row).output?.urls ?? []
-    ctx.body = { ...facts, data: urls.flatMap((url, index) => (isImage[index] ? [{ url }] : [])) } satisfies ImageAnswer
+    return answerImages(ctx, dependencies, row, json)
   },
 })
-
-/** The answer with the files themselves, of which little is in memory at a time. */
-async function* withFiles(facts: Omit<ImageAnswer, 'data'>, images: (() => Promise<Readable>)[]) {
-  yield `${JSON.stringify(facts).slice(0, -1)},"data":[`
-  for (const [index, read] of images.entries()) {
-    yield `${index > 0 ? ',' : ''}{"b64_json":"`
-    yield* base64Of(await read())
-    yield '"}'
-  }
-  yield ']}'
-}
