@@ -32,7 +32,13 @@ const common = {
     ),
   ),
   response_format: Type.Optional(
-    about(OneOf('url', 'b64_json'), 'Whether the answer has the URLs of the images, as by default, or the files.'),
+    about(
+      OneOf('url', 'b64_json'),
+      [
+        'Whether the answer has the URLs of the images or the files. The default is `url`,',
+        'and `b64_json` for models whose name begins with `gpt-image-`, as in OpenAI’s API.',
+      ].join(' '),
+    ),
   ),
   metadata: Type.Optional(about(JsonObject, 'Stored with the run.', { order: '17' })),
   user: Type.Optional(about(Type.String(), 'Your name of the end user, stored in the metadata of the run.', 'u-17')),

@@ -26,7 +26,7 @@ t.test('pictures of OpenAI are a run, and have the form of its API', async t => 
   const { client, sent } = openAiClient(owner)
   const { created, data, usage } = await client.images.generate({
     ...{ model: 'gpt-image-2-6', prompt, n: 2, size: '1536x1024', quality: 'low', output_format: 'webp' },
-    ...{ background: 'auto', user: 'u-17' },
+    ...{ background: 'auto', user: 'u-17', response_format: 'url' },
   })
   t.match(vendor.bodies.at(-1), { n: 2, size: '1536x1024', quality: 'low', output_format: 'webp' })
   const [run] = await runsOf(owner)
@@ -62,6 +62,11 @@ t.test('the files themselves are in the answer on request', async t => {
     t.match(usage, { credits: 2 })
   }
   delete vendor.answer
+})
+
+t.test('programs for GPT Image get the files, as from OpenAI’s API', async t => {
+  const { data } = await client.images.generate({ model: 'gpt-image-2-6', prompt })
+  t.same(data, [{ b64_json: MEDIA.toString('base64') }])
 })
 
 t.test('a size selects the ratio and the resolution of a model', async t => {

@@ -10,7 +10,7 @@ export const answerImages = async (
   ctx: Context,
   dependencies: Pick<RouteDependencies, 'files' | 'present'>,
   row: CompletedRun,
-  { response_format: format }: Pick<ImageRequest, 'response_format'>,
+  { model, response_format: format = usualFormat(model) }: Pick<ImageRequest, 'model' | 'response_format'>,
 ): Promise<void> => {
   const facts = { created: createdOf(row), usage: costOf(row) }
   const isImage = row.output.artifacts.map(({ mimeType }) => mimeType.startsWith('image/'))
@@ -28,6 +28,9 @@ export const answerImages = async (
   const urls = dependencies.present.run(row).output?.urls ?? []
   ctx.body = { ...facts, data: urls.flatMap((url, index) => (isImage[index] ? [{ url }] : [])) } satisfies ImageAnswer
 }
+
+/** OpenAI's API always answers with the files of these models, and programs for them read nothing else. */
+const usualFormat = (model: string) => (model.startsWith('gpt-image-') ? 'b64_json' : 'url')
 
 /** The answer with the files themselves, of which little is in memory at a time. */
 async function* withFiles(facts: Omit<ImageAnswer, 'data'>, images: (() => Promise<Readable>)[]) {
