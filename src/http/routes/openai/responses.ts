@@ -26,6 +26,7 @@ export const respond = route({
   auth: 'key or session',
   headers: { 'Idempotency-Key': IdempotencyKey },
   json: ResponseRequest,
+  isLong: true,
   examples: { Response: examples.requests.openAiResponse },
   responses: {
     200: {
