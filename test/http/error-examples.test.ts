@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ErrorCode } from '../../schemas/api/error.ts'
 import type { Run, RunList } from '../../schemas/api/run.ts'
-import { MAX_LONG_BODY_BYTES, MAX_LIVE_UPLOADS } from '../../schemas/primitives.ts'
+import { MAX_LIVE_UPLOADS, MAX_LONG_BODY_BYTES } from '../../schemas/primitives.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import { picture, type Reply } from '../support/client.ts'

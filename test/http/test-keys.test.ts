@@ -135,7 +135,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
   }
   await until('all test runs have ended', async () => {
     const { body } = await test.send<RunList>('/v1/runs')
-    return body.data.length === 8 && body.data.every(({ status }) => status === 'completed' || status === 'failed')
+    return body.data.length === 9 && body.data.every(({ status }) => status === 'completed' || status === 'failed')
   })
   t.same(await costs(live.accountId), before)
   t.equal(await live.balance(), 1000)

@@ -138,6 +138,7 @@ const upload = exactly({ name: text, type: Type.String({ pattern: '^image/(png|j
 
 const name = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' })
 const textPart = exactly({ type: oneOf('text'), text })
+const texts = Type.Union([text, Type.Array(textPart)])
 const imagePart = exactly({
   type: oneOf('image_url'),
   image_url: exactly({ url: Type.String({ pattern: '^(https?://|data:image/)' }) }),
@@ -170,10 +171,14 @@ const schemas: Record<string, TSchema> = {
     model: text,
     messages: Type.Array(
       Type.Union([
-        exactly({ role: oneOf('system'), content: Type.Union([text, Type.Array(textPart)]) }),
+        exactly({ role: oneOf('system'), content: texts }),
         exactly({ role: oneOf('user'), content: Type.Union([text, Type.Array(Type.Union([textPart, imagePart]))]) }),
-        exactly({ role: oneOf('assistant'), content: maybe(text), tool_calls: maybe(Type.Array(toolCall)) }),
-        exactly({ role: oneOf('tool'), content: Type.String(), tool_call_id: text }),
+        exactly({ role: oneOf('assistant'), content: maybe(texts), tool_calls: maybe(Type.Array(toolCall)) }),
+        exactly({
+          role: oneOf('tool'),
+          content: Type.Union([Type.String(), Type.Array(textPart)]),
+          tool_call_id: text,
+        }),
       ]),
       { minItems: 1 },
     ),
