@@ -327,7 +327,7 @@ t.test('what cannot be honoured is refused with its place and costs nothing', as
     [{ input: [user, call, { ...result, output: null }] }, 'input[2].output', /a text or a list of parts/],
     [{ model: 'nano-banana-2' }, 'model', /output_type text, not image/],
     [{ metadata: { note: 'x'.repeat(20_000) } }, 'metadata', /larger than 16384 bytes/],
-    [{ input: 'x'.repeat(300_000) }, 'input', /larger than 262144|characters/],
+    [{ input: Array(4_001).fill({ role: 'user', content: 'x' }) }, 'input', /at most 4000 items/],
   ]
   for (const [request, param, message] of cases) {
     const error = await refused(request)
