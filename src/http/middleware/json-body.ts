@@ -38,6 +38,8 @@ export const jsonBody = (maxBytes: number, { arrivalMs = ARRIVAL_MS, limits }: O
     if (text === undefined) throw new NotJson('The body is not in UTF-8.', 'is not in UTF-8')
     if (text === '') throw missing()
     Object.assign(ctx.request, { body: parseBounded(text, '', limits) })
+    // Parsing a long body takes a tenth of a second, and so does what follows.
+    if (text.length > MAX_BODY_BYTES) await ctx.state.nextTurn()
     ctx.state.bodyIsRead?.()
     return next()
   }

@@ -1,5 +1,6 @@
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../../schemas/primitives.ts'
 import type { FilePlace } from '../../domain/catalog/inputs.ts'
+import { isHttp } from '../../domain/http-url.ts'
 import { Semaphore } from '../../flow/semaphore.ts'
 import { adaptToHost } from '../../flow/slow-hosts.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -102,4 +103,5 @@ const placesFor = (files: number) => ({
   room: new Semaphore({ each: SOURCE_BYTES }),
 })
 
-const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : '')
+/** A data: URL has none. */
+const hostOf = (url: string) => (isHttp(url) && URL.canParse(url) ? new URL(url).host : '')

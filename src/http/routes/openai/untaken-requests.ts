@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { sha256 } from '../../../domain/digest.ts'
-import { canonicalJson } from '../../../engine/log/hash-chain.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type AccountCaller, keyIdOf } from '../../../services/caller.ts'
 import type { Runs } from '../../../services/runs/runs.ts'
@@ -43,7 +42,7 @@ export class UntakenRequests {
   /** The earlier request that this one repeats, or a new one. Rejects with Unavailable. */
   async begin(ctx: Context): Promise<UntakenRequest> {
     const { caller } = ctx.state
-    const digest = sha256(canonicalJson([caller.accountId, keyIdOf(caller) ?? null, ctx.path, ctx.request.body]))
+    const digest = sha256(JSON.stringify([caller.accountId, keyIdOf(caller), ctx.path, ctx.request.body]))
     const isRepetition = Number(ctx.get('X-Stainless-Retry-Count')) > 0
     const idempotencyKey = (isRepetition && (await this.#find(caller, digest))) || `${digest}/${randomUUID()}`
     const begun: UntakenRequest = this.#kept.get(idempotencyKey) ?? { idempotencyKey, isCut: false, isOver: false }
