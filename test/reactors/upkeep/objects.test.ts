@@ -198,6 +198,28 @@ t.test('what a failed run has left is deleted after its deadline, and nothing of
   t.same(await deletedOutputs(core.log, owner), [runId(11), runId(2)])
 })
 
+t.test(
+  'the long parts of an input are deleted with the result of their run, and with what a failed run has left',
+  async t => {
+    const place = await openUploads(t)
+    const { core, owner, objects, outputKeys, clock } = place
+    const inputs = (run: number) => [0, 1].map(index => outputKeys.inputKeyOf(runId(run), index))
+    for (const key of [1, 2, 3].flatMap(inputs)) await objects.put(key, Buffer.from('[]'), 'application/json')
+    const execute = (command: AccountCommand) => core.accounts.execute(caller, owner.accountId, command)
+    for (const run of [1, 2]) {
+      await execute(queueRun({ run, credits: 1 }))
+      await execute(startRun(run))
+    }
+    await execute(completeRun(1, { artifacts: [], willDeleteAt: iso(clock.nowMs()) }))
+    await execute(failRun(2, 'provider_error', iso(clock.nowMs())))
+    await place.work(async () => (await deletedOutputs(core.log, owner)).length === 2)
+    const areThere = await Promise.all(
+      [1, 2, 3].flatMap(inputs).map(async key => (await objects.stat(key)) !== undefined),
+    )
+    t.same(areThere, [false, false, false, false, true, true])
+  },
+)
+
 t.test('due work for a run that did not fail deletes nothing', async t => {
   const place = await openUploads(t)
   const { core, owner, objects, outputKeys, clock } = place
