@@ -151,13 +151,14 @@ export class UpstreamCall {
     outcomeOf: (answer: Answer) => Done | Failed,
   ): Promise<Done | Failed> {
     const outcome = outcomeOf(await this.#stream(url, request))
-    if (outcome.kind === 'done' && outcome.text && !this.#hasText) request.onText(outcome.text)
+    if (outcome.kind === 'done' && outcome.text && !this.#hasText) request.onText(outcome.text.toWellFormed())
     return outcome
   }
 
   /**
-   * POSTs JSON and gets a stream of events. Hands over their text, but never half a character. Some servers send JSON
-   * all the same. Rejects if the stream ends before its text is whole.
+   * POSTs JSON and gets a stream of events. Hands over their text as it will be kept: half a character waits for the
+   * other half, or is replaced. Some servers send JSON all the same. Rejects if the stream ends before its text is
+   * whole.
    */
   async #stream<Answer>(url: string, request: StreamRequest<Answer>): Promise<Answer> {
     const { headers, body, signal, reader, onText } = request
@@ -168,7 +169,7 @@ export class UpstreamCall {
     const hand = (text: string) => {
       if (text === '') return
       this.#hasText = true
-      onText(text)
+      onText(text.toWellFormed())
     }
     const take = (event: unknown): number => {
       if (end === 'last') return 0
