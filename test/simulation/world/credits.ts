@@ -1,4 +1,4 @@
-import type { AccountId } from '../../../schemas/primitives.ts'
+import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
 import type { Refusal } from '../../../src/domain/refusal.ts'
 import { operator } from './callers.ts'
 import type { ClientKeys } from './keys.ts'
@@ -46,8 +46,16 @@ export class ClientCredits {
     return outcomeOf(told)
   }
 
-  /** Too few credits are those that the account had at some time since the command was sent. */
-  expectRefusal(refusal: Refusal, sentAt: number) {
+  /**
+   * Too few credits are those that the account had at some time since the command was sent, and so is what the key has
+   * spent of its budget.
+   */
+  expectRefusal(refusal: Refusal, sentAt: number, keyId?: KeyId) {
+    if (refusal.code === 'budget_exceeded') {
+      this.#world.truth.expectSpent(this.#accountId, keyId ?? '', sentAt, refusal)
+      if (refusal.requiredMicros + refusal.spentMicros <= refusal.budgetMicros)
+        this.#world.violation(`${keyId} had spent ${refusal.spentMicros}, and may spend ${refusal.requiredMicros} more`)
+    }
     if (refusal.code !== 'insufficient_credits') return
     const { requiredMicros, balanceMicros } = refusal
     this.#world.truth.expectBalance(this.#accountId, sentAt, balanceMicros)

@@ -2,7 +2,7 @@ import { hasEnded, runKey } from '../../../projections/runs.ts'
 import type { AccountId, Moded, RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import type { Answer } from '../../../src/services/answer.ts'
-import { type AccountCaller, modeOf as keyMode } from '../../../src/services/caller.ts'
+import { type AccountCaller, keyIdOf, modeOf as keyMode } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
 import { operator } from './callers.ts'
 import type { Dependencies } from './commands.ts'
@@ -150,7 +150,7 @@ export class ClientRuns {
       waitMs: 2_000,
     })
     if ('refuse' in told) {
-      this.#dependencies.credits.expectRefusal(told.refuse, before)
+      this.#dependencies.credits.expectRefusal(told.refuse, before, keyIdOf(caller))
       if (mode === 'test' && ['insufficient_credits', 'budget_exceeded'].includes(told.refuse.code))
         this.#world.violation(`a test run is refused with ${told.refuse.code}`)
     } else {

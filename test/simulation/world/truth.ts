@@ -1,7 +1,9 @@
 import type { RunRow, WebhookRow } from '../../../schemas/views.ts'
+import type { BudgetState } from '../../../src/domain/account/budgets.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
 import type { WebhookTestResult } from '../../../src/services/webhooks/webhook-tests.ts'
 import { type AuditedEvent, Auditor } from '../../auditor/auditor.ts'
+import { BudgetTruth } from './budget-truth.ts'
 import { Known } from './known.ts'
 import { NoticeTruth } from './notice-truth.ts'
 import type { SimulatedProcess } from './process.ts'
@@ -16,6 +18,7 @@ interface Ledger {
   /** Refunds that no answer has told of, by run and amount. */
   refunds: string[]
   keys: Map<string, 'active' | 'revoked'>
+  budgets: BudgetTruth
 }
 
 interface LoggedRun {
@@ -64,9 +67,11 @@ export class Truth {
     for (const fault of auditor.faults.splice(0)) this.#onViolation(fault)
     this.notices.follow(stream, events)
     if (!stream.startsWith('account-')) return
-    const { balances, runs, references, refunds, keys } = this.#ledgerOf(stream)
-    for (const [index, { type, data }] of events.entries()) {
+    const { balances, runs, references, refunds, keys, budgets } = this.#ledgerOf(stream)
+    for (const [index, event] of events.entries()) {
+      const { type, data } = event
       const position = firstPosition + index
+      budgets.follow(event, position)
       const { runId, livemode, amountMicros, balanceAfterMicros, reference, error, keyId, email, accountId, kind } =
         data as {
           runId: string
@@ -189,6 +194,12 @@ export class Truth {
       )
   }
 
+  /** A run of a key was refused because of its budget: the key had spent so much at some time since the position. */
+  expectSpent(accountId: string, keyId: string, since: number, budget: Pick<BudgetState, 'spentMicros' | 'renewsAt'>) {
+    if (!this.#ledgerOf(`account-${accountId}`).budgets.hasSpent(keyId, since, budget))
+      this.#onViolation(`${keyId} was told that it had spent ${budget.spentMicros}, which it has not since ${since}`)
+  }
+
   /** A webhook arrived: it tells of an end that is in the log, always the same, and at the account's own address. */
   expectWebhook(id: string, url: string, body: string) {
     const before = this.#webhooks.get(id)
@@ -254,7 +265,14 @@ export class Truth {
   #ledgerOf(stream: string): Ledger {
     let ledger = this.#ledgers.get(stream)
     if (!ledger) {
-      ledger = { balances: [], runs: new Map(), references: new Map(), refunds: [], keys: new Map() }
+      ledger = {
+        balances: [],
+        runs: new Map(),
+        references: new Map(),
+        refunds: [],
+        keys: new Map(),
+        budgets: new BudgetTruth(),
+      }
       this.#ledgers.set(stream, ledger)
     }
     return ledger
