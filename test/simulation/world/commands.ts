@@ -55,6 +55,12 @@ const commands: Command[] = [
     expected: [...ofKeys, 'insufficient_credits', 'budget_exceeded'],
   },
   {
+    name: 'talk',
+    weight: 4,
+    send: ({ runs }, ...to) => runs.talk(...to),
+    expected: [...ofKeys, 'insufficient_credits', 'budget_exceeded'],
+  },
+  {
     name: 'repeat',
     weight: 2,
     send: ({ runs }, ...to) => runs.repeat(...to),

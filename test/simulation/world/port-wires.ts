@@ -56,7 +56,14 @@ export const outboundOverWire = (wire: Wire, outbound: Outbound): Outbound => ({
 
 export const providerOverWire = (wire: Wire, { submit, poll, cancel, ...rest }: Provider): Provider => ({
   ...rest,
-  submit: (job, signal) => wire.call(`submit ${job.runId}`, () => submit(job, signal)),
+  submit: ({ onText, ...job }, signal) => {
+    // Nobody listens to the answer to a repeated request.
+    const listeners = onText ? [wire.oneWay(onText)] : []
+    return wire.call(`submit ${job.runId}`, () => {
+      const [listener] = listeners.splice(0)
+      return submit({ ...job, ...(listener && { onText: listener }) }, signal)
+    })
+  },
   ...(poll && { poll: (job, signal) => wire.call(`poll ${job.runId}`, () => poll(job, signal)) }),
   ...(cancel && { cancel: (job, signal) => wire.call(`cancel ${job.runId}`, () => cancel(job, signal)) }),
 })

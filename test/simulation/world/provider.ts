@@ -15,6 +15,7 @@ import type { World } from './world.ts'
 
 interface Work {
   jobId: string
+  beginsAtMs: number
   endsAtMs: number
   outcome: ProviderOutcome
   isHanging: boolean
@@ -45,10 +46,26 @@ export class SimulatedProvider {
 
   async #do(job: Job): Promise<ProviderOutcome> {
     const { timeline } = this.#world
-    const { isHanging, endsAtMs, outcome } = this.#workOf(job)
-    if (isHanging) await new Promise(() => undefined)
-    await timeline.pass(endsAtMs - timeline.nowMs)
-    return outcome
+    const work = this.#workOf(job)
+    if (job.onText) await this.#speak(work, job.runId, job.onText)
+    if (work.isHanging) await new Promise(() => undefined)
+    await timeline.pass(work.endsAtMs - timeline.nowMs)
+    return work.outcome
+  }
+
+  /** Says its text, or a part of it, if it will fail or hang. At times, the connection ends after that part. */
+  async #speak({ isHanging, beginsAtMs, endsAtMs, outcome }: Work, runId: string, onText: (text: string) => void) {
+    const { chance, timeline, texts } = this.#world
+    const pieces = texts.piecesOf(runId, chance)
+    const isWhole = outcome.kind === 'done' && !isHanging
+    const said = isWhole ? pieces : pieces.slice(0, chance.below(pieces.length + 1))
+    for (const [index, piece] of said.entries()) {
+      await timeline.pass(beginsAtMs + ((endsAtMs - beginsAtMs) * index) / said.length - timeline.nowMs)
+      onText(piece)
+    }
+    if (isWhole || isHanging || chance.happens(0.5)) return
+    this.#world.count('text broken off')
+    throw new Error('the answer ended too early')
   }
 
   /** Accepts a job, or refuses it if it may succeed later. */
@@ -92,14 +109,19 @@ export class SimulatedProvider {
       isMissing || chance.happens(faults.jobFails) ? this.#failure() : this.#result(runId, endpoint)
     const endsAtMs = timeline.nowMs + chance.between(1, chance.happens(0.2) ? 20_000 : 1_000)
     this.#jobs += 1
-    const work = { jobId: `job-${this.#jobs}`, endsAtMs, outcome, isHanging: chance.happens(faults.jobHangs) }
+    const isHanging = chance.happens(faults.jobHangs)
+    const work = { jobId: `job-${this.#jobs}`, beginsAtMs: timeline.nowMs, endsAtMs, outcome, isHanging }
     this.#work.set(runId, work)
     return work
   }
 
   #result(runId: string, endpoint: string): Done {
-    if (outputTypeOf(endpoint) === 'text')
-      return { kind: 'done', media: [], text: `an answer to ${runId}`, work: { units: this.#tokens() } }
+    if (outputTypeOf(endpoint) === 'text') {
+      const { texts, chance } = this.#world
+      const units = this.#tokens()
+      texts.noteReport(runId, units)
+      return { kind: 'done', media: [], text: texts.piecesOf(runId, chance).join(''), work: { units } }
+    }
     return { kind: 'done', media: [{ mimeType: 'image/png', bytes: pngWith(MEDIA, 'tEXt', Buffer.from(runId)) }] }
   }
 

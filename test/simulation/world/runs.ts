@@ -7,6 +7,7 @@ import type { RunResult } from '../../../src/services/runs/runs.ts'
 import { operator } from './callers.ts'
 import type { Dependencies } from './commands.ts'
 import { readableSince } from './known.ts'
+import { listen } from './listeners.ts'
 import { NO_KEY, NOTHING, outcomeOf } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
@@ -16,7 +17,10 @@ interface Request {
   model: string
   prompt: string
   image: { image_url: string } | undefined
-  idempotencyKey: string
+  /** Undefined for a request that is sent once. */
+  idempotencyKey: string | undefined
+  /** Whether the client listens to the text as it arrives. */
+  streams: boolean
   /** In live and in test mode, where it is another request. */
   sent: Record<Mode, { times: number; runId?: RunId }>
 }
@@ -32,7 +36,9 @@ export class ClientRuns {
   readonly #world: World
   readonly #accountId: AccountId
   readonly #dependencies: Pick<Dependencies, 'keys' | 'credits' | 'uploads'>
+  /** The requests that may be repeated. */
   readonly #requests: Request[] = []
+  #sent = 0
 
   constructor(world: World, accountId: AccountId, dependencies: Pick<Dependencies, 'keys' | 'credits' | 'uploads'>) {
     this.#world = world
@@ -45,11 +51,20 @@ export class ClientRuns {
     return this.#request(running, process, this.#newRequest(model))
   }
 
+  /** A text that the client listens to as it arrives. */
+  async talk(running: Running, process: SimulatedProcess): Promise<string> {
+    return this.#request(running, process, this.#newRequest('chat', { streams: true }))
+  }
+
   /** A run with an upload as its image, which must be there. */
   async retouch(running: Running, process: SimulatedProcess): Promise<string> {
     const upload = this.#dependencies.uploads.choose()
     if (!upload) return NOTHING
-    const told = await this.#request(running, process, this.#newRequest('retouch', { image_url: upload.address }))
+    const told = await this.#request(
+      running,
+      process,
+      this.#newRequest('retouch', { image: { image_url: upload.address } }),
+    )
     if (told === 'ok') this.#world.files.expectUsable(upload.uploadId, upload.wasDeleted)
     return told
   }
@@ -125,16 +140,19 @@ export class ClientRuns {
     return told === 'account_not_found' && this.#world.isForged('accounts', this.#accountId) ? NOTHING : told
   }
 
-  #newRequest(model: string, image?: Request['image']): Request {
-    const number = this.#requests.length + 1
+  #newRequest(model: string, { image, streams = false }: Partial<Pick<Request, 'image' | 'streams'>> = {}): Request {
+    this.#sent += 1
+    const [prompt, key] = [`prompt ${this.#sent}`, `key-${this.#sent}`]
+    const idempotencyKey = streams && this.#world.chance.happens(0.5) ? undefined : key
     const sent = { live: { times: 0 }, test: { times: 0 } }
-    const request = { model, prompt: `prompt ${number}`, image, idempotencyKey: `key-${number}`, sent }
-    this.#requests.push(request)
+    const request = { model, prompt, image, streams, idempotencyKey, sent }
+    if (idempotencyKey !== undefined) this.#requests.push(request)
     return request
   }
 
   async #request(running: Running, process: SimulatedProcess, request: Request): Promise<string> {
-    const { model, prompt, image, idempotencyKey } = request
+    const { model, prompt, image, streams, idempotencyKey } = request
+    const { runs } = running.services
     // The client's uploads are live.
     const caller = await (image ? this.#dependencies.keys.liveCaller(running) : this.#dependencies.keys.caller(running))
     if (!caller) return NO_KEY
@@ -144,11 +162,9 @@ export class ClientRuns {
     sent.times += 1
     const isFirst = sent.times === 1
     const before = this.#world.truth.lastBalance(this.#accountId)
-    const told = await running.services.runs.createRun(caller, body, {
-      spender: 'runModel',
-      idempotencyKey,
-      waitMs: 2_000,
-    })
+    const options = { spender: 'runModel', idempotencyKey } as const
+    const streamed = streams ? await runs.streamRun(caller, body, options) : undefined
+    const told = streamed ?? (await runs.createRun(caller, body, { ...options, waitMs: 2_000 }))
     if ('refuse' in told) {
       this.#dependencies.credits.expectRefusal(told.refuse, before, keyIdOf(caller))
       if (mode === 'test' && ['insufficient_credits', 'budget_exceeded'].includes(told.refuse.code))
@@ -159,6 +175,8 @@ export class ClientRuns {
       this.#expectMode(caller, told.value.row)
       this.#accept(process, request, told.value)
     }
+    if (streamed && 'value' in streamed)
+      await listen(this.#world, streamed.value, { running, process, caller, goesOn: idempotencyKey !== undefined })
     const outcome = outcomeOf(told)
     if (outcome === 'ok' && mode === 'test') this.#world.count('test run ok')
     return outcome

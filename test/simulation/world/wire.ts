@@ -57,6 +57,15 @@ export class Wire {
     return this.#answer(() => ('value' in outcome ? Promise.resolve(outcome.value) : Promise.reject(outcome.error)))
   }
 
+  /** A receiver of parts of an answer. A process that has crashed, or is cut off, receives no more of them. */
+  oneWay<Part>(receive: (part: Part) => void): (part: Part) => void {
+    let isOpen = true
+    return part => {
+      isOpen &&= this.#isAlive() && !this.#world.nemesis.isCut(this.#name, 'back')
+      if (isOpen) receive(part)
+    }
+  }
+
   /** Hands over the pages of a read. Each page may be the last, and then the read fails. */
   async *pages<Page>(what: string, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
     const iterator = pages[Symbol.asyncIterator]()

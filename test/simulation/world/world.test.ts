@@ -26,6 +26,7 @@ t.test('two worlds with one seed have the same trace', async t => {
 const OCCURRENCES = [
   ...['run ok', 'repeat ok', 'misuse idempotency_mismatch', 'cancel ok', 'find ok', 'balance ok', 'refund ok'],
   ...['CreditsReleased', 'tokens: usual', 'tokens: cached', 'tokens: none', 'tokens: more', 'tokens: absurd'],
+  ...['talk ok', 'text heard', 'text cut off', 'text broken off', 'listener leaves', 'listener cancels'],
   ...['upload ok', 'presign 200', 'retouch ok', 'deleteUpload ok', 'redeliver ok', 'grant ok', 'withdraw ok'],
   ...['RunCompleted', 'RunFailed', 'RunCancelRequested', 'RunOutputDeleted', 'UploadDeleted', 'ApiKeyRevoked'],
   ...['run budget_exceeded', 'ApiKeyUsed', 'test run ok', 'find of the other mode'],

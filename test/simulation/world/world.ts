@@ -19,6 +19,7 @@ import { PaidJobs } from './paid-jobs.ts'
 import { type Running, SimulatedProcess } from './process.ts'
 import { SimulatedProvider } from './provider.ts'
 import { SimulatedReceiver } from './receiver.ts'
+import { TextTruth } from './text-truth.ts'
 import { Timeline } from './timeline.ts'
 import { Truth } from './truth.ts'
 import { SimulatedViews } from './view-store.ts'
@@ -88,6 +89,7 @@ export class World {
   readonly bucket = new SimulatedBucket(() => this.epochMs + this.timeline.nowMs)
   readonly truth: Truth
   readonly files: FileTruth
+  readonly texts: TextTruth
   /** The links of the seals that clients keep, by number. */
   readonly keptSeals = new Map<number, string>()
   readonly provider: SimulatedProvider
@@ -130,10 +132,12 @@ export class World {
     this.paidJobs = new PaidJobs(this.violation)
     this.truth = new Truth(this.violation, runId => this.paidJobs.mayBeAccepted(runId))
     this.files = new FileTruth(this.bucket, this.violation)
+    this.texts = new TextTruth(this.violation, what => this.count(what))
     this.log.onAppend = (stream, events, first) => {
       for (const { type } of events) this.count(type)
       this.truth.follow(stream, events, first)
       this.files.follow(stream, events, first)
+      for (const event of events) this.texts.follow(event)
     }
     this.provider = new SimulatedProvider(this)
     this.vendor = new SimulatedProvider(this, { isFaulty: true })
