@@ -3,9 +3,8 @@ import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { InDoubt, Unavailable } from '../../../src/ports/faults.ts'
 import { unwrap } from '../../support/unwrap.ts'
 import { operator, ownerOf } from './callers.ts'
-import { COMMANDS, type Dependencies, OF_OTHER_KEYS, SUSPENDED } from './commands.ts'
+import { type Dependencies, OF_OTHER_KEYS, SUSPENDED } from './commands.ts'
 import { ClientCredits } from './credits.ts'
-import { mustBeAvailable } from './faults.ts'
 import { ClientKeys, type Key } from './keys.ts'
 import { ClientNotices } from './notices.ts'
 import type { Running, SimulatedProcess } from './process.ts'
@@ -113,7 +112,7 @@ export class SimulatedClient {
 
   async #send(process: SimulatedProcess, running: Running): Promise<void> {
     const [world, accountId] = [this.#world, this.#accountId]
-    const { name, send, expected } = world.chance.pick(COMMANDS)
+    const { name, send, expected } = world.chance.pick(world.commands)
     const pending = { name, process, life: process.life }
     this.#pending.add(pending)
     try {
@@ -126,7 +125,7 @@ export class SimulatedClient {
     } catch (error) {
       world.trace(`${accountId} ${name}: ${error}`)
       // A service may be unable to answer, but not broken. A stop cuts off files that still arrive.
-      const isUnavailable = !mustBeAvailable(world.drawn) && (error instanceof Unavailable || error instanceof InDoubt)
+      const isUnavailable = !world.mustBeAvailable && (error instanceof Unavailable || error instanceof InDoubt)
       const isCutOff = process.running !== running && (error as { code?: string }).code === CUT_OFF
       if (!isUnavailable && !isCutOff) world.violation(`${name} failed with ${(error as Error).stack}`)
     } finally {

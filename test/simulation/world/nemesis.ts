@@ -65,19 +65,24 @@ export class Nemesis {
     return [...this.forged.keys()].some(address => address.startsWith(`rows/${view}/`))
   }
 
+  /** Ends a process, which starts again a while later. */
+  crash(process: SimulatedProcess) {
+    this.#note('crash', process.name)
+    process.crash()
+    this.#restart(process)
+  }
+
   #end(process: SimulatedProcess) {
-    const { chance, timeline } = this.#world
     if (!process.isUp) return
-    const restart = () => void timeline.after(chance.between(0, MAX_OUTAGE_MS), () => void process.start())
-    if (process.running && chance.happens(0.3)) {
-      this.#note('stop', process.name)
-      // A crash during the stop restarts it.
-      void process.stop().then(restart)
-    } else {
-      this.#note('crash', process.name)
-      process.crash()
-      restart()
-    }
+    if (!process.running || !this.#world.chance.happens(0.3)) return this.crash(process)
+    this.#note('stop', process.name)
+    // A crash during the stop restarts it.
+    void process.stop().then(() => this.#restart(process))
+  }
+
+  #restart(process: SimulatedProcess) {
+    const { chance, timeline } = this.#world
+    timeline.after(chance.between(0, MAX_OUTAGE_MS), () => void process.start())
   }
 
   #cutPower() {

@@ -15,6 +15,8 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '4' },
     'busy-ms': { type: 'string', default: '20000' },
     without: { type: 'string', default: '' },
+    commands: { type: 'string', default: '' },
+    'crash-at': { type: 'string', default: 'Infinity' },
     shrink: { type: 'boolean', default: false },
     'stop-at-failure': { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
@@ -27,9 +29,14 @@ const toKind = (name: string): keyof Faults => {
   process.exit(2)
 }
 
-const replayOf = ({ seed, processes, clients, busyMs, without }: WorldSize) => {
+const replayOf = ({ seed, processes, clients, busyMs, without, commands, crashAt }: WorldSize) => {
   const size = `--seed ${seed} --processes ${processes} --clients ${clients} --busy-ms ${busyMs}`
-  return `npm run simulate -- ${size}${without.length > 0 ? ` --without ${without}` : ''} --trace`
+  const rest = [
+    ...(without.length > 0 ? [`--without ${without}`] : []),
+    ...(commands.length > 0 ? [`--commands ${commands}`] : []),
+    ...(Number.isFinite(crashAt) ? [`--crash-at ${crashAt}`] : []),
+  ]
+  return ['npm run simulate --', size, ...rest, '--trace'].join(' ')
 }
 
 /** A whole number from the command line. */
@@ -48,12 +55,14 @@ const isOver = (seed: number) =>
   minutes === undefined ? seed >= first + seeds : Date.now() - startMs > minutes * 60_000
 const [processes, clients, busyMs] = [numberOf('processes', 1), numberOf('clients', 1), numberOf('busy-ms', 1)]
 const without = values.without.split(',').filter(Boolean).map(toKind)
+const commands = values.commands.split(',').filter(Boolean)
+const crashAt = Number(values['crash-at'])
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
 const total = { worlds: 0, failed: 0, simulatedMs: 0, steps: 0, events: 0 }
 
 console.log(`worlds from seed ${first}, at ${commit}`)
 for (let seed = first; !isOver(seed); seed++) {
-  const size: WorldSize = { seed, processes, clients, busyMs, without }
+  const size: WorldSize = { seed, processes, clients, busyMs, without, commands, crashAt }
   const world = new World({ ...size, keepsTrace: values.trace })
   const { violations, trace, simulatedMs, steps, events, traceHash } = await world.live()
   for (const line of trace) console.log(line)

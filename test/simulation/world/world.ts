@@ -10,8 +10,9 @@ import { openSession } from './callers.ts'
 import { expectCalm } from './calm.ts'
 import { Chance } from './chance.ts'
 import { SimulatedClient } from './clients.ts'
+import { COMMANDS, type Command } from './commands.ts'
 import { SimulatedLog } from './event-log.ts'
-import { drawFaults, type Faults, mayInterrupt, noFaults, without } from './faults.ts'
+import { drawFaults, type Faults, mayInterrupt, mustBeAvailable, noFaults, without } from './faults.ts'
 import { FileTruth } from './file-truth.ts'
 import { Nemesis } from './nemesis.ts'
 import { SimulatedBucket } from './object-store.ts'
@@ -32,6 +33,10 @@ export interface WorldOptions {
   busyMs?: number
   /** Kinds of faults to leave out of those that the seed draws. */
   without?: (keyof Faults)[]
+  /** The only commands that clients send; all by default. */
+  commands?: string[]
+  /** After so many steps of the busy time, a process crashes: one by an even number, another one by an odd number. */
+  crashAt?: number
   /** Keeps the whole trace instead of its hash only. */
   keepsTrace?: boolean
 }
@@ -43,10 +48,17 @@ export interface Report {
   counts: Map<string, number>
   simulatedMs: number
   steps: number
+  /** The steps while the clients were busy. */
+  busySteps: number
   events: number
   /** SHA-256 of the trace. */
   traceHash: string
   trace: string[]
+}
+
+const DEFAULTS = {
+  ...{ processes: 3, clients: 4, busyMs: 20_000, keepsTrace: false },
+  ...{ without: [], commands: [], crashAt: Number.POSITIVE_INFINITY },
 }
 
 /** The credits of new accounts, some too few for what their clients do. */
@@ -110,7 +122,11 @@ export class World {
   /** The probabilities of faults now, and those that were drawn for this world. */
   faults: Faults = noFaults
   drawn: Faults = noFaults
+  /** Whether a process crashes at a certain step. */
+  isCrashing = false
   readonly nemesis: Nemesis
+  /** The commands that clients choose from. */
+  readonly commands: Command[]
   readonly counts = new Map<string, number>()
   /** Whether the clients stop, and nothing goes wrong any more. */
   isCalm = false
@@ -119,10 +135,14 @@ export class World {
   readonly #trace: string[] = []
   readonly #violations: string[] = []
   #steps = 0
+  /** The steps at which the busy time began and ended. */
+  #busyFrom = Number.POSITIVE_INFINITY
+  #busyUntil = Number.POSITIVE_INFINITY
 
   constructor(options: WorldOptions) {
-    this.#options = { processes: 3, clients: 4, busyMs: 20_000, keepsTrace: false, without: [], ...options }
-    const { seed, processes } = this.#options
+    this.#options = { ...DEFAULTS, ...options }
+    const { seed, processes, commands } = this.#options
+    this.commands = COMMANDS.filter(({ name }) => commands.length === 0 || commands.includes(name))
     this.chance = new Chance(seed)
     this.timeline = new Timeline(this.chance.fork())
     this.retention = this.chance.pick([
@@ -151,7 +171,7 @@ export class World {
 
   /** Lives through the world's time. Resolves to what went wrong. */
   async live(): Promise<Report> {
-    const { seed } = this.#options
+    const { seed, crashAt } = this.#options
     let end: unknown
     this.#history().then(
       () => {
@@ -161,7 +181,11 @@ export class World {
         end = error ?? 'failed'
       },
     )
-    while (end === undefined && (await this.timeline.step())) this.#steps += 1
+    while (end === undefined && (await this.timeline.step())) {
+      this.#steps += 1
+      if (this.#steps === this.#busyFrom + crashAt)
+        this.nemesis.crash(this.processes[crashAt % this.processes.length] as SimulatedProcess)
+    }
     if (end !== 'over') this.violation(`the world ended early: ${(end as Error)?.stack ?? 'nothing was left to do'}`)
     for (const process of this.processes) process.crash()
     return {
@@ -170,6 +194,7 @@ export class World {
       counts: this.counts,
       simulatedMs: Math.round(this.timeline.nowMs),
       steps: this.#steps,
+      busySteps: this.#busyUntil - this.#busyFrom,
       events: (await this.log.head()) + 1,
       traceHash: this.#hash.digest('hex'),
       trace: this.#trace,
@@ -211,23 +236,31 @@ export class World {
     return this.nemesis.forged.has(`rows/${view}/${key}`)
   }
 
+  /** Whether nothing excuses that the service is unavailable. */
+  get mustBeAvailable(): boolean {
+    return !this.isCrashing && mustBeAvailable(this.drawn)
+  }
+
   get firstRunning(): Running {
     return this.processes[0]?.running ?? expectedToRun()
   }
 
   async #history() {
-    const { busyMs, without: kinds } = this.#options
+    const { busyMs, without: kinds, crashAt } = this.#options
     this.drawn = { ...drawFaults(this.chance.fork()), ...without(kinds) }
+    this.isCrashing = Number.isFinite(crashAt)
     if (mayInterrupt(this.drawn)) this.leaseMs = this.chance.pick([15_000, 3_000])
     const clients = await this.#begin()
     this.faults = this.drawn
-    this.truth.mayInterrupt = mayInterrupt(this.drawn)
+    this.truth.mayInterrupt = mayInterrupt(this.drawn) || this.isCrashing
     this.files.mayJump = this.drawn.clockJump > 0
     this.files.mayStray = this.files.mayJump
     this.files.mayDawdle = this.drawn.suspension > 0
     this.trace(JSON.stringify(this.drawn))
+    this.#busyFrom = this.#steps
     const lives = [...clients.map(client => client.live()), this.nemesis.act()]
     await this.timeline.pass(busyMs)
+    this.#busyUntil = this.#steps
     this.isCalm = true
     this.faults = noFaults
     this.trace('calm')
