@@ -62,19 +62,29 @@ export class EventStream implements LongBody {
     return Buffer.alloc(0)
   }
 
+  /** Takes short events at once: while a promise is open, the answer is paused, which takes longer than most events. */
   #process(): Promise<void> | undefined {
-    if (this.#isTooLong) return Promise.reject(tooLong())
-    if (this.#events.length === 0) return undefined
-    this.#taking = this.#takeEach(this.#events.splice(0))
-    return this.#taking
+    const events = this.#events.splice(0)
+    try {
+      if (this.#isTooLong) throw tooLong()
+      if (events.every(({ length }) => length <= SHORT_LENGTH)) return void events.forEach(this.#takeOne)
+      this.#taking = this.#takeEach(events)
+      return this.#taking
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   async #takeEach(events: string[]): Promise<void> {
     for (const event of events) {
       if (event.length > SHORT_LENGTH) await assertParseable(Buffer.from(event))
-      this.#keptBytes += this.#take(parsed(event))
-      if (this.#keptBytes > MAX_DOCUMENT_BYTES) throw tooLong()
+      this.#takeOne(event)
     }
+  }
+
+  readonly #takeOne = (event: string) => {
+    this.#keptBytes += this.#take(parsed(event))
+    if (this.#keptBytes > MAX_DOCUMENT_BYTES) throw tooLong()
   }
 }
 
