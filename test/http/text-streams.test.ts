@@ -1,6 +1,15 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import type { LedgerList } from '../../schemas/api/ledger.ts'
 import type { Quote, Run } from '../../schemas/api/run.ts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import { caughtUp } from '../support/caught-up.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
 import { said, speakingProvider } from '../support/speaking-provider.ts'
 import { until } from '../support/until.ts'
@@ -16,6 +25,8 @@ interface Streamed {
   events(): Promise<{ name: string; data: { text?: string } & Partial<Run> }[]>
   /** Resolves once this text is part of the stream. */
   heard(text: string): Promise<unknown>
+  /** How many comments have arrived. */
+  comments(): number
   leave(): void
 }
 
@@ -23,9 +34,10 @@ const stream = async (
   customer: Customer,
   body: object = request(),
   headers: Record<string, string> = {},
+  { url } = service,
 ): Promise<Streamed> => {
   const leaving = new AbortController()
-  const response = await fetch(`${service.url}/v1/run`, {
+  const response = await fetch(`${url}/v1/run`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -49,6 +61,7 @@ const stream = async (
         })
     },
     heard: text => until(`the client hears ${text}`, () => received.includes(text)),
+    comments: () => received.split('\n\n').filter(block => block.startsWith(':')).length,
     leave: () => leaving.abort(),
   }
 }
@@ -223,4 +236,130 @@ t.test('a slow reader gets all of a long text', async t => {
   const all = await events()
   t.equal(textOf(all), words.join(''))
   t.ok(all.length < 1000, `pieces are joined: ${all.length} events`)
+})
+
+/** A clock that a test moves on. Short timers fire by themselves too, and the service works as usual. */
+const movedClock = (): Clock & { advance(ms: number): void } => {
+  const timers = new Set<{ dueMs: number; fire(): void }>()
+  let nowMs = Date.now()
+  return {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    timer: (delayMs, callback) => {
+      const cancel = () => {
+        timers.delete(waiting)
+        short?.cancel()
+      }
+      const fire = () => {
+        cancel()
+        callback()
+      }
+      const waiting = { dueMs: nowMs + delayMs, fire }
+      const short = delayMs < 10_000 ? systemClock.timer(delayMs, fire) : undefined
+      timers.add(waiting)
+      return {
+        cancel,
+        unref() {
+          short?.unref()
+          return this
+        },
+      }
+    },
+    advance: ms => {
+      nowMs += ms
+      for (const { dueMs, fire } of [...timers]) if (dueMs <= nowMs) fire()
+    },
+  }
+}
+
+t.test('a comment is sent after each 15 s of silence, from the start of the run', async t => {
+  const clock = movedClock()
+  const slow = await startService(t, { providers: { sandbox: provider }, clock })
+  const customer = await openAccount(slow)
+  const answer = stream(customer, request(), {}, slow)
+  const call = await nextCall()
+  // Nothing else waits.
+  await caughtUp(slow.core)
+  clock.advance(15_000)
+  const { response, heard, comments, events } = await answer
+  t.equal(response.status, 200)
+  await until('the first comment', () => comments() === 1)
+  clock.advance(14_000)
+  call.say('A ledger ')
+  await heard('A ledger ')
+  clock.advance(14_000)
+  call.say('remembers.')
+  await heard('remembers.')
+  t.equal(comments(), 1, 'a piece ends the silence')
+  clock.advance(15_000)
+  await until('the second comment', () => comments() === 2)
+  call.end(said('A ledger remembers.'))
+  t.equal(textOf(await events()), 'A ledger remembers.')
+})
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const usedBytes = () => {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+/** Requests a stream on a connection of its own. Resolves to the response, of which nothing more is read. */
+const unreadStream = async (customer: Customer, body: object): Promise<IncomingMessage> => {
+  const sent = httpRequest(`${service.url}/v1/run`, {
+    method: 'POST',
+    agent: false,
+    headers: { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json' },
+  })
+  sent.end(JSON.stringify(body))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return response.pause()
+}
+
+t.test('a reader that stops costs little memory beside the text, and the run still ends', async t => {
+  const MEGABYTE = 2 ** 20
+  const responses: ServerResponse[] = []
+  const see = (message: unknown) => responses.push((message as { response: ServerResponse }).response)
+  subscribe('http.server.request.start', see)
+  const customer = await openAccount(service)
+  responses.length = 0
+  const answer = unreadStream(customer, request({ input: { prompt: 'x', max_output_tokens: 32_768 } }))
+  const call = await nextCall()
+  call.say('!')
+  const response = await answer
+  unsubscribe('http.server.request.start', see)
+  const [served] = responses as [ServerResponse]
+  // All pieces are the same text, so what takes memory is only what is made of them.
+  const piece = 'word '.repeat(13_000)
+  const spoken = ['!']
+  const say = async () => {
+    call.say(piece)
+    spoken.push(piece)
+    await turn()
+  }
+  // The system holds some megabytes that the client has not read.
+  while (!served.writableNeedDrain) await say()
+  const beforeBytes = usedBytes()
+  for (let count = 0; count < 64; count++) await say()
+  const growthBytes = usedBytes() - beforeBytes
+  t.ok(growthBytes < MEGABYTE, `${growthBytes} bytes more for ${64 * piece.length} bytes of text`)
+  t.ok(served.writableLength < MEGABYTE, `${served.writableLength} bytes wait for the client`)
+  const text = spoken.join('')
+  call.end(said(text))
+  await until('the run ends', () => hasEnded(customer))
+  const { status, credits_charged, credits_released = 0 } = await lastRun(customer)
+  t.equal(status, 'completed')
+  t.equal(await customer.balance(), (100e6 - credits_charged * 1e6 + credits_released * 1e6) / 1e6)
+  let received = ''
+  for await (const bytes of response.setEncoding('utf8')) received += bytes
+  const blocks = received.split('\n\n').filter(block => block !== '')
+  t.match(blocks.at(-1), /^event: run\n/)
+  const texts = blocks.slice(0, -1).map(block => JSON.parse(block.split('data: ')[1] as string).text as string)
+  t.ok(texts.join('') === text, 'the client gets all of the text')
+  t.ok(
+    texts.every(({ length }) => length < MEGABYTE),
+    'piece by piece',
+  )
 })

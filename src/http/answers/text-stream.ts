@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import type { RunRow } from '../../../schemas/views.ts'
+import type { Clock, Timer } from '../../ports/clock.ts'
 import type { StreamedRun } from '../../services/runs/runs.ts'
+import { withinTime } from '../../time/timers.ts'
 import type { Context } from '../context.ts'
 
 /** The server-sent events of a text, in the words of a route. */
@@ -14,8 +16,14 @@ export interface TextFrames {
 /** Proxies drop connections that are silent for longer. */
 const SILENCE_MS = 15_000
 
+/** The longest piece, so that little more than the text waits for a client that does not read. */
+const MAX_PIECE_LENGTH = 64 * 1024
+
 /** Enough for all parts of one response. */
 const MAX_LISTENERS = 30
+
+/** The first half of a character at the end of a text. */
+const HALF = /[\ud800-\udbff]$/
 
 /** A comment, which clients ignore. */
 const COMMENT = ':\n\n'
@@ -33,13 +41,15 @@ export const frame = (data: object, fields: { event?: string; id?: number } = {}
  */
 export const answerText = async (
   ctx: Context,
+  clock: Clock,
   run: StreamedRun,
   frames: TextFrames,
   signal: AbortSignal,
 ): Promise<RunRow | undefined> => {
   const text = new ArrivingText(run, signal)
-  await text.change()
-  if (text.soFar === '' && text.end?.status === 'failed') {
+  const startMs = clock.monotonicMs()
+  await withinTime(clock, text.begun, SILENCE_MS, () => undefined)
+  if (text.isEmpty && text.end?.status === 'failed') {
     text.close()
     return text.end
   }
@@ -47,76 +57,117 @@ export const answerText = async (
   setMaxListeners(MAX_LISTENERS, ctx.res)
   ctx.status = 200
   ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' })
-  ctx.body = Readable.from(framesOf(text, frames))
+  ctx.body = framesOf(text, frames, clock, startMs)
   return undefined
 }
 
-async function* framesOf(text: ArrivingText, frames: TextFrames): AsyncGenerator<string> {
-  try {
-    for (let sent = 0; ; ) {
-      const { soFar, end } = text
-      if (soFar.length > sent) yield frames.piece(soFar.slice(sent))
-      sent = soFar.length
-      if (end) {
-        yield frames.end(end)
-        return
-      }
-      if ((await text.change()) === 'silence') yield COMMENT
-    }
-  } finally {
-    text.close()
+/** The frames of a text that has been silent since a time. Makes one only when the client has room for it. */
+const framesOf = (text: ArrivingText, frames: TextFrames, clock: Clock, startMs: number): Readable => {
+  let isWanted = false
+  let sentMs = startMs
+  let silence: Timer | undefined
+  const send = (frame: string) => {
+    isWanted = false
+    sentMs = clock.monotonicMs()
+    stream.push(frame)
   }
+  const sendText = () => {
+    if (!isWanted) return
+    if (text.error !== undefined) return void stream.destroy(text.error as Error)
+    const piece = text.take()
+    const end = text.isTaken ? text.end : undefined
+    const frame = (piece && frames.piece(piece)) + (end ? frames.end(end) : '')
+    if (frame !== '') send(frame)
+    if (end) stream.push(null)
+  }
+  const checkSilence = () => {
+    if (isWanted && clock.monotonicMs() - sentMs >= SILENCE_MS) send(COMMENT)
+    const leftMs = sentMs + SILENCE_MS - clock.monotonicMs()
+    silence = clock.timer(leftMs > 0 ? leftMs : SILENCE_MS, checkSilence)
+  }
+  const stream = new Readable({
+    // Each frame is sent as it is made.
+    ...{ objectMode: true, highWaterMark: 1 },
+    read: () => {
+      isWanted = true
+      if (!silence) checkSilence()
+      sendText()
+    },
+    destroy: (error, done) => {
+      isWanted = false
+      silence?.cancel()
+      text.close()
+      done(error)
+    },
+  })
+  text.onChange = sendText
+  return stream
 }
 
-/** The text of a run so far, and the run once it has ended. */
+/** The text of a run that has not been taken yet, and the run once it has ended, or the error that hides its end. */
 class ArrivingText {
-  soFar = ''
   end: RunRow | undefined
-  #error: unknown
-  #wake: () => void = () => undefined
-  readonly #close: () => void
+  error: unknown
+  /** Is called after the text, its end or an error has arrived. Pieces that arrive together count as one. */
+  onChange: () => void = () => undefined
+  /** Resolves at the first change. Rejects with Unavailable. */
+  readonly begun: Promise<void>
+  /** Stops reading. */
+  readonly close: () => void
+  #untaken = ''
+  #length = 0
+  #isTelling = false
 
   constructor(run: StreamedRun, signal: AbortSignal) {
-    const wake = () => this.#wake()
-    const subscription = run.texts.subscribe(text => {
-      this.soFar = text
-      wake()
+    this.begun = new Promise((resolve, reject) => {
+      this.onChange = () => (this.error === undefined ? resolve() : reject(this.error))
     })
-    this.#close = () => subscription.unsubscribe()
+    const reading = run.texts.subscribe(piece => this.#add(piece))
+    this.close = () => reading.unsubscribe()
     run
       .ended(signal)
       .then(
         row => {
-          this.soFar = row.output?.text ?? this.soFar
           this.end = row
+          this.#add(row.output?.text?.slice(this.#length) ?? '')
         },
         error => {
-          this.#error = error
+          this.error = error
+          this.#tell()
         },
       )
-      .finally(wake)
+      .finally(this.close)
   }
 
-  /**
-   * Resolves when there is more text, the run has ended, or nothing has happened for a while. Rejects with Unavailable.
-   */
-  async change(): Promise<'change' | 'silence'> {
-    const before = this.soFar
-    let timer: NodeJS.Timeout | undefined
-    const isDone = () => this.end !== undefined || this.#error !== undefined || this.soFar !== before
-    const changed = new Promise<'change'>(resolve => {
-      this.#wake = () => isDone() && resolve('change')
-      this.#wake()
-    })
-    const silence = new Promise<'silence'>(resolve => {
-      timer = setTimeout(resolve, SILENCE_MS, 'silence')
-    })
-    const what = await Promise.race([changed, silence]).finally(() => clearTimeout(timer))
-    if (this.#error !== undefined) throw this.#error
-    return what
+  /** Whether no text has arrived. */
+  get isEmpty(): boolean {
+    return this.#length === 0
   }
 
-  close() {
-    this.#close()
+  get isTaken(): boolean {
+    return this.#untaken === ''
+  }
+
+  /** The next piece, which ends with no half of a character. */
+  take(): string {
+    const all = this.#untaken
+    const piece = all.length > MAX_PIECE_LENGTH ? all.slice(0, MAX_PIECE_LENGTH).replace(HALF, '') : all
+    this.#untaken = all.slice(piece.length)
+    return piece
+  }
+
+  #add(piece: string) {
+    this.#untaken += piece
+    this.#length += piece.length
+    this.#tell()
+  }
+
+  #tell() {
+    if (this.#isTelling) return
+    this.#isTelling = true
+    queueMicrotask(() => {
+      this.#isTelling = false
+      this.onChange()
+    })
   }
 }

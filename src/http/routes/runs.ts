@@ -203,7 +203,7 @@ const inFull = async ({ runs, present }: RouteDependencies, ctx: Context, row: R
  */
 const streamRun = async (
   ctx: Context,
-  { runs, present, streams }: RouteDependencies,
+  { runs, present, streams, clock }: RouteDependencies,
   request: RunRequest,
   preference: WaitPreference,
 ): Promise<boolean> => {
@@ -222,7 +222,7 @@ const streamRun = async (
     piece: text => frame({ text }, { event: 'delta' }),
     end: row => frame(shown(row), { event: 'run', id: row.revision }),
   }
-  const failed = await answerText(ctx, run, frames, signal)
+  const failed = await answerText(ctx, clock, run, frames, signal)
   if (failed) ctx.body = shown(failed)
   return true
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { type Observable, Subject } from 'rxjs'
+import { defer, finalize, type Observable, Subject } from 'rxjs'
 import type { AccountEvent, Upstream } from '../../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
@@ -14,7 +14,7 @@ import type { AccountMailboxes } from '../../services/accounts/account-mailboxes
 import type { CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import { type ProviderRoute, type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import type { RunProgress } from '../../services/runs/run-reads.ts'
-import type { RunText, RunToDo, Starter } from '../../services/runs/runs.ts'
+import type { RunToDo, Starter } from '../../services/runs/runs.ts'
 import type { Reads } from '../../services/views/reads.ts'
 import { withinTime } from '../../time/timers.ts'
 import { Leases } from '../leases.ts'
@@ -62,7 +62,8 @@ export class ActiveRuns implements Starter {
   readonly #jobs: Jobs
   readonly #working = new Map<RunId, Working>()
   readonly #progress = new Subject<RunProgress>()
-  readonly #texts = new Subject<RunText>()
+  /** Of the runs whose text somebody reads. */
+  readonly #texts = new Map<RunId, Subject<string>>()
   readonly #lastCall = new AbortController()
   /** Only processes with the reactor role work on runs; others leave them in the queue. */
   #isAccepting = false
@@ -92,14 +93,18 @@ export class ActiveRuns implements Starter {
     return this.#progress
   }
 
-  /** The texts of the streaming runs that this process works on, as they arrive. */
-  get texts(): Observable<RunText> {
-    return this.#texts
-  }
-
   /** The text of a streaming run so far; undefined unless this process works on the run. */
   textOf(runId: RunId): string | undefined {
     return this.#working.get(runId)?.submission.text
+  }
+
+  /** Each piece of the text of a streaming run that arrives from now on, whether or not the run has begun. */
+  furtherTextOf(runId: RunId): Observable<string> {
+    return defer(() => {
+      const texts = this.#texts.get(runId) ?? new Subject()
+      this.#texts.set(runId, texts)
+      return texts.pipe(finalize(() => texts.observed || this.#texts.delete(runId)))
+    })
   }
 
   start() {
@@ -190,7 +195,7 @@ export class ActiveRuns implements Starter {
     const submission = new Submission(run, chosen, {
       ...this.#dependencies,
       openFile: files.open,
-      onText: text => this.#texts.next({ runId, text }),
+      onText: text => this.#texts.get(runId)?.next(text),
       timedOut: late => this.#timedOut(late),
     })
     const done = this.#process(submission)

@@ -1,4 +1,15 @@
-import { catchError, EMPTY, exhaustMap, filter, interval, map, merge, type Observable, of, takeUntil } from 'rxjs'
+import {
+  catchError,
+  defer,
+  EMPTY,
+  exhaustMap,
+  filter,
+  interval,
+  type Observable,
+  scan,
+  startWith,
+  takeUntil,
+} from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
@@ -100,16 +111,10 @@ export interface Starter {
   waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined
   /** Starts the work of a run whose start is durable, on its reserved route. Resolves to the events that ended it. */
   beginRun(run: RunToDo, route: ProviderRoute): Promise<Recorded<AccountEvent>[]>
-  /** Emits each piece of text of the streaming runs that this process works on. */
-  readonly texts: Observable<RunText>
-  /** The text of such a run so far; undefined unless this process works on it. */
+  /** The text of a streaming run so far; undefined unless this process works on it. */
   textOf(runId: RunId): string | undefined
-}
-
-/** A further piece of the text of a run. */
-export interface RunText {
-  runId: RunId
-  text: string
+  /** Emits each further piece of it. */
+  furtherTextOf(runId: RunId): Observable<string>
 }
 
 /** A run to submit to a provider. */
@@ -185,7 +190,7 @@ export interface FollowedRun {
 
 /** A run whose text is wanted as it arrives. */
 export interface StreamedRun extends RunResult {
-  /** Emits all of the text so far, each time that more has arrived, while this process works on the run. */
+  /** Emits the text so far, and then each further piece, while this process works on the run. */
   texts: Observable<string>
   /** Resolves to the run once it has ended, or to its state when the signal aborts. Rejects with Unavailable. */
   ended(signal: AbortSignal): Promise<RunRow>
@@ -288,11 +293,11 @@ export class Runs {
 
   #textsOf(runId: RunId): Observable<string> {
     const { starter } = this.#dependencies
-    const more = starter.texts.pipe(filter(piece => piece.runId === runId))
-    return merge(of(undefined), more).pipe(
-      map(() => starter.textOf(runId) ?? ''),
-      filter(text => text !== ''),
-    )
+    return defer(() => {
+      const soFar = starter.textOf(runId)
+      const further = starter.furtherTextOf(runId)
+      return soFar ? further.pipe(startWith(soFar)) : further
+    })
   }
 
   /** Reserves a route for a sync run, appends the run with its debit, and returns its state when the wait ends. */
@@ -512,6 +517,7 @@ export class Runs {
         catchError(() => EMPTY),
       ),
       texts: this.#textsOf(row.runId).pipe(
+        scan((soFar, piece) => soFar + piece, ''),
         takeWhileAsync(mayRead),
         catchError(() => EMPTY),
       ),

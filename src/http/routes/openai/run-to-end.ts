@@ -68,7 +68,7 @@ export const runToEnd = async (
 /** Runs a text model, and answers with its text as it arrives. Throws ApiError for a run that fails before that. */
 export const streamToEnd = async (
   ctx: Context,
-  { runs, untaken, streams }: Pick<RouteDependencies, 'runs' | 'untaken' | 'streams'>,
+  { runs, untaken, streams, clock }: Pick<RouteDependencies, 'runs' | 'untaken' | 'streams' | 'clock'>,
   spender: Spender,
   request: RunRequest,
   framesOf: (run: StreamedRun) => TextFrames,
@@ -89,7 +89,7 @@ export const streamToEnd = async (
       untaken.end(begun)
       return runs.cancelRun(caller, run.row.runId, { waitMs: 0 })
     })
-  const failed = await answerText(ctx, run, framesOf(run), signal)
+  const failed = await answerText(ctx, clock, run, framesOf(run), signal)
   if (begun) untaken.answer(ctx, begun)
   if (failed) throw failureOf(ctx, failed)
 }
