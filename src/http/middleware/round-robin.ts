@@ -15,8 +15,9 @@ export const roundRobin =
     if (ctx.res.destroyed) return
     const { turn } = turns
     await next()
-    // A request that waited for nothing is answered in the turn in which it began.
-    if (turns.turn !== turn) await ctx.state.nextTurn()
+    // A request that waited for nothing is answered in the turn in which it began. A stream takes no turn: its text has
+    // begun to arrive, and would wait for seconds while hundreds of streams are sent.
+    if (turns.turn !== turn && ctx.type !== 'text/event-stream') await ctx.state.nextTurn()
   }
 
 /** The account of a request or, before authentication, the client. */
