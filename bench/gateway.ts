@@ -8,7 +8,7 @@ import { startProcess, stopProcess } from './support/processes.ts'
 import { startTollgate } from './support/servers.ts'
 
 /** What a client sends to have a model answer, and the process that handles it. */
-interface Side extends RepeatedRequest {
+export interface Side extends RepeatedRequest {
   pid: number
   stop(): Promise<void>
 }
@@ -33,8 +33,9 @@ type Start = (provider: Side) => Promise<Side>
 
 const baseUrlOf = ({ url }: Side) => url.replace('/chat/completions', '')
 
-const startPortkey: Start = async provider => {
-  const { child, ready } = await startProcess<{ url: string }>('portkey-process.js')
+/** `no-wait` leaves out how long Portkey waits before each stream. */
+export const startPortkey = async (provider: Side, ...args: 'no-wait'[]): Promise<Side> => {
+  const { child, ready } = await startProcess<{ url: string }>('portkey-process.js', { args })
   return {
     ...provider,
     pid: child.pid as number,
@@ -85,7 +86,7 @@ const latencyOf = ({ pid, stop, ...request }: Side): Promise<Measurement> =>
   })
 
 /** What a gateway adds to the provider's latency. */
-const addedLatencyOf = async (side: Side, provider: Side): Promise<Measurement> => {
+export const addedLatencyOf = async (side: Side, provider: Side): Promise<Measurement> => {
   const through = await latencyOf(side)
   return { ...through, value: through.value - (await latencyOf(provider)).value }
 }
@@ -105,7 +106,7 @@ const against =
     }
   }
 
-const portkey = {
+export const portkey = {
   baseline: '@portkey-ai/gateway, which proxies the same call to the same server',
   missing: () =>
     isInstalled('portkey') ? undefined : 'Portkey is not installed: npm ci --ignore-scripts --prefix test/outside',

@@ -26,6 +26,7 @@ import { measureSignIns, showSignIns } from './sign-in.ts'
 import { measureSimulation, showSimulation } from './simulation.ts'
 import { measureStall, showStall } from './stall.ts'
 import { startUp } from './start-up.ts'
+import { measurePacedStreams, showPacedStreams, streams } from './streams.ts'
 import { type Benchmark, compare, type Medians, type Result, type Verdict } from './support/compare.ts'
 import { syncRuns } from './sync-runs.ts'
 import { syncRunsSealed } from './sync-runs-sealed.ts'
@@ -56,6 +57,7 @@ const benchmarks: Benchmark[] = [
     durableSteps,
   ],
   ...gateway,
+  ...streams,
   ...[redisViews, redisProjector, twoProcesses],
   ...[...eventStoreAppends, eventStoreReplay],
 ]
@@ -77,6 +79,7 @@ const reports = [
   report('verifier-memory', measureVerifierMemory, showVerifierMemory),
   report('in-flight', measureInFlight, showInFlight),
   report('simulation', measureSimulation, showSimulation),
+  report('streams-pace', measurePacedStreams, showPacedStreams),
   report('stall', measureStall, showStall),
   report('fairness', measureFairness, showFairness),
   report('attacks', measureAttacks, showAttacks),
