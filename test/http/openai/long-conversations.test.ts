@@ -3,6 +3,7 @@ import t from 'tap'
 import type { ErrorBody } from '../../../schemas/api/error.ts'
 import type { RunList } from '../../../schemas/api/run.ts'
 import { MAX_LONG_BODY_BYTES } from '../../../schemas/primitives.ts'
+import { verifyLog } from '../../../src/audit/verify/verify.ts'
 import { sha256 } from '../../../src/domain/digest.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { pngWith } from '../../support/sample-files.ts'
@@ -144,4 +145,8 @@ t.test('what runs keep in memory is limited for each account', async t => {
   await Promise.all([...asked, other, short])
   t.ok(await ask(story(MB)), 'the room is free again')
   t.equal((await customer.send<RunList>('/v1/runs')).body.data.length, 4)
+})
+
+t.test('the log is sound', async t => {
+  t.same((await verifyLog(service.core.log, { isDense: true }))?.faults, [])
 })
