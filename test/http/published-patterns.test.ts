@@ -57,6 +57,7 @@ const names = [
     'data:',
     'DATA:',
     '3.1.0',
+    'auto',
   ],
   ...[`13:sha256-${'75bade1d404ad40e'.repeat(4)}`, '"key";q=6000;w=60, "account";q=12000;w=60', '"key";r=5988;t=42'],
   ...['wait=30', 'wait=٣', '"1a2b3c"', 'W/"1a"', 'bytes 0-1023/154765', 'bytes */7', 'io.example/tollgate'],

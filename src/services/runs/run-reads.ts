@@ -134,7 +134,7 @@ export class RunReads {
   }
 }
 
-const aborted = (signal: AbortSignal) => defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')))
+export const aborted = (signal: AbortSignal) => defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')))
 
 /** How often a followed run is read again in case a change went unreported. */
 const RECHECK_MS = 60_000

@@ -4,6 +4,7 @@ import {
   EMPTY,
   exhaustMap,
   filter,
+  firstValueFrom,
   interval,
   type Observable,
   scan,
@@ -55,7 +56,7 @@ import {
 } from './long-parameters.ts'
 import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
-import type { RunReads, RunsQuery } from './run-reads.ts'
+import { aborted, type RunReads, type RunsQuery } from './run-reads.ts'
 
 /**
  * The routes and the tool that spend credits, by their IDs. `test/http/spenders.test.ts` has a row for each and holds
@@ -140,7 +141,8 @@ const SYNC_WAIT_MS = 60_000
 /** The long parts of a request's input, and the work with them. */
 interface RunWork {
   long: LongParameter[]
-  done?: Promise<unknown>
+  /** Resolves to the events that ended the run, or to none. */
+  done?: Promise<Recorded<AccountEvent>[]>
 }
 
 /** Longer than any run may take. */
@@ -227,9 +229,18 @@ export class Runs {
   }
 
   /** Runs a model. Returns the state of the run when the wait ends. Rejects with Unavailable. */
-  async createRun(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
+  createRun(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
+    return this.#beginRun(caller, given, options, { long: [] })
+  }
+
+  async #beginRun(
+    caller: AccountCaller,
+    given: RunRequest,
+    options: RunOptions,
+    work: RunWork,
+  ): Promise<Answer<RunResult>> {
     const request = normal(given)
-    const work: RunWork = { long: longParametersIn(request.input) }
+    work.long = longParametersIn(request.input)
     const tooLarge = sizeRefusal(request, work.long)
     if (tooLarge) return tooLarge
     const close = this.#openLong(caller, work.long)
@@ -281,13 +292,15 @@ export class Runs {
     options: Omit<RunOptions, 'waitMs' | 'streams'>,
   ): Promise<Answer<StreamedRun>> {
     const { runReads } = this.#dependencies
-    const created = await this.createRun(caller, given, { ...options, waitMs: 0, streams: 'required' })
+    const work: RunWork = { long: [] }
+    const created = await this.#beginRun(caller, given, { ...options, waitMs: 0, streams: 'required' }, work)
     if ('refuse' in created) return created
     const { row } = created.value
     return answer({
       ...created.value,
       texts: this.#textsOf(row.runId),
-      ended: signal => runReads.whenEnded(row, FOREVER_MS, signal),
+      // The views show the end a little later.
+      ended: async signal => (await ownEnd(row, work, signal)) ?? runReads.whenEnded(row, FOREVER_MS, signal),
     })
   }
 
@@ -394,7 +407,7 @@ export class Runs {
     const waitMs = options.waitMs ?? defaultWaitMs(row)
     const untilMs = clock.monotonicMs() + waitMs
     const done = starter.beginRun(run, route)
-    options.work.done = done.catch(() => undefined)
+    options.work.done = done.catch(() => [])
     const inTime = withinTime(clock, done, waitMs, () => undefined).catch(() => undefined)
     // A client that does not wait gets the same answer from fast and slow models.
     if (waitMs <= 0) return row
@@ -558,6 +571,12 @@ export class Runs {
   #whenEnded(row: RunRow, { waitMs = defaultWaitMs(row), disconnected }: RunWait): Promise<RunRow> {
     return this.#dependencies.runReads.whenEnded(row, waitMs, disconnected?.())
   }
+}
+
+/** The run once this process has ended it. Undefined if the signal aborts, or if another process may end the run. */
+const ownEnd = async (row: RunRow, { done }: RunWork, signal: AbortSignal): Promise<RunRow | undefined> => {
+  const events = await Promise.race([done, firstValueFrom(aborted(signal)).then(() => [])])
+  return events?.length ? (fold(runView, events, row) as RunRow) : undefined
 }
 
 /**

@@ -28,7 +28,11 @@ export const listen = async (world: World, run: StreamedRun, { running, process,
     if (act === 'cancels' || !goesOn) void cancel()
     if (act === 'leaves') left.abort()
   })
-  const hearing = run.texts.subscribe(text => texts.hear(runId, text))
+  let heard = ''
+  const hearing = run.texts.subscribe(piece => {
+    heard += piece
+    texts.hear(runId, heard)
+  })
   try {
     const row = await run.ended(left.signal)
     truth.expectRun(caller.accountId, process, row)
