@@ -137,7 +137,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     ...{ accounts, reads, clock, objects, finder, settlement, grants },
     grantMs: config.uploadGrantMs,
   })
-  const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
+  const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder, clock })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const retirements = new Retirements({ offers, supplyOf: endpoint => routes.supplyOf(endpoint) })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })

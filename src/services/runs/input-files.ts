@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream'
 import { type FileKind, type FileParameter, type FilePlace, fileKindAt, filesIn } from '../../domain/catalog/inputs.ts'
 import { httpUrlFault, isHttp } from '../../domain/http-url.ts'
 import { mimeTypeOf, specificType } from '../../domain/media-types.ts'
 import { type FileRefusal, refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { Refused } from '../answer.ts'
@@ -11,13 +11,14 @@ import { type Addresses, isUploadKey } from '../files/addresses.ts'
 import { inspect } from '../uploads/inspection.ts'
 import type { UploadFinder } from '../uploads/upload-finder.ts'
 import { inputRefusal } from '../uploads/upload-rules.ts'
-import { decodeDataUrl } from './input-media.ts'
+import { decodeDataUrl, slicesOf } from './input-media.ts'
 
 interface Dependencies {
   addresses: Addresses
   objects: ObjectStore
   outbound: Outbound
   uploads: UploadFinder
+  clock: Clock
 }
 
 /** Checks the files in an input, as far as that needs no request, before a run is accepted and charged. */
@@ -46,7 +47,7 @@ export class InputFiles {
   }
 
   async #check(caller: AccountCaller, parameter: FilePlace, address: string): Promise<Refused | undefined> {
-    const { addresses, outbound } = this.#dependencies
+    const { addresses, outbound, clock } = this.#dependencies
     const kind = fileKindAt(parameter)
     const key = addresses.keyOf(address)
     const isData = /^data:/i.test(address)
@@ -55,7 +56,8 @@ export class InputFiles {
       if (fault) return refuse('file_url_invalid', { parameter, fault })
       return outbound.refuses(address) ? refuse('address_not_public', { parameter }) : undefined
     }
-    const reason = key === undefined ? await dataRefusal(address, kind) : await this.#keyRefusal(caller, key, kind)
+    const reason =
+      key === undefined ? await dataRefusal(address, kind, clock) : await this.#keyRefusal(caller, key, kind)
     return reason && refuse('input_file_refused', { parameter, reason })
   }
 
@@ -86,10 +88,10 @@ const typeRefusal = (mimeType: string, kind: FileKind): FileRefusal | undefined 
     ? undefined
     : { code: 'file_of_other_kind', kind, mimeType }
 
-const dataRefusal = async (address: string, kind: FileKind): Promise<FileRefusal | undefined> => {
+const dataRefusal = async (address: string, kind: FileKind, clock: Clock): Promise<FileRefusal | undefined> => {
   // A video is too large for an input.
   if (kind === 'video') return { code: 'data_url_unusable', kind }
   const media = await decodeDataUrl(address).catch(() => undefined)
   if (!media) return { code: 'data_url_unusable', kind }
-  return inputRefusal(await inspect(Readable.from([media.bytes])), kind, media.mimeType)
+  return inputRefusal(await inspect(slicesOf(media.bytes, clock)), kind, media.mimeType)
 }

@@ -60,7 +60,7 @@ const find = async (address: string, { outbound, objects, addresses }: Sources):
 }
 
 /** The slices of a file, each in a turn of its own. */
-async function* slicesOf(bytes: Uint8Array, clock: Clock) {
+export async function* slicesOf(bytes: Uint8Array, clock: Clock) {
   for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) {
     if (at > 0) await delay(clock, 0)
     yield bytes.subarray(at, at + SLICE_BYTES)

@@ -35,7 +35,7 @@ import { Unavailable } from '../../ports/faults.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
 import { schedulerOf, takeWhileAsync } from '../../time/observables.ts'
-import { withinTime } from '../../time/timers.ts'
+import { delay, withinTime } from '../../time/timers.ts'
 import { mayStillRead } from '../accounts/may-still-read.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
@@ -246,11 +246,17 @@ export class Runs {
     const close = this.#openLong(caller, work.long)
     if (!close) return refuse('long_inputs_at_limit', { limitBytes: MAX_ARRIVING_BYTES })
     try {
+      await this.#pause(work)
       return await this.#createRun(caller, request, options, work)
     } finally {
       // The work may go on without the client.
       void Promise.resolve(work.done).finally(close)
     }
+  }
+
+  /** Lets other work run between steps that take a tenth of a second for a long input. */
+  async #pause({ long }: RunWork): Promise<void> {
+    if (long.length > 0) await delay(this.#dependencies.clock, 0)
   }
 
   /** Counts the long inputs in memory until the returned function is called. Undefined if there are too many. */
@@ -267,6 +273,7 @@ export class Runs {
   ): Promise<Answer<RunResult>> {
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
+    await this.#pause(work)
     const repeated = idempotency && (await this.#findRepeat(caller, idempotency, options))
     if (repeated) return repeated
 
@@ -282,6 +289,7 @@ export class Runs {
       throw error
     }
     if ('refuse' in priced) return (await findAccepted()) ?? priced
+    await this.#pause(work)
     return this.#acceptRun(caller, priced.value, request, { ...options, idempotency, work })
   }
 
