@@ -1,5 +1,5 @@
 import type { Receipt, ReceiptLine } from '../../../schemas/catalog.ts'
-import { decimal, millionths } from '../decimal.ts'
+import { decimal, millionths, shown } from '../decimal.ts'
 
 /** A step of a price, with the credits after it as an exact decimal number. */
 export type PriceStep = { line: ReceiptLine | { kind: 'rounding' }; result: string }
@@ -58,8 +58,10 @@ export const stepToText = ({ line }: PriceStep, usdPerCreditMicros = 0): string 
       return `× ${line.value} (${line.parameter})`
     case 'multiplier':
       return `× ${millionths(line.factorMicros)} (${line.parameter} is ${line.value})`
-    case 'tokens':
-      return `+ ${line.count} × ${millionths(line.perMillionMicros)} / 1,000,000 (${NAMES[line.tokens]} tokens)`
+    case 'tokens': {
+      const rate = `${shown(String(line.count))} × ${millionths(line.perMillionMicros)} / 1,000,000`
+      return `+ ${rate} (${NAMES[line.tokens]} tokens)`
+    }
     case 'surcharge': {
       const { parameter, equals, usdMicros, amountMicros } = line
       const cause = equals === undefined ? parameter : `${parameter} is ${equals}`

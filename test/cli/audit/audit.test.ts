@@ -447,7 +447,7 @@ t.test('audit explain: tells the tokens of a run, and the release of what they d
   const { body } = await other.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello', max_output_tokens: 4096 } })
   const text = await operator.text(t, 'audit', 'explain', body.run_id)
   const [, price = '', final = ''] = /\nPrice\n(.*)\nSteps\n.*\nRelease\n(.*)\nEvents\n/s.exec(text) ?? []
-  t.match(price, /^ {2}\+ 4096 × 600 \/ 1,000,000 \(output tokens\) +2\.\d+$/m)
+  t.match(price, /^ {2}\+ 4,096 × 600 \/ 1,000,000 \(output tokens\) +2\.\d+$/m)
   t.match(final, /^ {2}\+ 1 × 600 \/ 1,000,000 \(output tokens\) +0\.\d+$/m)
   t.match(
     final,
