@@ -351,7 +351,7 @@ export const RunCompleted = Closed({
   /** Why the text is not complete; missing if it is. */
   finishReason: Type.Optional(OneOf('length', 'cancelled')),
 })
-type RunCompleted = Static<typeof RunCompleted>
+export type RunCompleted = Static<typeof RunCompleted>
 /** `willDeleteAt`: when any files of the run will be deleted; missing if the run cannot have stored files. */
 export const RunFailed = Closed({
   runId: RunId,

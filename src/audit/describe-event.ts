@@ -35,7 +35,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
     case 'CreditsRefunded':
       return `${event.data.runId} refunded: ${event.data.reason}`
     case 'CreditsReleased':
-      return `${event.data.runId} settled: not all of what was reserved was needed`
+      return `${event.data.runId} settled: the credits that it did not use are released`
     case 'ApiKeyCreated': {
       const { keyId, scope = 'full' } = event.data
       return `${keyId} created: ${keys.nameOf(keyId)}, ${scope}${testMode(event.data)}`
@@ -63,7 +63,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
     case 'RunCompleted': {
       const cost = costOf(event)
       const charge = cost ? `; ${cost.provider} ${describeCost(cost)}` : ''
-      return `${event.data.runId} completed: ${describeOutput(event.data.output)}${charge}`
+      const end = event.data.finishReason ? EARLY_ENDS[event.data.finishReason] : ''
+      return `${event.data.runId} completed: ${describeOutput(event.data.output)}${end}${charge}`
     }
     case 'RunFailed':
       return `${event.data.runId} failed as ${event.data.error.code}: ${event.data.error.message}`
@@ -170,3 +171,5 @@ const describeOutput = ({ artifacts, text, toolCalls = [] }: RunOutput): string 
   const calls = toolCalls.length > 0 && count(toolCalls.length, 'tool call')
   return [files, text !== undefined && 'text', calls].filter(Boolean).join(' and ') || 'no output'
 }
+
+const EARLY_ENDS = { length: ', up to its longest length', cancelled: ', up to its cancellation' } as const

@@ -1,4 +1,4 @@
-import type { Artifact, RunOutput, UploadGranted } from '../../schemas/account-events.ts'
+import type { RunOutput, UploadGranted } from '../../schemas/account-events.ts'
 import type { Balance } from '../../schemas/api/balance.ts'
 import type { LedgerLine } from '../../schemas/api/ledger.ts'
 import type { ModelEndpoint, ModelFamily, Pricing } from '../../schemas/api/model.ts'
@@ -15,6 +15,7 @@ import type { Addresses } from './files/addresses.ts'
 import type { LedgerEntry } from './ledger/ledger.ts'
 import { ledgerLine, quoteLine } from './ledger/ledger-line.ts'
 import type { Supply } from './providers/routes.ts'
+import { isStoredParameter } from './runs/long-parameters.ts'
 import type { Quoted } from './runs/quotes.ts'
 import { type UsagePage, usageItem } from './usage/usage.ts'
 
@@ -169,7 +170,7 @@ export class Presenter {
   /** A long parameter is a file. */
   #input(input: Record<string, unknown>, { outputDeletedAt }: RunRow): Record<string, unknown> {
     const shown = (value: unknown): unknown => {
-      if (!isStored(value)) return value
+      if (!isStoredParameter(value)) return value
       const { objectKey, sizeBytes, sha256 } = value
       const url = outputDeletedAt === undefined ? { url: this.#addresses.urlOf(objectKey) } : {}
       return { ...url, size_bytes: sizeBytes, sha256 }
@@ -257,7 +258,3 @@ interface PresentedEndpoint {
   minMicros: number
   maxMicros: number
 }
-
-/** No model has a parameter of this form. */
-const isStored = (value: unknown): value is Artifact =>
-  typeof value === 'object' && value !== null && 'objectKey' in value && 'sha256' in value

@@ -2,6 +2,7 @@ import {
   costOf,
   isAcceptance,
   type ProviderCostRecorded,
+  type RunCompleted,
   type RunError,
   type RunOutput,
   type RunQueued,
@@ -80,6 +81,8 @@ export class RunStory {
   /** The tokens of a completed run of a text model. */
   usage: TokenUsage | undefined
   output: RunOutput | undefined
+  /** Why a text ends early. */
+  finishReason: RunCompleted['finishReason']
   outputDeletedAt: string | undefined
   error: RunError | undefined
   #stepAtMs: number | undefined
@@ -136,6 +139,7 @@ export class RunStory {
         return
       case 'RunCompleted':
         this.output = data.output
+        this.finishReason = data.finishReason
         this.usage = data.usage
         this.upstream = data.upstream ?? this.upstream
         return

@@ -116,13 +116,15 @@ export const stepToJson = ({ line, result }: PriceStep) => {
   }
 }
 
-const outputToJson = ({ output, outputDeletedAt }: RunStory) =>
+const outputToJson = ({ output, outputDeletedAt, finishReason }: RunStory) =>
   output
     ? {
         files: output.artifacts.map(({ objectKey, mimeType, sizeBytes, sha256 }) => ({
           ...{ object_key: objectKey, mime_type: mimeType, size_bytes: sizeBytes, sha256 },
         })),
         text: output.text ?? null,
+        tool_calls: output.toolCalls ?? [],
+        finish_reason: finishReason ?? null,
         will_delete_at: output.willDeleteAt ?? null,
         deleted_at: outputDeletedAt ?? null,
       }

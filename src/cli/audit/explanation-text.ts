@@ -156,10 +156,10 @@ const releaseToText = ({ story: { release }, finalSteps }: Explanation): string 
 /** The width of a digest. */
 const KEY_WIDTH = 71
 
-const resultToText = ({ output, outputDeletedAt, error }: RunStory): string => {
+const resultToText = ({ output, outputDeletedAt, finishReason, error }: RunStory): string => {
   if (error) return wrapped(printable(`Failed as ${error.code}: ${error.message}`), SECTION_WIDTH)
   if (!output) return 'The run has not ended.'
-  const { artifacts, text, willDeleteAt } = output
+  const { artifacts, text, toolCalls = [], willDeleteAt } = output
   const files = artifacts.map(({ objectKey, mimeType, sizeBytes, sha256 }) => [
     `${wrapped(printable(objectKey), KEY_WIDTH)}\nsha256 ${sha256}`,
     `${printable(mimeType)}\n${count(sizeBytes, 'byte')}`,
@@ -170,7 +170,16 @@ const resultToText = ({ output, outputDeletedAt, error }: RunStory): string => {
   const parts = [
     files.length > 0 && toColumns(files),
     text !== undefined && wrapped(printable(`text: ${shortened(text)}`), SECTION_WIDTH),
+    ...toolCalls.map(({ function: { name, arguments: given } }) =>
+      wrapped(printable(`tool call: ${name} ${shortened(given)}`), SECTION_WIDTH),
+    ),
+    finishReason && `The text ends early: ${EARLY_ENDS[finishReason]}.`,
     deletion,
   ]
   return parts.filter(Boolean).join('\n') || 'The run completed without output.'
 }
+
+const EARLY_ENDS = {
+  length: 'the answer had reached its longest length',
+  cancelled: 'the run was cancelled',
+} as const

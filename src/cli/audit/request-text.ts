@@ -1,8 +1,10 @@
 import { actorOf } from '../../audit/account/key-ring.ts'
+import { count } from '../../audit/decimal.ts'
 import { describeCost } from '../../audit/describe-event.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { AccountRecord } from '../../audit/read-log.ts'
 import { ownerName } from '../../domain/login/identity.ts'
+import { isStoredParameter } from '../../services/runs/long-parameters.ts'
 import { toColumns } from '../columns.ts'
 import { duration, printable, shortened, wrapped } from './text.ts'
 
@@ -38,5 +40,8 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
   )
 }
 
-const show = (name: string, value: unknown): string =>
-  `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value))}`
+const show = (name: string, value: unknown): string => {
+  if (isStoredParameter(value))
+    return `${name}: ${count(value.sizeBytes, 'byte')} of JSON in ${value.objectKey}, sha256 ${value.sha256}`
+  return `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value))}`
+}

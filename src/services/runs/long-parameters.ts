@@ -51,3 +51,7 @@ export const recordedInput = (input: Input, stored: readonly StoredParameter[]):
   ...input,
   ...Object.fromEntries(stored.map(({ name, artifact }) => [name, artifact])),
 })
+
+/** Whether the recorded value of a parameter names a file. No model has a parameter of this form. */
+export const isStoredParameter = (value: unknown): value is Artifact =>
+  typeof value === 'object' && value !== null && 'objectKey' in value && 'sha256' in value
