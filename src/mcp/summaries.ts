@@ -14,24 +14,31 @@ const MAX_LINES = 40
 const MAX_TEXT = 2000
 
 export const runSummary = (run: Run): string => {
-  const { run_id, status, endpoint, credits_charged, credits_refunded, error, output } = run
-  const refund = credits_refunded === undefined ? '' : `, ${credits_refunded} refunded`
+  const { run_id, status, endpoint, finish_reason, error, output } = run
   const files = output?.urls ?? (output?.url === undefined ? [] : [output.url])
   return lines(
-    `Run ${run_id} of ${endpoint}: ${status}, ${credits_charged} credits charged${refund}.`,
+    `Run ${run_id} of ${endpoint}: ${status}, ${creditsOf(run)}.`,
     error && `${error.code}: ${error.message}`,
     ...files,
-    output?.text !== undefined && shortened(output.text),
+    output?.text !== undefined && shortened(output.text, 'output.text'),
+    ...(output?.tool_calls ?? []).map(({ id, function: { name, arguments: given } }) =>
+      shortened(`tool call ${id}: ${name} ${given}`, 'output.tool_calls'),
+    ),
+    finish_reason && `The text ends early: ${finish_reason}.`,
   )
 }
 
+const creditsOf = ({ credits_charged, credits_refunded, credits_released }: Run) =>
+  [
+    `${credits_charged} credits charged`,
+    credits_refunded !== undefined && `${credits_refunded} refunded`,
+    credits_released !== undefined && `${credits_released} released`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
 export const runsSummary = ({ data, next_cursor }: RunList): string =>
-  listed(
-    data,
-    ({ run_id, created_at, endpoint, status, credits_charged }) =>
-      `${run_id} ${created_at} ${endpoint} ${status}, ${credits_charged} credits`,
-    next_cursor,
-  )
+  listed(data, run => `${run.run_id} ${run.created_at} ${run.endpoint} ${run.status}, ${creditsOf(run)}`, next_cursor)
 
 export const quoteSummary = ({ endpoint, credits, live_credits, likely_credits, lines: priced }: Quote): string => {
   const live = live_credits === undefined ? '' : ` (${live_credits} with a live key)`
@@ -47,8 +54,10 @@ const lineText = (line: QuoteLine): string => {
       return `× ${line.value} (${line.parameter})`
     case 'multiplier':
       return `× ${line.factor} (${line.parameter} is ${line.value})`
-    case 'tokens':
-      return `+ ${line.count} × ${line.credits_per_million} / 1,000,000 (${line.tokens} tokens)`
+    case 'tokens': {
+      const count = line.count.toLocaleString('en')
+      return `+ ${count} × ${line.credits_per_million} / 1,000,000 (${words(line.tokens)} tokens)`
+    }
     case 'surcharge':
       return `+ ${line.credits} (${line.parameter})`
   }
@@ -110,17 +119,18 @@ const formulaOf = ({ base_credits, quantities, multipliers, tokens_per_million: 
   })
   const sums = surcharges.map(({ when, credits }) => ` + ${credits} if ${when.parameter} is ${when.equals}`)
   const product = [base_credits, ...quantities, ...factors].join(' × ')
-  const rates = Object.entries(tokens ?? {}).map(([kind, credits]) => `${credits} for a million ${kind} tokens`)
+  const rates = Object.entries(tokens ?? {}).map(([kind, credits]) => `${credits} for a million ${words(kind)} tokens`)
   return [...(base_credits > 0 ? [product] : []), ...rates].join(' + ') + sums.join('')
 }
 
 const parametersOf = ({ properties, required = [] }: ParametersSchema) =>
   Object.entries(properties)
     .map(([name, { type, enum: choices, minimum, maximum, default: byDefault }]) => {
-      const values = Array.isArray(choices) ? choices.join(' | ') : type
+      const values = [choices ?? type].flat().join(' | ')
       const bounds = minimum === undefined || maximum === undefined ? '' : ` ${minimum} to ${maximum}`
+      const shownDefault = byDefault === undefined || byDefault === '' ? '' : `, default ${byDefault}`
       const need = required.includes(name) ? ', required' : ''
-      return `${name} (${values}${bounds}${need}${byDefault === undefined ? '' : `, default ${byDefault}`})`
+      return `${name} (${values}${bounds}${need}${shownDefault})`
     })
     .join('; ')
 
@@ -134,9 +144,9 @@ const listed = <Item>(items: readonly Item[], show: (item: Item) => string, next
   )
 }
 
-const shortened = (text: string) =>
-  text.length > MAX_TEXT
-    ? `${text.slice(0, MAX_TEXT)}… (the full text is in output.text of the structured result)`
-    : text
+const shortened = (text: string, place: string) =>
+  text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (the full text is in ${place} of the structured result)` : text
+
+const words = (name: string) => name.replace('_', ' ')
 
 const lines = (...given: (string | false | undefined)[]): string => given.filter(Boolean).join('\n')

@@ -89,6 +89,12 @@ t.test('the text of a result is a summary of it', async t => {
   t.match(textOf(failed), /failed, 1 credits charged, 1 refunded\.\ncontent_rejected: /)
   const said = await callFully('run_model', sandbox())
   t.match(textOf(said), 'Sandbox heard: hello')
+  const functions = [{ type: 'function', function: { name: 'look_up' } }]
+  const asked = { messages: [{ role: 'user', content: 'Look it up.' }], tools: functions, tool_choice: 'required' }
+  t.match(
+    textOf(await callFully('run_model', { model: 'gpt-6-1-terra', input: asked })),
+    /completed, [\d.]+ credits charged, [\d.]+ released\.\ntool call \w+: look_up \{\}$/,
+  )
 
   const all = await callFully('list_models')
   t.ok(textOf(all).length < JSON.stringify(all.structuredContent).length / 20)

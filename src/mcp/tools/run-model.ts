@@ -14,7 +14,9 @@ export const runModel = tool({
   title: 'Run a model',
   description: [
     'Runs a model and charges the account: the credits that quote_run returns are debited when the run is accepted,',
-    'and refunded in full if it fails. input must match the parameters_schema that list_models returns for this model.',
+    'and refunded in full if it fails; what the tokens of a text model did not cost is released when it completes.',
+    'input must match the parameters_schema that list_models returns for this model.',
+    'A text model takes a prompt, or messages, and tools of yours, whose calls are then in output.tool_calls.',
     `Waits up to ${WAIT_MS / 1000} seconds for the result. A longer run continues, and get_run returns its result.`,
     'Progress notifications hold the text of a text model as it arrives.',
     'Use a new idempotency_key for each run. If a response is lost, repeat the call with the same key and arguments:',
