@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../../../schemas/api/error.ts'
+import type { ErrorType, Fault } from '../../../../schemas/api/error.ts'
 import type { RunRow } from '../../../../schemas/views.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import type { Context, Middleware } from '../../context.ts'
@@ -38,12 +38,19 @@ const inForm = (
   nameOf: (parameter: string) => string,
 ) => {
   const errors = details.errors?.map(fault => ({ ...fault, path: pathIn(fault.path, nameOf) }))
-  const [first] = errors ?? []
-  const param = first ? paramOf(first.path) : null
-  // Clients show their users only the message.
-  const fault = code === 'invalid_input' && first ? ` ${param} ${first.message}.` : ''
+  const [first] = details.errors ?? []
+  const param = first ? paramOf(pathIn(first.path, nameOf)) : null
+  const told = code === 'invalid_input' && first ? withFault(message, first, param) : message
   const shown = { ...details, type: typeOf(status), param, ...(errors && { errors }) }
-  return new ApiError(code, message + fault, shown, { cause, retryAfterSeconds })
+  return new ApiError(code, told, shown, { cause, retryAfterSeconds })
+}
+
+/** Clients show their users only the message. Some messages begin with the place, and tell the fault. */
+const withFault = (message: string, { path, message: fault }: Fault, param: string | null) => {
+  const place = path.replace(/^\/(input\/(?=\D))?/, '')
+  return place !== '' && message.startsWith(place)
+    ? `${param}${message.slice(place.length)}`
+    : `${message} ${param} ${fault}.`
 }
 
 const pathIn = (path: string, nameOf: (parameter: string) => string) =>
