@@ -10,7 +10,11 @@ const MAX_PARTS = 200
 const MAX_ID_LENGTH = 256
 
 /** https://platform.openai.com/docs/api-reference/chat/create allows 64 characters. */
-export const FUNCTION_NAME = '^[A-Za-z0-9_-]{1,64}$'
+export const functionName = {
+  type: 'string',
+  description: 'The name of the function, of up to 64 letters, digits, underscores and hyphens.',
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+}
 
 const part = {
   type: 'object',
@@ -44,7 +48,7 @@ const toolCall = {
     function: {
       type: 'object',
       properties: {
-        name: { type: 'string', description: 'The name of the function.', pattern: FUNCTION_NAME },
+        name: functionName,
         arguments: { type: 'string', description: 'The arguments as JSON.' },
       },
       required: ['name', 'arguments'],

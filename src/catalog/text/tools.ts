@@ -1,12 +1,10 @@
 import type { Parameter } from '../parameter-schemas.ts'
-import { FUNCTION_NAME } from './messages.ts'
+import { functionName } from './messages.ts'
 
 /** The most tools that every vendor takes: https://platform.openai.com/docs/api-reference/chat/create */
 const MAX_TOOLS = 128
 
 const schema = (description: string) => ({ type: 'object', description, additionalProperties: true })
-
-const name = { type: 'string', description: 'The name of the function.', pattern: FUNCTION_NAME }
 
 const strict = { type: 'boolean', description: 'Whether the model must keep to the schema exactly.' }
 
@@ -18,7 +16,7 @@ const toolChoice: Parameter = {
   pattern: '^(auto|none|required)$',
   properties: {
     type: { type: 'string', enum: ['function'] },
-    function: { type: 'object', properties: { name }, required: ['name'], additionalProperties: false },
+    function: { type: 'object', properties: { name: functionName }, required: ['name'], additionalProperties: false },
   },
   required: ['type', 'function'],
   additionalProperties: false,
@@ -39,7 +37,7 @@ export const tools: Record<'tools' | 'tool_choice' | 'parallel_tool_calls', Para
         function: {
           type: 'object',
           properties: {
-            name,
+            name: functionName,
             description: { type: 'string', description: 'What the function does.', maxLength: 100_000 },
             parameters: schema('The JSON Schema of the arguments.'),
             strict,
@@ -81,7 +79,7 @@ export const responseFormat = (...types: ('text' | 'json_object' | 'json_schema'
       type: 'object',
       description: 'The schema of an answer of the type json_schema.',
       properties: {
-        name: { ...name, description: 'The name of the schema.' },
+        name: { ...functionName, description: 'The name of the schema.' },
         description: { type: 'string', description: 'What the answer is for.', maxLength: 100_000 },
         schema: schema('The JSON Schema of the answer.'),
         strict,
