@@ -16,7 +16,7 @@ const listModels = route({
   summary: 'List models with their parameters and prices',
   description: [
     'Returns model families with their endpoints. `parameters_schema` is the JSON Schema of `input`.',
-    '`pricing` gives the price of a run: base × quantities × multipliers + surcharges.',
+    '`pricing` gives the price of a run: base × quantities × multipliers + tokens + surcharges.',
   ].join(' '),
   auth: 'key or session',
   query: ModelsQuery,

@@ -47,6 +47,7 @@ const runModel = route({
     'Text models stream their answer with `stream: true`. A client that leaves such a stream cancels the run,',
     'unless it sent an `Idempotency-Key` or `Prefer: respond-async`.',
     'Credits are debited when the run is accepted, and refunded in full if it fails.',
+    'For text, the debit is the most that the run can cost, and the rest is released when the run completes.',
     '`dry_run=true` returns the price without running or charging anything.',
     'With a test key, the sandbox does the run, and nothing is charged.',
   ].join(' '),
@@ -58,6 +59,7 @@ const runModel = route({
   examples: {
     Image: examples.requests.image,
     'Edit of your own image': examples.requests.edit,
+    'Conversation with a tool': examples.requests.conversation,
     'Video with a webhook': examples.requests.video,
   },
   responses: {

@@ -13,8 +13,8 @@ const listUsage = route({
   summary: 'Add up runs and credits',
   description: [
     'Returns the totals of runs, failures and credits over a period of UTC days, by day, model, key or label, or by',
-    'several of these. A run and its charge count on the day of the debit. A failure and its refund count on the day',
-    'of the refund, so the credits of a period match the lines of `GET /v1/ledger`.',
+    'several of these. A run and its charge count on the day of the debit, a failure and its refund on the day of the',
+    'refund, and a release on its own day, so the credits of a period match the lines of `GET /v1/ledger`.',
     'To get the next page, pass `next_cursor` as `cursor` with the same other parameters.',
   ].join(' '),
   auth: 'key or session',
