@@ -1,5 +1,4 @@
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
-import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
 import { ChatCompletion, ChatRequest } from '../../../../schemas/api/openai/chat.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import type { Context } from '../../context.ts'
@@ -7,23 +6,20 @@ import { route } from '../../route.ts'
 import { chatCompletion } from './chat-answer.ts'
 import { chatRun } from './chat-request.ts'
 import { chatFrames } from './chat-stream.ts'
+import { answerHeaders, contract, runErrors } from './contract.ts'
 import { openAiErrors, refuseRetries } from './errors.ts'
-import { runErrors } from './run-errors.ts'
 import { type CompletedRun, endpointOf, runToEnd, streamToEnd } from './run-to-end.ts'
 
 export const chat = route({
+  ...contract,
   id: 'createChatCompletion',
-  method: 'post',
   path: '/v1/chat/completions',
-  tag: 'OpenAI',
   summary: 'Chat with a text model',
   description: [
     'Runs a text model for clients of OpenAI’s API, and answers when the run has ended, or with a stream.',
     'A failed run is an error. A client that leaves a stream cancels the run, unless it sent an `Idempotency-Key`.',
     'A repetition by an official client, whose first request got no answer, returns the run of the first request.',
   ].join(' '),
-  auth: 'key or session',
-  headers: { 'Idempotency-Key': IdempotencyKey },
   json: ChatRequest,
   isLong: true,
   examples: { Chat: examples.requests.chat },
@@ -32,7 +28,7 @@ export const chat = route({
       description: 'The answer of the model.',
       shape: ChatCompletion,
       examples: { Answer: examples.chat },
-      headers: { 'Tollgate-Run': TollgateRun, 'Idempotent-Replayed': IdempotentReplayed },
+      headers: answerHeaders,
     },
   },
   errors: runErrors,

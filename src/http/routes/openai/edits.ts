@@ -1,6 +1,5 @@
 import { hasEnded } from '../../../../projections/runs.ts'
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
-import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
 import { EditForm, EditRequest, EditTexts, ImageAnswer } from '../../../../schemas/api/openai/images.ts'
 import type { Endpoint } from '../../../../schemas/catalog.ts'
 import { chooseEndpoint } from '../../../domain/catalog/inputs.ts'
@@ -16,26 +15,23 @@ import type { RouteDependencies } from '../../dependencies.ts'
 import { unreadBody } from '../../middleware/arriving-bodies.ts'
 import { route } from '../../route.ts'
 import { arrivedImage } from './arrived-image.ts'
+import { answerHeaders, contract, runErrors } from './contract.ts'
 import { openAiErrors } from './errors.ts'
 import { typedTexts } from './form-values.ts'
 import { answerImages } from './image-answer.ts'
 import { imageNames, imageRun } from './image-request.ts'
-import { runErrors } from './run-errors.ts'
 import { runToEnd } from './run-to-end.ts'
 
 export const editImages = route({
+  ...contract,
   id: 'editImages',
-  method: 'post',
   path: '/v1/images/edits',
-  tag: 'OpenAI',
   summary: 'Edit an image',
   description: [
     'Runs an image-to-image model for clients of OpenAI’s API, and answers when the run has ended.',
     'A failed run is an error. The file of a form is an upload of the account until the run has ended.',
     'The URLs of the images last as long as those of other runs.',
   ].join(' '),
-  auth: 'key or session',
-  headers: { 'Idempotency-Key': IdempotencyKey },
   json: EditRequest,
   content: { 'multipart/form-data': EditForm },
   examples: { Edit: examples.requests.openAiEdit },
@@ -44,7 +40,7 @@ export const editImages = route({
       description: 'The images.',
       shape: ImageAnswer,
       examples: { URL: examples.openAiEdit },
-      headers: { 'Tollgate-Run': TollgateRun, 'Idempotent-Replayed': IdempotentReplayed },
+      headers: answerHeaders,
     },
   },
   errors: [...runErrors, 'not_found', 'invalid_multipart'],

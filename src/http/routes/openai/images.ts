@@ -1,25 +1,21 @@
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
-import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
 import { ImageAnswer, ImageRequest } from '../../../../schemas/api/openai/images.ts'
 import { route } from '../../route.ts'
+import { answerHeaders, contract, runErrors } from './contract.ts'
 import { openAiErrors } from './errors.ts'
 import { answerImages } from './image-answer.ts'
 import { imageNames, imageRun } from './image-request.ts'
-import { runErrors } from './run-errors.ts'
 import { endpointOf, runToEnd } from './run-to-end.ts'
 
 export const generateImages = route({
+  ...contract,
   id: 'generateImages',
-  method: 'post',
   path: '/v1/images/generations',
-  tag: 'OpenAI',
   summary: 'Generate images from text',
   description: [
     'Runs an image model for clients of OpenAI’s API, and answers when the run has ended. A failed run is an error.',
     'The URLs of the images last as long as those of other runs.',
   ].join(' '),
-  auth: 'key or session',
-  headers: { 'Idempotency-Key': IdempotencyKey },
   json: ImageRequest,
   examples: { Images: examples.requests.openAiImages },
   responses: {
@@ -27,7 +23,7 @@ export const generateImages = route({
       description: 'The images.',
       shape: ImageAnswer,
       examples: { URLs: examples.openAiImages },
-      headers: { 'Tollgate-Run': TollgateRun, 'Idempotent-Replayed': IdempotentReplayed },
+      headers: answerHeaders,
     },
   },
   errors: [...runErrors, 'not_found'],

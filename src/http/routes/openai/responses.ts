@@ -1,30 +1,26 @@
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
-import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
 import { ResponseAnswer, ResponseRequest } from '../../../../schemas/api/openai/responses.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { route } from '../../route.ts'
 import { expectNoFile } from './chat.ts'
 import { chatRun } from './chat-request.ts'
+import { answerHeaders, contract, runErrors } from './contract.ts'
 import { openAiErrors } from './errors.ts'
 import { endedResponse } from './responses-answer.ts'
 import { chatOf, type TranslatedRequest } from './responses-request.ts'
 import { responseFrames } from './responses-stream.ts'
-import { runErrors } from './run-errors.ts'
 import { endpointOf, runToEnd, streamToEnd } from './run-to-end.ts'
 
 export const respond = route({
+  ...contract,
   id: 'createResponse',
-  method: 'post',
   path: '/v1/responses',
-  tag: 'OpenAI',
   summary: 'Get a response of a text model',
   description: [
     'Runs a text model for clients of OpenAI’s API, and answers when the run has ended, or with a stream.',
     'A failed run is an error. A client that leaves a stream cancels the run, unless it sent an `Idempotency-Key`.',
     'The service stores no responses: send the whole conversation.',
   ].join(' '),
-  auth: 'key or session',
-  headers: { 'Idempotency-Key': IdempotencyKey },
   json: ResponseRequest,
   isLong: true,
   examples: { Response: examples.requests.openAiResponse },
@@ -33,7 +29,7 @@ export const respond = route({
       description: 'The answer of the model.',
       shape: ResponseAnswer,
       examples: { Answer: examples.openAiResponse },
-      headers: { 'Tollgate-Run': TollgateRun, 'Idempotent-Replayed': IdempotentReplayed },
+      headers: answerHeaders,
     },
   },
   errors: runErrors,

@@ -1,27 +1,23 @@
 import type { Artifact } from '../../../../schemas/account-events.ts'
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
 import { FileBytes } from '../../../../schemas/api/file.ts'
-import { IdempotencyKey, IdempotentReplayed, TollgateRun } from '../../../../schemas/api/headers.ts'
 import { SpeechRequest } from '../../../../schemas/api/openai/speech.ts'
 import { route } from '../../route.ts'
+import { answerHeaders, contract, runErrors } from './contract.ts'
 import { openAiErrors } from './errors.ts'
 import { openFiles } from './files.ts'
-import { runErrors } from './run-errors.ts'
 import { endpointOf, runToEnd } from './run-to-end.ts'
 import { speechNames, speechRun } from './speech-request.ts'
 
 export const speak = route({
+  ...contract,
   id: 'createSpeech',
-  method: 'post',
   path: '/v1/audio/speech',
-  tag: 'OpenAI',
   summary: 'Speak a text',
   description: [
     'Runs a speech model for clients of OpenAI’s API, and answers with the file when the run has ended.',
     'A failed run is an error.',
   ].join(' '),
-  auth: 'key or session',
-  headers: { 'Idempotency-Key': IdempotencyKey },
   json: SpeechRequest,
   examples: { Speech: examples.requests.openAiSpeech },
   responses: {
@@ -29,7 +25,7 @@ export const speak = route({
       description: 'The sound.',
       shape: FileBytes,
       type: 'audio/*',
-      headers: { 'Tollgate-Run': TollgateRun, 'Idempotent-Replayed': IdempotentReplayed },
+      headers: answerHeaders,
     },
   },
   errors: [...runErrors, 'not_found'],
