@@ -7,8 +7,9 @@ import { chatCompletion } from './chat-answer.ts'
 import { chatRun } from './chat-request.ts'
 import { chatFrames } from './chat-stream.ts'
 import { answerHeaders, contract, runErrors } from './contract.ts'
+import { endpointOf } from './endpoint.ts'
 import { openAiErrors, refuseRetries } from './errors.ts'
-import { type CompletedRun, endpointOf, runToEnd, streamToEnd } from './run-to-end.ts'
+import { type CompletedRun, runToEnd, streamToEnd } from './run-to-end.ts'
 
 export const chat = route({
   ...contract,

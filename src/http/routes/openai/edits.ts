@@ -1,12 +1,8 @@
 import { hasEnded } from '../../../../projections/runs.ts'
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
 import { EditForm, EditRequest, EditTexts, ImageAnswer } from '../../../../schemas/api/openai/images.ts'
-import type { Endpoint } from '../../../../schemas/catalog.ts'
-import { chooseEndpoint } from '../../../domain/catalog/inputs.ts'
-import type { Offer } from '../../../services/catalog/offers.ts'
 import type { ArrivedFile } from '../../../services/runs/runs.ts'
 import { placeFault } from '../../../transports/moment.ts'
-import { unwrap } from '../../../transports/refusals.ts'
 import { readerOf } from '../../../transports/validate.ts'
 import { receiveEdit } from '../../bodies/edit-form.ts'
 import { invalidPart } from '../../bodies/form-parts.ts'
@@ -16,6 +12,7 @@ import { unreadBody } from '../../middleware/arriving-bodies.ts'
 import { route } from '../../route.ts'
 import { arrivedImage } from './arrived-image.ts'
 import { answerHeaders, contract, runErrors } from './contract.ts'
+import { editingEndpointOf } from './endpoint.ts'
 import { openAiErrors } from './errors.ts'
 import { typedTexts } from './form-values.ts'
 import { answerImages } from './image-answer.ts'
@@ -52,7 +49,7 @@ const jsonNames = { ...imageNames, image_url: 'images/0/image_url' }
 const formNames = { ...imageNames, image_url: 'image' }
 
 const editUrl = async (ctx: Context, dependencies: RouteDependencies, { images, ...asked }: EditRequest) => {
-  const { parametersSchema } = await endpointOf(ctx, dependencies, asked.model)
+  const { parametersSchema } = await editingEndpointOf(ctx, dependencies, asked.model)
   const [source] = images as [EditRequest['images'][number]]
   const maxLength = Number(parametersSchema.properties['image_url']?.['maxLength'])
   if (source.image_url.length > maxLength) throw tooLong(maxLength)
@@ -72,7 +69,7 @@ const editFile = async (ctx: Context, dependencies: RouteDependencies) => {
     // A repeated request is recognised by its body.
     Object.assign(ctx.request, { body: { ...texts, image: address } })
     if (texts['model'] === undefined) throw invalidPart('model', 'is required')
-    const { parametersSchema } = await endpointOf(ctx, dependencies, texts['model'])
+    const { parametersSchema } = await editingEndpointOf(ctx, dependencies, texts['model'])
     const asked = readTexts(typedTexts(texts, parametersSchema))
     const request = imageRun(asked, parametersSchema, { image_url: address }, formNames)
     const row = await runToEnd(ctx, withFile(dependencies, file), 'editImages', request)
@@ -83,14 +80,6 @@ const editFile = async (ctx: Context, dependencies: RouteDependencies) => {
 }
 
 const readTexts = readerOf(EditTexts, 'form')
-
-/** The endpoint that a model's name means for an image. Throws for a model that edits none. */
-const endpointOf = async (ctx: Context, { catalog }: RouteDependencies, model: string): Promise<Endpoint> => {
-  const [offer] = unwrap(await catalog.list(ctx.state.caller, { model }))
-  const endpoint = chooseEndpoint((offer as Offer).family, model, { image_url: '' })
-  if (endpoint?.kind === 'i2i') return endpoint
-  throw placeFault('model', 'must be a model that edits images', 'body')
-}
 
 /** Every run gets the file. Once it has ended, nobody needs the upload: a repetition brings the file itself. */
 const withFile = (dependencies: RouteDependencies, file: ArrivedFile): RouteDependencies => {

@@ -2,10 +2,11 @@ import examples from '../../../../schemas/api/examples.json' with { type: 'json'
 import { ImageAnswer, ImageRequest } from '../../../../schemas/api/openai/images.ts'
 import { route } from '../../route.ts'
 import { answerHeaders, contract, runErrors } from './contract.ts'
+import { endpointOf } from './endpoint.ts'
 import { openAiErrors } from './errors.ts'
 import { answerImages } from './image-answer.ts'
 import { imageNames, imageRun } from './image-request.ts'
-import { endpointOf, runToEnd } from './run-to-end.ts'
+import { runToEnd } from './run-to-end.ts'
 
 export const generateImages = route({
   ...contract,

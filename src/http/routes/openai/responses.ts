@@ -5,11 +5,12 @@ import { route } from '../../route.ts'
 import { expectNoFile } from './chat.ts'
 import { chatRun } from './chat-request.ts'
 import { answerHeaders, contract, runErrors } from './contract.ts'
+import { endpointOf } from './endpoint.ts'
 import { openAiErrors } from './errors.ts'
 import { endedResponse } from './responses-answer.ts'
 import { chatOf, type TranslatedRequest } from './responses-request.ts'
 import { responseFrames } from './responses-stream.ts'
-import { endpointOf, runToEnd, streamToEnd } from './run-to-end.ts'
+import { runToEnd, streamToEnd } from './run-to-end.ts'
 
 export const respond = route({
   ...contract,

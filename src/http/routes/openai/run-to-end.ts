@@ -1,14 +1,10 @@
 import { hasEnded } from '../../../../projections/runs.ts'
 import type { RunOutput } from '../../../../schemas/account-events.ts'
 import type { RunRequest } from '../../../../schemas/api/run.ts'
-import type { Endpoint, Family } from '../../../../schemas/catalog.ts'
 import type { RunRow } from '../../../../schemas/views.ts'
-import { chooseEndpoint } from '../../../domain/catalog/inputs.ts'
 import { fromMicros } from '../../../domain/money.ts'
-import type { Offer } from '../../../services/catalog/offers.ts'
 import type { RunResult, Spender, StreamedRun } from '../../../services/runs/runs.ts'
 import { ApiError } from '../../../transports/api-error.ts'
-import { placeFault } from '../../../transports/moment.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { idempotencyKey } from '../../answers/headers.ts'
 import { answerText, type TextFrames } from '../../answers/text-stream.ts'
@@ -23,22 +19,6 @@ const MAX_WAIT_MS = 600_000
 /** A completed run. */
 export interface CompletedRun extends RunRow {
   output: RunOutput
-}
-
-/** The endpoint that a model's name means for an input without files. Throws for a model with other output. */
-export const endpointOf = async (
-  ctx: Context,
-  { catalog }: Pick<RouteDependencies, 'catalog'>,
-  model: string,
-  outputType: Family['outputType'],
-): Promise<Endpoint> => {
-  const [offer] = unwrap(await catalog.list(ctx.state.caller, { model }))
-  const { family } = offer as Offer
-  if (family.outputType !== outputType)
-    throw placeFault('model', `must be a model with the output_type ${outputType}, not ${family.outputType}`, 'body')
-  const endpoint = chooseEndpoint(family, model, {})
-  if (endpoint) return endpoint
-  throw placeFault('model', 'must be a model that needs no file', 'body')
 }
 
 /** Runs a model, and resolves when the run has completed. Throws ApiError for a run that has failed. */

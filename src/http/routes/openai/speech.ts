@@ -4,9 +4,10 @@ import { FileBytes } from '../../../../schemas/api/file.ts'
 import { SpeechRequest } from '../../../../schemas/api/openai/speech.ts'
 import { route } from '../../route.ts'
 import { answerHeaders, contract, runErrors } from './contract.ts'
+import { endpointOf } from './endpoint.ts'
 import { openAiErrors } from './errors.ts'
 import { openFiles } from './files.ts'
-import { endpointOf, runToEnd } from './run-to-end.ts'
+import { runToEnd } from './run-to-end.ts'
 import { speechNames, speechRun } from './speech-request.ts'
 
 export const speak = route({
