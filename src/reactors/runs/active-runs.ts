@@ -14,7 +14,7 @@ import type { AccountMailboxes } from '../../services/accounts/account-mailboxes
 import type { CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import { type ProviderRoute, type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import type { RunProgress } from '../../services/runs/run-reads.ts'
-import type { RunToDo, Starter } from '../../services/runs/runs.ts'
+import type { RunToDo, Starter } from '../../services/runs/starter.ts'
 import type { Reads } from '../../services/views/reads.ts'
 import { withinTime } from '../../time/timers.ts'
 import { Leases } from '../leases.ts'

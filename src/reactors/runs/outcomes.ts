@@ -21,7 +21,7 @@ import type { AccountMailboxes } from '../../services/accounts/account-mailboxes
 import { mayBeBilled, providerCost } from '../../services/providers/provider-cost.ts'
 import type { Routes } from '../../services/providers/routes.ts'
 import { readRunInput } from '../../services/runs/run-inputs.ts'
-import type { RunToDo } from '../../services/runs/runs.ts'
+import type { RunToDo } from '../../services/runs/starter.ts'
 import type { Reads } from '../../services/views/reads.ts'
 import { retryUntilAvailable } from '../../time/timers.ts'
 import { type Artifacts, promisedResult, settledAtMs } from './artifacts.ts'

@@ -4,7 +4,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Failed, OpenFile, ProviderOutcome, Submitted } from '../../ports/provider.ts'
 import type { BreakerChange, CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import type { ProviderRoute, Routes } from '../../services/providers/routes.ts'
-import type { RunToDo } from '../../services/runs/runs.ts'
+import type { RunToDo } from '../../services/runs/starter.ts'
 import { delay } from '../../time/timers.ts'
 import {
   broken,

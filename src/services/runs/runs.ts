@@ -22,7 +22,7 @@ import {
   type RunId,
 } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
-import type { RunRow, WatchTask } from '../../../schemas/views.ts'
+import type { RunRow } from '../../../schemas/views.ts'
 import type { QueueRun } from '../../domain/account/commands.ts'
 import type { LimitPair } from '../../domain/account/state.ts'
 import { outputTypeOf } from '../../domain/catalog/family.ts'
@@ -47,16 +47,11 @@ import { type ProviderRoute, upstreamOf } from '../providers/routes.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import { findRepeat, findRequest, type RepeatDependencies } from './idempotency.ts'
-import {
-  type LongParameter,
-  longParametersIn,
-  placesFor,
-  recordedInput,
-  type StoredParameter,
-} from './long-parameters.ts'
+import { type LongParameter, longParametersIn, placesFor, recordedInput } from './long-parameters.ts'
 import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import { aborted, type RunReads, type RunsQuery } from './run-reads.ts'
+import type { RunToDo, Starter } from './starter.ts'
 
 /**
  * The routes and the tool that spend credits, by their IDs. `test/http/spenders.test.ts` has a row for each and holds
@@ -98,36 +93,6 @@ export interface ArrivedFile {
   store(): Promise<Answer<string>>
   /** Removes the file, stored or not. */
   drop(): Promise<void>
-}
-
-/** Executes runs: see `src/reactors/runs/active-runs.ts`. */
-export interface Starter {
-  /**
-   * Chooses the route that is tried first, and takes a permit of its provider; undefined if no permit is free for the
-   * account.
-   */
-  reserveRoute(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): ProviderRoute | undefined
-  releaseRoute(route: ProviderRoute, accountId: AccountId): void
-  /** How long no provider takes the run, as far as this process knows; undefined if one takes it now. */
-  waitMs(run: Pick<RunToDo, 'endpoint' | 'input' | 'livemode'>): number | undefined
-  /** Starts the work of a run whose start is durable, on its reserved route. Resolves to the events that ended it. */
-  beginRun(run: RunToDo, route: ProviderRoute): Promise<Recorded<AccountEvent>[]>
-  /** The text of a streaming run so far; undefined unless this process works on it. */
-  textOf(runId: RunId): string | undefined
-  /** Emits each further piece of it. */
-  furtherTextOf(runId: RunId): Observable<string>
-}
-
-/** A run to submit to a provider. */
-export type RunToDo = Omit<
-  WatchTask,
-  'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'queuedRevision' | 'webhookUrl' | 'upstream'
-> & {
-  input: Record<string, unknown>
-  /** The parts of the input that are stored before anything else. */
-  long?: StoredParameter[]
-  /** Whether somebody wants the text as it arrives. */
-  streams?: boolean
 }
 
 /** The current state of a run, with its input. `replayed` if an earlier, equal request created it. */
