@@ -1,16 +1,4 @@
-import {
-  catchError,
-  defer,
-  EMPTY,
-  exhaustMap,
-  filter,
-  firstValueFrom,
-  interval,
-  type Observable,
-  scan,
-  startWith,
-  takeUntil,
-} from 'rxjs'
+import { firstValueFrom, type Observable } from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
@@ -34,9 +22,7 @@ import { OpenCounts } from '../../flow/open-counts.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
-import { schedulerOf, takeWhileAsync } from '../../time/observables.ts'
 import { delay, withinTime } from '../../time/timers.ts'
-import { mayStillRead } from '../accounts/may-still-read.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
@@ -46,6 +32,7 @@ import { newRunId } from '../ids.ts'
 import { type ProviderRoute, upstreamOf } from '../providers/routes.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
+import { type FollowedRun, followedRun, textsOf } from './followed-run.ts'
 import { findRepeat, findRequest, type RepeatDependencies } from './idempotency.ts'
 import { type LongParameter, longParametersIn, placesFor, recordedInput } from './long-parameters.ts'
 import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
@@ -119,9 +106,6 @@ const LONG_RETRY_MS = 1_000
 /** How long a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
 
-/** How often to check whether a follower may still read while its run does not change. */
-const REVIEW_MS = 2_000
-
 interface Dependencies extends RepeatDependencies {
   offers: Offers
   quotes: Quotes
@@ -138,21 +122,6 @@ interface Dependencies extends RepeatDependencies {
   testRunsPerDay: number
   /** Whether only this machine can reach the service. */
   isOwnMachine: boolean
-}
-
-/** A followed run. */
-export interface FollowedRun {
-  /** The run at the time of the call. */
-  row: RunRow
-  /**
-   * Emits `row` and then the run after each change, until it has ended, the account is suspended, the caller's key is
-   * revoked, the service stops or the signal aborts. Errors with Unavailable.
-   */
-  changes(signal: AbortSignal): Observable<RunRow>
-  /** Emits progress from 0 to 1 while this process works on the run, and nothing more in these cases. */
-  progress: Observable<number>
-  /** The same for all of the text so far, each time that more has arrived. */
-  texts: Observable<string>
 }
 
 /** A run whose text is wanted as it arrives. */
@@ -264,25 +233,16 @@ export class Runs {
     given: RunRequest,
     options: Omit<RunOptions, 'waitMs' | 'streams'>,
   ): Promise<Answer<StreamedRun>> {
-    const { runReads } = this.#dependencies
+    const { runReads, starter } = this.#dependencies
     const work: RunWork = { long: [] }
     const created = await this.#beginRun(caller, given, { ...options, waitMs: 0, streams: 'required' }, work)
     if ('refuse' in created) return created
     const { row } = created.value
     return answer({
       ...created.value,
-      texts: this.#textsOf(row.runId),
+      texts: textsOf(starter, row.runId),
       // The views show the end a little later.
       ended: async signal => (await ownEnd(row, work, signal)) ?? runReads.whenEnded(row, FOREVER_MS, signal),
-    })
-  }
-
-  #textsOf(runId: RunId): Observable<string> {
-    const { starter } = this.#dependencies
-    return defer(() => {
-      const soFar = starter.textOf(runId)
-      const further = starter.furtherTextOf(runId)
-      return soFar ? further.pipe(startWith(soFar)) : further
     })
   }
 
@@ -484,30 +444,8 @@ export class Runs {
 
   /** Follows one of the caller's runs. */
   async followRun(caller: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
-    const { runReads } = this.#dependencies
-    const found = await runReads.findRun(caller, id)
-    if ('refuse' in found) return found
-    const { value: row } = found
-    const mayRead = () => mayStillRead(this.#dependencies, caller)
-    const reviews = interval(REVIEW_MS, schedulerOf(this.#dependencies.clock))
-    const isOver = reviews.pipe(
-      exhaustMap(mayRead),
-      filter(may => !may),
-    )
-    return answer({
-      row,
-      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(mayRead), takeUntil(isOver)),
-      // While that cannot be decided, there is none.
-      progress: runReads.progress(row.runId).pipe(
-        takeWhileAsync(mayRead),
-        catchError(() => EMPTY),
-      ),
-      texts: this.#textsOf(row.runId).pipe(
-        scan((soFar, piece) => soFar + piece, ''),
-        takeWhileAsync(mayRead),
-        catchError(() => EMPTY),
-      ),
-    })
+    const found = await this.#dependencies.runReads.findRun(caller, id)
+    return 'refuse' in found ? found : answer(followedRun(this.#dependencies, caller, found.value))
   }
 
   /**
