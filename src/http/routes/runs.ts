@@ -64,7 +64,7 @@ const runModel = route({
   },
   responses: {
     200: {
-      description: 'The ended run, or the quote of a dry run.',
+      description: 'The ended run, or the quote of a dry run; with `stream`, the text as server-sent events.',
       shape: RunOrQuote,
       examples: {
         'Completed image': examples.runs.image,

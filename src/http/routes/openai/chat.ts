@@ -26,7 +26,7 @@ export const chat = route({
   examples: { Chat: examples.requests.chat },
   responses: {
     200: {
-      description: 'The answer of the model.',
+      description: 'The answer of the model; with `stream`, its chunks as server-sent events.',
       shape: ChatCompletion,
       examples: { Answer: examples.chat },
       headers: answerHeaders,

@@ -27,7 +27,7 @@ export const respond = route({
   examples: { Response: examples.requests.openAiResponse },
   responses: {
     200: {
-      description: 'The answer of the model.',
+      description: 'The answer of the model; with `stream`, its events as server-sent events.',
       shape: ResponseAnswer,
       examples: { Answer: examples.openAiResponse },
       headers: answerHeaders,
