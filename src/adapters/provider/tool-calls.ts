@@ -1,14 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { ToolCall } from '../../../schemas/conversation.ts'
 
-type Arguments = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
 /** The arguments of a call, for vendors that take them as an object. Models may write something else. */
-export const argumentsOf = ({ function: { arguments: text } }: ToolCall): Arguments => {
-  const value = jsonIn(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Arguments)
-    : { arguments: text }
-}
+export const argumentsOf = ({ function: { arguments: text } }: ToolCall): JsonObject =>
+  objectIn(text) ?? { arguments: text }
 
 /** The tool calls of an answer. A call that the longest answer has cut off is none. */
 export const completeCalls = (calls: readonly ToolCall[]): { toolCalls?: ToolCall[] } => {
@@ -16,14 +13,21 @@ export const completeCalls = (calls: readonly ToolCall[]): { toolCalls?: ToolCal
   return toolCalls.length > 0 ? { toolCalls } : {}
 }
 
-export const toolCall = (id: string, name: string, given: string): ToolCall => ({
-  id,
+/** Older models and some servers give their calls no IDs. */
+export const toolCall = (id: string | undefined, name: string, given: string): ToolCall => ({
+  id: id || `call_${randomUUID()}`,
   type: 'function',
   function: { name, arguments: given },
 })
 
+/** Undefined if the text is not a JSON object. */
+export const objectIn = (text: string): JsonObject | undefined => {
+  const value = jsonIn(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+}
+
 /** Undefined if the text is not JSON. */
-export const jsonIn = (text: string): unknown => {
+const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
 import type { Content, FunctionDeclaration, GenerateContentConfig, Part, ToolConfig } from '@google/genai'
 import type { ContentPart, Message, ResponseFormat, Tool, ToolChoice } from '../../../../schemas/conversation.ts'
-import { argumentsOf, jsonIn } from '../tool-calls.ts'
+import { argumentsOf, objectIn } from '../tool-calls.ts'
 
 /** A conversation whose images are parts already. */
 interface Conversation {
@@ -55,12 +55,7 @@ const partOf = (part: ContentPart): Part =>
   part.type === 'text' ? { text: part.text } : (part.image_url as unknown as Part)
 
 /** The API takes an object. */
-const resultOf = (text: string): Record<string, unknown> => {
-  const value = jsonIn(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : { output: text }
-}
+const resultOf = (text: string): Record<string, unknown> => objectIn(text) ?? { output: text }
 
 interface Offer {
   tools?: Tool[]

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type {
   Candidate,
   Content,
@@ -138,11 +137,8 @@ const emptyMessage = (wanted: Wanted, candidate: Candidate | undefined): string 
 
 const isAtLimit = (candidate: Candidate | undefined): boolean => String(candidate?.finishReason) === 'MAX_TOKENS'
 
-/** Older models give their calls no IDs. */
 const callOf = ({ functionCall: call }: Part): ToolCall[] =>
-  typeof call?.name === 'string'
-    ? [toolCall(call.id || `call_${randomUUID()}`, call.name, JSON.stringify(call.args ?? {}))]
-    : []
+  typeof call?.name === 'string' ? [toolCall(call.id, call.name, JSON.stringify(call.args ?? {}))] : []
 
 const textOf = ({ text }: Part) => (typeof text === 'string' ? text : '')
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type OpenAI from 'openai'
 import type { ToolCall } from '../../../../schemas/conversation.ts'
 import type { Done, Failed, Work } from '../../../ports/provider.ts'
@@ -98,10 +97,9 @@ const outcomeOf = (answer: OpenAI.ChatCompletion): Done | Failed => {
   return failed('provider_error', reason === 'length' ? TOO_SHORT : 'The provider returned no text.', work)
 }
 
-/** Some servers send no ID. */
 const callsIn = (calls: unknown): ToolCall[] =>
   (Array.isArray(calls) ? calls : []).flatMap((call: Partial<OpenAI.ChatCompletionMessageFunctionToolCall> | null) => {
     const { name, arguments: given } = call?.function ?? {}
     if (typeof name !== 'string') return []
-    return toolCall(call?.id || `call_${randomUUID()}`, name, typeof given === 'string' && given ? given : '{}')
+    return toolCall(call?.id, name, typeof given === 'string' && given ? given : '{}')
   })
