@@ -25,6 +25,8 @@ export class EventStream implements LongBody {
   readonly #events: string[] = []
   #isTooLong = false
   #keptBytes = 0
+  /** Whether the text so far ends with a carriage return. */
+  #endsInReturn = false
   /** The bytes since the last event. */
   #pendingBytes = 0
   #taking = Promise.resolve()
@@ -50,16 +52,23 @@ export class EventStream implements LongBody {
 
   write(bytes: Buffer): Promise<void> | undefined {
     this.#pendingBytes += bytes.byteLength
-    this.#parser.feed(this.#decoder.decode(bytes, { stream: true }))
+    this.#parser.feed(this.#inLines(this.#decoder.decode(bytes, { stream: true })))
     return this.#process()
   }
 
   /** Some servers end with the last event, without the empty line that completes it. */
   async end(): Promise<Buffer<ArrayBuffer>> {
     await this.#taking
-    this.#parser.feed(`${this.#decoder.decode()}\n\n`)
+    this.#parser.feed(`${this.#inLines(this.#decoder.decode())}\n\n`)
     await this.#process()
     return Buffer.alloc(0)
+  }
+
+  /** The text with line feeds only: the parser would search all of it for each carriage return. */
+  #inLines(text: string): string {
+    const rest = this.#endsInReturn && text.startsWith('\n') ? text.slice(1) : text
+    if (text !== '') this.#endsInReturn = text.endsWith('\r')
+    return rest.includes('\r') ? rest.replaceAll(/\r\n?/g, '\n') : rest
   }
 
   /** Takes short events at once: while a promise is open, the answer is paused, which takes longer than most events. */
