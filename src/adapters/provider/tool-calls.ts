@@ -13,6 +13,15 @@ export const completeCalls = (calls: readonly ToolCall[]): { toolCalls?: ToolCal
   return toolCalls.length > 0 ? { toolCalls } : {}
 }
 
+/** What a call takes beside its texts. */
+const CALL_BYTES = 200
+
+/** The memory of a new call in an answer that is arriving. */
+export const callBytes = (...texts: unknown[]): number =>
+  texts.map(textBytes).reduce((sum, each) => sum + each, CALL_BYTES)
+
+export const textBytes = (text: unknown): number => (typeof text === 'string' ? Buffer.byteLength(text) : 0)
+
 /** Older models and some servers give their calls no IDs. */
 export const toolCall = (id: string | undefined, name: string, given: string): ToolCall => ({
   id: id || `call_${randomUUID()}`,

@@ -72,6 +72,8 @@ export interface AnswerReader<Answer> {
 export interface Arrival {
   /** Further text of the answer. */
   text?: string
+  /** The memory of what the answer keeps beside its text. */
+  keptBytes?: number
   /** Whether the text is whole now, or, in addition, the last event has come. */
   end?: 'whole' | 'last' | undefined
 }
@@ -173,13 +175,13 @@ export class UpstreamCall {
     }
     const take = (event: unknown): number => {
       if (end === 'last') return 0
-      const { text = '', end: next } = reader.take(event)
+      const { text = '', keptBytes = 0, end: next } = reader.take(event)
       const known = half + text
       half = /[\ud800-\udbff]$/.test(known) ? known.slice(-1) : ''
       hand(half ? known.slice(0, -1) : known)
       end = next ?? end
       if (end === 'last') timer = setTimeout(() => ending.abort(), ENDING_MS)
-      return Buffer.byteLength(text)
+      return Buffer.byteLength(text) + keptBytes
     }
     try {
       const answer = await this.sendJson(url, {

@@ -41,6 +41,26 @@ const open = async (t: Test, dialect: Dialect, answer: Handler) => {
   }
 }
 
+/** The events of tool calls without end. */
+const callEvents: Record<string, () => Generator<string>> = {
+  *OpenAI() {
+    const delta = { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'f', arguments: LONG } }] }
+    for (;;) yield JSON.stringify({ choices: [{ index: 0, delta }] })
+  },
+  *Anthropic() {
+    const begun = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
+    yield JSON.stringify({ type: 'content_block_start', index: 1, content_block: begun })
+    const delta = { type: 'input_json_delta', partial_json: LONG }
+    for (;;) yield JSON.stringify({ type: 'content_block_delta', index: 1, delta })
+  },
+  *Google() {
+    const parts = [{ functionCall: { name: 'f', args: { a: LONG } } }]
+    for (;;) yield JSON.stringify({ candidates: [{ content: { parts } }] })
+  },
+}
+
+const LONG = 'x'.repeat(100_000)
+
 const hello: Script = { pieces: ['Hel', 'lo, ', 'wörld 😀!'], counts: [{ input: 12, output: 5 }] }
 
 for (const dialect of dialects) {
@@ -212,6 +232,20 @@ for (const dialect of dialects) {
     t.ok(pieces.length > 10 && pieces.length < 100, `${pieces.length} pieces`)
   })
 
+  t.test(`${name}: tool calls without end are refused`, async t => {
+    let sentBytes = 0
+    const { stream } = await open(t, dialect, async (_, response) => {
+      for (const event of callEvents[name]?.() ?? []) {
+        if (response.destroyed) return
+        sentBytes += event.length
+        await sendEvents(response, [{ lines: [`data: ${event}`] }])
+      }
+    })
+    const { outcome } = await stream()
+    t.match(outcome, { message: /more than \d+ bytes/ })
+    t.ok(sentBytes > 4 * 2 ** 20 && sentBytes < 10 * 2 ** 20, `${sentBytes} bytes`)
+  })
+
   t.test(`${name}: a stream that stalls ends with the caller's signal`, async t => {
     for (const count of [0, 1]) {
       const events = dialect.events(hello)
@@ -233,3 +267,22 @@ for (const dialect of dialects) {
     }
   })
 }
+
+t.test('OpenAI: more tool calls than a conversation holds are refused', async t => {
+  const [openAi] = dialects as [Dialect]
+  const calls = Array.from({ length: 201 }, (_, index) => ({ index, id: `call_${index}`, function: { name: 'f' } }))
+  const lines = (count: number) => [
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: calls.slice(0, count) } }] })}`,
+    '',
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] })}`,
+  ]
+  const outcomeOf = async (count: number) => {
+    const { stream } = await open(t, openAi, async (_, response) => {
+      await sendEvents(response, [{ lines: lines(count) }])
+      response.end()
+    })
+    return (await stream()).outcome
+  }
+  t.equal(((await outcomeOf(200)) as Done).toolCalls?.length, 200)
+  t.match(await outcomeOf(201), { message: /more than 200 tool calls/ })
+})

@@ -1,4 +1,5 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
+import { callBytes, textBytes } from '../tool-calls.ts'
 import { type AnswerReader, type Arrival, EventError } from '../upstream-call.ts'
 
 type Values = Record<string, unknown>
@@ -33,13 +34,15 @@ export const messageReader = (): AnswerReader<Anthropic.Message> => {
         const call = { type: kind, id, name, input: '' }
         calls.set(index, call)
         content.push(call)
-        return {}
+        return { keptBytes: callBytes(id, name) }
       }
       case 'content_block_delta': {
         const { type: kind, text, partial_json: json } = valuesOf(delta)
         const call = calls.get(index)
-        if (kind === 'input_json_delta' && call) call['input'] += String(json ?? '')
-        return kind === 'text_delta' ? add(text) : {}
+        if (kind === 'text_delta') return add(text)
+        if (kind !== 'input_json_delta' || !call || typeof json !== 'string') return {}
+        call['input'] += json
+        return { keptBytes: textBytes(json) }
       }
       case 'message_delta': {
         const counts = known(usage)

@@ -1,4 +1,5 @@
 import type { GenerateContentResponse } from '@google/genai'
+import { callBytes } from '../tool-calls.ts'
 import { type AnswerReader, type Arrival, EventError } from '../upstream-call.ts'
 import { listOf } from './usage.ts'
 
@@ -20,11 +21,13 @@ export const contentReader = (): AnswerReader<GenerateContentResponse> => {
     const { content, ...ofCandidate } = valuesOf(listOf(candidates)[0])
     keep(candidate, ofCandidate)
     const arrived = listOf(valuesOf(content)['parts']).map(valuesOf)
-    parts.push(...arrived.filter(({ functionCall }) => functionCall))
+    const calls = arrived.filter(({ functionCall }) => functionCall)
+    parts.push(...calls)
+    const keptBytes = calls.reduce((sum, call) => sum + callBytes(JSON.stringify(call)), 0)
     const text = arrived.map(textOf).join('')
     part.text += text
     const reasons = [ofCandidate['finishReason'], valuesOf(facts['promptFeedback'])['blockReason']]
-    return { text, end: reasons.some(isEnd) ? 'whole' : undefined }
+    return { text, keptBytes, end: reasons.some(isEnd) ? 'whole' : undefined }
   }
   return { answer: answer as unknown as GenerateContentResponse, take }
 }

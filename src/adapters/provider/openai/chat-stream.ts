@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import { DONE } from '../event-stream.ts'
+import { callBytes, textBytes } from '../tool-calls.ts'
 import { type AnswerReader, type Arrival, EventError } from '../upstream-call.ts'
 
 /** The parts of chunks that are read. Compatible servers leave some out. */
@@ -34,16 +35,20 @@ export const chatReader = (): AnswerReader<OpenAI.ChatCompletion> => {
     if (Object.keys(objectOr(usage)).length > 0) answer['usage'] = usage
     const { delta, finish_reason: reason } = firstOf(choices)
     const { content, refusal, tool_calls: calls } = objectOr(delta) as NonNullable<Choice['delta']>
-    for (const call of Array.isArray(calls) ? calls : []) addTo(message.tool_calls, objectOr(call))
+    let keptBytes = textBytes(refusal)
+    for (const call of Array.isArray(calls) ? calls : []) keptBytes += addTo(message.tool_calls, objectOr(call))
     const text = typeof content === 'string' ? content : ''
     message.content += text
     if (typeof refusal === 'string') message.refusal += refusal
-    if (typeof reason !== 'string') return { text }
+    if (typeof reason !== 'string') return { text, keptBytes }
     choice.finish_reason = reason
-    return { text, end: 'whole' }
+    return { text, keptBytes, end: 'whole' }
   }
   return { answer: answer as unknown as OpenAI.ChatCompletion, take }
 }
+
+/** A message of a conversation holds no more. */
+const MAX_CALLS = 200
 
 interface Call {
   index?: unknown
@@ -51,17 +56,25 @@ interface Call {
   function: { name: string; arguments: string }
 }
 
-/** The first piece of a call has its ID and name, and each piece a part of its arguments. */
-const addTo = (calls: Call[], { index, id, function: piece }: Partial<Call>) => {
+/**
+ * The first piece of a call has its ID and name, and each piece a part of its arguments. Returns the memory that the
+ * piece takes.
+ */
+const addTo = (calls: Call[], { index, id, function: piece }: Partial<Call>): number => {
   const { name, arguments: given } = objectOr(piece) as Partial<Call['function']>
   let call = calls.findLast(each => (index === undefined ? !id || each.id === id : each.index === index))
+  const isNew = !call
   if (!call) {
-    call = { index, id, function: { name: '', arguments: '' } }
+    if (calls.length === MAX_CALLS) throw new Error(`the answer has more than ${MAX_CALLS} tool calls`)
+    call = { index: scalar(index), id: scalar(id), function: { name: '', arguments: '' } }
     calls.push(call)
   }
   if (typeof name === 'string') call.function.name ||= name
   if (typeof given === 'string') call.function.arguments += given
+  return isNew ? callBytes(id, name, given) : textBytes(name) + textBytes(given)
 }
+
+const scalar = (value: unknown): unknown => (typeof value === 'object' ? null : value)
 
 const objectOr = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})
 
