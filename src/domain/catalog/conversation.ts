@@ -1,4 +1,4 @@
-import type { ContentPart, Message } from '../../../schemas/conversation.ts'
+import type { ContentPart, Message, ResponseFormat } from '../../../schemas/conversation.ts'
 
 interface Fault {
   path: string
@@ -8,6 +8,14 @@ interface Fault {
 /** The faults of a conversation that is valid by its schema: members that do not fit the role of their message. */
 export const conversationFaults = (messages: Message[]): Fault[] =>
   messages.flatMap((message, index) => faultsOf(message).map(at(`/messages/${index}`)))
+
+/** The fault of a form of the answer that is valid by its schema: the member that its type needs, or does not know. */
+export const formFaults = (format: ResponseFormat = { type: 'text' }): Fault[] => {
+  const has = Object.hasOwn(format, 'json_schema')
+  if (has === (format.type === 'json_schema')) return []
+  const message = has ? `is not for the type ${format.type}` : 'is required'
+  return [{ path: '/response_format/json_schema', message }]
+}
 
 const faultsOf = ({ role, content, tool_calls, tool_call_id }: Message): Fault[] => [
   ...(content === undefined && !tool_calls ? [{ path: '/content', message: 'is required' }] : []),

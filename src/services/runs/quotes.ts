@@ -1,9 +1,9 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
-import type { Message } from '../../../schemas/conversation.ts'
+import type { Message, ResponseFormat } from '../../../schemas/conversation.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
-import { conversationFaults } from '../../domain/catalog/conversation.ts'
+import { conversationFaults, formFaults } from '../../domain/catalog/conversation.ts'
 import {
   chooseEndpoint,
   drawSeed,
@@ -89,7 +89,10 @@ export class Quotes {
     const { parametersSchema } = endpoint
     const input = interpretInput(copyOf(given), parametersSchema)
     const invalid = offers.fill(endpoint, input)
-    if (invalid.length === 0) invalid.push(...conversationFaults((input['messages'] ?? []) as Message[]))
+    if (invalid.length === 0) {
+      invalid.push(...conversationFaults((input['messages'] ?? []) as Message[]))
+      invalid.push(...formFaults(input['response_format'] as ResponseFormat | undefined))
+    }
     const faults = invalid.map(({ path, message }) => {
       const twice = twiceIn(given, parametersSchema, path.slice(1))
       return {
