@@ -5,6 +5,7 @@ import { welcome } from './boot/first-start.ts'
 import { meetOtherServices } from './boot/other-services.ts'
 import { explainFailure, FEW_FILES, keepFilesPrivate, openFilesLimit } from './boot/process.ts'
 import { readConfig } from './boot/read-config.ts'
+import { startServer } from './boot/server.ts'
 import { visible } from './domain/visible-text.ts'
 
 /**
@@ -26,8 +27,6 @@ const main = async () => {
   // Operators who set roles run several processes on purpose.
   if (config.eventStore.kind === 'lmdb' && !process.env['ROLES'])
     await meetOtherServices(config.dataDir, () => core.logger.warn({ dataDir: config.dataDir }, OTHER_SERVICE))
-  // A process that cannot open its stores ends without loading the server.
-  const { startServer } = await import('./boot/server.ts')
   const server = await startServer(core)
   const { url, port, models } = server
   const greeted = welcome(core, url, models)
