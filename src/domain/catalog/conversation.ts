@@ -1,4 +1,4 @@
-import type { ContentPart, Message, ResponseFormat } from '../../../schemas/conversation.ts'
+import type { ContentPart, Message, ResponseFormat, Tool, ToolChoice } from '../../../schemas/conversation.ts'
 
 interface Fault {
   path: string
@@ -15,6 +15,13 @@ export const formFaults = (format: ResponseFormat = { type: 'text' }): Fault[] =
   if (has === (format.type === 'json_schema')) return []
   const message = has ? `is not for the type ${format.type}` : 'is required'
   return [{ path: '/response_format/json_schema', message }]
+}
+
+/** The fault of a choice of a tool that the input does not offer. */
+export const choiceFaults = (choice: ToolChoice = 'auto', tools: Tool[] = []): Fault[] => {
+  if (choice === 'required' && tools.length === 0) return [{ path: '/tool_choice', message: 'needs tools' }]
+  if (typeof choice === 'string' || tools.some(tool => tool.function.name === choice.function.name)) return []
+  return [{ path: '/tool_choice/function/name', message: 'must be the name of one of the tools' }]
 }
 
 const faultsOf = ({ role, content, tool_calls, tool_call_id }: Message): Fault[] => [

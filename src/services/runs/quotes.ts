@@ -1,9 +1,9 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
-import type { Message, ResponseFormat } from '../../../schemas/conversation.ts'
+import type { Message, ResponseFormat, Tool, ToolChoice } from '../../../schemas/conversation.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
-import { conversationFaults, formFaults } from '../../domain/catalog/conversation.ts'
+import { choiceFaults, conversationFaults, formFaults } from '../../domain/catalog/conversation.ts'
 import {
   chooseEndpoint,
   drawSeed,
@@ -92,6 +92,9 @@ export class Quotes {
     if (invalid.length === 0) {
       invalid.push(...conversationFaults((input['messages'] ?? []) as Message[]))
       invalid.push(...formFaults(input['response_format'] as ResponseFormat | undefined))
+      invalid.push(
+        ...choiceFaults(input['tool_choice'] as ToolChoice | undefined, input['tools'] as Tool[] | undefined),
+      )
     }
     const faults = invalid.map(({ path, message }) => {
       const twice = twiceIn(given, parametersSchema, path.slice(1))

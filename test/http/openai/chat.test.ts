@@ -141,6 +141,8 @@ t.test('what a model lacks is refused with its name and costs nothing', async t 
     [{ response_format: { type: 'xml' } }, 'response_format.type', /must be one of text, json_object/],
     [{ tools: [{ type: 'custom', custom: { name: 'f' } }] }, 'tools[0].function', /required/],
     [{ tools: [{ type: 'function', function: { name: 'a b' } }] }, 'tools[0].function.name', /name of the function/],
+    [{ tool_choice: 'required' }, 'tool_choice', /needs tools/],
+    [{ tool_choice: { type: 'function', function: { name: 'f' } } }, 'tool_choice.function.name', /one of the tools/],
     [{ tool_choice: 'any' }, 'tool_choice', /must match the pattern/],
     [{ max_tokens: 100_000 }, 'max_tokens', /must be at most 32768/],
     [{ max_completion_tokens: 1 }, 'max_completion_tokens', /must be at least 16/],
