@@ -47,7 +47,7 @@ t.test('the rows lead from the opening to the closing balance', async t => {
     ...{ run_id: runId(), model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i', key_id: keyId() },
     price: 'base 8 + 2 (enable_web_search is true: $2 at $1 a credit) = 10',
   })
-  t.match(rows[7], { model: 'gpt-6-1-terra', price: '1000 × 1,000 / 1,000,000 (output tokens) = 1', reason: '' })
+  t.match(rows[7], { model: 'gpt-6-1-terra', price: '1,000 × 1,000 / 1,000,000 (output tokens) = 1', reason: '' })
 })
 
 t.test('no cell becomes a formula, and none breaks its row', async t => {
