@@ -13,7 +13,7 @@ export const completeCalls = (calls: readonly ToolCall[]): { toolCalls?: ToolCal
   return toolCalls.length > 0 ? { toolCalls } : {}
 }
 
-/** What a call takes beside its texts. */
+/** The memory of a call without its texts. */
 const CALL_BYTES = 200
 
 /** The memory of a new call in an answer that is arriving. */

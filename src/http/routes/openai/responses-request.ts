@@ -37,7 +37,7 @@ export const chatOf = (request: ResponseRequest & Members, schema: ParametersSch
   }
 }
 
-/** Whatever needs something that OpenAI stores, or stores it. */
+/** The parameters for what OpenAI stores. */
 const STORED = ['store', 'background', 'conversation', 'previous_response_id', 'prompt']
 const STORES = 'responses, conversations or prompts'
 
