@@ -79,6 +79,7 @@ const importedByFolder: Record<string, string[]> = {
   // The names of Preact in package.json.
   '#jsx': ['src/console/'],
   '#render': ['src/console/'],
+  '#preact': ['src/console/'],
   pdfkit: ['src/cli/audit/statement/'],
 }
 

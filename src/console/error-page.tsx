@@ -1,4 +1,5 @@
-import { Layout } from './layout.tsx'
+import { Outside } from './outside.tsx'
+import { CopyButton } from './parts/code.tsx'
 
 interface ErrorProps {
   message: string
@@ -6,16 +7,25 @@ interface ErrorProps {
   isSignedIn: boolean
 }
 
-/** Shows an error and a link to the account. */
+/** Shows an error, and what the operator needs to find it. */
 export const ErrorPage = ({ message, requestId, isSignedIn }: ErrorProps) => (
-  <Layout title="Error" account={isSignedIn ? 'Your account' : 'Sign in'}>
-    <h1>Something went wrong</h1>
-    <p role="alert">{message}</p>
-    <p>
-      <a href="/console">Go to your account</a>
-    </p>
-    <p class="soft">
-      Request ID <code>{requestId}</code>
-    </p>
-  </Layout>
+  <Outside title="Error">
+    <div class="stack">
+      <h1>This did not work</h1>
+      <p class="fault" role="alert">
+        {message}
+      </p>
+      <p>
+        <a class="button" href="/console">
+          {isSignedIn ? 'Go to the console' : 'Sign in'}
+        </a>
+      </p>
+      <p class="row small faint">
+        <span>
+          Request <code id="request-id">{requestId}</code>
+        </span>
+        <CopyButton of="request-id" />
+      </p>
+    </div>
+  </Outside>
 )

@@ -10,6 +10,11 @@ export interface Markup {
   readonly props: object
 }
 
+/** The value of `dangerouslySetInnerHTML`: markup of our own, such as an icon. Never text of a client. */
+export interface RawHtml {
+  __html: string
+}
+
 /** The types that the compiler requires. */
 export namespace JSX {
   export type Element = Markup
@@ -20,7 +25,7 @@ export namespace JSX {
     key?: string | number
   }
   export interface IntrinsicElements {
-    [tag: string]: { children?: Children; [attribute: string]: Children }
+    [tag: string]: { children?: Children; [attribute: string]: Children | RawHtml }
   }
 }
 

@@ -5,6 +5,7 @@ import { OpenCounts } from '../flow/open-counts.ts'
 import type { RoundRobin } from '../flow/round-robin.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Random } from '../ports/random.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
 import type { KeyUses } from '../services/accounts/key-uses.ts'
 import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
@@ -57,7 +58,8 @@ export interface ApiDependencies extends Pick<RouteDependencies, 'present' | 'kn
   keyHolders: KeyHolders
   keyUses: KeyUses
   sessionHolders: SessionHolders
-  signInPages: Pick<ConsoleDependencies, 'registration' | 'mailFolder' | 'hasTelegram'>
+  signInPages: Pick<ConsoleDependencies, 'registration' | 'mailFolder' | 'hasTelegram' | 'fileOrigins'>
+  random: Random
   auditorKeys: AuditorKeys
   requestLimits: RequestLimits
   /** The origins of other sites whose pages may call the API. */
@@ -94,7 +96,7 @@ export const createApp = ({
   app.use(router.routes())
   app.use(router.allowedMethods())
   if (api && sessions) {
-    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, clientAddress, logger })
+    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, clientAddress, clock, logger })
     app.use(pages.routes())
     app.use(pages.allowedMethods())
   }

@@ -1,4 +1,5 @@
 import type { Next, ParameterizedContext } from 'koa'
+import type { PageState } from '../console/page-state.ts'
 import type { AccountCaller, AuditorCaller, Caller } from '../services/caller.ts'
 import type { ApiError } from '../transports/api-error.ts'
 
@@ -19,6 +20,10 @@ export interface RequestState {
   toClientsForm?(error: ApiError): ApiError
   /** The tool that a message calls; undefined if there is no such tool. */
   tool?: string | undefined
+  /** Set for pages. */
+  page: PageState
+  /** The form that a page sent. */
+  form?: URLSearchParams
   /** True for reads whose method does not show it. */
   isRead?: boolean
 }

@@ -1,6 +1,7 @@
 import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { ErrorPage } from '../../console/error-page.tsx'
+import { FORM_TOKEN } from '../../console/parts/form.tsx'
 import type { Logger } from '../../ports/logger.ts'
 import type { SessionOwner } from '../../services/caller.ts'
 import { ApiError, toApiError } from '../../transports/api-error.ts'
@@ -8,69 +9,105 @@ import { redirect, showError } from '../answers/page-answers.ts'
 import { bodyText, checkCharset, isUtf8Encoded } from '../bodies/utf8.ts'
 import type { Context } from '../context.ts'
 import type { BrowserSessions } from '../sessions/browser-sessions.ts'
+import type { PageStates } from '../sessions/page-states.ts'
 import { arrivesInTime } from './json-body.ts'
 
-/** Only resources of this service, no scripts, and no framing. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+/** Only resources of this service, nothing inline, and no framing. Files come from the object store. */
+const policyFor = (fileOrigins: readonly string[]) => {
+  const files = ["'self'", ...fileOrigins].join(' ')
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src ${files} data: blob:`,
+    `media-src ${files} blob:`,
+    "font-src 'self'",
+    `connect-src ${files}`,
+    "worker-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
 
-/** Forms have one short field. */
-const MAX_FORM_BYTES = 4096
+/** The forms of people who have not signed in have one short field. */
+const MAX_FORM_BYTES = 4 * 1024
 
-/** Answers with pages. An error is a page too, or JSON for clients that ask for JSON. */
-export const pages = (logger: Logger, sessions: BrowserSessions) => async (ctx: Context, next: Next) => {
-  ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
-  ctx.set('X-Content-Type-Options', 'nosniff')
-  // With `no-referrer`, browsers would hide the origin of forms too.
-  ctx.set('Referrer-Policy', 'same-origin')
-  ctx.set('Cache-Control', 'no-store')
-  try {
-    await next()
-  } catch (error) {
-    const { requestId } = ctx.state
-    const isSignedIn = await sessions.isSignedIn(ctx)
-    showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId, isSignedIn }))
+/** Twice the longest input of a model. */
+const MAX_OWNER_FORM_BYTES = 512 * 1024
+
+interface Dependencies {
+  logger: Logger
+  sessions: BrowserSessions
+  pageStates: PageStates
+  /** The origins that files come from and go to, besides the service's own. */
+  fileOrigins: readonly string[]
+}
+
+/**
+ * Answers with pages. An error is a page too, or JSON for clients that ask for JSON. Reads every form, and refuses
+ * those that no page of this service sends.
+ */
+export const pages = ({ logger, sessions, pageStates, fileOrigins }: Dependencies) => {
+  const policy = policyFor(fileOrigins)
+  return async (ctx: Context, next: Next) => {
+    ctx.set('Content-Security-Policy', policy)
+    ctx.set('X-Content-Type-Options', 'nosniff')
+    // With `no-referrer`, browsers would hide the origin of forms too.
+    ctx.set('Referrer-Policy', 'same-origin')
+    ctx.set('Cache-Control', 'no-store')
+    ctx.state.page = pageStates.of(ctx)
+    try {
+      if (ctx.method === 'POST') {
+        sessions.refuseOtherSites(ctx)
+        const isSignedIn = await sessions.isSignedIn(ctx)
+        ctx.state.form = await formOf(ctx, isSignedIn ? readOwnerForm : readForm)
+        sessions.checkForm(ctx, ctx.state.form.get(FORM_TOKEN) ?? '')
+      }
+      await next()
+    } catch (error) {
+      const { requestId } = ctx.state
+      const isSignedIn = await sessions.isSignedIn(ctx)
+      showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId, isSignedIn }))
+    }
   }
 }
 
+export type ForOwner = (
+  handle: (ctx: Context, owner: SessionOwner) => Promise<void> | void,
+) => (ctx: Context) => Promise<void>
+
 /** Handles the requests of people who have signed in, and redirects others to the sign-in page. */
 export const ownerOnly =
-  (sessions: BrowserSessions) =>
-  (handle: (ctx: Context, owner: SessionOwner) => Promise<void> | void) =>
-  async (ctx: Context) => {
-    sessions.refuseOtherSites(ctx)
+  (sessions: BrowserSessions, pageStates: PageStates): ForOwner =>
+  handle =>
+  async ctx => {
     const owner = await sessions.ownerOf(ctx)
-    if (owner) await handle(ctx, owner)
-    else redirect(ctx, '/console/sign-in')
+    if (!owner) return redirect(ctx, '/console/sign-in')
+    ctx.state.page = await pageStates.ofOwner(ctx, owner)
+    await handle(ctx, owner)
   }
 
-const read = koaBody({
-  json: false,
-  urlencoded: false,
-  multipart: false,
-  textTypes: ['urlencoded'],
-  textLimit: MAX_FORM_BYTES,
-  encoding: '',
-  onError: error => {
-    const isLarge = (error as { status?: number }).status === 413
-    throw isLarge
-      ? new ApiError('payload_too_large', `A form may have at most ${MAX_FORM_BYTES} bytes.`)
-      : new ApiError('invalid_request', `The form cannot be read: ${error.message}.`)
-  },
-})
+const formReader = (maxBytes: number) =>
+  koaBody({
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    textTypes: ['urlencoded'],
+    textLimit: maxBytes,
+    encoding: '',
+    onError: error => {
+      const isLarge = (error as { status?: number }).status === 413
+      throw isLarge
+        ? new ApiError('payload_too_large', `A form may have at most ${maxBytes} bytes.`)
+        : new ApiError('invalid_request', `The form cannot be read: ${error.message}.`)
+    },
+  })
 
-/** A field of the form that was sent; empty if it is missing. */
-export const formField = async (ctx: Context, name: string): Promise<string> => (await formFields(ctx))(name)
+const readForm = formReader(MAX_FORM_BYTES)
+const readOwnerForm = formReader(MAX_OWNER_FORM_BYTES)
 
-/** Reads the form that was sent, and returns a function that looks up its fields. */
-export const formFields = async (ctx: Context): Promise<(name: string) => string> => {
+const formOf = async (ctx: Context, read: ReturnType<typeof formReader>): Promise<URLSearchParams> => {
   if (!ctx.is('urlencoded'))
     throw new ApiError('unsupported_media_type', 'A form must have the type application/x-www-form-urlencoded.')
   checkCharset(ctx)
@@ -80,6 +117,8 @@ export const formFields = async (ctx: Context): Promise<(name: string) => string
   )
   const text = bodyText(ctx)
   if (text === undefined || !isUtf8Encoded(text)) throw new ApiError('invalid_request', 'The form is not in UTF-8.')
-  const fields = new URLSearchParams(text)
-  return name => fields.get(name) ?? ''
+  return new URLSearchParams(text)
 }
+
+/** A field of the form that was sent; empty if it is missing. */
+export const formField = ({ state }: Context, name: string): string => state.form?.get(name) ?? ''

@@ -1,4 +1,5 @@
 import type { Next } from 'koa'
+import type { Random } from '../../ports/random.ts'
 import type { SessionOwner } from '../../services/caller.ts'
 import { KNOWN_MS } from '../../services/sign-in/browser-tokens.ts'
 import { type OpenedSession, SESSION_MS, type SessionHolders } from '../../services/sign-in/sessions.ts'
@@ -6,6 +7,7 @@ import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import type { Context, Middleware } from '../context.ts'
 import { Cookies } from './cookies.ts'
+import { FormTokens } from './form-tokens.ts'
 
 const SESSION = 'session'
 
@@ -15,12 +17,14 @@ const BROWSER = 'browser'
 interface Dependencies {
   sessionHolders: Pick<SessionHolders, 'ownerOf' | 'ownerToSignOut'>
   authenticateKey: Middleware
+  random: Random
   publicUrl: () => string
 }
 
 /** The sessions of browsers. */
 export class BrowserSessions {
   readonly cookies: Cookies
+  readonly #formTokens: FormTokens
   readonly #dependencies: Dependencies
   /** Sets the caller from the request's key. */
   readonly authenticateKey: Middleware
@@ -28,6 +32,7 @@ export class BrowserSessions {
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.cookies = new Cookies(dependencies.publicUrl)
+    this.#formTokens = new FormTokens(this.cookies, dependencies.random)
     this.authenticateKey = dependencies.authenticateKey
   }
 
@@ -65,6 +70,16 @@ export class BrowserSessions {
   /** The token of the request, whether its session is open or not. */
   tokenOf(ctx: Context): string | undefined {
     return this.cookies.read(ctx, SESSION)
+  }
+
+  /** The token for the forms of a page. */
+  formToken(ctx: Context): string {
+    return this.#formTokens.tokenFor(ctx, this.tokenOf(ctx))
+  }
+
+  /** Throws forbidden unless a form comes from a page of this service. */
+  checkForm(ctx: Context, token: string) {
+    this.#formTokens.check(ctx, this.tokenOf(ctx), token)
   }
 
   /** The token that identifies the browser of the request. */

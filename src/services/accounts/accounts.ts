@@ -29,6 +29,13 @@ export interface AccountSummary {
   sums: BalanceRow | undefined
 }
 
+export interface OwnBalance {
+  balanceMicros: number
+  /** Credits that were debited for runs that have not ended. */
+  heldMicros: number
+  openRuns: number
+}
+
 export interface Grant {
   amountMicros: number
   kind: GrantKind
@@ -126,10 +133,11 @@ export class Accounts {
     return answer(found)
   }
 
-  /** The caller's own balance, after all of its earlier requests. */
-  async balance({ accountId }: AccountCaller): Promise<Answer<{ balanceMicros: number }>> {
-    const { balanceMicros } = await this.#dependencies.accounts.shownState(accountId)
-    return answer({ balanceMicros })
+  /** The caller's own balance after all of its earlier requests, and the debits of the runs that have not ended. */
+  async balance({ accountId }: AccountCaller): Promise<Answer<OwnBalance>> {
+    const { balanceMicros, openRuns } = await this.#dependencies.accounts.shownState(accountId)
+    const heldMicros = [...openRuns.values()].reduce((sum, { chargedMicros }) => sum + chargedMicros, 0)
+    return answer({ balanceMicros, heldMicros, openRuns: openRuns.size })
   }
 
   /** Adds credits to an account. */

@@ -1,27 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type Router from '@koa/router'
-import { FrontPage, PICTURE_PATH } from '../../../console/front-page.tsx'
-import { GuidePage, KEY } from '../../../console/guide-page.tsx'
-import type { RegistrationNote } from '../../../console/sign-in-page.tsx'
+import { FrontPage, PICTURE_PATH } from '../../../console/front/front-page.tsx'
+import { GuidePage, KEY } from '../../../console/front/guide-page.tsx'
 import { curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
-import { ApiError } from '../../../transports/api-error.ts'
 import { showPage } from '../../answers/page-answers.ts'
 import { StaticBody } from '../../answers/static-body.ts'
 import type { Context, RequestState } from '../../context.ts'
-import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
-import { type Models, modelsThatRun, publicFamilies } from './models-that-run.ts'
-
-interface Dependencies extends Models {
-  sessions: BrowserSessions
-  registration: RegistrationNote
-  publicUrl: () => string
-  /** Whether anyone may read the catalog. */
-  isPublic: boolean
-}
+import type { PageDependencies } from './console.ts'
+import { modelsThatRun, publicFamilies } from './models-that-run.ts'
 
 /** The pages for people who have no account yet, and their files. */
-export const frontPages = (router: Router<RequestState>, dependencies: Dependencies) => {
+export const frontPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
   const { sessions, registration, publicUrl, isPublic } = dependencies
 
   router.get('/', async ctx => {
@@ -45,12 +35,6 @@ export const frontPages = (router: Router<RequestState>, dependencies: Dependenc
   })
 
   router.get(PICTURE_PATH, ctx => answer(ctx, picture()))
-
-  router.get('/console/fonts/:file', ctx => {
-    const font = fonts.get(ctx.params['file'] ?? '')
-    if (!font) throw new ApiError('not_found', 'There is no such font.')
-    return answer(ctx, font())
-  })
 }
 
 const { resolve } = createRequire(import.meta.url)
@@ -65,13 +49,6 @@ const file = (type: string, path: string) => {
 }
 
 const picture = file('image/jpeg', '#first-picture')
-
-const fonts = new Map(
-  [400, 500, 600].map(weight => [
-    `${weight}.woff2`,
-    file('font/woff2', `@fontsource/inter/files/inter-latin-${weight}-normal.woff2`),
-  ]),
-)
 
 const answer = async (ctx: Context, body: Promise<StaticBody>) => {
   const ready = await body

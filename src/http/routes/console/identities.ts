@@ -1,21 +1,13 @@
 import type Router from '@koa/router'
-import { AddAddressPage } from '../../../console/add-address-page.tsx'
-import { CodePage } from '../../../console/code-page.tsx'
-import type { Services } from '../../../services/services.ts'
-import { type Client, CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
+import { AddAddressPage } from '../../../console/settings/add-address-page.tsx'
+import { CodePage } from '../../../console/sign-in/code-page.tsx'
+import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import { redirect, showError, showPage, showRefusal } from '../../answers/page-answers.ts'
-import type { Context, RequestState } from '../../context.ts'
-import { formField, ownerOnly } from '../../middleware/pages.ts'
-import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
+import type { RequestState } from '../../context.ts'
+import { formField } from '../../middleware/pages.ts'
+import type { PageDependencies } from './console.ts'
 import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
-
-interface Dependencies {
-  services: Services
-  sessions: BrowserSessions
-  mailFolder: string | undefined
-  hasTelegram: boolean
-  clientIn(ctx: Context): Client
-}
+import { SETTINGS } from './settings.ts'
 
 const ADD = '/console/identities'
 const ENTER_CODE = '/console/identities/code'
@@ -23,7 +15,7 @@ const ENTER_CODE = '/console/identities/code'
 /** The pages on which owners add an address that signs in to their account. */
 export const identityPages = (
   router: Router<RequestState>,
-  { services, sessions, mailFolder, hasTelegram, clientIn }: Dependencies,
+  { services, sessions, mailFolder, hasTelegram, clientIn, forOwner }: PageDependencies,
 ) => {
   const { identities } = services
   const pending = new PendingCode(sessions.cookies, 'identity')
@@ -31,9 +23,8 @@ export const identityPages = (
     CodePage({
       ...{ email, hasEarlier: earlier !== undefined, fault, isBusy: false },
       ...{ folder: mailFolder, minutes: CODE_MS / 60_000 },
-      ...{ action: ENTER_CODE, back: ADD, account: 'Your account', button: 'Add the address' },
+      ...{ action: ENTER_CODE, back: ADD, button: 'Add the address' },
     })
-  const forOwner = ownerOnly(sessions)
 
   router.get(
     ADD,
@@ -43,7 +34,7 @@ export const identityPages = (
   router.post(
     ADD,
     forOwner(async (ctx, owner) => {
-      const email = await formField(ctx, 'email')
+      const email = formField(ctx, 'email')
       const requested = await identities.requestCode(owner, { email, ...clientIn(ctx) })
       if ('refuse' in requested)
         return showRefusal(ctx, requested.refuse, fault => AddAddressPage({ email, fault, hasTelegram }))
@@ -64,13 +55,13 @@ export const identityPages = (
   router.post(
     ENTER_CODE,
     forOwner(async (ctx, owner) => {
-      const code = await formField(ctx, 'code')
+      const code = formField(ctx, 'code')
       const requested = pending.read(ctx)
       if (!requested) return showError(ctx, noCodeRequested(), fault => AddAddressPage({ fault, hasTelegram }))
       const linked = await identities.enterCode(owner, { ...requested, code, ...clientIn(ctx) })
       if ('refuse' in linked) return showRefusal(ctx, linked.refuse, fault => codePage(requested, fault))
       pending.remove(ctx)
-      redirect(ctx, '/console')
+      redirect(ctx, SETTINGS)
     }),
   )
 }

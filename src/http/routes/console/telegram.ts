@@ -2,21 +2,13 @@ import type Router from '@koa/router'
 import { ErrorPage } from '../../../console/error-page.tsx'
 import { refuse } from '../../../domain/refusal.ts'
 import { type Answer, answer } from '../../../services/answer.ts'
-import type { Services } from '../../../services/services.ts'
-import type { Client } from '../../../services/sign-in/one-time-codes.ts'
 import { TELEGRAM_RETURN_PATH, type TelegramReturn } from '../../../services/sign-in/telegram-proofs.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { redirect, showRefusal } from '../../answers/page-answers.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
-import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
-import { ACCOUNT, homeAfter } from './account.ts'
-
-interface Dependencies {
-  services: Services
-  sessions: BrowserSessions
-  clientIn(ctx: Context): Client
-}
+import type { PageDependencies } from './console.ts'
+import { homeAfter, SETTINGS } from './settings.ts'
 
 /** The time that people have to confirm at Telegram. */
 const ATTEMPT_MS = 10 * 60 * 1000
@@ -25,7 +17,7 @@ const ATTEMPT_MS = 10 * 60 * 1000
 const COOKIE = 'telegram'
 
 /** Sends browsers to Telegram and back, to sign in or to link a Telegram account. */
-export const telegramRoutes = (router: Router<RequestState>, { services, sessions, clientIn }: Dependencies) => {
+export const telegramRoutes = (router: Router<RequestState>, { services, sessions, clientIn }: PageDependencies) => {
   const { cookies } = sessions
 
   const begin = (purpose: 'sign-in' | 'link') => async (ctx: Context) => {
@@ -63,7 +55,7 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
     const owner = await sessions.ownerOf(ctx)
     if (!owner) return refuse('session_ended')
     const linked = await services.identities.enterTelegram(owner, returned)
-    return 'refuse' in linked ? linked : answer(ACCOUNT)
+    return 'refuse' in linked ? linked : answer(SETTINGS)
   }
 }
 

@@ -1,5 +1,5 @@
-import { MAX_NAME_LENGTH } from '../../schemas/primitives.ts'
-import { faulty } from './layout.tsx'
+import { MAX_NAME_LENGTH } from '../../../schemas/primitives.ts'
+import { Button, Field, Form, faulty } from '../parts/form.tsx'
 
 export interface KeyFormProps {
   /** The values that the person entered, if the form has a fault. */
@@ -11,11 +11,8 @@ export interface KeyFormProps {
 
 /** The form for a new key: its name, its scope and its mode. */
 export const KeyForm = ({ name = '', scope = 'full', isTest = false, fault }: KeyFormProps) => (
-  <form method="post" action="/console/keys">
-    <div>
-      <label for="name">
-        Name <span class="small">such as “website”: the program that will use it</span>
-      </label>
+  <Form action="/console/keys" class="stack">
+    <Field id="name" label="Name" hint="the program that will use it, such as “website”" fault={fault}>
       <input
         id="name"
         name="name"
@@ -23,26 +20,26 @@ export const KeyForm = ({ name = '', scope = 'full', isTest = false, fault }: Ke
         maxlength={MAX_NAME_LENGTH}
         autocomplete="off"
         value={name}
-        {...faulty(fault)}
+        {...faulty('name', fault)}
       />
-    </div>
-    <fieldset>
+    </Field>
+    <fieldset class="field">
       <legend>Permissions</legend>
       {choices.map(({ value, label, note }) => (
         <label class="choice" key={value}>
           <input type="radio" name="scope" value={value} checked={scope === value} />
           {label}
-          <span class="small">{note}</span>
+          <span class="hint">{note}</span>
         </label>
       ))}
     </fieldset>
     <label class="choice">
       <input type="checkbox" name="test" value="on" checked={isTest} />
       Test key
-      <span class="small">The sandbox does the runs of a test key. They cost nothing.</span>
+      <span class="hint">The sandbox does the runs of a test key. They cost nothing.</span>
     </label>
-    <button type="submit">Create new key</button>
-  </form>
+    <Button class="main">Create new key</Button>
+  </Form>
 )
 
 const choices = [

@@ -1,5 +1,5 @@
 import { AddressForm } from './address-form.tsx'
-import { Fault, Layout } from './layout.tsx'
+import { SignInFrame } from './sign-in-frame.tsx'
 
 interface SignInProps {
   email?: string | undefined
@@ -17,20 +17,19 @@ export interface RegistrationNote {
 
 /** Asks for the e-mail address that receives a code. The same form opens accounts. */
 export const SignInPage = ({ email, fault, registration, hasTelegram }: SignInProps) => (
-  <Layout title={fault === undefined ? 'Sign in' : 'Error: sign in'}>
-    <h1>Sign in</h1>
-    <Fault text={fault} />
-    <p>You get a code by e-mail. There is no password.</p>
+  <SignInFrame title={fault === undefined ? 'Sign in' : 'Error: sign in'}>
+    <div>
+      <h1>Sign in</h1>
+      <p class="muted">You get a code by e-mail. There is no password.</p>
+    </div>
     <AddressForm action="/console/sign-in" button="Send me a code" email={email} fault={fault} />
     {hasTelegram && (
-      <p>
-        <a class="button quiet" href="/console/sign-in/telegram">
-          Sign in with Telegram
-        </a>
-      </p>
+      <a class="button wide" href="/console/sign-in/telegram">
+        Sign in with Telegram
+      </a>
     )}
-    <p class="soft">{noteOn(registration)}</p>
-  </Layout>
+    <p class="small faint">{noteOn(registration)}</p>
+  </SignInFrame>
 )
 
 const noteOn = ({ mode, domains, welcomeCredits }: RegistrationNote): string => {

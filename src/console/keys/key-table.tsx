@@ -1,18 +1,18 @@
-import type { ApiKey } from '../../schemas/api/key.ts'
+import type { ApiKey } from '../../../schemas/api/key.ts'
 
 /** The active keys of an account. */
 export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) =>
   keys.length === 0 ? (
-    <p class="soft">Programs use your account with an API key. You have no keys yet: create the first one below.</p>
+    <p class="muted">Programs use your account with an API key. You have no keys yet: create the first one.</p>
   ) : (
-    <section class="card flush" aria-label="Active keys" tabindex={0}>
+    <section class="card scroll" aria-label="Active keys" tabindex={0}>
       <table>
         <thead>
           <tr>
             <th>Name</th>
             <th>Key</th>
-            <th class="wide-only">Permissions</th>
-            <th class="wide-only">Last used</th>
+            <th class="hide-small">Permissions</th>
+            <th class="hide-small">Last used</th>
             <th class="num">Action</th>
           </tr>
         </thead>
@@ -20,16 +20,15 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) =>
           {keys.map(key => (
             <tr key={key.id}>
               <td>
-                {key.name}
-                {!key.livemode && <span class="badge">test</span>}
+                <strong>{key.name}</strong> {!key.livemode && <span class="badge warn plain">test</span>}
               </td>
               <td>
-                <code>…{key.last_four}</code>
+                <code class="muted">…{key.last_four}</code>
               </td>
-              <td class="wide-only">{abilities[key.scope]}</td>
-              <td class="wide-only">{lastUse(key)}</td>
+              <td class="hide-small muted">{abilities[key.scope]}</td>
+              <td class="hide-small muted">{lastUse(key)}</td>
               <td class="num">
-                <a class="red" href={`/console/keys/${key.id}/revoke`} aria-label={`Revoke ${key.name}`}>
+                <a class="button quiet red" href={`/console/keys/${key.id}/revoke`} aria-label={`Revoke ${key.name}`}>
                   Revoke
                 </a>
               </td>

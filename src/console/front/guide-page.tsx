@@ -1,6 +1,8 @@
-import type { ModelFamily } from '../../schemas/api/model.ts'
-import { curlRead, curlRun } from '../services/catalog/example-request.ts'
-import { Code, Layout } from './layout.tsx'
+import type { ModelFamily } from '../../../schemas/api/model.ts'
+import { curlRead, curlRun } from '../../services/catalog/example-request.ts'
+import { Outside } from '../outside.tsx'
+import { Code } from '../parts/code.tsx'
+import { decimal } from '../parts/text.ts'
 
 interface GuideProps {
   url: string
@@ -22,9 +24,9 @@ const VIDEO = JSON.stringify({
 
 /** How to use the API, from the first key on. */
 export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
-  <Layout title="Documentation" width="page" account={isSignedIn ? 'Your account' : 'Sign in'}>
+  <Outside title="Documentation">
     <h1>Documentation</h1>
-    <p class="soft">
+    <p class="muted">
       The whole API, with every field and error, is in the <a href="/docs">API reference</a>.
     </p>
     <div class="steps">
@@ -34,17 +36,17 @@ export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
           <a href="/console">{isSignedIn ? 'Open your account' : 'Sign in'}</a>, choose <strong>Create new key</strong>,
           and keep the key in a secret manager: you see it only once. In a terminal:
         </p>
-        <Code label="The key" lines={['export TOLLGATE_KEY=…']} />
+        <Code label="The key">{lines(['export TOLLGATE_KEY=…'])}</Code>
       </section>
       <section>
         <h2>2. Run a model</h2>
         <p>The response has the result in “output” and the price in “credits_charged”.</p>
-        <Code label="A run" lines={curlRun(`${url}/v1/run`, KEY, run)} />
+        <Code label="A run">{lines(curlRun(`${url}/v1/run`, KEY, run))}</Code>
       </section>
       <section>
         <h2>3. Get the price first</h2>
         <p>A dry run checks the request and returns its price step by step. A dry run costs nothing.</p>
-        <Code label="A dry run" lines={curlRun(`${url}/v1/run?dry_run=true`, KEY, run)} />
+        <Code label="A dry run">{lines(curlRun(`${url}/v1/run?dry_run=true`, KEY, run))}</Code>
       </section>
       <section>
         <h2>4. Repeat safely</h2>
@@ -52,10 +54,9 @@ export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
           If you repeat a request with its Idempotency-Key, the response is the first run, which is charged once. A
           failed run is refunded in full.
         </p>
-        <Code
-          label="A run with an Idempotency-Key"
-          lines={curlRun(`${url}/v1/run`, KEY, run, 'Idempotency-Key: order-1041')}
-        />
+        <Code label="A run with an Idempotency-Key">
+          {lines(curlRun(`${url}/v1/run`, KEY, run, 'Idempotency-Key: order-1041'))}
+        </Code>
       </section>
       <section>
         <h2>5. Wait for videos and music</h2>
@@ -63,16 +64,15 @@ export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
           The response to these runs is 202 with a run_id. Poll the run until its status is “completed” or “failed”,
           wait with the header “Prefer: wait=60”, or set a webhook_url.
         </p>
-        <Code
-          label="A video, with a request that waits"
-          lines={curlRun(`${url}/v1/run`, KEY, VIDEO, 'Prefer: wait=60')}
-        />
-        <Code label="A run by its run_id" lines={curlRead(`${url}/v1/runs/run_…`, KEY)} />
+        <Code label="A video, with a request that waits">
+          {lines(curlRun(`${url}/v1/run`, KEY, VIDEO, 'Prefer: wait=60'))}
+        </Code>
+        <Code label="A run by its run_id">{lines(curlRead(`${url}/v1/runs/run_…`, KEY))}</Code>
       </section>
       <section>
         <h2>6. Use it from an agent</h2>
         <p>An MCP client needs the URL and a key.</p>
-        <Code label="The configuration of an MCP client" lines={mcpConfiguration(url)} />
+        <Code label="The configuration of an MCP client">{lines(mcpConfiguration(url))}</Code>
       </section>
     </div>
     <h2>Models and prices</h2>
@@ -83,17 +83,17 @@ export const GuidePage = ({ url, isSignedIn, families, run }: GuideProps) => (
         <a href="/console/sign-in">Sign in</a> to see all models with their prices.
       </p>
     )}
-  </Layout>
+  </Outside>
 )
 
 const Models = ({ families }: { families: readonly ModelFamily[] }) => (
-  <section class="card flush" aria-label="Models and prices" tabindex={0}>
+  <section class="card scroll" aria-label="Models and prices" tabindex={0}>
     <table>
       <thead>
         <tr>
           <th>Model</th>
           <th>ID</th>
-          <th class="wide-only">Makes</th>
+          <th class="hide-small">Makes</th>
           <th class="num">Credits a run</th>
         </tr>
       </thead>
@@ -104,8 +104,8 @@ const Models = ({ families }: { families: readonly ModelFamily[] }) => (
             <td>
               <code>{id}</code>
             </td>
-            <td class="wide-only">{output_type}</td>
-            <td class="num">{min === max ? number(min) : `${number(min)} – ${number(max)}`}</td>
+            <td class="hide-small">{output_type}</td>
+            <td class="num">{min === max ? decimal(min) : `${decimal(min)} – ${decimal(max)}`}</td>
           </tr>
         ))}
       </tbody>
@@ -113,7 +113,7 @@ const Models = ({ families }: { families: readonly ModelFamily[] }) => (
   </section>
 )
 
-const number = (credits: number) => credits.toLocaleString('en', { maximumFractionDigits: 6 })
+const lines = (all: readonly string[]) => all.join('\n')
 
 const mcpConfiguration = (url: string) =>
   JSON.stringify(

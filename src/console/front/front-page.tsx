@@ -1,5 +1,7 @@
-import { Code, Layout } from './layout.tsx'
-import type { RegistrationNote } from './sign-in-page.tsx'
+import { Outside } from '../outside.tsx'
+import { Code } from '../parts/code.tsx'
+import { decimal } from '../parts/text.ts'
+import type { RegistrationNote } from '../sign-in/sign-in-page.tsx'
 
 /** A picture by the sandbox, made with the first run of `nano-banana-2`. */
 export const PICTURE_PATH = '/console/first-picture.jpg'
@@ -15,7 +17,7 @@ interface FrontProps {
 
 /** Introduces the service to people in a browser. */
 export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontProps) => (
-  <Layout title="Every model, one key" width="page" account={isSignedIn ? 'Your account' : 'Sign in'}>
+  <Outside title="Every model, one key">
     <div class="hero">
       <h1>
         Every model.
@@ -27,10 +29,10 @@ export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontP
         has a receipt. You can check your own ledger, and an auditor with a key can check the ledger of all accounts.
       </p>
       <div class="row">
-        <a class="button" href={isSignedIn ? '/console' : '/console/sign-in'}>
-          {isSignedIn ? 'Your account' : actionOf(registration)}
+        <a class="button main big" href={isSignedIn ? '/console' : '/console/sign-in'}>
+          {isSignedIn ? 'Open the console' : actionOf(registration)}
         </a>
-        <a class="button quiet" href="/guide">
+        <a class="button big" href="/guide">
           Read the documentation
         </a>
       </div>
@@ -39,12 +41,12 @@ export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontP
       <section class="card sample" aria-label="A sample">
         <img src={PICTURE_PATH} width={1376} height={768} alt="A mountain lake at sunrise" />
         <div>
-          <div class="between">
+          <div class="row between">
             <h2>{sample.model}</h2>
-            <span class="soft">{`from ${sample.credits.toLocaleString('en')} credits`}</span>
+            <span class="muted">{`from ${decimal(sample.credits)} credits`}</span>
           </div>
-          <Code label="The request" lines={sample.request} />
-          <p class="soft">
+          <Code label="The request">{sample.request.join('\n')}</Code>
+          <p class="muted">
             A sample by the built-in sandbox, with the request for such a picture and the price. Replace{' '}
             <code>$TOLLGATE_KEY</code> with your key.
           </p>
@@ -70,7 +72,7 @@ export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontP
         <p>Your ledger is yours: export it, replay it, and prove it offline with a single-file program.</p>
       </section>
     </div>
-  </Layout>
+  </Outside>
 )
 
 const actionOf = ({ mode, welcomeCredits }: RegistrationNote) =>

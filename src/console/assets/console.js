@@ -1,0 +1,141 @@
+// What moves on every page. Without it, every page works, and only the shortcuts are missing.
+
+/** @param {string} text Told to screen readers. */
+const tell = text => {
+  const status = document.getElementById('status')
+  if (status) status.textContent = text
+}
+
+/**
+ * @param {Element} element
+ * @param {string} selector
+ */
+const closest = (element, selector) => /** @type {HTMLElement | null} */ (element.closest(selector))
+
+/**
+ * @param {ParentNode} root
+ * @param {string} selector
+ */
+const all = (root, selector) => [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(selector))]
+
+/** @param {HTMLElement} button */
+const copy = async button => {
+  const source = document.getElementById(button.dataset['copies'] ?? '')
+  if (!source) return
+  await navigator.clipboard.writeText(source.textContent ?? '')
+  const label = button.lastChild
+  const before = label?.textContent ?? ''
+  if (label) label.textContent = 'Copied'
+  tell('Copied')
+  setTimeout(() => {
+    if (label) label.textContent = before
+  }, 2000)
+}
+
+/** @param {HTMLElement} tab */
+const selectTab = tab => {
+  const group = closest(tab, '[data-tabs]')
+  for (const other of group ? all(group, '[role=tab]') : []) {
+    const isSelected = other === tab
+    other.setAttribute('aria-selected', String(isSelected))
+    other.setAttribute('tabindex', isSelected ? '0' : '-1')
+    const panel = document.getElementById(other.getAttribute('aria-controls') ?? '')
+    if (panel) panel.hidden = !isSelected
+  }
+}
+
+/**
+ * Shows what needs scripts, and one panel of each group of tabs.
+ * @param {ParentNode} root
+ */
+const prepare = root => {
+  for (const button of all(root, '[data-copies][hidden]')) button.hidden = false
+  for (const tab of all(root, '[role=tab][aria-selected=true]')) selectTab(tab)
+}
+
+/** @param {string} id */
+const openDialog = id => {
+  const dialog = document.getElementById(id)
+  if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal()
+}
+
+document.addEventListener('click', event => {
+  const target = /** @type {Element} */ (event.target)
+  const copier = closest(target, '[data-copies]')
+  if (copier) void copy(copier)
+  const tab = closest(target, '[role=tab]')
+  if (tab) selectTab(tab)
+  const opener = closest(target, '[data-opens]')
+  if (opener) openDialog(opener.dataset['opens'] ?? '')
+  if (closest(target, '[data-closes]') || target instanceof HTMLDialogElement) target.closest('dialog')?.close()
+})
+
+/** A form is sent once, and its button says so until the answer comes. */
+document.addEventListener('submit', event => {
+  const form = /** @type {HTMLFormElement} */ (event.target)
+  if (form.hasAttribute('hx-post') || event.defaultPrevented) return
+  const { submitter } = event
+  // A disabled button would not be sent.
+  setTimeout(() => submitter?.setAttribute('disabled', ''), 0)
+})
+// The page comes back from the browser's memory as it was left.
+addEventListener('pageshow', () => {
+  for (const button of document.querySelectorAll('button[type=submit][disabled]')) button.removeAttribute('disabled')
+})
+
+/** @param {EventTarget | null} target */
+const isTyping = target => target instanceof Element && target.matches('input, textarea, select, [contenteditable]')
+
+/** Moves the focus along the rows or tiles of a list. @param {number} step */
+const moveInList = step => {
+  const items = all(document, '[data-item]')
+  const at = items.indexOf(/** @type {HTMLElement} */ (document.activeElement))
+  items[Math.max(0, Math.min(items.length - 1, at + step))]?.focus()
+}
+
+let isAfterG = false
+document.addEventListener('keydown', event => {
+  const { key, target } = event
+  const tab = target instanceof Element && closest(target, '[role=tab]')
+  if (tab && (key === 'ArrowRight' || key === 'ArrowLeft')) {
+    const tabs = tab.parentElement ? all(tab.parentElement, '[role=tab]') : []
+    const next = tabs.at((tabs.indexOf(tab) + (key === 'ArrowRight' ? 1 : -1)) % tabs.length)
+    if (next) {
+      selectTab(next)
+      next.focus()
+    }
+    return
+  }
+  if ((event.metaKey || event.ctrlKey) && key === 'k') {
+    event.preventDefault()
+    openDialog('finder')
+    return
+  }
+  if ((event.metaKey || event.ctrlKey) && key === 'Enter') {
+    const form = target instanceof Element && /** @type {HTMLFormElement | null} */ (target.closest('form'))
+    if (form) form.requestSubmit()
+    return
+  }
+  if (event.metaKey || event.ctrlKey || event.altKey || isTyping(target)) return
+  if (isAfterG) {
+    isAfterG = false
+    const place = document.querySelector(`#finder [data-key="${CSS.escape(key)}"]`)
+    if (place instanceof HTMLAnchorElement) location.assign(place.href)
+    return
+  }
+  if (key === 'g') {
+    isAfterG = true
+    setTimeout(() => {
+      isAfterG = false
+    }, 1500)
+  } else if (key === '/' || key === '?') {
+    event.preventDefault()
+    openDialog('finder')
+  } else if (key === 'j') moveInList(1)
+  else if (key === 'k') moveInList(-1)
+})
+
+document.addEventListener('htmx:load', event => prepare(/** @type {Element} */ (event.target)))
+prepare(document)
+
+export { tell }

@@ -1,0 +1,52 @@
+import type { Children, Markup } from '#jsx/jsx-runtime'
+import { render } from '#render'
+import { PageContext, type PageState } from './page-state.ts'
+
+/** htmx neither evaluates code nor adds a style, which the policy for content forbids. */
+const HTMX = JSON.stringify({
+  allowEval: false,
+  includeIndicatorStyles: false,
+  selfRequestsOnly: true,
+  historyCacheSize: 0,
+  // A refused form comes with its faults.
+  responseHandling: [
+    { code: '204', swap: false },
+    { code: '...', swap: true },
+  ],
+})
+
+/** The document of every page. Pages load nothing from other hosts, and work without scripts. */
+export const Document = ({ title, children }: { title: string; children: Children }) => (
+  <PageContext.Consumer>
+    {({ assetUrl }) => (
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
+          <meta name="htmx-config" content={HTMX} />
+          <title>{`${title} – Tollgate`}</title>
+          <link rel="icon" type="image/svg+xml" href={assetUrl('mark.svg')} />
+          <link rel="stylesheet" href={assetUrl('style.css')} />
+          <script src={assetUrl('htmx.js')} defer />
+          <script src={assetUrl('console.js')} type="module" />
+        </head>
+        <body>{children}</body>
+      </html>
+    )}
+  </PageContext.Consumer>
+)
+
+/** The logo: an open barrier. */
+export const Brand = ({ href = '/' }: { href?: string }) => (
+  <a class="brand" href={href}>
+    <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M4 21V8M20 21v-9M4 11l17-7" />
+      <circle cx="4" cy="6" r="1.6" />
+    </svg>
+    Tollgate
+  </a>
+)
+
+/** Renders a page or a fragment of one as HTML. Text and attributes are escaped. */
+export const htmlOf = (page: Markup, state: PageState): string =>
+  render(<PageContext.Provider value={state}>{page}</PageContext.Provider>)

@@ -1,0 +1,38 @@
+import { navigation } from './navigation.ts'
+import { PageContext } from './page-state.ts'
+import { Icon } from './parts/icon.tsx'
+
+/** Opens with ⌘K: finds a page by its name, or anything by its ID. */
+export const Finder = () => (
+  <PageContext.Consumer>
+    {({ account }) => (
+      <dialog id="finder" aria-label="Search">
+        <form method="get" action="/console/search">
+          <div class="pad">
+            <input
+              name="q"
+              type="search"
+              aria-label="Search, or paste any ID"
+              placeholder="A page, or the ID of a run, key, request, upload or account"
+              autocomplete="off"
+              autofocus
+            />
+          </div>
+        </form>
+        <nav class="choices" aria-label="Pages">
+          {[...navigation.account, ...(account?.isOperator ? navigation.operator : []), navigation.documentation].map(
+            ({ href, name, icon, key }) => (
+              <a key={href} href={href} data-key={key}>
+                <Icon name={icon} />
+                {name}
+                <span class="end">
+                  <kbd>g</kbd> <kbd>{key}</kbd>
+                </span>
+              </a>
+            ),
+          )}
+        </nav>
+      </dialog>
+    )}
+  </PageContext.Consumer>
+)

@@ -1,0 +1,24 @@
+import type { Children } from '#jsx/jsx-runtime'
+import { Brand, Document } from './document.tsx'
+import { PageContext } from './page-state.ts'
+
+/** The frame of the pages for everyone. */
+export const Outside = ({ title, children }: { title: string; children: Children }) => (
+  <Document title={title}>
+    <div class="outside">
+      <header>
+        <Brand />
+        <a href="/guide">Documentation</a>
+        <a href="/docs">API reference</a>
+        <PageContext.Consumer>
+          {({ account }) => (
+            <a class="button end" href="/console">
+              {account ? 'Console' : 'Sign in'}
+            </a>
+          )}
+        </PageContext.Consumer>
+      </header>
+      <main>{children}</main>
+    </div>
+  </Document>
+)

@@ -1,0 +1,28 @@
+import { createContext } from '#preact'
+
+/** What all parts of a page know of its request. */
+export interface PageState {
+  /** The path and query of the page. */
+  url: string
+  /** The token that each form sends, which pages of other sites cannot know. */
+  formToken: string
+  nowMs: number
+  /** The address of a style sheet, script or font. It changes with the content. */
+  assetUrl(name: string): string
+  /** Undefined for people who are not signed in. */
+  account: PageAccount | undefined
+}
+
+export interface PageAccount {
+  /** The address or name that signs in. */
+  name: string
+  balanceMicros: number
+  /** The credits of the runs that have not ended. */
+  heldMicros: number
+  openRuns: number
+  isTest: boolean
+  isOperator: boolean
+}
+
+/** Every page is rendered with it. */
+export const PageContext = createContext<PageState>(undefined)

@@ -1,0 +1,114 @@
+import type { Children, Markup } from '#jsx/jsx-runtime'
+import { Brand, Document } from './document.tsx'
+import { Finder } from './finder.tsx'
+import { navigation, type Place } from './navigation.ts'
+import { type PageAccount, PageContext } from './page-state.ts'
+import { Button, Form } from './parts/form.tsx'
+import { Icon } from './parts/icon.tsx'
+import { credits, plural } from './parts/text.ts'
+
+interface ShellProps {
+  title: string
+  /** The heading, if it says more than the title. */
+  heading?: Children
+  children: Children
+}
+
+/** The frame of the pages for people who are signed in. */
+export const Shell = ({ title, heading, children }: ShellProps) => (
+  <Document title={title}>
+    <PageContext.Consumer>
+      {({ account, url }) => (
+        <>
+          <a class="skip button" href="#content">
+            Skip to the content
+          </a>
+          {account?.isTest && <div class="test-band">Test mode: the sandbox does the runs, which cost nothing</div>}
+          <div class="app">
+            <Side account={account} url={url} />
+            <div>
+              <header class="top">
+                <h1>{heading ?? title}</h1>
+                <button type="button" class="search-box end" data-opens="finder" aria-haspopup="dialog">
+                  <Icon name="search" />
+                  Search, or paste any ID
+                  <kbd>⌘K</kbd>
+                </button>
+                {account && <TestSwitch account={account} />}
+                <a class="avatar" href="/console/settings" title={account?.name} aria-label="Settings">
+                  {initials(account?.name)}
+                </a>
+              </header>
+              <main id="content" tabindex={-1}>
+                {children}
+              </main>
+            </div>
+          </div>
+          <TabBar url={url} />
+          <Finder />
+          <div id="status" class="visually-hidden" role="status" />
+        </>
+      )}
+    </PageContext.Consumer>
+  </Document>
+)
+
+const Side = ({ account, url }: { account: PageAccount | undefined; url: string }) => (
+  <nav class="side" aria-label="Console">
+    <Brand href="/console" />
+    {navigation.account.map(place => (
+      <PlaceLink key={place.href} place={place} url={url} />
+    ))}
+    {account?.isOperator && <h2>Operator</h2>}
+    {account?.isOperator && navigation.operator.map(place => <PlaceLink key={place.href} place={place} url={url} />)}
+    <div class="gap" />
+    <PlaceLink place={navigation.documentation} url={url} />
+    {account && (
+      <div class="foot">
+        <a class="balance" href="/console/credits">
+          Balance<strong>{credits(account.balanceMicros)}</strong>
+          {account.openRuns > 0 && `${credits(account.heldMicros)} held by ${plural(account.openRuns, 'run')}`}
+        </a>
+      </div>
+    )}
+  </nav>
+)
+
+/** The navigation of phones. */
+const TabBar = ({ url }: { url: string }) => (
+  <nav class="tab-bar" aria-label="Console">
+    {[...navigation.account.slice(0, 4), navigation.more].map(place => (
+      <PlaceLink key={place.href} place={place} url={url} />
+    ))}
+  </nav>
+)
+
+const PlaceLink = ({ place: { href, name, icon }, url }: { place: Place; url: string }): Markup => (
+  <a href={href} {...(isAt(url, href) && { 'aria-current': 'page' as const })}>
+    <Icon name={icon} />
+    {name}
+  </a>
+)
+
+const isAt = (url: string, href: string) => {
+  const [path = ''] = url.split('?')
+  // The overview of the operator is above its other pages.
+  return path === href || (href !== '/console/operator' && path.startsWith(`${href}/`))
+}
+
+const TestSwitch = ({ account: { isTest } }: { account: PageAccount }) => (
+  <Form action="/console/mode">
+    <input type="hidden" name="mode" value={isTest ? 'live' : 'test'} />
+    <Button class={isTest ? 'switch on' : 'switch'} role="switch" aria-checked={String(isTest)}>
+      <i />
+      Test mode
+    </Button>
+  </Form>
+)
+
+const initials = (name = '') =>
+  name
+    .split(/[^\p{L}\p{N}]+/u)
+    .slice(0, 2)
+    .map(word => [...word][0]?.toUpperCase())
+    .join('')

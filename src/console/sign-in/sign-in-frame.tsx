@@ -1,0 +1,16 @@
+import type { Children } from '#jsx/jsx-runtime'
+import { Brand, Document } from '../document.tsx'
+import { PICTURE_PATH } from '../front/front-page.tsx'
+
+/** A narrow form with a picture beside it. */
+export const SignInFrame = ({ title, children }: { title: string; children: Children }) => (
+  <Document title={title}>
+    <div class="sign-in">
+      <main class="stack">
+        <Brand />
+        {children}
+      </main>
+      <img class="hide-small" src={PICTURE_PATH} alt="" />
+    </div>
+  </Document>
+)

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type Router from '@koa/router'
+import { ApiError } from '../../../transports/api-error.ts'
+import { StaticBody } from '../../answers/static-body.ts'
+import type { RequestState } from '../../context.ts'
+
+const { resolve } = createRequire(import.meta.url)
+
+const SCRIPT = 'text/javascript'
+const FONT = 'font/woff2'
+
+/** The files of pages by name: their types, and where they are installed. */
+const FILES: Record<string, { type: string; path: string }> = {
+  'style.css': { type: 'text/css', path: '#console/style.css' },
+  'console.js': { type: SCRIPT, path: '#console/console.js' },
+  'htmx.js': { type: SCRIPT, path: 'htmx.org/dist/htmx.min.js' },
+  'mark.svg': { type: 'image/svg+xml', path: '#console/mark.svg' },
+  'inter-400.woff2': { type: FONT, path: '@fontsource/inter/files/inter-latin-400-normal.woff2' },
+  'inter-500.woff2': { type: FONT, path: '@fontsource/inter/files/inter-latin-500-normal.woff2' },
+  'inter-600.woff2': { type: FONT, path: '@fontsource/inter/files/inter-latin-600-normal.woff2' },
+  'mono.woff2': {
+    type: FONT,
+    path: '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2',
+  },
+}
+
+const ASSETS = '/console/assets'
+
+/** A year. The address of a file changes with its content. */
+const FOREVER = 'public, max-age=31536000, immutable'
+
+/** The style sheet, scripts and fonts of pages. */
+export class PageAssets {
+  readonly #assets = new Map(
+    Object.entries(FILES).map(([name, { type, path }]) => {
+      const bytes = readFileSync(resolve(path))
+      const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
+      return [name, { version, body: new StaticBody(type, bytes) }]
+    }),
+  )
+
+  /** The address of a file. Throws for unknown names. */
+  readonly urlOf = (name: string): string => {
+    const asset = this.#assets.get(name)
+    if (!asset) throw new Error(`pages have no file ${name}`)
+    return `${ASSETS}/${name}?${asset.version}`
+  }
+
+  serve(router: Router<RequestState>) {
+    router.get(`${ASSETS}/:file`, ctx => {
+      const asset = this.#assets.get(ctx.params['file'] ?? '')
+      if (!asset) throw new ApiError('not_found', 'There is no such file.')
+      ctx.set('Cache-Control', ctx.querystring === asset.version ? FOREVER : 'no-cache')
+      return asset.body.answer(ctx)
+    })
+  }
+}
