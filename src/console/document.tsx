@@ -15,8 +15,15 @@ const HTMX = JSON.stringify({
   ],
 })
 
+interface DocumentProps {
+  title: string
+  /** The scripts of this page, besides those of all pages. */
+  scripts?: readonly string[]
+  children: Children
+}
+
 /** The document of every page. Pages load nothing from other hosts, and work without scripts. */
-export const Document = ({ title, children }: { title: string; children: Children }) => (
+export const Document = ({ title, scripts = [], children }: DocumentProps) => (
   <PageContext.Consumer>
     {({ assetUrl }) => (
       <html lang="en">
@@ -28,7 +35,9 @@ export const Document = ({ title, children }: { title: string; children: Childre
           <link rel="icon" type="image/svg+xml" href={assetUrl('mark.svg')} />
           <link rel="stylesheet" href={assetUrl('style.css')} />
           <script src={assetUrl('htmx.js')} defer />
-          <script src={assetUrl('console.js')} type="module" />
+          {['console.js', ...scripts].map(name => (
+            <script key={name} src={assetUrl(name)} type="module" />
+          ))}
         </head>
         <body>{children}</body>
       </html>

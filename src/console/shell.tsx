@@ -11,12 +11,14 @@ interface ShellProps {
   title: string
   /** The heading, if it says more than the title. */
   heading?: Children
+  /** The scripts of this page, besides those of all pages. */
+  scripts?: readonly string[]
   children: Children
 }
 
 /** The frame of the pages for people who are signed in. */
-export const Shell = ({ title, heading, children }: ShellProps) => (
-  <Document title={title}>
+export const Shell = ({ title, heading, scripts, children }: ShellProps) => (
+  <Document title={title} {...(scripts && { scripts })}>
     <PageContext.Consumer>
       {({ account, url }) => (
         <>

@@ -11,18 +11,21 @@ const { resolve } = createRequire(import.meta.url)
 const SCRIPT = 'text/javascript'
 const FONT = 'font/woff2'
 
-/** The files of pages by name: their types, and where they are installed. */
-const FILES: Record<string, { type: string; path: string }> = {
-  'style.css': { type: 'text/css', path: '#console/style.css' },
-  'console.js': { type: SCRIPT, path: '#console/console.js' },
-  'htmx.js': { type: SCRIPT, path: 'htmx.org/dist/htmx.min.js' },
-  'mark.svg': { type: 'image/svg+xml', path: '#console/mark.svg' },
-  'inter-400.woff2': { type: FONT, path: '@fontsource/inter/files/inter-latin-400-normal.woff2' },
-  'inter-500.woff2': { type: FONT, path: '@fontsource/inter/files/inter-latin-500-normal.woff2' },
-  'inter-600.woff2': { type: FONT, path: '@fontsource/inter/files/inter-latin-600-normal.woff2' },
+/** The parts of the style sheet, in their order. */
+const STYLES = ['base', 'front', 'playground', 'runs', 'credits', 'settings', 'operator', 'docs']
+
+/** The files of pages by name: their types, and the installed files that they consist of. */
+const FILES: Record<string, { type: string; paths: string[] }> = {
+  'style.css': { type: 'text/css', paths: STYLES.map(name => `#console/style/${name}.css`) },
+  'console.js': { type: SCRIPT, paths: ['#console/console.js'] },
+  'htmx.js': { type: SCRIPT, paths: ['htmx.org/dist/htmx.min.js'] },
+  'mark.svg': { type: 'image/svg+xml', paths: ['#console/mark.svg'] },
+  'inter-400.woff2': { type: FONT, paths: ['@fontsource/inter/files/inter-latin-400-normal.woff2'] },
+  'inter-500.woff2': { type: FONT, paths: ['@fontsource/inter/files/inter-latin-500-normal.woff2'] },
+  'inter-600.woff2': { type: FONT, paths: ['@fontsource/inter/files/inter-latin-600-normal.woff2'] },
   'mono.woff2': {
     type: FONT,
-    path: '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2',
+    paths: ['@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2'],
   },
 }
 
@@ -34,8 +37,8 @@ const FOREVER = 'public, max-age=31536000, immutable'
 /** The style sheet, scripts and fonts of pages. */
 export class PageAssets {
   readonly #assets = new Map(
-    Object.entries(FILES).map(([name, { type, path }]) => {
-      const bytes = readFileSync(resolve(path))
+    Object.entries(FILES).map(([name, { type, paths }]) => {
+      const bytes = Buffer.concat(paths.map(path => readFileSync(resolve(path))))
       const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
       return [name, { version, body: new StaticBody(type, bytes) }]
     }),
