@@ -13,6 +13,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY docs/first-picture.jpg docs/
 COPY docs/verify/verify.mjs docs/verify/
+COPY src/console/assets src/console/assets
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 RUN ln -s /app/dist/src/cli.js /usr/local/bin/tollgate && mkdir -m 700 /data && chown node:node /data
