@@ -26,6 +26,7 @@ import { KeyUses } from '../services/accounts/key-uses.ts'
 import { Audit } from '../services/auditors/audit.ts'
 import { ReadRecord, readsSnapshots } from '../services/auditors/read-record.ts'
 import { Retirements } from '../services/catalog/retirements.ts'
+import { Samples } from '../services/catalog/samples.ts'
 import { Addresses } from '../services/files/addresses.ts'
 import { Files } from '../services/files/files.ts'
 import { OutputKeys } from '../services/files/output-keys.ts'
@@ -202,6 +203,10 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const scaler = createSandboxScaler()
   const previews = new Previews({ objects, scaler, logger })
   const stopping = new AbortController()
+  const samples = new Samples({
+    ...{ offers, objects, scaler, random, sandbox: providers.sandbox?.client },
+    stopping: stopping.signal,
+  })
   const webhookTests = new WebhookTests({ accounts, outbound, clock, random, secretsOf, stopping: stopping.signal })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const tokens = new SessionTokens(masterSecret)
@@ -212,7 +217,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const signIn = openSignIn(core, { tokens, browsers, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
-    ...authorize({ runs, previews, uploads, files, seals: new Seals({ log, seals }) }),
+    ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
     ...authorize({ audit, proofs, callbacks, webhookTests }),
     ...authorize(signIn),
   }

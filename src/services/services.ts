@@ -3,6 +3,7 @@ import type { ApiKeys } from './accounts/api-keys.ts'
 import type { Audit } from './auditors/audit.ts'
 import type { Auditors } from './auditors/auditors.ts'
 import type { Catalog, Descriptors } from './catalog/catalog.ts'
+import type { Samples } from './catalog/samples.ts'
 import type { Files } from './files/files.ts'
 import type { Charges } from './ledger/charges.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -35,6 +36,7 @@ export interface Services extends CoreServices {
   previews: Functions<Previews>
   uploads: Functions<Uploads>
   files: Functions<Files>
+  samples: Functions<Samples>
   proofs: Functions<Proofs>
   seals: Functions<Seals>
   audit: Functions<Audit>

@@ -1,79 +1,138 @@
+import type { ModelFamily } from '../../../schemas/api/model.ts'
 import { Outside } from '../outside.tsx'
-import { Code } from '../parts/code.tsx'
 import { decimal } from '../parts/text.ts'
 import type { RegistrationNote } from '../sign-in/sign-in-page.tsx'
 
 /** A picture by the sandbox, made with the first run of `nano-banana-2`. */
 export const PICTURE_PATH = '/console/first-picture.jpg'
 
+/** The address of the sample of a family. */
+export const sampleOf = (family: string): string => `/console/samples/${family}`
+
 interface FrontProps {
   isSignedIn: boolean
   registration: RegistrationNote
-  /** The number of public families. */
-  families: number
-  /** A run that makes a picture, and its price; undefined if no model for pictures is on offer. */
-  sample: { model: string; credits: number; request: readonly string[] } | undefined
+  /** The public families; empty if the service shows them only to people who have signed in. */
+  families: readonly ModelFamily[]
 }
 
 /** Introduces the service to people in a browser. */
-export const FrontPage = ({ isSignedIn, registration, families, sample }: FrontProps) => (
+export const FrontPage = ({ isSignedIn, registration, families }: FrontProps) => (
   <Outside title="Every model, one key">
-    <div class="hero">
+    <section class="hero">
       <h1>
         Every model.
         <br />
         One key. A bill that adds up.
       </h1>
       <p>
-        Images, video, audio and text from {families} model families over one API and MCP. Each credit that you spend
-        has a receipt. You can check your own ledger, and an auditor with a key can check the ledger of all accounts.
+        Images, video, audio and text {families.length > 0 && `from ${families.length} model families `}over one API and
+        MCP. Each credit that you spend has a receipt, and anybody can check the whole ledger.
       </p>
-      <div class="row">
+      <div class="row wrap">
         <a class="button main big" href={isSignedIn ? '/console' : '/console/sign-in'}>
           {isSignedIn ? 'Open the console' : actionOf(registration)}
         </a>
-        <a class="button big" href="/guide">
-          Read the documentation
+        <a class="button big" href="/docs">
+          Read the API
         </a>
       </div>
-    </div>
-    {sample && (
-      <section class="card sample" aria-label="A sample">
-        <img src={PICTURE_PATH} width={1376} height={768} alt="A mountain lake at sunrise" />
-        <div>
-          <div class="row between">
-            <h2>{sample.model}</h2>
-            <span class="muted">{`from ${decimal(sample.credits)} credits`}</span>
-          </div>
-          <Code label="The request">{sample.request.join('\n')}</Code>
-          <p class="muted">
-            A sample by the built-in sandbox, with the request for such a picture and the price. Replace{' '}
-            <code>$TOLLGATE_KEY</code> with your key.
-          </p>
-        </div>
-      </section>
-    )}
-    <div class="three">
-      <section>
+    </section>
+    {families.length > 0 && <Mosaic families={families} />}
+    <section class="three">
+      <div>
         <h2>Charged once</h2>
-        <p>
-          A repeated request, a lost connection or a crash never costs you twice. A failed run is refunded in the same
-          instant.
-        </p>
-      </section>
-      <section>
+        <p>A repeated request, a lost connection or a crash never costs twice. What fails is refunded at once.</p>
+      </div>
+      <div>
         <h2>Prices you can read</h2>
-        <p>
-          Each price is a published formula. Get a quote before the run and a receipt after it, and limit every key.
-        </p>
-      </section>
-      <section>
+        <p>Each price is a published formula: a quote before the run, a receipt after it, and a limit for every key.</p>
+      </div>
+      <div>
         <h2>Open books</h2>
-        <p>Your ledger is yours: export it, replay it, and prove it offline with a single-file program.</p>
-      </section>
-    </div>
+        <p>Your ledger is yours: export it, replay it, and prove it offline with a program of one file.</p>
+      </div>
+    </section>
+    {families.length > 0 && <Prices families={families} />}
   </Outside>
 )
 
+/** What the tiles of the mosaic show, in their order. */
+const TILES = [
+  'image',
+  'image',
+  'image',
+  'image',
+  'image',
+  'image',
+  'video',
+  'image',
+  'image',
+  'video',
+  'image',
+  'image',
+  'video',
+]
+
+const Mosaic = ({ families }: { families: readonly ModelFamily[] }) => (
+  <section class="mosaic" aria-label="What the models make">
+    {tilesOf(families).map(({ id, name, output_type: makes }) => (
+      <a key={id} href={`/console/playground?model=${id}`}>
+        <img src={sampleOf(id)} alt="" loading="lazy" />
+        <span>
+          {name}
+          {makes === 'video' && ' · video'}
+        </span>
+      </a>
+    ))}
+  </section>
+)
+
+const Prices = ({ families }: { families: readonly ModelFamily[] }) => (
+  <section class="stack" id="prices">
+    <h2>Models and prices</h2>
+    <section class="card scroll" aria-label="Models and prices" tabindex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th>Model</th>
+            <th class="hide-small">ID</th>
+            <th>Makes</th>
+            <th class="num">Credits a run</th>
+          </tr>
+        </thead>
+        <tbody>
+          {families.map(({ id, name, output_type, credits_range: { min, max } }) => (
+            <tr key={id}>
+              <td>
+                <a class="link" href={`/console/playground?model=${id}`}>
+                  {name}
+                </a>
+              </td>
+              <td class="hide-small">
+                <code class="muted">{id}</code>
+              </td>
+              <td class="muted">{output_type}</td>
+              <td class="num">{min === max ? decimal(min) : `${decimal(min)} – ${decimal(max)}`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  </section>
+)
+
+/** Families for the tiles. Another kind takes the place of a kind that the catalog lacks. */
+const tilesOf = (families: readonly ModelFamily[]): ModelFamily[] => {
+  const left = families.filter(({ output_type: makes }) => makes === 'image' || makes === 'video')
+  return TILES.flatMap(kind => {
+    const at = Math.max(
+      0,
+      left.findIndex(({ output_type: makes }) => makes === kind),
+    )
+    return left.splice(at, 1)
+  })
+}
+
 const actionOf = ({ mode, welcomeCredits }: RegistrationNote) =>
-  mode === 'open' && welcomeCredits > 0 ? `Start with ${welcomeCredits.toLocaleString('en')} free credits` : 'Sign in'
+  mode === 'open' && welcomeCredits > 0 ? `Start with ${decimal(welcomeCredits)} free credits` : 'Sign in'

@@ -1,30 +1,25 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type Router from '@koa/router'
-import { FrontPage, PICTURE_PATH } from '../../../console/front/front-page.tsx'
-import { GuidePage, KEY } from '../../../console/front/guide-page.tsx'
-import { curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
+import { FrontPage, PICTURE_PATH, sampleOf } from '../../../console/front/front-page.tsx'
+import { GuidePage } from '../../../console/front/guide-page.tsx'
+import { firstModel, firstRun } from '../../../services/catalog/example-request.ts'
+import { ApiError } from '../../../transports/api-error.ts'
+import { unwrap } from '../../../transports/refusals.ts'
 import { showPage } from '../../answers/page-answers.ts'
 import { StaticBody } from '../../answers/static-body.ts'
-import type { Context, RequestState } from '../../context.ts'
+import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
 import type { PageDependencies } from './console.ts'
 import { modelsThatRun, publicFamilies } from './models-that-run.ts'
 
 /** The pages for people who have no account yet, and their files. */
 export const frontPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { sessions, registration, publicUrl, isPublic } = dependencies
+  const { services, sessions, registration, publicUrl, isPublic } = dependencies
 
   router.get('/', async ctx => {
-    const families = await publicFamilies(dependencies)
-    const model = firstModel(await modelsThatRun(dependencies))
-    const shown = families.find(({ id, output_type }) => id === model && output_type === 'image')
-    const sample = shown && {
-      model: shown.name,
-      credits: shown.credits_range.min,
-      request: curlRun(`${publicUrl()}/v1/run`, KEY, firstRun(model)),
-    }
     const isSignedIn = await sessions.isSignedIn(ctx)
-    showPage(ctx, FrontPage({ isSignedIn, registration, families: families.length, sample }))
+    const families = isPublic || isSignedIn ? await publicFamilies(dependencies) : []
+    showPage(ctx, FrontPage({ isSignedIn, registration, families }))
   })
 
   router.get('/guide', async ctx => {
@@ -35,6 +30,14 @@ export const frontPages = (router: Router<RequestState>, dependencies: PageDepen
   })
 
   router.get(PICTURE_PATH, ctx => answer(ctx, picture()))
+
+  router.get(sampleOf(':family'), async ctx => {
+    const sample = unwrap(await services.samples.pictureOf(anonymousCaller(ctx), ctx.params['family'] ?? ''))
+    if (!sample) throw new ApiError('not_found', 'There is no such sample.')
+    ctx.set('Cache-Control', 'public, max-age=86400')
+    ctx.type = 'image/jpeg'
+    ctx.body = Buffer.from(sample)
+  })
 }
 
 const { resolve } = createRequire(import.meta.url)
