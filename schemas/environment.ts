@@ -311,6 +311,20 @@ export const Environment = Type.Object({
         'The hosts that are reached without HTTPS_PROXY, such as localhost,.internal.example.com,10.0.0.7:8443',
     }),
   ),
+  SERVICE_NAME: Type.String({
+    pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{N} .&+-]{0,39}$',
+    default: 'Tollgate',
+    description: 'The name of the service on pages, mail and statements',
+  }),
+  BRAND_LOGO_FILE: Type.Optional(
+    Type.String({ description: 'The logo on pages, an SVG, PNG or WebP file of up to 256 KB; our own if unset' }),
+  ),
+  BRAND_COLOR: Type.Optional(
+    Type.String({
+      pattern: '^#[0-9a-f]{6}$',
+      description: 'The accent colour of pages, such as #0b6b5c, dark enough for text on white; green if unset',
+    }),
+  ),
   PUBLIC_DESCRIPTORS: Type.Boolean({
     default: false,
     description: 'Makes /v1/openapi.json, /llms.txt and /.well-known/mcp readable without an API key',

@@ -230,6 +230,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       registration: { ...config.registration, welcomeCredits: fromMicros(config.welcomeMicros) },
       mailFolder: mailer.folder,
       hasTelegram: telegram !== undefined,
+      brand: config.brand,
       fileOrigins: [],
     },
     random,

@@ -7,6 +7,7 @@ import type { ProxySettings } from '../adapters/outbound/proxy.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
 import type { RedisAddress } from '../adapters/redis/client.ts'
 import type { SealSinkAddress } from '../adapters/seal-sink/url.ts'
+import type { Brand } from '../console/brand.ts'
 import type { DefaultLimits } from '../domain/account/limits.ts'
 import type { ConnectionLimits } from '../http/connections/connections.ts'
 import type { RegistrationRules } from '../services/sign-in/admissions.ts'
@@ -58,6 +59,7 @@ export interface Config {
   outbound: OutboundOptions
   /** The proxy to providers, webhook receivers, clients' files and the mail server; undefined for none. */
   proxy: ProxySettings | undefined
+  brand: Brand
   /** Whether anyone may read the descriptions of the API. Otherwise a key is needed. */
   publicDescriptors: boolean
   keyPrefix: string

@@ -19,6 +19,7 @@ import {
   readUrl,
   readViewStore,
 } from './config-values.ts'
+import { readBrand } from './read-brand.ts'
 
 const check = compileConvertingCheck(Environment)
 
@@ -117,6 +118,7 @@ const toConfig = (environment: Environment): Config => {
       proxy: readProxy(environment),
     },
     proxy: readProxy(environment),
+    brand: readBrand(environment),
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),

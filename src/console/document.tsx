@@ -25,14 +25,14 @@ interface DocumentProps {
 /** The document of every page. Pages load nothing from other hosts, and work without scripts. */
 export const Document = ({ title, scripts = [], children }: DocumentProps) => (
   <PageContext.Consumer>
-    {({ assetUrl }) => (
+    {({ assetUrl, brand }) => (
       <html lang="en">
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
           <meta name="htmx-config" content={HTMX} />
-          <title>{`${title} – Tollgate`}</title>
-          <link rel="icon" type="image/svg+xml" href={assetUrl('mark.svg')} />
+          <title>{`${title} – ${brand.name}`}</title>
+          <link rel="icon" href={assetUrl(brand.logo ? 'logo' : 'mark.svg')} />
           <link rel="stylesheet" href={assetUrl('style.css')} />
           <script src={assetUrl('htmx.js')} defer />
           {['console.js', ...scripts].map(name => (
@@ -45,15 +45,23 @@ export const Document = ({ title, scripts = [], children }: DocumentProps) => (
   </PageContext.Consumer>
 )
 
-/** The logo: an open barrier. */
+/** The logo and name of the service. Ours is an open barrier. */
 export const Brand = ({ href = '/' }: { href?: string }) => (
-  <a class="brand" href={href}>
-    <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
-      <path d="M4 21V8M20 21v-9M4 11l17-7" />
-      <circle cx="4" cy="6" r="1.6" />
-    </svg>
-    Tollgate
-  </a>
+  <PageContext.Consumer>
+    {({ assetUrl, brand: { name, logo } }) => (
+      <a class="brand" href={href}>
+        {logo ? <img src={assetUrl('logo')} alt="" /> : <Mark />}
+        {name}
+      </a>
+    )}
+  </PageContext.Consumer>
+)
+
+const Mark = () => (
+  <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+    <path d="M4 21V8M20 21v-9M4 11l17-7" />
+    <circle cx="4" cy="6" r="1.6" />
+  </svg>
 )
 
 /** Renders a page or a fragment of one as HTML. Text and attributes are escaped. */

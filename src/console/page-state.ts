@@ -1,4 +1,5 @@
 import { createContext } from '#preact'
+import type { Brand } from './brand.ts'
 
 /** What all parts of a page know of its request. */
 export interface PageState {
@@ -9,6 +10,7 @@ export interface PageState {
   nowMs: number
   /** The address of a style sheet, script or font. It changes with the content. */
   assetUrl(name: string): string
+  brand: Brand
   /** Undefined for people who are not signed in. */
   account: PageAccount | undefined
 }

@@ -58,7 +58,7 @@ export interface ApiDependencies extends Pick<RouteDependencies, 'present' | 'kn
   keyHolders: KeyHolders
   keyUses: KeyUses
   sessionHolders: SessionHolders
-  signInPages: Pick<ConsoleDependencies, 'registration' | 'mailFolder' | 'hasTelegram' | 'fileOrigins'>
+  signInPages: Pick<ConsoleDependencies, 'registration' | 'mailFolder' | 'hasTelegram' | 'brand' | 'fileOrigins'>
   random: Random
   auditorKeys: AuditorKeys
   requestLimits: RequestLimits

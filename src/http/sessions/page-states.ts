@@ -1,3 +1,4 @@
+import type { Brand } from '../../console/brand.ts'
 import type { PageState } from '../../console/page-state.ts'
 import { identityName } from '../../domain/login/identity.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -12,6 +13,7 @@ interface Dependencies {
   sessions: BrowserSessions
   clock: Clock
   assetUrl(name: string): string
+  brand: Brand
 }
 
 /** Gathers what all parts of a page know of its request. */
@@ -23,7 +25,7 @@ export class PageStates {
   }
 
   of(ctx: Context): PageState {
-    const { sessions, clock, assetUrl } = this.#dependencies
+    const { sessions, clock, assetUrl, brand } = this.#dependencies
     return {
       url: ctx.url,
       // Only pages with a form need its cookie.
@@ -32,6 +34,7 @@ export class PageStates {
       },
       nowMs: clock.nowMs(),
       assetUrl,
+      brand,
       account: undefined,
     }
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type Router from '@koa/router'
+import { type Brand, brandStyle } from '../../../console/brand.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { StaticBody } from '../../answers/static-body.ts'
 import type { RequestState } from '../../context.ts'
@@ -34,15 +35,27 @@ const ASSETS = '/console/assets'
 /** A year. The address of a file changes with its content. */
 const FOREVER = 'public, max-age=31536000, immutable'
 
-/** The style sheet, scripts and fonts of pages. */
+/** The style sheet, scripts, fonts and logo of pages. */
 export class PageAssets {
-  readonly #assets = new Map(
-    Object.entries(FILES).map(([name, { type, paths }]) => {
+  readonly #assets: Map<string, { version: string; body: StaticBody }>
+
+  constructor(brand: Brand) {
+    const files = Object.entries(FILES).map(([name, { type, paths }]) => {
       const bytes = Buffer.concat(paths.map(path => readFileSync(resolve(path))))
-      const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
-      return [name, { version, body: new StaticBody(type, bytes) }]
-    }),
-  )
+      return [
+        name,
+        type,
+        name === 'style.css' ? Buffer.concat([bytes, Buffer.from(brandStyle(brand))]) : bytes,
+      ] as const
+    })
+    const logo = brand.logo ? [['logo', brand.logo.type, brand.logo.bytes] as const] : []
+    this.#assets = new Map(
+      [...files, ...logo].map(([name, type, bytes]) => {
+        const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
+        return [name, { version, body: new StaticBody(type, bytes) }]
+      }),
+    )
+  }
 
   /** The address of a file. Throws for unknown names. */
   readonly urlOf = (name: string): string => {

@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import type { Brand } from '../../../console/brand.ts'
 import type { RegistrationNote } from '../../../console/sign-in/sign-in-page.tsx'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Logger } from '../../../ports/logger.ts'
@@ -33,6 +34,7 @@ export interface ConsoleDependencies {
   mailFolder: string | undefined
   /** Whether people may sign in with Telegram. */
   hasTelegram: boolean
+  brand: Brand
   /** The origins that files come from and go to, besides the service's own. */
   fileOrigins: readonly string[]
   clientAddress: ClientAddress
@@ -51,9 +53,9 @@ const HOME = '/console/playground'
 
 /** The pages for people in a browser. The description of the API leaves them out. */
 export const consoleRouter = (dependencies: ConsoleDependencies) => {
-  const { sessions, clientAddress } = dependencies
+  const { sessions, clientAddress, brand } = dependencies
   const router = new Router<RequestState>({ sensitive: true, strict: true })
-  const assets = new PageAssets()
+  const assets = new PageAssets(brand)
   const pageStates = new PageStates({ ...dependencies, assetUrl: assets.urlOf })
   const shared: PageDependencies = {
     ...dependencies,
