@@ -23,6 +23,7 @@ const layers = [
   'src/catalog/',
   'src/boot/config.ts',
   'src/boot/config-values.ts',
+  'src/boot/read-brand.ts',
   'src/boot/read-config.ts',
   'src/boot/apply-mark-up.ts',
   'src/boot/master-secret.ts',

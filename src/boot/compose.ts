@@ -64,6 +64,7 @@ import { WebhookTests } from '../services/webhooks/webhook-tests.ts'
 import { withinTime } from '../time/timers.ts'
 import { fileFault } from '../transports/refusals/files.ts'
 import { openAlerts } from './alerts.ts'
+import type { Config } from './config.ts'
 import type { Core, TestOverrides } from './core.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { openSealing } from './sealing.ts'
@@ -231,7 +232,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       mailFolder: mailer.folder,
       hasTelegram: telegram !== undefined,
       brand: config.brand,
-      fileOrigins: [],
+      fileOrigins: fileOrigins(config),
     },
     random,
     auditorKeys: core.auditorKeys,
@@ -298,6 +299,15 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     },
   }
 }
+
+/** The origins of files besides the service's own: of the CDN, and of the S3 server to which browsers upload. */
+const fileOrigins = ({ cdnUrl, objectStore }: Config): string[] => {
+  const server = objectStore.kind === 's3' ? (objectStore.publicUrl ?? s3Origin(objectStore)) : undefined
+  return [cdnUrl, server].flatMap(url => (url === undefined ? [] : [new URL(url).origin]))
+}
+
+const s3Origin = ({ host, port, tls }: { host: string; port: number | undefined; tls: boolean }) =>
+  `${tls ? 'https' : 'http'}://${host}${port === undefined ? '' : `:${port}`}`
 
 /** The program that verifies the log, with this file's extension: `.ts` from source, `.js` once compiled. */
 const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.meta.url)}`, import.meta.url))

@@ -25,7 +25,7 @@ const WHITE = '#ffffff'
 export const colorFault = (color: string): string | undefined => {
   const contrast = contrastOf(color, PAPER)
   return contrast < MIN_CONTRAST
-    ? `has a contrast of ${contrast.toFixed(1)} with the paper of the pages, but needs ${MIN_CONTRAST}: use a darker colour`
+    ? `has a contrast of ${contrast.toFixed(1)} with the pages, but needs ${MIN_CONTRAST}: use a darker colour`
     : undefined
 }
 

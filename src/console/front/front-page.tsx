@@ -2,12 +2,7 @@ import type { ModelFamily } from '../../../schemas/api/model.ts'
 import { Outside } from '../outside.tsx'
 import { decimal } from '../parts/text.ts'
 import type { RegistrationNote } from '../sign-in/sign-in-page.tsx'
-
-/** A picture by the sandbox, made with the first run of `nano-banana-2`. */
-export const PICTURE_PATH = '/console/first-picture.jpg'
-
-/** The address of the sample of a family. */
-export const sampleOf = (family: string): string => `/console/samples/${family}`
+import { sampleOf } from './pictures.ts'
 
 interface FrontProps {
   isSignedIn: boolean

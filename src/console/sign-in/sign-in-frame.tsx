@@ -1,6 +1,6 @@
 import type { Children } from '#jsx/jsx-runtime'
 import { Brand, Document } from '../document.tsx'
-import { PICTURE_PATH } from '../front/front-page.tsx'
+import { PICTURE_PATH } from '../front/pictures.ts'
 
 /** A narrow form with a picture beside it. */
 export const SignInFrame = ({ title, children }: { title: string; children: Children }) => (

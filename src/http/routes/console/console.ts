@@ -1,52 +1,18 @@
 import Router from '@koa/router'
-import type { Brand } from '../../../console/brand.ts'
-import type { RegistrationNote } from '../../../console/sign-in/sign-in-page.tsx'
-import type { Clock } from '../../../ports/clock.ts'
-import type { Logger } from '../../../ports/logger.ts'
-import type { Presenter } from '../../../services/presenter.ts'
-import type { Services } from '../../../services/services.ts'
-import type { Client } from '../../../services/sign-in/one-time-codes.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { redirect } from '../../answers/page-answers.ts'
-import type { ClientAddress } from '../../connections/client-address.ts'
 import { networkOf } from '../../connections/connections.ts'
-import type { Context, RequestState } from '../../context.ts'
-import { type ForOwner, ownerOnly, pages } from '../../middleware/pages.ts'
-import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
+import type { RequestState } from '../../context.ts'
+import { ownerOnly, pages } from '../../middleware/pages.ts'
 import { PageStates } from '../../sessions/page-states.ts'
 import { PageAssets } from './assets.ts'
+import type { ConsoleDependencies, PageDependencies } from './dependencies.ts'
 import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
 import { settingsPages } from './settings.ts'
 import { signInPages } from './sign-in.ts'
 import { telegramRoutes } from './telegram.ts'
-
-export interface ConsoleDependencies {
-  services: Services
-  present: Presenter
-  sessions: BrowserSessions
-  publicUrl: () => string
-  /** Whether anyone may read the catalog. */
-  isPublic: boolean
-  registration: RegistrationNote
-  /** The folder that mail is written to, if it goes no further. */
-  mailFolder: string | undefined
-  /** Whether people may sign in with Telegram. */
-  hasTelegram: boolean
-  brand: Brand
-  /** The origins that files come from and go to, besides the service's own. */
-  fileOrigins: readonly string[]
-  clientAddress: ClientAddress
-  clock: Clock
-  logger: Logger
-}
-
-/** What the pages of the console share. */
-export interface PageDependencies extends ConsoleDependencies {
-  forOwner: ForOwner
-  clientIn(ctx: Context): Client
-}
 
 /** The page after a sign-in. */
 const HOME = '/console/playground'

@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type Router from '@koa/router'
-import { FrontPage, PICTURE_PATH, sampleOf } from '../../../console/front/front-page.tsx'
+import { FrontPage } from '../../../console/front/front-page.tsx'
 import { GuidePage } from '../../../console/front/guide-page.tsx'
+import { PICTURE_PATH, sampleOf } from '../../../console/front/pictures.ts'
 import { firstModel, firstRun } from '../../../services/catalog/example-request.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { showPage } from '../../answers/page-answers.ts'
 import { StaticBody } from '../../answers/static-body.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
-import type { PageDependencies } from './console.ts'
+import type { PageDependencies } from './dependencies.ts'
 import { modelsThatRun, publicFamilies } from './models-that-run.ts'
 
 /** The pages for people who have no account yet, and their files. */

@@ -5,7 +5,7 @@ import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import { redirect, showError, showPage, showRefusal } from '../../answers/page-answers.ts'
 import type { RequestState } from '../../context.ts'
 import { formField } from '../../middleware/pages.ts'
-import type { PageDependencies } from './console.ts'
+import type { PageDependencies } from './dependencies.ts'
 import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
 import { SETTINGS } from './settings.ts'
 

@@ -12,7 +12,7 @@ import { readerOf } from '../../../transports/validate.ts'
 import { redirect, showError, showPage, showRefusal } from '../../answers/page-answers.ts'
 import type { Context, RequestState } from '../../context.ts'
 import { formField } from '../../middleware/pages.ts'
-import type { PageDependencies } from './console.ts'
+import type { PageDependencies } from './dependencies.ts'
 import { modelsThatRun } from './models-that-run.ts'
 
 const KEYS = '/console/keys'

@@ -5,7 +5,7 @@ import type { SignedIn } from '../../../services/sign-in/sign-in.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { showPage } from '../../answers/page-answers.ts'
 import type { RequestState } from '../../context.ts'
-import type { PageDependencies } from './console.ts'
+import type { PageDependencies } from './dependencies.ts'
 
 export const SETTINGS = '/console/settings'
 

@@ -7,7 +7,7 @@ import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { redirect, showRefusal } from '../../answers/page-answers.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
-import type { PageDependencies } from './console.ts'
+import type { PageDependencies } from './dependencies.ts'
 import { homeAfter, SETTINGS } from './settings.ts'
 
 /** The time that people have to confirm at Telegram. */

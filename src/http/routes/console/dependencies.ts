@@ -1,0 +1,37 @@
+import type { Brand } from '../../../console/brand.ts'
+import type { RegistrationNote } from '../../../console/sign-in/sign-in-page.tsx'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Logger } from '../../../ports/logger.ts'
+import type { Presenter } from '../../../services/presenter.ts'
+import type { Services } from '../../../services/services.ts'
+import type { Client } from '../../../services/sign-in/one-time-codes.ts'
+import type { ClientAddress } from '../../connections/client-address.ts'
+import type { Context } from '../../context.ts'
+import type { ForOwner } from '../../middleware/pages.ts'
+import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
+
+export interface ConsoleDependencies {
+  services: Services
+  present: Presenter
+  sessions: BrowserSessions
+  publicUrl: () => string
+  /** Whether anyone may read the catalog. */
+  isPublic: boolean
+  registration: RegistrationNote
+  /** The folder that mail is written to, if it goes no further. */
+  mailFolder: string | undefined
+  /** Whether people may sign in with Telegram. */
+  hasTelegram: boolean
+  brand: Brand
+  /** The origins that files come from and go to, besides the service's own. */
+  fileOrigins: readonly string[]
+  clientAddress: ClientAddress
+  clock: Clock
+  logger: Logger
+}
+
+/** What the pages of the console share. */
+export interface PageDependencies extends ConsoleDependencies {
+  forOwner: ForOwner
+  clientIn(ctx: Context): Client
+}
