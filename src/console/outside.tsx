@@ -11,9 +11,9 @@ export const Outside = ({ title, children }: { title: string; children: Children
         <a href="/guide">Documentation</a>
         <a href="/docs">API reference</a>
         <PageContext.Consumer>
-          {({ account }) => (
-            <a class="button end" href="/console">
-              {account ? 'Console' : 'Sign in'}
+          {({ isSignedIn }) => (
+            <a class="button end" href={isSignedIn ? '/console' : '/console/sign-in'}>
+              {isSignedIn ? 'Console' : 'Sign in'}
             </a>
           )}
         </PageContext.Consumer>

@@ -11,7 +11,8 @@ export interface PageState {
   /** The address of a style sheet, script or font. It changes with the content. */
   assetUrl(name: string): string
   brand: Brand
-  /** Undefined for people who are not signed in. */
+  isSignedIn: boolean
+  /** Undefined on pages for everyone. */
   account: PageAccount | undefined
 }
 

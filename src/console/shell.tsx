@@ -37,8 +37,9 @@ export const Shell = ({ title, heading, scripts, children }: ShellProps) => (
                   <kbd>⌘K</kbd>
                 </button>
                 {account && <TestSwitch account={account} />}
-                <a class="avatar" href="/console/settings" title={account?.name} aria-label="Settings">
-                  {initials(account?.name)}
+                <a class="avatar" href="/console/settings" title={account?.name}>
+                  <span aria-hidden="true">{initials(account?.name)}</span>
+                  <span class="visually-hidden">Settings</span>
                 </a>
               </header>
               <main id="content" tabindex={-1}>

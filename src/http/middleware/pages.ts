@@ -56,18 +56,17 @@ export const pages = ({ logger, sessions, pageStates, fileOrigins }: Dependencie
     // With `no-referrer`, browsers would hide the origin of forms too.
     ctx.set('Referrer-Policy', 'same-origin')
     ctx.set('Cache-Control', 'no-store')
-    ctx.state.page = pageStates.of(ctx)
+    const isSignedIn = await sessions.isSignedIn(ctx)
+    ctx.state.page = pageStates.of(ctx, isSignedIn)
     try {
       if (ctx.method === 'POST') {
         sessions.refuseOtherSites(ctx)
-        const isSignedIn = await sessions.isSignedIn(ctx)
         ctx.state.form = await formOf(ctx, isSignedIn ? readOwnerForm : readForm)
         sessions.checkForm(ctx, ctx.state.form.get(FORM_TOKEN) ?? '')
       }
       await next()
     } catch (error) {
       const { requestId } = ctx.state
-      const isSignedIn = await sessions.isSignedIn(ctx)
       showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId, isSignedIn }))
     }
   }

@@ -24,7 +24,7 @@ export class PageStates {
     this.#dependencies = dependencies
   }
 
-  of(ctx: Context): PageState {
+  of(ctx: Context, isSignedIn: boolean): PageState {
     const { sessions, clock, assetUrl, brand } = this.#dependencies
     return {
       url: ctx.url,
@@ -35,6 +35,7 @@ export class PageStates {
       nowMs: clock.nowMs(),
       assetUrl,
       brand,
+      isSignedIn,
       account: undefined,
     }
   }
@@ -49,6 +50,6 @@ export class PageStates {
       isTest: modeOf(owner).livemode === false,
       isOperator: false,
     }
-    return Object.defineProperty(this.of(ctx), 'account', { value: account, enumerable: true })
+    return Object.defineProperty(this.of(ctx, true), 'account', { value: account, enumerable: true })
   }
 }
