@@ -91,9 +91,9 @@ t.test('the owner of the first account signs in as the welcome says', async t =>
   t.equal(folder, mail.kind === 'outbox' && mail.folder)
   const browser = new BrowserClient(service.url)
   await browser.signIn(service, email)
-  const home = await browser.get('/console')
-  t.match(home.text, 'Signed in as <strong>owner@localhost</strong>')
-  t.match(home.text, '10,100 credits')
+  const settings = await browser.get('/console/settings')
+  t.match(settings.text, 'Signed in as <strong>owner@localhost</strong>')
+  t.match(settings.text, 'Balance<strong>10,100<')
 })
 
 t.test('with a mail server, the welcome does not name a folder', async t => {

@@ -33,9 +33,10 @@ t.test('a stranger registers with the code in the outbox', async t => {
   t.match(page.text, `<code>${folder}/outbox</code>`, 'the page says where the message is')
   const code = await until('the code arrives', async () => codeIn((await messagesIn(service))[0]))
   t.match(await browser.post('/console/sign-in/code', { code }), { status: 303, location: '/console' })
-  const home = await browser.get('/console')
-  t.match(home.text, /Signed in as <strong>ada@example.com<\/strong>/)
-  t.match(home.text, /100 credits/)
+  t.match(await browser.get('/console'), { status: 303, location: '/console/playground' })
+  const settings = await browser.get('/console/settings')
+  t.match(settings.text, /Signed in as <strong>ada@example.com<\/strong>/)
+  t.match(settings.text, />Balance<strong>100</)
   t.match(await browser.get('/console/sign-in'), { status: 303, location: '/console' })
   const balance = await browser.get('/v1/balance')
   t.match(JSON.parse(balance.text), { credits_balance: 100 })
@@ -49,23 +50,24 @@ t.test('an account that opens without welcome credits says why', async t => {
   const arrived = async () => codeIn((await messagesIn(service)).find(text => text.includes('To: gr.ace+1@gmail.com')))
   const code = (await until('the code arrives', arrived)) as string
   const { location } = await alias.post('/console/sign-in/code', { code })
-  t.equal(location, '/console?no-credits=alias')
+  t.equal(location, '/console/settings?no-credits=alias')
   const { text } = await alias.get(location ?? '')
   t.match(text, 'without welcome credits: another address of your mailbox has opened an account before')
-  t.match(text, />0 credits</)
-  for (const other of ['/console', '/console?no-credits=x', '/console?no-credits=toString'])
-    t.notMatch((await alias.get(other)).text, 'without welcome credits')
+  t.match(text, />Balance<strong>0</)
+  for (const other of ['', '?no-credits=x', '?no-credits=toString'])
+    t.notMatch((await alias.get(`/console/settings${other}`)).text, 'without welcome credits')
 })
 
 t.test('every page may load nothing from elsewhere, and is kept nowhere', async t => {
   const browser = await signedIn()
-  for (const path of ['/console', '/console/sign-in', '/console/sign-in/code']) {
+  for (const path of ['/console', '/console/settings', '/console/sign-in', '/console/sign-in/code']) {
     const { headers } = await browser.get(path)
-    t.match(headers.get('Content-Security-Policy'), /^default-src 'none'; style-src 'self'; /)
+    t.match(headers.get('Content-Security-Policy'), /^default-src 'none'; script-src 'self'; style-src 'self'; /)
     t.equal(headers.get('Cache-Control'), 'no-store')
     t.equal(headers.get('X-Content-Type-Options'), 'nosniff')
   }
-  const style = await browser.get('/console/style.css')
+  const { text } = await browser.get('/console/settings')
+  const style = await browser.get(/<link rel="stylesheet" href="([^"]+)"/.exec(text)?.[1] ?? '')
   t.match(style, { status: 200 })
   t.notMatch(style.text, /url\((?!\/console\/)|@import/)
   for (const [, path = ''] of style.text.matchAll(/url\(([^)]+)\)/g)) {
@@ -99,15 +101,19 @@ t.test('while many sign in, the page says who gets a code, and does not tell whe
   const owner = new BrowserClient(busy.url)
   await owner.signIn(busy, 'ada@example.com')
   await owner.post('/console/sign-out')
-  t.same([...owner.cookies.keys()], ['tollgate-browser'], 'the browser is known after it has signed out')
-  t.equal((await owner.get('/console')).status, 303, 'which gives no access')
+  t.same(
+    [...owner.cookies.keys()].sort(),
+    ['tollgate-browser', 'tollgate-form'],
+    'the browser is known after it has signed out',
+  )
+  t.equal((await owner.get('/console/settings')).status, 303, 'which gives no access')
   for (let count = 0; count < 10; count++)
     await new BrowserClient(busy.url).post('/console/sign-in', { email: `new-${count}@example.com` })
   const answerTo = async (email: string) => {
     const browser = new BrowserClient(busy.url)
     const { status, location } = await browser.post('/console/sign-in', { email })
     const { text } = await browser.get(location ?? '')
-    return { status, location, text: text.replaceAll(email, 'EMAIL') }
+    return { status, location, text: text.replaceAll(email, 'EMAIL').replace(/ name="form_token" value="[^"]+"/, '') }
   }
   const answer = await answerTo('ada@example.com')
   t.match(answer, { status: 303, location: BUSY, text: /If you have signed in before, a code is on its way/ })
@@ -120,13 +126,20 @@ t.test('cookies are hidden from scripts, and secure at a public HTTPS address', 
   const browser = new BrowserClient(`http://127.0.0.1:${secure.port}`)
   const { headers } = await browser.post('/console/sign-in', { email: 'ada@example.com' })
   t.match(
-    headers.get('Set-Cookie'),
+    headers.getSetCookie()[0],
     /^__Host-tollgate-sign-in=[^;]+; path=\/; expires=[^;]+; samesite=lax; secure; httponly$/,
   )
   await browser.signIn(secure, 'bob@example.com')
-  t.same([...browser.cookies.keys()], ['__Host-tollgate-session', '__Host-tollgate-browser'])
+  const names = ['browser', 'form', 'session']
+  t.same(
+    [...browser.cookies.keys()].sort(),
+    names.map(name => `__Host-tollgate-${name}`),
+  )
   const plain = await signedIn()
-  t.same([...plain.cookies.keys()], ['tollgate-session', 'tollgate-browser'])
+  t.same(
+    [...plain.cookies.keys()].sort(),
+    names.map(name => `tollgate-${name}`),
+  )
 })
 
 t.test('known and unknown addresses get the same answer', async t => {
@@ -143,7 +156,7 @@ t.test('known and unknown addresses get the same answer', async t => {
     const wrong = await browser.post('/console/sign-in/code', { code: 'BBBB-BBBB' })
     const plain = ({ status, headers, text }: typeof asked) => ({
       status,
-      text: text.replaceAll(email, 'EMAIL'),
+      text: text.replaceAll(email, 'EMAIL').replaceAll(/ name="form_token" value="[^"]+"/g, ''),
       headers: [...headers]
         .filter(([name]) => !['date', 'x-request-id'].includes(name))
         .map(([name, value]) => [
@@ -164,11 +177,26 @@ t.test('the id of a session that somebody planted is worth nothing after signing
   victim.cookies.set('tollgate-session', planted)
   await victim.signIn(service, 'victim@example.com')
   t.not(victim.cookies.get('tollgate-session'), planted)
-  t.equal((await attacker.get('/console')).status, 303, 'the planted session has ended')
+  t.equal((await attacker.get('/console/settings')).status, 303, 'the planted session has ended')
   const copy = new BrowserClient(service.url)
   copy.cookies.set('tollgate-session', `${victim.cookies.get('tollgate-session')?.slice(0, -3)}AAA`)
-  t.equal((await copy.get('/console')).status, 303)
+  t.equal((await copy.get('/console/settings')).status, 303)
   t.equal((await copy.get('/v1/balance')).status, 401)
+})
+
+t.test('a form without the token of this browser is refused, signed in or not', async t => {
+  const [owner, other, stranger] = [await signedIn(), await signedIn(), new BrowserClient(service.url)]
+  const tokenOf = async (browser: BrowserClient, path: string) =>
+    / name="form_token" value="([^"]+)"/.exec((await browser.get(path)).text)?.[1] ?? ''
+  const wrong = ['', 'x', await tokenOf(other, '/console/settings'), `${await tokenOf(owner, '/console/settings')}x`]
+  for (const form_token of wrong) {
+    for (const path of ['keys', 'identities', 'sign-out', 'sign-out-everywhere'])
+      t.match(await owner.post(`/console/${path}`, { form_token }), { status: 403, text: /no longer valid/ }, path)
+    t.equal((await stranger.post('/console/sign-in', { email: 'eve@example.com', form_token })).status, 403)
+  }
+  t.equal((await owner.get('/console/settings')).status, 200, 'still signed in')
+  const token = await tokenOf(stranger, '/console/sign-in')
+  t.equal((await stranger.post('/console/sign-in', { email: 'eve@example.com', form_token: token })).status, 303)
 })
 
 t.test('a form of another site is refused, whatever it sends', async t => {
@@ -187,8 +215,12 @@ t.test('a form of another site is refused, whatever it sends', async t => {
       t.equal(status, 403, `${path} ${JSON.stringify(headers)}`)
       t.match(text, 'comes from another site')
     }
-  t.equal((await browser.get('/console')).status, 200, 'still signed in')
-  t.equal((await browser.get('/console', { 'Sec-Fetch-Site': 'cross-site' })).status, 200, 'a link may lead here')
+  t.equal((await browser.get('/console/settings')).status, 200, 'still signed in')
+  t.equal(
+    (await browser.get('/console/settings', { 'Sec-Fetch-Site': 'cross-site' })).status,
+    200,
+    'a link may lead here',
+  )
   t.equal((await browser.post('/console/sign-out', {}, { Origin: service.url })).status, 303)
 })
 
@@ -201,9 +233,9 @@ t.test('signing out ends this session, and signing out everywhere all of them', 
   t.notOk(first.cookies.has('tollgate-session'))
   for (const [name, value] of kept) first.cookies.set(name, value)
   t.equal((await first.get('/v1/balance')).status, 401, 'a kept cookie is worth nothing')
-  t.equal((await second.get('/console')).status, 200)
+  t.equal((await second.get('/console/settings')).status, 200)
   await second.post('/console/sign-out-everywhere')
-  t.equal((await third.get('/console')).status, 303)
+  t.equal((await third.get('/console/settings')).status, 303)
 })
 
 t.test('signing out everywhere works within a second in another process', async t => {
@@ -211,9 +243,11 @@ t.test('signing out everywhere works within a second in another process', async 
   const email = 'two@example.com'
   const [here, there] = [await signedIn(email), new BrowserClient(other.url)]
   there.cookies.set('tollgate-session', here.cookies.get('tollgate-session') as string)
-  t.equal((await there.get('/console')).status, 200, 'a session of one process works in another at once')
+  t.equal((await there.get('/console/settings')).status, 200, 'a session of one process works in another at once')
   await here.post('/console/sign-out-everywhere')
-  await until('the other process knows', async () => (await there.get('/console')).status === 303, { maxWaitMs: 1500 })
+  await until('the other process knows', async () => (await there.get('/console/settings')).status === 303, {
+    maxWaitMs: 1500,
+  })
   t.equal((await there.get('/v1/balance')).status, 401)
 })
 
@@ -248,7 +282,7 @@ t.test('the oldest of too many sessions is signed out', async t => {
       expiresAt: '2099-01-01T00:00:00.000Z',
     })
   t.equal((await service.core.accounts.state(accountId as never)).sessions.size, MAX_SESSIONS)
-  t.equal((await browser.get('/console')).status, 303, 'the first one has ended')
+  t.equal((await browser.get('/console/settings')).status, 303, 'the first one has ended')
 })
 
 t.test('faults of a form are shown in it, and are JSON for those who ask', async t => {
@@ -256,7 +290,7 @@ t.test('faults of a form are shown in it, and are JSON for those who ask', async
   const wrong = await browser.post('/console/sign-in', { email: '<script>alert(1)</script>' })
   t.equal(wrong.status, 400)
   t.match(wrong.text, /role="alert">.*is not an e-mail address/)
-  t.notMatch(wrong.text, '<script', 'what was typed is escaped')
+  t.notMatch(wrong.text, '<script>alert', 'what was typed is escaped')
   const json = await browser.post('/console/sign-in', { email: 'x' }, { Accept: 'application/json' })
   t.match(JSON.parse(json.text), { error: { code: 'invalid_request', message: '"x" is not an e-mail address' } })
   const large = await browser.post('/console/sign-in', { email: 'x'.repeat(10_000) })
@@ -329,7 +363,7 @@ t.test('emptied views change neither the tries nor the sessions', async t => {
   for (let count = 0; count < 5; count++) await trier.post('/console/sign-in/code', { code: 'BBBB-BBBB' })
   await own.core.services.views.rebuild(operator)
   t.match((await trier.post('/console/sign-in/code', { code: 'BBBB-BBBB' })).text, 'tried too often')
-  t.equal((await browser.get('/console')).status, 200)
+  t.equal((await browser.get('/console/settings')).status, 200)
 })
 
 t.test('an owner adds an address, which then signs in to the same account', async t => {
@@ -340,10 +374,10 @@ t.test('an owner adds an address, which then signs in to the same account', asyn
   const find = async () => codeIn((await messagesIn(service)).find(message => message.includes(`To: ${email}`)))
   const code = await until('the code arrives', find)
   t.equal((await browser.post('/console/identities/code', { code: 'BBBB-BBBB' })).status, 400)
-  t.equal((await browser.post('/console/identities/code', { code })).location, '/console')
-  t.match((await browser.get('/console')).text, /<li>owner@example.com<\/li><li>second@example.com<\/li>/)
+  t.equal((await browser.post('/console/identities/code', { code })).location, '/console/settings')
+  t.match((await browser.get('/console/settings')).text, /<li>owner@example.com<\/li><li>second@example.com<\/li>/)
   const second = await signedIn(email)
-  t.match((await second.get('/console')).text, /Signed in as <strong>owner@example.com/)
+  t.match((await second.get('/console/settings')).text, /Signed in as <strong>owner@example.com/)
   const forged = await browser.post('/console/identities', { email }, { 'Sec-Fetch-Site': 'cross-site' })
   t.equal(forged.status, 403)
   const stranger = new BrowserClient(service.url)

@@ -10,12 +10,16 @@ export interface PageReply {
   location: string | null
 }
 
+type Fields = Record<string, string>
+
 let clients = 0
 
 /** A client that keeps cookies as a browser does, and follows no redirect. */
 export class BrowserClient {
   readonly cookies = new Map<string, string>()
   readonly #url: string
+  /** The token in the last form that the client has seen. */
+  #formToken: string | undefined
   /** Services that trust this machine as a proxy see each client in a network of its own. */
   readonly #forwarded = { 'X-Forwarded-For': `10.${++clients >> 8}.${clients & 255}.1` }
 
@@ -27,9 +31,12 @@ export class BrowserClient {
     return this.#send('GET', path, headers)
   }
 
-  /** Sends a form. */
-  post(path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) {
-    return this.#send('POST', path, headers, new URLSearchParams(fields))
+  /** Sends a form with the token of the last page, or of the sign-in page if there was none. */
+  async post(path: string, fields: Fields = {}, headers: Record<string, string> = {}) {
+    if (this.#formToken === undefined) await this.get('/console/sign-in')
+    if (this.#formToken === undefined) await this.get('/console/settings')
+    const token = { form_token: this.#formToken ?? '' }
+    return this.#send('POST', path, headers, new URLSearchParams({ ...token, ...fields }))
   }
 
   /** Sends a request as a script of the page does, with JSON if there is a body. */
@@ -56,7 +63,9 @@ export class BrowserClient {
       else this.cookies.delete(name)
     }
     const { status } = answer
-    return { status, headers: answer.headers, text: await answer.text(), location: answer.headers.get('Location') }
+    const text = await answer.text()
+    this.#formToken = / name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? this.#formToken
+    return { status, headers: answer.headers, text, location: answer.headers.get('Location') }
   }
 
   /** Signs in with the code in the outbox of the service. */
