@@ -36,7 +36,7 @@ export const Shell = ({ title, heading, scripts, children }: ShellProps) => (
                   Search, or paste any ID
                   <kbd>⌘K</kbd>
                 </button>
-                {account && <TestSwitch account={account} />}
+                {account && <TestSwitch account={account} url={url} />}
                 <a class="avatar" href="/console/settings" title={account?.name}>
                   <span aria-hidden="true">{initials(account?.name)}</span>
                   <span class="visually-hidden">Settings</span>
@@ -99,8 +99,10 @@ const isAt = (url: string, href: string) => {
   return path === href || (href !== '/console/operator' && path.startsWith(`${href}/`))
 }
 
-const TestSwitch = ({ account: { isTest } }: { account: PageAccount }) => (
+/** Objects of one mode are not shown in the other, so the switch leads to the list that the page belongs to. */
+const TestSwitch = ({ account: { isTest }, url }: { account: PageAccount; url: string }) => (
   <Form action="/console/mode">
+    <input type="hidden" name="back" value={navigation.account.find(({ href }) => isAt(url, href))?.href ?? ''} />
     <input type="hidden" name="mode" value={isTest ? 'live' : 'test'} />
     <Button class={isTest ? 'switch on' : 'switch'} role="switch" aria-checked={String(isTest)}>
       <i />

@@ -27,8 +27,8 @@ export interface KeyHolder extends Moded {
   scope: KeyScope
 }
 
-/** The account's owner, signed in. */
-export interface SessionOwner {
+/** The account's owner, signed in. The browser says in which mode it works. */
+export interface SessionOwner extends Moded {
   kind: 'session'
   accountId: AccountId
   sessionId: SessionId
@@ -52,13 +52,16 @@ export const causeOf = (caller: Caller): Cause => ({ actor: actorOf(caller), req
 /** The caller's key, which must still be active when the account writes; undefined for a caller without a key. */
 export const keyIdOf = (caller: Caller): KeyId | undefined => (caller.kind === 'key' ? caller.keyId : undefined)
 
-/** The mode of the caller's objects. Callers without a key are live. */
+/** The mode of the caller's objects. Callers with neither a key nor a session are live. */
 export const modeOf = (caller: Caller): { livemode?: false } =>
-  caller.kind === 'key' && caller.livemode === false ? { livemode: false } : {}
+  'accountId' in caller && caller.livemode === false ? { livemode: false } : {}
 
-/** Whether a caller sees an object of a mode. A key sees only its own mode. */
+/** Whether a caller sees an object of a mode. A key sees only its own mode, and so does a session in test mode. */
 export const isSeenBy = (caller: Caller, { livemode }: Moded): boolean =>
-  caller.kind !== 'key' || caller.livemode === livemode
+  (caller.kind !== 'key' && modeOf(caller).livemode !== false) || modeOf(caller).livemode === livemode
+
+/** Whether a caller's lists have an object of a mode. A live session sees test objects only by their IDs. */
+export const isListedFor = (caller: AccountCaller, { livemode }: Moded): boolean => modeOf(caller).livemode === livemode
 
 const actorOf = (caller: Caller): Actor => {
   switch (caller.kind) {

@@ -81,16 +81,16 @@ const takeUse = (event: AuditedEvent, key: Limits, report: Report) => {
 
 /**
  * A key makes and changes only objects of its mode. A test key has no budget and neither creates nor revokes a live
- * key. The sandbox does test runs, which cost nothing.
+ * key. A session works in both modes. The sandbox does test runs, which cost nothing.
  */
 export class Modes implements Rule {
   readonly #keys = new Map<unknown, Mode>()
-  /** The runs and uploads of test keys. */
+  /** The runs and uploads in test mode. */
   readonly #tests = new Set<unknown>()
 
   take(event: AuditedEvent, report: Report) {
     const { type, data, metadata } = event
-    const { keyId: actorKeyId } = metadata.actor as { keyId?: string }
+    const { keyId: actorKeyId, sessionId } = metadata.actor as { keyId?: string; sessionId?: string }
     const actorMode = this.#keys.get(actorKeyId)
     if (type === 'ApiKeyCreated') {
       const mode = modeOf(data)
@@ -105,7 +105,8 @@ export class Modes implements Rule {
     if (id === undefined) return
     if ((isAcceptance(event) || type === 'UploadGranted') && modeOf(data) === 'test') {
       this.#tests.add(id)
-      if (actorMode === undefined) report('it is in test mode, but no key requested it')
+      if (actorMode === undefined && sessionId === undefined)
+        report('it is in test mode, but neither a key nor a session requested it')
     }
     const mode = this.#tests.has(id) ? 'test' : 'live'
     if (actorMode !== undefined && actorMode !== mode)

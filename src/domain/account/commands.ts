@@ -20,7 +20,7 @@ import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt, TokenUsage } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
 import type { Notice, NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
-import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
+import type { AccountId, KeyId, Moded, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import type { LimitPair } from './state.ts'
 
@@ -63,7 +63,12 @@ export type AccountCommand = (
   isByOwner?: boolean
   /** The caller's session, which must still be open when the command is decided. */
   session?: SessionId | undefined
+  /** Set for a session in test mode. The state knows the modes of keys. */
+  livemode?: false
 }
+
+/** The key or else the mode of a caller. */
+export interface CallerMode extends Asked, Moded {}
 
 /** Endpoints of a family that their last providers turn off at the same time. */
 export type Retirement = Omit<Extract<Notice, { kind: 'model_retiring' }>, 'kind' | 'days'>

@@ -5,28 +5,28 @@ import { type KeyId, MAX_ACTIVE_KEYS, type Moded } from '../../../schemas/primit
 import { DAY_MS, dayOf } from '../days.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import type { CreateApiKey, RevokeApiKey, UseApiKey } from './commands.ts'
+import type { CallerMode, CreateApiKey, RevokeApiKey, UseApiKey } from './commands.ts'
 import type { AccountState, ActiveKey } from './state.ts'
 
 export const createKey = (
-  { askedWith, key }: Omit<CreateApiKey, 'type'>,
+  { askedWith, key, livemode }: Omit<CreateApiKey, 'type'> & Moded,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (isRevoked(askedWith, state)) return refuse('key_revoked')
   if (state.activeKeys.has(key.keyId)) return refuse('key_exists')
-  if (!mayManage(askedWith, key, state)) return refuse('live_key_not_grantable')
+  if (!mayManage({ keyId: askedWith, livemode }, key, state)) return refuse('live_key_not_grantable')
   if (key.livemode === false && key.budget) return refuse('test_key_budget')
   if (state.activeKeys.size >= MAX_ACTIVE_KEYS) return refuse('too_many_keys', { limit: MAX_ACTIVE_KEYS })
   return accept([{ type: 'ApiKeyCreated', data: { ...key, ...expiryWithin(askedWith, key, state) } }])
 }
 
 export const revokeKey = (
-  { askedWith, keyId }: Omit<RevokeApiKey, 'type'>,
+  { askedWith, keyId, livemode }: Omit<RevokeApiKey, 'type'> & Moded,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (isRevoked(askedWith, state)) return refuse('key_revoked')
   const key = state.activeKeys.get(keyId)
-  if (!key || !mayManage(askedWith, key, state)) return refuse('key_not_found')
+  if (!key || !mayManage({ keyId: askedWith, livemode }, key, state)) return refuse('key_not_found')
   return accept([{ type: 'ApiKeyRevoked', data: { keyId, hash: key.hash } }])
 }
 
@@ -44,17 +44,19 @@ const expiryWithin = (
 const isRevoked = (keyId: KeyId | undefined, { activeKeys }: AccountState): boolean =>
   keyId !== undefined && !activeKeys.has(keyId)
 
-/** Keys belong to the account, so a live one manages those of both modes. A test key manages test keys alone. */
-const mayManage = (askedWith: KeyId | undefined, key: Moded, state: AccountState): boolean =>
-  key.livemode === false || modeOf(askedWith, state).livemode !== false
+/** Keys belong to the account, so live callers manage those of both modes, and others test keys alone. */
+const mayManage = (caller: CallerMode, key: Moded, state: AccountState): boolean =>
+  key.livemode === false || modeOf(caller, state).livemode !== false
 
-/** The mode that a key works in. Callers without a key are live. */
-export const modeOf = (keyId: KeyId | undefined, { activeKeys }: AccountState): { livemode?: false } =>
-  keyId && activeKeys.get(keyId)?.livemode === false ? { livemode: false } : {}
+/** The mode that a caller works in. The key's own record decides, whatever the caller takes it for. */
+export const modeOf = ({ keyId, livemode }: CallerMode, { activeKeys }: AccountState): { livemode?: false } =>
+  (keyId ? activeKeys.get(keyId)?.livemode : livemode) === false ? { livemode: false } : {}
 
-/** Whether something belongs to the mode of a caller's key. Callers without a key reach both modes. */
-export const isWithinMode = (keyId: KeyId | undefined, { livemode }: Moded, state: AccountState): boolean =>
-  keyId === undefined || modeOf(keyId, state).livemode === livemode
+/** Whether a caller reaches something of a mode. Callers without a key that are not in test mode reach both. */
+export const isWithinMode = (caller: CallerMode, { livemode }: Moded, state: AccountState): boolean => {
+  const mode = modeOf(caller, state).livemode
+  return mode === livemode || (caller.keyId === undefined && mode !== false)
+}
 
 /** Records the first use of a key on each day. */
 export const useKey = (

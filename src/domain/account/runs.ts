@@ -5,24 +5,23 @@ import {
   requestNameOf,
   type Upstream,
 } from '../../../schemas/account-events.ts'
-import type { KeyId, Moded, RunId } from '../../../schemas/primitives.ts'
+import type { Moded, RunId } from '../../../schemas/primitives.ts'
 import { settle } from '../catalog/pricing.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal } from './budgets.ts'
-import type { Completion, Failure, QueueRun } from './commands.ts'
+import type { CallerMode, Completion, Failure, QueueRun } from './commands.ts'
 import { creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
 import { assertProvider, asTestRun, limitRefusal, testRunRefusal } from './limits.ts'
 import { debitNotices } from './notices.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 
-export const queueRun = (command: QueueRun, state: AccountState, atMs: number): Decided<AccountEvent> => {
+export const queueRun = (command: QueueRun & CallerMode, state: AccountState, atMs: number): Decided<AccountEvent> => {
   const { keyId, receipt, label, startAt } = command
   const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
-  // The key's own record decides, whatever the caller takes it for.
-  const isTest = modeOf(keyId, state).livemode === false
+  const isTest = modeOf(command, state).livemode === false
   const run: RunQueued = isTest ? asTestRun(command) : command.run
   const repeated = decideRepeat(run, state, atMs)
   if (repeated) return repeated
@@ -95,13 +94,13 @@ export const submitRun = (
  * provider.
  */
 export const cancelRun = (
-  { keyId, runId }: { keyId?: KeyId | undefined; runId: RunId },
+  { runId, ...caller }: CallerMode & { runId: RunId },
   state: AccountState,
 ): Decided<AccountEvent> => {
-  const refusal = writeRefusal(keyId, state)
+  const refusal = writeRefusal(caller.keyId, state)
   if (refusal) return refusal
   const run = state.openRuns.get(runId)
-  if (!run || !isWithinMode(keyId, run, state)) return refuse('run_not_open')
+  if (!run || !isWithinMode(caller, run, state)) return refuse('run_not_open')
   if (!run.isStarted)
     return failRun({ runId, error: { code: 'cancelled', message: 'The run was cancelled before it began.' } }, state)
   return accept(run.isCancelRequested ? [] : [{ type: 'RunCancelRequested', data: { runId } }])

@@ -3,17 +3,20 @@ import { type KeyId, MAX_LIVE_UPLOADS, type UploadId } from '../../../schemas/pr
 import { accept } from '../decider.ts'
 import { type Decided, type RefusalOf, refuse } from '../refusal.ts'
 import { suspensionRefusal } from './access.ts'
-import type { GrantUpload, RequestUploadDeletion } from './commands.ts'
+import type { CallerMode, GrantUpload, RequestUploadDeletion } from './commands.ts'
 import { isWithinMode, modeOf, writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
 
-export const grantUpload = ({ keyId, upload, quotaBytes }: GrantUpload, state: AccountState): Decided<AccountEvent> => {
-  const refusal = writeRefusal(keyId, state)
+export const grantUpload = (
+  { upload, quotaBytes, ...caller }: GrantUpload & CallerMode,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const refusal = writeRefusal(caller.keyId, state)
   if (refusal) return refusal
   if (state.uploads.has(upload.uploadId)) return refuse('upload_exists')
   if (state.uploads.size >= MAX_LIVE_UPLOADS) return refuse('too_many_uploads', { limit: MAX_LIVE_UPLOADS })
   if (state.uploadBytes + upload.maxSizeBytes > quotaBytes) return refuse('upload_quota_exceeded', { quotaBytes })
-  return accept([{ type: 'UploadGranted', data: { ...upload, ...modeOf(keyId, state) } }])
+  return accept([{ type: 'UploadGranted', data: { ...upload, ...modeOf(caller, state) } }])
 }
 
 /** Why no file may be sent to a presigned address now; undefined if one may. */
@@ -51,13 +54,13 @@ export const storeUpload = (
 }
 
 export const requestUploadDeletion = (
-  { keyId, uploadId, unlessStored = false }: Omit<RequestUploadDeletion, 'type'>,
+  { uploadId, unlessStored = false, ...caller }: Omit<RequestUploadDeletion, 'type'> & CallerMode,
   state: AccountState,
 ): Decided<AccountEvent> => {
-  const refusal = writeRefusal(keyId, state)
+  const refusal = writeRefusal(caller.keyId, state)
   if (refusal) return refusal
   const upload = state.uploads.get(uploadId)
-  if (!upload || !isWithinMode(keyId, upload, state)) return refuse('upload_not_found')
+  if (!upload || !isWithinMode(caller, upload, state)) return refuse('upload_not_found')
   const { stage } = upload
   if (unlessStored && (stage === 'stored' || stage === 'sealed')) return refuse('upload_already_stored')
   return accept(stage === 'deleting' ? [] : [{ type: 'UploadDeletionRequested', data: { uploadId } }])

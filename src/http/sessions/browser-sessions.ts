@@ -14,6 +14,10 @@ const SESSION = 'session'
 /** The cookie that identifies a browser that has signed in before. It outlasts the session. */
 const BROWSER = 'browser'
 
+/** The cookie of a browser in test mode. It is no secret, and gives no access. */
+const MODE = 'mode'
+const TEST = 'test'
+
 interface Dependencies {
   sessionHolders: Pick<SessionHolders, 'ownerOf' | 'ownerToSignOut'>
   authenticateKey: Middleware
@@ -48,7 +52,14 @@ export class BrowserSessions {
     if ('refuse' in found) this.end(ctx)
     const owner = unwrap(found)
     this.refuseOtherSites(ctx)
-    return { ...owner, requestId: ctx.state.requestId }
+    const mode = this.cookies.read(ctx, MODE) === TEST ? { livemode: false as const } : {}
+    return { ...owner, ...mode, requestId: ctx.state.requestId }
+  }
+
+  /** Works in test mode from the next request on, or in live mode again. */
+  setMode(ctx: Context, isTest: boolean) {
+    if (isTest) this.cookies.write(ctx, MODE, TEST, SESSION_MS)
+    else this.cookies.remove(ctx, MODE)
   }
 
   /** Whether to show pages as for a signed-in owner. Never fails, and never ends a session. */
@@ -94,6 +105,7 @@ export class BrowserSessions {
 
   end(ctx: Context) {
     this.cookies.remove(ctx, SESSION)
+    this.cookies.remove(ctx, MODE)
   }
 
   /** Sets the caller from the request's key or else from its session. For routes that owners use too. */

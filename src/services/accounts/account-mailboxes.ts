@@ -15,7 +15,7 @@ import type { Changes } from '../../engine/views/view-progress.ts'
 import { upTo } from '../../flow/cache-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
-import { type Caller, causeOf } from '../caller.ts'
+import { type Caller, causeOf, modeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import type { StreamDependencies } from '../stream-mailbox.ts'
 
@@ -141,7 +141,8 @@ export class AccountMailboxes {
   /** The command with the facts about its caller that the account checks. */
   #withCaller(caller: Caller, command: AccountCommand): AccountCommand {
     if (!('accountId' in caller)) return command
-    return { ...command, isByOwner: true, session: caller.kind === 'session' ? caller.sessionId : undefined }
+    if (caller.kind === 'key') return { ...command, isByOwner: true }
+    return { ...command, isByOwner: true, session: caller.sessionId, ...modeOf(caller) }
   }
 
   #forget({ position }: AccountMailbox) {

@@ -1,7 +1,7 @@
 import type { KeyScope } from '../../../schemas/actor.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Answer, Refused } from '../answer.ts'
-import { type Caller, modeOf } from '../caller.ts'
+import type { Caller } from '../caller.ts'
 import type { Functions } from '../services.ts'
 
 /** The permission that a service function requires. */
@@ -83,5 +83,7 @@ const refusalOf = (caller: Caller, permission: Permission): Refused | undefined 
   if (!ofCaller(caller).includes(permission))
     return refuse('forbidden', { scope: caller.kind === 'key' ? caller.scope : undefined })
   // Test keys are often kept carelessly, and live runs depend on the settings.
-  return permission === 'settings' && modeOf(caller).livemode === false ? refuse('live_key_required') : undefined
+  return permission === 'settings' && caller.kind === 'key' && caller.livemode === false
+    ? refuse('live_key_required')
+    : undefined
 }

@@ -27,7 +27,7 @@ import type { Watch } from '../../engine/views/watch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { schedulerOf } from '../../time/observables.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, isSeenBy } from '../caller.ts'
+import { type AccountCaller, isListedFor, isSeenBy } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
@@ -83,7 +83,7 @@ export class RunReads {
     client?: WaitingClient,
   ): Promise<Page<RunRow, RunId>> {
     const matches = (row: RunRow) =>
-      isSeenBy(caller, row) &&
+      isListedFor(caller, row) &&
       (!status || row.status === status) &&
       (!model || row.model === model || row.endpoint === model) &&
       (label === undefined || row.label === label)

@@ -13,7 +13,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
+import { type AccountCaller, isListedFor, isSeenBy, keyIdOf } from '../caller.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
@@ -92,7 +92,7 @@ export class Uploads {
     { limit, cursor }: { limit: number; cursor?: UploadId },
     client?: WaitingClient,
   ): Promise<Answer<Page<UploadRow, UploadId>>> {
-    const matches = (row: UploadRow) => row.status === 'stored' && isSeenBy(caller, row)
+    const matches = (row: UploadRow) => row.status === 'stored' && isListedFor(caller, row)
     const query = { limit, cursor, matches, ...indexFor(caller) }
     return answer(await this.#newestFirst.page('uploads', caller.accountId, query, client))
   }

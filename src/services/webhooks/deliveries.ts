@@ -8,7 +8,7 @@ import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
+import { type AccountCaller, isListedFor, isSeenBy, keyIdOf } from '../caller.ts'
 import { parseRunId, webhookIdOf } from '../ids.ts'
 import { seenBy } from '../policies/redaction.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
@@ -39,7 +39,7 @@ export class Deliveries {
     { limit, cursor, status }: DeliveriesQuery & { limit: number },
     client?: WaitingClient,
   ): Promise<Answer<Page<WebhookRow, RunId>>> {
-    const matches = (row: WebhookRow) => isSeenBy(caller, row) && (!status || row.status === status)
+    const matches = (row: WebhookRow) => isListedFor(caller, row) && (!status || row.status === status)
     const query = { limit, cursor, matches, ...indexFor(caller) }
     const page = await this.#newestFirst.page('webhooks', caller.accountId, query, client)
     return answer({ ...page, found: seenBy(caller, page.found) })

@@ -58,7 +58,7 @@ export class Webhooks {
     const { value: owner } = checked
     const command = { type: 'RotateWebhookSecret', keyId: keyIdOf(caller) } as const
     const outcome = await accounts.execute(caller, owner, command)
-    return 'refuse' in outcome ? outcome : answer(this.#secretOf(owner, await accounts.state(owner), {}))
+    return 'refuse' in outcome ? outcome : answer(this.#secretOf(owner, await accounts.state(owner), modeOf(caller)))
   }
 
   /** The webhooks of an account, newest run first. */

@@ -388,7 +388,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a test run that nobody asks for': {
     log: withMetadata(testQueued, { actor: { kind: 'operator', name: 'mallory' } }),
-    what: /it is in test mode, but no key requested it/,
+    what: /it is in test mode, but neither a key nor a session requested it/,
   },
   'an upload of another mode than its key': {
     log: withData(testUpload, { livemode: undefined }),

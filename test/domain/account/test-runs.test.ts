@@ -82,6 +82,39 @@ t.test('a test run starts in the sandbox and nowhere else', async t => {
   t.match(open.when(submitRun()).decision, { accept: [{ data: { upstream } }] })
 })
 
+t.test('a session in test mode makes test runs and uploads, and reaches only those', async () => {
+  const session = { keyId: undefined, isByOwner: true, livemode: false } as const
+  const { keyId: _, ...asked } = run()
+  given(account, ...poor)
+    .when({ ...asked, isByOwner: true, livemode: false })
+    .then(tested())
+  given(account, ...rich)
+    .when({ ...asked, isByOwner: true })
+    .then(...accepted({ after: 90 }))
+  const { keyId: __, ...granting } = grantUpload()
+  given(account, ...poor)
+    .when({ ...granting, isByOwner: true, livemode: false })
+    .then(uploadGranted({}, testMode))
+  given(account, ...poor, uploadGranted())
+    .when({ ...requestUploadDeletion(), ...session })
+    .refused('upload_not_found')
+  given(account, ...rich, ...accepted({ after: 90 }))
+    .when({ ...cancelRun(), ...session })
+    .refused('run_not_open')
+  given(account, ...poor)
+    .when({ ...createKey(3), askedWith: undefined, isByOwner: true, livemode: false })
+    .refused('live_key_not_grantable')
+  given(account, ...poor)
+    .when({ ...revokeKey(LIVE), askedWith: undefined, isByOwner: true, livemode: false })
+    .refused('key_not_found')
+})
+
+t.test('the mode of a key decides, and not what its caller says', async () => {
+  given(account, ...rich)
+    .when({ ...run({ askedWith: LIVE }), livemode: false })
+    .then(...accepted({ after: 90 }))
+})
+
 t.test('an account has so many test runs in a UTC day', async t => {
   const next = { ...run({ run: 9 }), testRunsPerDay: 2 }
   const second = at(THEN_MS + 1, tested({ run: 2 }))

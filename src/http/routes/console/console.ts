@@ -10,6 +10,7 @@ import type { ConsoleDependencies, PageDependencies } from './dependencies.ts'
 import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
+import { modePages } from './mode.ts'
 import { settingsPages } from './settings.ts'
 import { signInPages } from './sign-in.ts'
 import { telegramRoutes } from './telegram.ts'
@@ -38,6 +39,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   frontPages(router, shared)
   signInPages(router, shared)
   keyPages(router, shared)
+  modePages(router, shared)
   settingsPages(router, shared)
   identityPages(router, shared)
   if (shared.hasTelegram) telegramRoutes(router, shared)
