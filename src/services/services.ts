@@ -13,6 +13,7 @@ import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
 import type { Previews } from './runs/previews.ts'
 import type { Refunds } from './runs/refunds.ts'
+import type { RunHistories } from './runs/run-history.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
 import type { Seals } from './seals/seals.ts'
@@ -34,6 +35,7 @@ import type { Webhooks } from './webhooks/webhooks.ts'
 export interface Services extends CoreServices {
   runs: Functions<Runs>
   previews: Functions<Previews>
+  histories: Functions<RunHistories>
   uploads: Functions<Uploads>
   files: Functions<Files>
   samples: Functions<Samples>

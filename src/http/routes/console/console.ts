@@ -11,6 +11,7 @@ import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
 import { modePages } from './mode.ts'
+import { runPages } from './runs.ts'
 import { settingsPages } from './settings.ts'
 import { signInPages } from './sign-in.ts'
 import { telegramRoutes } from './telegram.ts'
@@ -40,6 +41,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   signInPages(router, shared)
   keyPages(router, shared)
   modePages(router, shared)
+  runPages(router, shared)
   settingsPages(router, shared)
   identityPages(router, shared)
   if (shared.hasTelegram) telegramRoutes(router, shared)
