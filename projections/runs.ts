@@ -1,14 +1,14 @@
 import { isAcceptance, type RunQueued, requestNameOf } from '../schemas/account-events.ts'
 import { accountOf } from '../schemas/events.ts'
-import type { Moded } from '../schemas/primitives.ts'
-import { clockOf } from '../schemas/recorded.ts'
+import type { KeyId, Moded } from '../schemas/primitives.ts'
+import { clockOf, type Recorded } from '../schemas/recorded.ts'
 import type { RunRow } from '../schemas/views.ts'
 import { projection, type RecordedOf } from './define.ts'
 
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs = projection({
   view: 'runs',
-  version: 6,
+  version: 7,
   key: event => runKey(accountOf(event), event.data.runId),
   on: {
     // The debit comes first in its append, and its receipt names the model of the run. A test run has no debit.
@@ -90,6 +90,7 @@ const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
     createdAt: clockOf(event),
     chargedMicros: amountMicros,
     ...(label !== undefined && { label }),
+    ...requester(event),
   }
 }
 
@@ -119,5 +120,11 @@ const tested = (event: Acceptance): RunRow => {
     chargedMicros: 0,
     ...(receipt && { liveMicros: receipt.totalMicros }),
     ...(label !== undefined && { label }),
+    ...requester(event),
   }
+}
+
+const requester = ({ metadata }: Recorded): Pick<RunRow, 'keyId'> => {
+  const { keyId } = metadata.actor as { keyId?: KeyId }
+  return keyId ? { keyId } : {}
 }

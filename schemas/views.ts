@@ -85,6 +85,8 @@ export interface RunRow extends Moded {
   error?: RunError
   metadata?: Record<string, unknown>
   label?: string
+  /** The key of the request; missing if a person was signed in. */
+  keyId?: KeyId
   request?: { key: string; hash: string }
 }
 

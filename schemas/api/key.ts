@@ -14,9 +14,9 @@ import {
 } from '../primitives.ts'
 import { about } from './about.ts'
 import { Timestamp } from './common.ts'
-import { Moment } from './ledger.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 import { ModelName } from './model.ts'
+import { Moment } from './moment.ts'
 
 export const KeyId = about(primitives.KeyId, 'The ID of an API key.', 'key_01m7z4hp3ye9bv5nfwqzm2r6ja')
 

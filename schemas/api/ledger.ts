@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { GRANT_KINDS, Payment as RecordedPayment } from '../account-events.ts'
-import { Closed, DAY, KeyId, Label, LEDGER_KINDS, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
+import { Closed, KeyId, Label, LEDGER_KINDS, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
 import { about } from './about.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
+import { MOMENT, Moment } from './moment.ts'
 import { QuoteLine } from './run.ts'
 
 export const LedgerKind = about(
@@ -13,16 +14,7 @@ export const LedgerKind = about(
   ].join(' '),
 )
 
-const MOMENT = `${DAY}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?Z)?`
 const REVISION = '(0|[1-9][0-9]{0,8})'
-
-/** A day or a time in a request. */
-export const Moment = (description: string) =>
-  about(
-    Type.String({ pattern: `^${MOMENT}$` }),
-    `A UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC. ${description}`,
-    '2026-11-01',
-  )
 
 const period = {
   from: Type.Optional(Moment('Returns only lines of this time or later.')),

@@ -5,6 +5,7 @@ import { ToolCall } from '../conversation.ts'
 import {
   Closed,
   JsonObject,
+  KeyId,
   Label,
   MAX_INPUT_BYTES,
   MAX_LABEL_LENGTH,
@@ -21,6 +22,7 @@ import {
 import { RunStatus } from '../views.ts'
 import { about } from './about.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
+import { Moment } from './moment.ts'
 
 /** The OpenAPI document adds an enum. */
 export const ModelId = about(
@@ -105,6 +107,9 @@ export const RunsFilter = Closed({
     ),
   ),
   label: Type.Optional(about(Label, 'Only runs with exactly this label.', 'spring campaign')),
+  key_id: Type.Optional(about(KeyId, 'Only runs of this API key.')),
+  from: Type.Optional(Moment('Returns only runs that were accepted at this time or later.')),
+  to: Type.Optional(Moment('Returns only runs that were accepted before this time.')),
 })
 
 export const RunsQuery = Closed({

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Closed, DAY, DEFAULT_USAGE_DAYS, KeyId, Label, MAX_USAGE_DAYS, Slug } from '../primitives.ts'
 import { about } from './about.ts'
-import { Moment } from './ledger.ts'
 import { PageCursor, PageLimit } from './list.ts'
+import { Moment } from './moment.ts'
 
 const PART = '(day|model|key|label)'
 

@@ -42,6 +42,7 @@ import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Previews } from '../services/runs/previews.ts'
 import { Quotes } from '../services/runs/quotes.ts'
+import { RunCounts } from '../services/runs/run-counts.ts'
 import { RunHistories } from '../services/runs/run-history.ts'
 import { ShownInputs } from '../services/runs/run-inputs.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
@@ -203,8 +204,9 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     ledger: new Ledger({ accounts, reads, log, clock }),
   })
   const scaler = createSandboxScaler()
-  const previews = new Previews({ objects, scaler, logger })
+  const previews = new Previews({ objects, outputKeys, reads, scaler, logger })
   const histories = new RunHistories({ reads, log })
+  const runCounts = new RunCounts({ reads, runReads, usage: core.services.usage, clock })
   const stopping = new AbortController()
   const samples = new Samples({
     ...{ offers, objects, scaler, random, sandbox: providers.sandbox?.client },
@@ -221,7 +223,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const services: Services = {
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
-    ...authorize({ histories }),
+    ...authorize({ histories, runCounts }),
     ...authorize({ audit, proofs, callbacks, webhookTests }),
     ...authorize(signIn),
   }

@@ -108,7 +108,7 @@ export class PutRefused extends Error {
 }
 
 /** The first part of a key. */
-export type Folder = 'uploads' | 'outputs' | 'samples'
+export type Folder = 'uploads' | 'outputs' | 'samples' | 'thumbnails'
 
 /** Accepts a folder and a name that cannot escape it. */
 export const isObjectKey = (text: string) => /^[a-z]{1,32}\/[0-9a-f]{32}\.[a-z0-9]{1,8}$/.test(text)

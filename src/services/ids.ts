@@ -22,6 +22,12 @@ export const newWebhookTestId = (random: Random) => newId('wht', random) as Webh
 export const newSessionId = (random: Random) => newId('sess', random) as SessionId
 export const newRunId = (random: Random) => newId('run', random) as RunId
 
+/** The least ID that a run can have that was accepted at a time. IDs begin with the milliseconds since 1970. */
+export const firstRunIdAt = (ms: number): RunId => {
+  const time = Math.max(0, ms).toString(16).padStart(12, '0')
+  return TypeID.fromUUID('run', `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`).toString() as RunId
+}
+
 /**
  * The `webhook-id` of a run's webhook or of a test. All attempts have the same ID, so receivers can recognise repeats.
  */

@@ -13,6 +13,7 @@ import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
 import type { Previews } from './runs/previews.ts'
 import type { Refunds } from './runs/refunds.ts'
+import type { RunCounts } from './runs/run-counts.ts'
 import type { RunHistories } from './runs/run-history.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
@@ -36,6 +37,7 @@ export interface Services extends CoreServices {
   runs: Functions<Runs>
   previews: Functions<Previews>
   histories: Functions<RunHistories>
+  runCounts: Functions<RunCounts>
   uploads: Functions<Uploads>
   files: Functions<Files>
   samples: Functions<Samples>

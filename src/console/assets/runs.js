@@ -34,3 +34,59 @@ const tellEnd = () => {
 
 document.addEventListener('htmx:load', follow)
 follow()
+
+// A drag over the bars narrows the list to their time.
+
+/** @param {Event} event */
+const barAt = event => /** @type {SVGAElement | null} */ (/** @type {Element} */ (event.target).closest('.bars a'))
+
+/** @type {SVGAElement | undefined} */
+let first
+/** @type {SVGAElement | undefined} */
+let last
+
+/** The bars from the first to the last, in the order of time. */
+const dragged = () => {
+  const bars = [...document.querySelectorAll('.bars a')]
+  const [start, end] = [bars.indexOf(/** @type {Element} */ (first)), bars.indexOf(/** @type {Element} */ (last))]
+  return first && last ? bars.slice(Math.min(start, end), Math.max(start, end) + 1) : []
+}
+
+document.addEventListener('pointerdown', event => {
+  first = barAt(event) ?? undefined
+  last = undefined
+})
+document.addEventListener('dragstart', event => {
+  if (barAt(event)) event.preventDefault()
+})
+document.addEventListener('pointermove', event => {
+  const bar = first && barAt(event)
+  if (!bar || (bar === first && !last)) return
+  last = bar
+  const chosen = dragged()
+  for (const each of document.querySelectorAll('.bars a')) each.classList.toggle('dragged', chosen.includes(each))
+})
+document.addEventListener('pointerup', () => {
+  const chosen = dragged()
+  first = undefined
+  if (chosen.length < 2) return
+  const [from, to] = [chosen[0]?.getAttribute('data-from'), chosen.at(-1)?.getAttribute('data-to')]
+  const url = new URL(location.href)
+  url.searchParams.set('from', from ?? '')
+  url.searchParams.set('to', to ?? '')
+  url.searchParams.delete('cursor')
+  location.assign(url)
+})
+// One menu is open at a time, and closes with Escape or a click elsewhere.
+document.addEventListener('click', event => {
+  if (last) event.preventDefault()
+  last = undefined
+  for (const menu of document.querySelectorAll('details.menu[open]'))
+    if (!menu.contains(/** @type {Node} */ (event.target))) menu.removeAttribute('open')
+})
+document.addEventListener('keydown', event => {
+  const menu = event.key === 'Escape' && document.querySelector('details.menu[open]')
+  if (!menu) return
+  menu.removeAttribute('open')
+  menu.querySelector('summary')?.focus()
+})

@@ -9,8 +9,9 @@ import {
 } from '../../../schemas/api/headers.ts'
 import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
 import type { RunRow } from '../../../schemas/views.ts'
-import { limitOf, showPage } from '../../transports/list-page.ts'
+import { showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
+import { runsQueryOf } from '../../transports/runs-query.ts'
 import { idempotencyKey, type WaitPreference, waitPreference } from '../answers/headers.ts'
 import { asksForStream } from '../answers/streams.ts'
 import { answerText, frame, type TextFrames } from '../answers/text-stream.ts'
@@ -180,9 +181,8 @@ const listRuns = route({
     200: { description: 'A page of runs.', shape: RunList, examples: { 'First page': examples.runList } },
   },
   serve: async (ctx, { runs, present }, { query }) => {
-    const { include, ...filters } = query
-    const asked = [ctx.state.caller, { ...filters, limit: limitOf(query) }, waitingClient(ctx)] as const
-    const page: RunList = include
+    const asked = [ctx.state.caller, runsQueryOf(query), waitingClient(ctx)] as const
+    const page: RunList = query.include
       ? showPage(unwrap(await runs.listRunsWithInputs(...asked)), ({ row, input }) => present.run(row, { input }))
       : showPage(unwrap(await runs.listRuns(...asked)), row => present.run(row))
     ctx.body = page

@@ -1,5 +1,6 @@
 import { RunList, RunsFilter } from '../../../schemas/api/run.ts'
-import { limitOf, showPage } from '../../transports/list-page.ts'
+import { showPage } from '../../transports/list-page.ts'
+import { runsQueryOf } from '../../transports/runs-query.ts'
 import { unwrap } from '../refusals.ts'
 import { runsSummary } from '../summaries.ts'
 import { READ_ONLY, tool } from '../tool.ts'
@@ -18,7 +19,7 @@ export const listRuns = tool({
   annotations: READ_ONLY,
   answer: async (query, call) => {
     const { services, present, caller } = call
-    const page = unwrap(await services.runs.listRuns(caller, { ...query, limit: limitOf(query) }, call))
+    const page = unwrap(await services.runs.listRuns(caller, runsQueryOf(query, 'arguments'), call))
     return { body: showPage(page, row => present.run(row)) }
   },
 })

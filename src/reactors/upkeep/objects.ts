@@ -98,8 +98,8 @@ export class ObjectsReactor {
     if (run?.outputDeletedAt !== undefined) return
     // What a completed run has stored has the same keys.
     if (task.task === 'delete-left' && run?.status !== 'failed') return
-    const keys =
-      task.task === 'delete-left' ? outputKeys.allOf(runId) : [...task.objectKeys, ...outputKeys.inputsOf(runId)]
+    const derived = [...outputKeys.inputsOf(runId), outputKeys.thumbnailOf(runId)]
+    const keys = task.task === 'delete-left' ? outputKeys.allOf(runId) : [...task.objectKeys, ...derived]
     await objects.deleteAll(keys)
     await accounts.execute(caller, accountId, { type: 'RecordOutputDeletion', runId })
     // Until the record, a process that came too late to end the run keeps what it has stored: the end names the files.

@@ -31,6 +31,11 @@ export class OutputKeys {
     return this.keyOf(runId, MAX_OUTPUT_FILES + index, 'application/json')
   }
 
+  /** The key of the small copy of a run's first picture. */
+  thumbnailOf(runId: RunId): string {
+    return `${'thumbnails' satisfies Folder}/${this.#codeOf(`${runId}/thumbnail`)}.webp`
+  }
+
   /** Every possible key of the parts of a run's input. */
   inputsOf(runId: RunId): string[] {
     return Array.from({ length: MAX_INPUT_FILES }, (_, index) => this.inputKeyOf(runId, index))
@@ -40,11 +45,14 @@ export class OutputKeys {
   allOf(runId: RunId): string[] {
     const stems = Array.from({ length: MAX_OUTPUT_FILES }, (_, index) => this.#stemOf(runId, index))
     const outputs = stems.flatMap(stem => fileExtensions.map(extension => `${stem}.${extension}`))
-    return [...outputs, ...this.inputsOf(runId)]
+    return [...outputs, ...this.inputsOf(runId), this.thumbnailOf(runId)]
   }
 
   #stemOf(runId: RunId, index: number): string {
-    const code = createHmac('sha256', this.#secret).update(`${runId}/${index}`).digest('hex').slice(0, 32)
-    return `${'outputs' satisfies Folder}/${code}`
+    return `${'outputs' satisfies Folder}/${this.#codeOf(`${runId}/${index}`)}`
+  }
+
+  #codeOf(text: string): string {
+    return createHmac('sha256', this.#secret).update(text).digest('hex').slice(0, 32)
   }
 }

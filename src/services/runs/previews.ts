@@ -1,6 +1,8 @@
 import { buffer } from 'node:stream/consumers'
 import { LRUCache } from 'lru-cache'
+import { runKey } from '../../../projections/runs.ts'
 import type { Artifact } from '../../../schemas/account-events.ts'
+import type { RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { Semaphore } from '../../flow/semaphore.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -8,15 +10,23 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { PictureScaler } from '../../ports/picture-scaler.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
+import type { OutputKeys } from '../files/output-keys.ts'
+import type { Reads } from '../views/reads.ts'
 
 /** The longer side of a preview, in pixels. Models see pictures at about this size. */
 const MAX_SIDE = 512
+
+/** The width of a thumbnail in pixels: enough for a quarter of a wide screen. */
+const THUMBNAIL_WIDTH = 320
 
 /** More than any family makes in a run. */
 const MAX_PREVIEWS = 8
 
 /** Decoding a larger file takes seconds. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024
+
+/** Longer than a busy scaler takes for a page of pictures. */
+const MAKING_MS = 60_000
 
 /** The pictures that are in memory at a time, as they wait for the scaler. */
 const ROOM_BYTES = 2 * MAX_FILE_BYTES
@@ -25,12 +35,14 @@ const ROOM_BYTES = 2 * MAX_FILE_BYTES
 const CACHE_BYTES = 8 * 1024 * 1024
 
 interface Dependencies {
-  objects: Pick<ObjectStore, 'get'>
-  scaler: Pick<PictureScaler, 'scale'>
+  objects: Pick<ObjectStore, 'get' | 'put' | 'delete'>
+  outputKeys: Pick<OutputKeys, 'thumbnailOf'>
+  reads: Pick<Reads, 'getOwn'>
+  scaler: Pick<PictureScaler, 'scale' | 'scaleToWidth'>
   logger: Logger
 }
 
-/** Scales the pictures of runs down, so that they fit the context of a model. */
+/** Scales the pictures of runs down, so that they fit the context of a model, or a tile of a gallery. */
 export class Previews {
   readonly #dependencies: Dependencies
   readonly #room = new Semaphore({ each: ROOM_BYTES })
@@ -39,7 +51,10 @@ export class Previews {
     sizeCalculation: ({ byteLength }) => byteLength,
   })
 
-  readonly permissions = { ofRun: 'read' } as const
+  /** Thumbnails in the making, by run. */
+  readonly #making = new Map<RunId, Promise<Uint8Array | undefined>>()
+
+  readonly permissions = { ofRun: 'read', thumbnailOf: 'read' } as const
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -52,6 +67,48 @@ export class Previews {
       pictures.slice(0, MAX_PREVIEWS).map(picture => this.#previewOf(caller, picture, signal)),
     )
     return answer(shown.filter(preview => preview !== undefined)) satisfies Answer<Uint8Array[]>
+  }
+
+  /**
+   * A WebP of the first picture of a run that the caller has found. It is made once and kept as long as the files of
+   * the run. Undefined if there is no picture, or if it cannot be scaled.
+   */
+  async thumbnailOf(caller: AccountCaller, row: RunRow): Promise<Answer<Uint8Array | undefined>> {
+    const { objects, outputKeys } = this.#dependencies
+    const { runId, output, outputDeletedAt } = row
+    const picture = output?.artifacts[0]
+    if (!picture || outputDeletedAt !== undefined || !isSmallPicture(picture)) return answer(undefined)
+    const known = await objects.get(outputKeys.thumbnailOf(runId))
+    if (known) return answer(new Uint8Array(await buffer(known.body)))
+    const making = this.#making.get(runId) ?? this.#makeThumbnail(caller, row, picture)
+    this.#making.set(runId, making)
+    return answer(await making.finally(() => this.#making.delete(runId)))
+  }
+
+  /** Other clients may wait for the same thumbnail, so it is made even if the first client leaves. */
+  async #makeThumbnail({ accountId }: AccountCaller, { runId }: RunRow, { objectKey, sizeBytes }: Artifact) {
+    const { objects, outputKeys, reads, scaler, logger } = this.#dependencies
+    const signal = AbortSignal.timeout(MAKING_MS)
+    try {
+      const reserved = await this.#room.reserve('', accountId, sizeBytes, signal)
+      try {
+        const object = await objects.get(objectKey)
+        const bytes = object && new Uint8Array(await buffer(object.body))
+        const thumbnail = bytes && (await scaler.scaleToWidth(bytes, THUMBNAIL_WIDTH, signal, accountId))
+        if (!thumbnail) return undefined
+        const key = outputKeys.thumbnailOf(runId)
+        await objects.put(key, thumbnail, 'image/webp')
+        // The files of the run may have been deleted meanwhile, and this one with them before it was there.
+        const now = await reads.getOwn(accountId, 'runs', runKey(accountId, runId))
+        if (now?.outputDeletedAt !== undefined) await objects.delete(key)
+        return thumbnail
+      } finally {
+        reserved.release()
+      }
+    } catch (error) {
+      logger.warn({ err: error, objectKey }, 'a thumbnail could not be made')
+      return undefined
+    }
   }
 
   async #previewOf({ accountId }: AccountCaller, { objectKey, sizeBytes }: Artifact, signal: AbortSignal) {

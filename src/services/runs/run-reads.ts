@@ -19,16 +19,15 @@ import {
   timer,
 } from 'rxjs'
 import { hasEnded, runKey } from '../../../projections/runs.ts'
-import type * as api from '../../../schemas/api/run.ts'
-import type { AccountId, RunId } from '../../../schemas/primitives.ts'
-import type { RunRow } from '../../../schemas/views.ts'
+import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
+import type { RunRow, RunStatus } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Watch } from '../../engine/views/watch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { schedulerOf } from '../../time/observables.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isListedFor, isSeenBy } from '../caller.ts'
-import { parseRunId } from '../ids.ts'
+import { firstRunIdAt, parseRunId } from '../ids.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 
@@ -38,8 +37,24 @@ export interface RunProgress {
   progress: number
 }
 
-/** The page of runs to list, with filters by status, model and label. */
-export type RunsQuery = Omit<api.RunsQuery, 'limit' | 'include'> & { limit: number }
+/** What runs to find. Times are ISO 8601 in UTC: `from` is included, `to` is not. `model` is a family or endpoint. */
+export interface RunsFilter {
+  status?: RunStatus | undefined
+  model?: string | undefined
+  label?: string | undefined
+  keyId?: KeyId | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** The page of runs to list. */
+export interface RunsQuery extends RunsFilter {
+  cursor?: RunId | undefined
+  limit: number
+}
+
+/** A run gets its ID before its file is stored, and its time when it is recorded. */
+const MAX_ID_AGE_MS = 60_000
 
 interface Dependencies {
   reads: Reads
@@ -76,19 +91,34 @@ export class RunReads {
     return row
   }
 
-  /** A page of a caller's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
+  /** A page of a caller's runs, newest first. Rejects with Unavailable. */
   listRuns(
     caller: AccountCaller,
-    { limit, cursor, status, model, label }: RunsQuery,
+    { limit, cursor, ...filter }: RunsQuery,
     client?: WaitingClient,
   ): Promise<Page<RunRow, RunId>> {
+    const query = { limit, cursor, ...this.rangeOf(caller, filter) }
+    // A cursor of another list must not lead out of the range.
+    if (cursor !== undefined && query.below !== undefined && cursor > query.below) query.cursor = undefined
+    return this.#newestFirst.page('runs', caller.accountId, query, client)
+  }
+
+  /** Where the runs of a filter lie, and which of them match. */
+  rangeOf(caller: AccountCaller, { status, model, label, keyId, from, to }: RunsFilter) {
     const matches = (row: RunRow) =>
       isListedFor(caller, row) &&
       (!status || row.status === status) &&
       (!model || row.model === model || row.endpoint === model) &&
-      (label === undefined || row.label === label)
-    const query = { limit, cursor, matches, ...indexFor(caller) }
-    return this.#newestFirst.page('runs', caller.accountId, query, client)
+      (label === undefined || row.label === label) &&
+      (keyId === undefined || row.keyId === keyId) &&
+      (from === undefined || row.createdAt >= from) &&
+      (to === undefined || row.createdAt < to)
+    return {
+      matches,
+      ...indexFor(caller),
+      below: to === undefined ? undefined : firstRunIdAt(Date.parse(to)),
+      above: from === undefined ? undefined : firstRunIdAt(Date.parse(from) - MAX_ID_AGE_MS),
+    }
   }
 
   /**

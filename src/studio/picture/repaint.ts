@@ -65,15 +65,16 @@ function tint({ context, width, height }: Sheet, palette: Palette): void {
 // Strong enough to tell a sunset from a night, weak enough to keep the image's own colours.
 const TINT = 0.7
 
-/** The source as a JPEG whose longer side is at most `max_side` pixels. */
+/** The source as a JPEG or WebP of at most `max_side` pixels on its longer side, and `max_width` across. */
 export async function makeThumbnail({ input, source = new Uint8Array(), line }: Work): Promise<Made | Unusable> {
   const image = await readSource(source, turnVia(line))
   if (!isImage(image)) return image
-  const scale = Math.min(1, numberIn(input, 'max_side', 512) / Math.max(image.width, image.height))
+  const [side, across] = [numberIn(input, 'max_side', 512), numberIn(input, 'max_width', image.width)]
+  const scale = Math.min(1, side / Math.max(image.width, image.height), across / image.width)
   const width = Math.max(1, Math.round(image.width * scale))
   const height = Math.max(1, Math.round(image.height * scale))
   const canvas = createCanvas(width, height)
   drawCovering({ canvas, context: canvas.getContext('2d'), pixelsPerUnit: 1, width, height }, image)
   await release(image)
-  return encodePicture(canvas, 'jpeg')
+  return encodePicture(canvas, textIn(input, 'output_format') === 'webp' ? 'webp' : 'jpeg')
 }

@@ -1,25 +1,52 @@
 import type Router from '@koa/router'
 import type { Family } from '../../../../schemas/catalog.ts'
+import type { KeyId, RunId } from '../../../../schemas/primitives.ts'
 import type { RunRow } from '../../../../schemas/views.ts'
+import { parseTime } from '../../../audit/as-of.ts'
 import { priceSteps } from '../../../audit/explain/price-steps.ts'
 import type { RunFacts, ShownReceipt } from '../../../console/runs/run-facts.ts'
 import { RunPage, RunView } from '../../../console/runs/run-page.tsx'
+import { isRange, isStatus, type ShownFilter } from '../../../console/runs/runs-filter.ts'
+import { type ListedRun, Rows, Tiles } from '../../../console/runs/runs-list.tsx'
+import { RunsPage } from '../../../console/runs/runs-page.tsx'
 import { drawSeed } from '../../../domain/catalog/inputs.ts'
+import { DAY_MS } from '../../../domain/days.ts'
 import type { SessionOwner } from '../../../services/caller.ts'
+import { curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
+import { parseRunId } from '../../../services/ids.ts'
+import { type RunBar, sumOf } from '../../../services/runs/run-counts.ts'
 import type { RunHistory } from '../../../services/runs/run-history.ts'
+import type { RunWithInput } from '../../../services/runs/run-inputs.ts'
 import { timelineOf } from '../../../services/runs/run-timeline.ts'
+import type { Page, WaitingClient } from '../../../services/views/newest-first.ts'
 import { deliveryItem } from '../../../services/webhooks/deliveries.ts'
+import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { isFragment, redirect, showPage, showRefusal } from '../../answers/page-answers.ts'
+import { waitingClient } from '../../connections/disconnect.ts'
 import type { Context, RequestState } from '../../context.ts'
 import type { PageDependencies } from './console.ts'
+import { modelsThatRun } from './models-that-run.ts'
 
+const RUNS = '/console/runs'
 const RUN = '/console/runs/:id'
+
+/** Six rows of four. */
+const PAGE = 24
+
+/** A page may be empty although there are more runs. Then the next ones are searched at once, but not for ever. */
+const MAX_READS = 4
+
+/** The newest keys that a menu offers. */
+const MAX_KEYS = 100
+
+/** A thumbnail never changes. Only the browser of its owner may keep it. */
+const FOREVER = 'private, max-age=31536000, immutable'
 
 /** The runs of an account, for its owner. */
 export const runPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, present, forOwner, publicUrl } = dependencies
-  const { runs, histories, catalog, keys, seals, deliveries } = services
+  const { services, present, forOwner, publicUrl, clock } = dependencies
+  const { runs, histories, runCounts, previews, catalog, keys, seals, deliveries } = services
 
   const factsOf = async (owner: SessionOwner, id: string): Promise<RunFacts> => {
     const history = unwrap(await histories.ofRun(owner, id))
@@ -49,13 +76,106 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
     }
   }
 
+  const listedOf = async (
+    owner: SessionOwner,
+    filter: ShownFilter,
+    cursor: RunId | undefined,
+    client: WaitingClient,
+  ) => {
+    const query = { ...filterOf(filter, clock.nowMs()), limit: PAGE }
+    const found: RunWithInput[] = []
+    let next: RunId | null | undefined = cursor
+    for (let reads = 0; reads < MAX_READS && next !== null && found.length === 0; reads++) {
+      const page: Page<RunWithInput, RunId> = unwrap(
+        await runs.listRunsWithInputs(owner, { ...query, cursor: next }, client),
+      )
+      found.push(...page.found)
+      next = page.next
+    }
+    return { found, next: next ?? null }
+  }
+
+  const showRuns = async (ctx: Context, owner: SessionOwner) => {
+    const filter = readFilter(ctx.query)
+    const cursor = parseRunId(textOf(ctx.query, 'cursor') ?? '')
+    const client = waitingClient(ctx)
+    const [{ found, next }, families, owned] = await Promise.all([
+      listedOf(owner, filter, cursor, client),
+      catalog.list(owner).then(unwrap),
+      keys.list(owner, owner.accountId).then(unwrap),
+    ])
+    const shown = found.map(({ row, input }): ListedRun => {
+      const run = present.run(row, { input })
+      return {
+        run,
+        file: filesOf(row, run.output, publicUrl())[0],
+        modelName: families.find(({ family }) => family.id === row.model)?.family.name ?? row.model,
+        keyName: owned.find(({ keyId }) => keyId === row.keyId)?.name,
+      }
+    })
+    const part = { runs: shown, next, filter }
+    if (isFragment(ctx)) return showPage(ctx, filter.view === 'gallery' ? Tiles(part) : Rows(part))
+
+    const range = rangeOf(filter, clock.nowMs())
+    const { from, to } = filterOf(filter, clock.nowMs())
+    const asked = { ...filterOf({ ...filter, from: undefined, to: undefined }, clock.nowMs()), ...range }
+    const { bars, countedFromMs } = unwrap(await runCounts.histogram(owner, asked, client))
+    const isShown = ({ fromMs, toMs }: RunBar) => fromMs >= Date.parse(from) && toMs <= Date.parse(to)
+    const hasFilter = Object.keys(filter).length > 2 || filter.range !== '24h'
+    const isNew = shown.length === 0 && next === null && !hasFilter && !(await hasRuns(owner))
+    showPage(
+      ctx,
+      RunsPage({
+        ...part,
+        histogram: {
+          bars,
+          isShown,
+          sums: sumOf(bars.filter(isShown)),
+          countedFrom: countedFromMs > Date.parse(range.from) ? new Date(countedFromMs).toISOString() : undefined,
+        },
+        choices: {
+          models: families.map(({ family: { id, name } }) => ({ id, name })),
+          keys: owned.slice(-MAX_KEYS).map(({ keyId: id, name, lastFour }) => ({ id, name, lastFour })),
+        },
+        firstRequest: isNew ? await firstRequestOf(owned) : undefined,
+      }),
+    )
+  }
+
+  const hasRuns = async (owner: SessionOwner) => unwrap(await runs.listRuns(owner, { limit: 1 })).found.length > 0
+
+  const firstRequestOf = async (owned: readonly { lastFour: string; revokedAt?: string }[]) => {
+    const key = owned.findLast(({ revokedAt }) => revokedAt === undefined)
+    const shown = key ? `your key that ends in ${key.lastFour}` : 'your API key'
+    return curlRun(`${publicUrl()}/v1/run`, `<${shown}>`, firstRun(firstModel(await modelsThatRun(dependencies))))
+  }
+
   const idIn = (ctx: Context): string => ctx['params'].id
+
+  router.get(RUNS, forOwner(showRuns))
 
   router.get(
     RUN,
     forOwner(async (ctx, owner) => {
       const facts = await factsOf(owner, idIn(ctx))
       showPage(ctx, isFragment(ctx) ? RunView({ facts }) : RunPage({ facts }))
+    }),
+  )
+
+  router.get(
+    `${RUN}/thumbnail`,
+    forOwner(async (ctx, owner) => {
+      const row = unwrap(await runs.findRun(owner, idIn(ctx)))
+      const thumbnail = unwrap(await previews.thumbnailOf(owner, row))
+      if (!thumbnail) {
+        // A picture that cannot be scaled shows as it is.
+        const [file] = filesOf(row, present.run(row).output, publicUrl())
+        if (!file) throw new ApiError('not_found', 'The run has no picture.')
+        return ctx.redirect(file.url)
+      }
+      ctx.set('Cache-Control', FOREVER)
+      ctx.type = 'image/webp'
+      ctx.body = Buffer.from(thumbnail)
     }),
   )
 
@@ -80,6 +200,61 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
       redirect(ctx, `/console/runs/${facts.run.run_id}`)
     }),
   )
+}
+
+/** A filter from an address. What is wrong in it counts as absent, as if people had not asked for it. */
+const readFilter = (query: Context['query']): ShownFilter => {
+  const [range, status, view] = ['range', 'status', 'view'].map(name => textOf(query, name) ?? '')
+  const [from, to] = ['from', 'to'].map(name => parseTime(textOf(query, name) ?? ''))
+  const names = ['model', 'key', 'label'] as const
+  const texts = names.map(name => [name, textOf(query, name)?.normalize('NFC')] as const)
+  return {
+    range: range && isRange(range) ? range : '24h',
+    view: view === 'list' ? view : 'gallery',
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && (from === undefined || from < to) && { to }),
+    ...(status && isStatus(status) && { status }),
+    ...Object.fromEntries(texts.filter(([, text]) => text)),
+  }
+}
+
+const textOf = (query: Context['query'], name: string): string | undefined => {
+  const value = query[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const HOUR_MS = 60 * 60 * 1000
+
+/** The ends of a range. Long ranges are whole days in UTC, whose sums are known. */
+const rangeOf = ({ range, from, to }: ShownFilter, nowMs: number): { from: string; to: string } => {
+  const [lengthMs, stepMs] = LENGTHS[range]
+  const endMs = (Math.floor(nowMs / stepMs) + 1) * stepMs
+  const whole = { from: new Date(endMs - lengthMs).toISOString(), to: new Date(endMs).toISOString() }
+  const isWithin = (from === undefined || from >= whole.from) && (to === undefined || to <= whole.to)
+  if (isWithin) return whole
+  // The asked period lies elsewhere, at most a year long.
+  const until = to ?? whole.to
+  const earliest = new Date(Date.parse(until) - LENGTHS['1y'][0]).toISOString()
+  return { from: from !== undefined && from > earliest ? from : earliest, to: until }
+}
+
+const LENGTHS: Record<ShownFilter['range'], [lengthMs: number, stepMs: number]> = {
+  '1h': [HOUR_MS, 60_000],
+  '24h': [DAY_MS, HOUR_MS / 2],
+  '7d': [7 * DAY_MS, DAY_MS],
+  '30d': [30 * DAY_MS, DAY_MS],
+  '90d': [90 * DAY_MS, DAY_MS],
+  '1y': [365 * DAY_MS, DAY_MS],
+}
+
+/** The filter as the service knows it. */
+const filterOf = (filter: ShownFilter, nowMs: number) => {
+  const { status, model, key, label } = filter
+  const range = rangeOf(filter, nowMs)
+  return {
+    ...{ status, model, label, keyId: key as KeyId | undefined },
+    ...{ from: filter.from ?? range.from, to: filter.to ?? range.to },
+  }
 }
 
 /** The key that caused the run; undefined if a key did not. */
