@@ -530,44 +530,69 @@ const checkConsistency = (proof, keys) => {
 
 /** @type {(proof: any, keys: Keys) => Shown} */
 const checkStatement = (proof, keys) => {
-  const { from, to } = proof
+  const { seals, before, catalog } = openStatement(proof, keys)
+  // All events are known to be there before one of them is read.
+  const links = new LinkCheck(proof, before)
+  for (const texts of proof.events) links.take(texts)
+  links.end()
+  const events = new EventCheck(proof, before, catalog)
+  const moves = proof.events.flatMap((/** @type {Texts} */ texts) => events.take(texts)?.line ?? [])
+  const { stream, revision } = proof.to.leaf
+  const { opening, balance, prices } = events
+  const where = proof.from ? 'between the seals' : 'up to the seal'
+  const lines = [
+    `right: ${stream.slice('account-'.length)} has ${revision - before} events ${where}, all here`,
+    ...moves,
+    `balance: ${credits(opening)} credits before, ${credits(balance ?? 0)} credits after`,
+    `prices: ${prices} recomputed`,
+  ]
+  return { seals, lines }
+}
+
+/**
+ * What a statement proves without its events. `before` is the last revision under the earlier seal.
+ * @type {(proof: any, keys: Keys) => { seals: Seal[], before: number, catalog: Map<number, any> }}
+ */
+const openStatement = ({ from, to, catalog }, keys) => {
   const earlier = from && checkSeal(from.seal, keys)
   const later = checkSeal(to.seal, keys)
   hold(!from || earlier.number < later.number, 'the seals are in the wrong order')
   if (from) checkLeaf(from.leaf, earlier)
   checkLeaf(to.leaf, later)
-  const { stream, revision } = to.leaf
+  const { stream } = to.leaf
   const isOne = stream.startsWith('account-') && (!from || from.leaf.stream === stream)
   hold(isOne, 'the statement is not about one account')
   const before = from ? from.leaf.revision : -1
-  checkLinks(proof, before)
-  const catalog = proof.catalog ? readCatalog(proof.catalog, later) : new Map()
-  const { opening, closing, moves, prices } = checkEvents(proof, before, catalog)
-  const where = from ? 'between the seals' : 'up to the seal'
-  const lines = [
-    `right: ${stream.slice('account-'.length)} has ${revision - before} events ${where}, all here`,
-    ...moves,
-    `balance: ${credits(opening)} credits before, ${credits(closing)} credits after`,
-    `prices: ${prices} recomputed`,
-  ]
-  return { seals: from ? [earlier, later] : [later], lines }
+  return {
+    seals: from ? [earlier, later] : [later],
+    before,
+    catalog: catalog ? readCatalog(catalog, later) : new Map(),
+  }
 }
 
-/**
- * Follows the links and the tree over them, so that the events are known to be all there.
- * @type {(proof: any, before: number) => void}
- */
-const checkLinks = ({ from, to, start, events }, before) => {
-  hold(start.revision === 0 || start.revision <= before, 'the statement begins at the wrong event')
-  const links = new Links(start.revision, start.tree)
-  let link = start.previous
-  for (const texts of events) {
-    link = linkOf(link, texts)
-    links.add(link)
-    if (links.size - 1 === before)
-      hold(links.areThoseOf(from.leaf, link), 'the events are not those that the earlier seal covers')
+/** Follows the links and the tree over them, so that the events are known to be all there. */
+class LinkCheck {
+  /** @param {any} proof @param {number} before */
+  constructor({ from, to, start }, before) {
+    hold(start.revision === 0 || start.revision <= before, 'the statement begins at the wrong event')
+    this.from = from
+    this.to = to
+    this.before = before
+    this.links = new Links(start.revision, start.tree)
+    this.link = start.previous
   }
-  hold(links.areThoseOf(to.leaf, link), 'the events are not those that the seal covers')
+
+  /** @param {Texts} texts */
+  take(texts) {
+    this.link = linkOf(this.link, texts)
+    this.links.add(this.link)
+    if (this.links.size - 1 !== this.before) return
+    hold(this.links.areThoseOf(this.from.leaf, this.link), 'the events are not those that the earlier seal covers')
+  }
+
+  end() {
+    hold(this.links.areThoseOf(this.to.leaf, this.link), 'the events are not those that the seal covers')
+  }
 }
 
 /**
@@ -580,67 +605,117 @@ const readCatalog = ({ leaf, events }, seal) => {
   return new Map(events.map(event => [event.revision, checkEvent(event, leaf).data.family]))
 }
 
-/**
- * Follows the balance from event to event, and recomputes each price.
- * @type {(proof: any, before: number, catalog: Map<number, any>) =>
- *   { opening: number, closing: number, moves: string[], prices: number }}
- */
-const checkEvents = ({ to, start, events }, before, catalog) => {
-  const { stream } = to.leaf
-  let [format, debit, prices, opening] = [1, /** @type {any} */ (undefined), 0, 0]
-  /** @type {number | undefined} */
-  let balance = start.revision === 0 ? 0 : undefined
-  const moves = []
-  let released = /** @type {any} */ (undefined)
-  /** The receipts of debits for tokens, by run. */
-  const reserves = new Map()
-  for (const [index, texts] of events.entries()) {
-    const revision = start.revision + index
+/** Follows the balance from event to event, and recomputes each price. */
+class EventCheck {
+  /** @param {any} proof @param {number} before @param {Map<number, any>} catalog */
+  constructor({ to, start }, before, catalog) {
+    this.stream = to.leaf.stream
+    this.start = start
+    this.before = before
+    this.catalog = catalog
+    this.revision = start.revision
+    this.format = 1
+    this.prices = 0
+    this.opening = 0
+    /** @type {number | undefined} */
+    this.balance = start.revision === 0 ? 0 : undefined
+    this.debit = /** @type {any} */ (undefined)
+    this.released = /** @type {any} */ (undefined)
+    /** The receipts of debits for tokens, by run. */
+    this.reserves = new Map()
+  }
+
+  /**
+   * The movement of credits, if the event is one of the statement and moved some.
+   * @param {Texts} texts
+   * @returns {{ revision: number, change: number, after: number, line: string } | undefined}
+   */
+  take(texts) {
+    const { stream, start, before, catalog, reserves, revision } = this
+    this.revision += 1
     const event = readEvent(texts, stream, revision)
     const { type, data } = event
-    hold(event.format >= format, `the format of event ${revision} is lower than that of the event before it`)
-    format = event.format
+    hold(event.format >= this.format, `the format of event ${revision} is lower than that of the event before it`)
+    this.format = event.format
     if (revision === 0) {
-      const genesis = format === 1 ? '0'.repeat(64) : hashOf(`{"format":${format},"stream":"${stream}"}`)
+      const genesis = event.format === 1 ? '0'.repeat(64) : hashOf(`{"format":${event.format},"stream":"${stream}"}`)
       hold(start.previous === genesis && type === 'AccountOpened', 'the statement begins at the wrong event')
       hold(data.accountId === stream.slice('account-'.length), 'the first event opens another account')
     }
     const move = moveOf(revision, event)
     if (move) {
-      const { change, after, words } = move
+      const { change, after } = move
+      const { balance } = this
       const sum = `${balance} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`
       const isRight = balance === undefined || balance + change === after
       hold(isRight, `the balance after event ${revision} is ${after}, and ${sum} is not`)
-      balance = after
-      if (revision > before) moves.push(`event ${revision}: ${words}`)
+      this.balance = after
     }
-    hold(balance !== undefined, 'the statement begins at the wrong event')
+    hold(this.balance !== undefined, 'the statement begins at the wrong event')
+    const { debit, released } = this
     if (debit) {
       const isNext = (type === 'RunQueued' || type === 'RunStarted') && data.runId === debit.runId
       hold(isNext, `event ${revision} is not the run of the debit before it`)
       checkPrice(revision, debit.receipt, data, catalog)
-      prices += 1
+      this.prices += 1
     }
     if (released) {
       const isEnd = type === 'RunCompleted' && data.runId === released.runId
       hold(isEnd, `event ${revision} is not the end of the run of the release before it`)
     }
     if (type === 'RunCompleted') checkUsage(revision, data, released, reserves.get(data.runId))
-    released = type === 'CreditsReleased' ? data : undefined
-    if (released) checkRelease(revision, released, reserves.get(data.runId))
-    prices += released ? 1 : 0
-    debit = type === 'CreditsDebited' ? data : undefined
-    if (debit) {
-      const isSame = debit.receipt.totalMicros === debit.amountMicros
+    if (type === 'RunCompleted' || type === 'RunFailed') reserves.delete(data.runId)
+    this.released = type === 'CreditsReleased' ? data : undefined
+    if (this.released) checkRelease(revision, this.released, reserves.get(data.runId))
+    this.prices += this.released ? 1 : 0
+    this.debit = type === 'CreditsDebited' ? data : undefined
+    if (this.debit) {
+      const isSame = data.receipt.totalMicros === data.amountMicros
       hold(isSame, `event ${revision} debits another amount than its receipt`)
-      const fault = sumFault(debit.receipt)
+      const fault = sumFault(data.receipt)
       hold(!fault, `event ${revision}: ${fault}`)
-      const hasTokens = debit.receipt.lines.some((/** @type {any} */ { kind }) => kind === 'tokens')
-      if (hasTokens) reserves.set(debit.runId, debit.receipt)
+      const hasTokens = data.receipt.lines.some((/** @type {any} */ { kind }) => kind === 'tokens')
+      if (hasTokens) reserves.set(data.runId, data.receipt)
     }
-    if (revision === before) opening = balance
+    if (revision === before) this.opening = this.balance
+    if (!move || revision <= before) return undefined
+    return { revision, change: move.change, after: move.after, line: `event ${revision}: ${move.words}` }
   }
-  return { opening, closing: balance ?? 0, moves, prices }
+}
+
+/** Checks a statement from the opening of its account on, event by event, so that few of them are in memory. */
+export class StatementCheck {
+  /** Throws Wrong. @param {string} text The document without its events. @param {Keys} keys */
+  constructor(text, keys) {
+    const proof = attempt(() => JSON.parse(text))
+    const { events: _, ...members } = KINDS.statement[1]
+    const isProof = proof?.kind === 'statement' && !proof.from && isOnlyIn(text, proof, { ...head, ...members })
+    hold(isProof, 'it is no statement in the documented form')
+    const opened = during(() => openStatement(proof, keys))
+    this.seal = /** @type {Seal} */ (opened.seals[0])
+    this.last = /** @type {number} */ (proof.to.leaf.revision)
+    this.links = new LinkCheck(proof, -1)
+    this.events = new EventCheck(proof, -1, opened.catalog)
+  }
+
+  /** The movement of credits, if the event is one. Throws Wrong. @param {string} text */
+  take(text) {
+    const found = attempt(() => JSON.parse(text))
+    const { revision } = this.events
+    hold(isOnlyIn(text, found, texts), `event ${revision} is not in the documented form`)
+    hold(revision <= this.last, `event ${revision} is not one that the seal covers`)
+    return during(() => {
+      this.links.take(found)
+      return this.events.take(found)
+    })
+  }
+
+  /** Throws Wrong unless all events were there. Returns the balance after them. */
+  end() {
+    hold(this.events.revision === this.last + 1, `the events after event ${this.events.revision - 1} are missing`)
+    during(() => this.links.end())
+    return this.events.balance ?? 0
+  }
 }
 
 // ---- The shape of the document ----
@@ -677,8 +752,11 @@ const membersIn = text => {
   return members
 }
 
-/** The owner of the log may have put anything into an event. @type {(run: () => Shown) => Shown} */
-const show = run => {
+/** Whether a text has a shape, and no name twice, which could be read in two ways. @type {(text: string, value: any, shape: any) => boolean} */
+const isOnlyIn = (text, value, shape) => fits(value, shape) && membersIn(text) === membersIn(JSON.stringify(value))
+
+/** The owner of the log may have put anything into an event. @template T @param {() => T} run */
+const during = run => {
   try {
     return run()
   } catch (error) {
@@ -690,10 +768,9 @@ const show = run => {
 export const examine = (text, keys) => {
   const proof = attempt(() => JSON.parse(text))
   const [run, members] = memberOf(KINDS, proof?.kind) ?? []
-  // A name that comes twice could be read in two ways.
-  const isProof = run && fits(proof, { ...head, ...members }) && membersIn(text) === membersIn(JSON.stringify(proof))
+  const isProof = run && isOnlyIn(text, proof, { ...head, ...members })
   hold(isProof, 'it is no tollgate-proof of version 1 in the documented form')
-  return show(() => run(proof, keys))
+  return during(() => run(proof, keys))
 }
 
 /** What a proof shows, as lines. Throws Wrong. @type {(text: string, keys: Keys, kept?: string) => string[]} */
