@@ -9,6 +9,7 @@ import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
 import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from './budgets.ts'
 import { debitFacts } from './credits.ts'
+import { splitCredits } from './free-credits.ts'
 import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from './limits.ts'
 import { deliveryOf, markRetirementNotice } from './notices.ts'
 import {
@@ -24,7 +25,7 @@ import {
 import { addTest, closeTest, countResend } from './webhooks.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>
-  countFree(evolveByType(state, event), event)
+  countFree(splitCredits(evolveByType(state, event), event), event)
 
 const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {

@@ -32,6 +32,14 @@ export interface AccountState {
   /** The sessions that were not closed, the oldest first. Some may have expired. */
   sessions: OrderedMap<SessionId, { expiresAtMs: number }>
   balanceMicros: number
+  /** The part of the balance that was not bought; null while it is unknown. See `splitCredits`. */
+  freeMicros: number | null
+  hasBought: boolean
+  /** The runs that used free credits, the oldest first; null for a run whose use is unknown. */
+  creditUses: OrderedMap<RunId, CreditUse | null>
+  /** True once one was dropped. */
+  hasDroppedUses: boolean
+  lastFailed: RunId | undefined
   /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
   references: ImmutableMap<string, number>
   /** How many refunds the account has had. */
@@ -73,6 +81,12 @@ export interface AccountState {
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request may have been dropped before its time; see `isForgetful`. */
   hasDroppedEarly: boolean
+}
+
+/** Credits by origin: bought, or granted in another way. */
+export interface CreditUse {
+  freeMicros: number
+  paidMicros: number
 }
 
 /** A limit for each key of an account, and one for all of its requests. Infinity means none. */
@@ -200,6 +214,11 @@ export const initialAccount: AccountState = {
   identities: [],
   sessions: OrderedMap(),
   balanceMicros: 0,
+  freeMicros: 0,
+  hasBought: false,
+  creditUses: OrderedMap(),
+  hasDroppedUses: false,
+  lastFailed: undefined,
   references: ImmutableMap(),
   refunds: 0,
   activeKeys: ImmutableMap(),

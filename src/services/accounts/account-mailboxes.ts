@@ -164,10 +164,10 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 19,
+  version: 20,
   // A snapshot is as large as its contents, so large snapshots are written less often and the cost per event stays the
   // same.
-  worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
+  worthAfter: ({ requests, uploads, creditUses }) => Math.max(MIN_TAIL, requests.size + uploads.size + creditUses.size),
   freeze: state => ({
     ...state,
     sessions: [...state.sessions],
@@ -179,6 +179,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     retirementsTold: [...state.retirementsTold],
     uploads: [...state.uploads],
     requests: [...state.requests],
+    creditUses: [...state.creditUses],
     references: [...state.references],
   }),
   thaw: frozen => {
@@ -187,6 +188,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       ...state,
       // JSON has no undefined.
       suspension: state.suspension,
+      lastFailed: state.lastFailed,
       sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),
       openRuns: ImmutableMap(state.openRuns),
@@ -196,6 +198,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       retirementsTold: ImmutableMap(state.retirementsTold),
       uploads: ImmutableMap(state.uploads),
       requests: OrderedMap(state.requests),
+      creditUses: OrderedMap(state.creditUses),
       references: ImmutableMap(state.references),
     }
   },

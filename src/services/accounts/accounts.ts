@@ -2,7 +2,8 @@ import type { AccountLimits, GrantKind, Payment } from '../../../schemas/account
 import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
-import type { Suspension } from '../../domain/account/state.ts'
+import { creditSplit } from '../../domain/account/free-credits.ts'
+import type { CreditUse, Suspension } from '../../domain/account/state.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
@@ -34,6 +35,8 @@ export interface OwnBalance {
   /** Credits that were debited for runs that have not ended. */
   heldMicros: number
   openRuns: number
+  /** Missing while it is unknown; see `splitCredits`. */
+  split?: CreditUse
 }
 
 export interface Grant {
@@ -135,9 +138,11 @@ export class Accounts {
 
   /** The caller's own balance after all of its earlier requests, and the debits of the runs that have not ended. */
   async balance({ accountId }: AccountCaller): Promise<Answer<OwnBalance>> {
-    const { balanceMicros, openRuns } = await this.#dependencies.accounts.shownState(accountId)
+    const state = await this.#dependencies.accounts.shownState(accountId)
+    const { balanceMicros, openRuns } = state
+    const split = creditSplit(state)
     const heldMicros = [...openRuns.values()].reduce((sum, { chargedMicros }) => sum + chargedMicros, 0)
-    return answer({ balanceMicros, heldMicros, openRuns: openRuns.size })
+    return answer({ balanceMicros, heldMicros, openRuns: openRuns.size, ...(split && { split }) })
   }
 
   /** Adds credits to an account. */
