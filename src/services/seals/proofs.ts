@@ -1,7 +1,13 @@
 import pLimit from 'p-limit'
-import { accountStream, SEALS_STREAM } from '../../../schemas/events.ts'
+import { accountStream, CATALOG_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import type { ConsistencyProof, InclusionProof, ProvenLeaf } from '../../../schemas/proof.ts'
+import type {
+  ConsistencyProof,
+  InclusionProof,
+  ProvenEvent,
+  ProvenLeaf,
+  StatementProof,
+} from '../../../schemas/proof.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { LinkLevels } from '../../domain/seals/link-levels.ts'
@@ -15,7 +21,7 @@ import { type AccountCaller, modeOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import { isSeenWhole } from '../policies/redaction.ts'
 import type { WaitingClient } from '../views/newest-first.ts'
-import { linkOf, PROOF, placedEvent, provenLeaf, provenSeal } from './proof-parts.ts'
+import { linkOf, PROOF, placedEvent, previousOf, provenLeaf, provenSeal, textsOf } from './proof-parts.ts'
 import { nextEvents, SealHistory } from './seal-history.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
@@ -36,6 +42,14 @@ interface Dependencies {
 
 type Matches = (event: RawEvent) => boolean
 
+/** A stream under the newest seal, and the client that waits for its events. */
+interface SealedStream {
+  stream: string
+  newest: RawEvent
+  leaf: ProvenLeaf
+  client: WaitingClient
+}
+
 /** Makes proofs from the stored tree of the newest seal. */
 export class Proofs {
   readonly #dependencies: Dependencies
@@ -44,7 +58,7 @@ export class Proofs {
   readonly #open = new OpenCounts<AccountId>(1)
   readonly #slots = pLimit(MAX_AT_ONCE)
 
-  readonly permissions = { event: 'read', run: 'read', consistency: 'read' } as const
+  readonly permissions = { event: 'read', run: 'read', consistency: 'read', account: 'read' } as const
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -89,6 +103,74 @@ export class Proofs {
       ...{ ...PROOF, kind: 'consistency', earlier: provenSeal(earlier), later: provenSeal(later) },
       ...{ inclusion: links.inclusion(from, to), consistency: links.consistency(from, to) },
     })
+  }
+
+  /**
+   * Proves all events of the caller's account up to the newest seal, with the prices that their receipts name. The
+   * document comes in pieces, because an account may have millions of events: its first line is all but the events, and
+   * each event is a line. Ends early if the client disconnects. Only the owner sees whole events.
+   */
+  async account(caller: AccountCaller, client: WaitingClient): Promise<Answer<AsyncGenerator<string, void>>> {
+    if (caller.kind !== 'session') return refuse('event_not_shown')
+    const stream = accountStream(caller.accountId)
+    await this.#seals.catchUp()
+    const { newest } = this.#seals
+    const leaf = newest && (await this.#leafUnder(newest, stream))
+    if (!newest || !leaf) return refuse('event_not_sealed')
+    return answer(this.#textOf({ stream, newest, leaf, client }))
+  }
+
+  async *#textOf({ stream, newest, leaf, client }: SealedStream) {
+    const catalog = await this.#catalogOf({ stream, newest, leaf, client })
+    for await (const events of this.#pagesOf(stream, leaf.revision, client)) {
+      const [first] = events
+      if (first?.revision === 0) {
+        const start = { revision: 0, previous: previousOf(first, undefined), tree: [] }
+        const to = { seal: provenSeal(newest), leaf }
+        const proof = { ...PROOF, kind: 'statement' as const, to, start, ...(catalog && { catalog }) }
+        yield `${JSON.stringify(proof satisfies Omit<StatementProof, 'events'>).slice(0, -1)},"events":[\n`
+      }
+      yield events
+        .map(event => JSON.stringify(textsOf(event)) + (event.revision < leaf.revision ? ',\n' : '\n'))
+        .join('')
+    }
+    if (!client.signal.aborted) yield ']}\n'
+  }
+
+  /** The catalog events that the receipts of a stream name. Reads the stream once, and the catalog once. */
+  async #catalogOf({ stream, newest, leaf: { revision }, client }: SealedStream): Promise<StatementProof['catalog']> {
+    const named = new Set<number>()
+    for await (const events of this.#pagesOf(stream, revision, client))
+      for (const { type, data } of events)
+        if (type === 'CreditsDebited')
+          named.add((data as { receipt: { catalogRevision: number } }).receipt.catalogRevision)
+    const leaf = named.size > 0 && (await this.#leafUnder(newest, CATALOG_STREAM))
+    if (!leaf) return undefined
+    const links = new LinkLevels()
+    const found: { event: RawEvent; before: string | undefined }[] = []
+    let before: string | undefined
+    for await (const events of this.#pagesOf(CATALOG_STREAM, leaf.revision, client))
+      for (const event of events) {
+        if (named.has(event.revision)) found.push({ event, before })
+        before = linkOf(event)
+        links.add(before)
+      }
+    const prove = ({ event, before }: (typeof found)[number]): ProvenEvent =>
+      placedEvent(event, before, links.inclusion(event.revision, leaf.revision + 1))
+    return { leaf, events: client.signal.aborted ? [] : found.map(prove) }
+  }
+
+  /** The events of a stream up to a revision. Serves other requests between two pages. */
+  async *#pagesOf(stream: string, last: number, client: WaitingClient) {
+    let next = 0
+    for await (const page of this.#dependencies.log.readStream(stream, 0)) {
+      if (client.signal.aborted) return
+      const events = [...nextEvents(page, next)].filter(({ revision }) => revision <= last)
+      yield events
+      next += events.length
+      if (next > last) return
+      await client.nextTurn()
+    }
   }
 
   async #sealAt(number: number): Promise<RawEvent | undefined> {
