@@ -52,7 +52,7 @@ export class Ledger {
   /** The search for a past balance may read the whole history of an account. */
   readonly #looking = new OneAtATime<AccountId>()
 
-  readonly permissions = { lines: 'read', export: 'read', balanceAt: 'read' } as const
+  readonly permissions = { lines: 'read', newer: 'read', export: 'read', balanceAt: 'read', balances: 'read' } as const
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -85,6 +85,45 @@ export class Ledger {
     const query = { limit, matches, index: isOfPeriod ? 'byTime' : BY_KEY, below, above: from }
     const page = await this.#newestFirst.page('statement', accountId, query, client)
     return answer({ found: await this.#withRuns(accountId, page.found), next: page.next && cursorOf(page.next) })
+  }
+
+  /**
+   * The cursor of the page before the one that a cursor begins, of as many lines; null if that is the first page. Pages
+   * of lines in the order of times, up to the newest line.
+   */
+  async newer({ accountId }: AccountCaller, cursor: string, limit: number): Promise<Answer<string | null>> {
+    const { reads } = this.#dependencies
+    const line = await reads.getOwn(accountId, 'statement', lineKey(accountId, Number(cursor)))
+    if (!line) return refuse('cursor_unknown')
+    const after = linePlace(accountId, line.at, line.revision)
+    // The page shows the lines before the one at its cursor, so it takes one more.
+    const lines = await reads.list('statement', 'byTime', { prefix: `${accountId}/`, after, limit })
+    const first = lines[limit - 1]
+    return answer(first ? cursorOf(first.place) : null)
+  }
+
+  /**
+   * The caller's balances before some times, which rise. Reads a line for each time before which the balance changed, so
+   * the times bound the work, and not the lines. In ledger format 1, where times go back, these are the balances in the
+   * order of times.
+   */
+  async balances({ accountId }: AccountCaller, times: readonly string[]): Promise<Answer<number[]>> {
+    const { reads, clock } = this.#dependencies
+    await reads.ownWrites(accountId)
+    const prefix = `${accountId}/`
+    return this.#looking.do(accountId, async () => {
+      const found: number[] = []
+      let line: StatementRow | undefined
+      for (const [count, time] of times.toReversed().entries()) {
+        if (count === 0 || (line && line.at >= time)) {
+          const range = { prefix, after: prefix + time, newestFirst: true, limit: 1 }
+          line = (await reads.list('statement', 'byTime', range))[0]?.row
+        }
+        found.unshift(line?.balanceAfterMicros ?? 0)
+        if (count % SCAN_ROWS === SCAN_ROWS - 1) await delay(clock, 0)
+      }
+      return answer(found)
+    })
   }
 
   /**

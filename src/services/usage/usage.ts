@@ -13,6 +13,7 @@ import { type AccountCaller, modeOf } from '../caller.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 import { FirstGroups, type UsageCounts } from './first-groups.ts'
+import { type Spending, type SpendingPart, Spendings } from './spending.ts'
 
 export interface UsageQuery {
   /** UTC days. `from` is included, `to` is not. */
@@ -21,6 +22,12 @@ export interface UsageQuery {
   groupBy: readonly UsagePart[]
   limit: number
   cursor?: string | undefined
+}
+
+export interface SpendingQuery extends Days {
+  by: SpendingPart
+  /** The groups to name. The others are added up. */
+  limit: number
 }
 
 /** A page of groups, with the days that they cover. */
@@ -47,7 +54,7 @@ export class Usage {
   readonly #dependencies: Dependencies
   readonly #reading = new OneAtATime<AccountId>()
 
-  readonly permissions = { list: 'read' } as const
+  readonly permissions = { list: 'read', spending: 'read' } as const
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -66,6 +73,36 @@ export class Usage {
     const { accountId } = caller
     await reads.ownWrites(accountId)
     return this.#reading.do(accountId, () => this.#read(accountId, { ...query, ...days, ordered, after }, client))
+  }
+
+  /**
+   * What the caller spent on some days, by day and by one other part, the largest first. Reads the rows once. Rejects
+   * with Unavailable.
+   */
+  async spending(
+    { accountId }: AccountCaller,
+    { from, to, by, limit }: SpendingQuery,
+    client?: WaitingClient,
+  ): Promise<Answer<Spending>> {
+    const { reads, clock, sliceRows = SLICE_ROWS, maxRows = MAX_USAGE_ROWS } = this.#dependencies
+    await reads.ownWrites(accountId)
+    const view = by === 'label' ? 'usageByLabel' : 'usage'
+    const prefix = `${accountId}/`
+    return this.#reading.do(accountId, async () => {
+      const sums = new Spendings(by)
+      let after = prefix + from
+      for (let rows = 0; ; ) {
+        const entries = await reads.list(view, BY_KEY, { prefix, after, before: prefix + to, limit: sliceRows })
+        sums.add(entries.map(({ row }) => row))
+        const last = entries.at(-1)
+        if (!last || entries.length < sliceRows) return answer(sums.largest(limit))
+        after = last.place
+        rows += entries.length
+        if (rows >= maxRows) return refuse('usage_too_large', { limit: maxRows })
+        await (client?.nextTurn() ?? delay(clock, 0))
+        if (client?.signal.aborted) return answer(sums.largest(0))
+      }
+    })
   }
 
   async #read(
