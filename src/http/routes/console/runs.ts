@@ -25,7 +25,7 @@ import { unwrap } from '../../../transports/refusals.ts'
 import { isFragment, redirect, showPage, showRefusal } from '../../answers/page-answers.ts'
 import { waitingClient } from '../../connections/disconnect.ts'
 import type { Context, RequestState } from '../../context.ts'
-import type { PageDependencies } from './console.ts'
+import type { PageDependencies } from './dependencies.ts'
 import { modelsThatRun } from './models-that-run.ts'
 
 const RUNS = '/console/runs'
