@@ -69,12 +69,19 @@ const Side = ({ account, url }: { account: PageAccount | undefined; url: string 
     {account && (
       <div class="foot">
         <a class="balance" href="/console/credits">
-          Balance<strong>{credits(account.balanceMicros)}</strong>
-          {account.openRuns > 0 && `${credits(account.heldMicros)} held by ${plural(account.openRuns, 'run')}`}
+          <BalanceText account={account} />
         </a>
       </div>
     )}
   </nav>
+)
+
+/** What the navigation says of the balance. */
+export const BalanceText = ({ account: { balanceMicros, heldMicros, openRuns } }: { account: PageAccount }) => (
+  <>
+    Balance<strong>{credits(balanceMicros)}</strong>
+    {openRuns > 0 && `${credits(heldMicros)} held by ${plural(openRuns, 'run')}`}
+  </>
 )
 
 /** The navigation of phones. */

@@ -1,10 +1,12 @@
 import t from 'tap'
 import type { AccountLimits } from '../../schemas/account-events.ts'
 import type { ErrorCode } from '../../schemas/api/error.ts'
+import type { AccountRow } from '../../schemas/views.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import type { NewKey } from '../../src/services/accounts/api-keys.ts'
 import type { Spender } from '../../src/services/runs/runs.ts'
 import { errorOf, post, request } from '../mcp/support.ts'
+import { BrowserClient } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { doneFor } from '../support/done.ts'
 import { formOf, formType, imagePart, textPart } from '../support/multipart.ts'
@@ -32,6 +34,22 @@ const postTo =
     return { status, code: answer.error?.code }
   }
 
+/** The browsers of owners, and the tokens of their forms. */
+const browsers = new Map<string, { browser: BrowserClient; form_token: string }>()
+
+/** Signs the owner of an account in, once. */
+const browserOf = async ({ accountId }: Customer) => {
+  const known = browsers.get(accountId)
+  if (known) return known
+  const browser = new BrowserClient(service.url)
+  const row = await service.core.views.get<AccountRow>('accounts', accountId)
+  await browser.signIn(service, row?.email ?? '')
+  const { text } = await browser.get('/console/playground')
+  const signedIn = { browser, form_token: /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '' }
+  browsers.set(accountId, signedIn)
+  return signedIn
+}
+
 const messages = [{ role: 'user', content: 'hello' }]
 
 /** Every way to spend credits. A further one does not compile without a row. */
@@ -49,6 +67,12 @@ const spenders: Record<Spender, (customer: Customer) => Promise<Answer>> = {
     return { status, code: body.error?.code }
   },
   createSpeech: postTo('/v1/audio/speech', { model: 'eleven-v3', input: 'hello', voice: 'Rachel' }),
+  playground: async customer => {
+    const { browser, form_token } = await browserOf(customer)
+    const form = { form_token, model: 'nano-banana-2', shown: 'json', json: '{"prompt":"hello"}' }
+    const { status, text } = await browser.post('/console/playground', form, { Accept: 'application/json' })
+    return { status, code: status === 303 ? undefined : JSON.parse(text).error?.code }
+  },
   run_model: async customer => {
     const params = { name: 'run_model', arguments: { model: 'nano-banana-2', input: { prompt: 'hello' } } }
     const { status, message } = await post(customer, request('2025-11-25', 'tools/call', params))
@@ -67,19 +91,24 @@ const withLimits = async (limits: AccountLimits) => {
   return customer
 }
 
+const forbidden = { status: 403, code: 'forbidden', ofKey: true } as const
+
+/** The owners of accounts have no key, so limits of keys do not concern them. */
+const withoutKey: Spender[] = ['playground']
+
 /** Every limit: a customer who has reached it, and what the next request gets. */
-const limits: Record<string, { arrange: () => Promise<Customer>; status: number; code: ErrorCode }> = {
+const limits: Record<string, { arrange: () => Promise<Customer>; status: number; code: ErrorCode; ofKey?: true }> = {
   balance: {
     arrange: () => openAccount(service, { credits: 0.001 }),
     ...{ status: 402, code: 'insufficient_credits' },
   },
   'budget of the key': {
     arrange: () => withKey({ budget: { amountMicros: toMicros(0.001), period: 'day' } }),
-    ...{ status: 402, code: 'budget_exceeded' },
+    ...{ status: 402, code: 'budget_exceeded', ofKey: true },
   },
-  'models of the key': { arrange: () => withKey({ models: ['veo-3-1'] }), status: 403, code: 'forbidden' },
-  'addresses of the key': { arrange: () => withKey({ addresses: ['192.0.2.0/24'] }), status: 403, code: 'forbidden' },
-  'scope of the key': { arrange: () => withKey({ scope: 'read' }), status: 403, code: 'forbidden' },
+  'models of the key': { arrange: () => withKey({ models: ['veo-3-1'] }), ...forbidden },
+  'addresses of the key': { arrange: () => withKey({ addresses: ['192.0.2.0/24'] }), ...forbidden },
+  'scope of the key': { arrange: () => withKey({ scope: 'read' }), ...forbidden },
   'a revoked key': {
     arrange: async () => {
       const customer = await withKey({})
@@ -87,11 +116,13 @@ const limits: Record<string, { arrange: () => Promise<Customer>; status: number;
       await caughtUp(service.core)
       return customer
     },
-    ...{ status: 401, code: 'invalid_api_key' },
+    ...{ status: 401, code: 'invalid_api_key', ofKey: true },
   },
   suspension: {
     arrange: async () => {
       const customer = await openAccount(service)
+      // Nobody signs in to a suspended account.
+      await browserOf(customer)
       unwrap(await accounts.suspend(operator, customer.accountId, 'unpaid'))
       return customer
     },
@@ -126,7 +157,8 @@ for (const [spender, spend] of Object.entries(spenders)) {
     t.ok((await customer.balance()) < 100)
   })
 
-  for (const [limit, { arrange, status, code }] of Object.entries(limits))
+  for (const [limit, { arrange, status, code, ofKey }] of Object.entries(limits)) {
+    if (ofKey && withoutKey.includes(spender as Spender)) continue
     t.test(`${spender} holds to the limit: ${limit}`, async t => {
       const customer = await arrange()
       const before = (await service.core.accounts.state(customer.accountId)).balanceMicros
@@ -136,4 +168,5 @@ for (const [spender, spend] of Object.entries(spenders)) {
       t.equal((await service.core.accounts.state(customer.accountId)).balanceMicros, before)
       t.equal(calls.length, 0, 'no provider is asked')
     })
+  }
 }

@@ -3,9 +3,31 @@ import { createRequire } from 'node:module'
 
 /** The icons of Lucide that pages use: https://lucide.dev/icons. */
 const NAMES = [
-  ...['activity', 'arrow-right-to-line', 'book-open', 'check', 'chevron-down', 'circle-alert', 'coins', 'copy'],
-  ...['dices', 'download', 'ellipsis', 'external-link', 'image', 'key-round', 'layout-grid', 'list', 'minus'],
-  ...['package', 'play', 'plus', 'rotate-cw', 'search', 'settings', 'shield-check', 'sliders-horizontal', 'upload'],
+  ...[
+    'activity',
+    'arrow-left',
+    'arrow-right-to-line',
+    'audio-lines',
+    'book-open',
+    'check',
+    'chevron-down',
+    'circle-alert',
+    'coins',
+    'copy',
+  ],
+  ...['dices', 'download', 'ellipsis', 'external-link', 'film', 'image', 'key-round', 'layout-grid', 'list', 'minus'],
+  ...[
+    'package',
+    'play',
+    'plus',
+    'rotate-cw',
+    'search',
+    'settings',
+    'shield-check',
+    'sliders-horizontal',
+    'text',
+    'upload',
+  ],
   ...['users', 'webhook', 'x'],
 ] as const
 export type IconName = (typeof NAMES)[number]

@@ -1,4 +1,4 @@
-import type { Endpoint, Family, Kind, ParametersSchema } from '../../../schemas/catalog.ts'
+import type { Endpoint, Kind, ParametersSchema } from '../../../schemas/catalog.ts'
 import type { Message } from '../../../schemas/conversation.ts'
 import { sha256 } from '../digest.ts'
 
@@ -6,11 +6,11 @@ import { sha256 } from '../digest.ts'
  * The endpoint that `model` names, else the one for the input's shape: video-to-* with `video_url`, image-to-* with
  * `image_url`, or text-to-*.
  */
-export const chooseEndpoint = (
-  { endpoints }: Family,
+export const chooseEndpoint = <Each extends Pick<Endpoint, 'id' | 'kind'>>(
+  { endpoints }: { endpoints: readonly Each[] },
   model: string,
   input: Record<string, unknown>,
-): Endpoint | undefined => {
+): Each | undefined => {
   const wanted = sourceIn(input)
   return endpoints.find(({ id }) => id === model) ?? endpoints.find(({ kind }) => sourceOf(kind) === wanted)
 }

@@ -6,6 +6,9 @@ import type { StreamedRun } from '../../services/runs/runs.ts'
 import { withinTime } from '../../time/timers.ts'
 import type { Context } from '../context.ts'
 
+/** A run, as far as its text is concerned. */
+export type TextRun = Pick<StreamedRun, 'texts' | 'ended'>
+
 /** The server-sent events of a text, in the words of a route. */
 export interface TextFrames {
   /** A further piece of the text. */
@@ -42,7 +45,7 @@ export const frame = (data: object, fields: { event?: string; id?: number } = {}
 export const answerText = async (
   ctx: Context,
   clock: Clock,
-  run: StreamedRun,
+  run: TextRun,
   frames: TextFrames,
   signal: AbortSignal,
 ): Promise<RunRow | undefined> => {
@@ -118,7 +121,7 @@ class ArrivingText {
   #length = 0
   #isTelling = false
 
-  constructor(run: StreamedRun, signal: AbortSignal) {
+  constructor(run: TextRun, signal: AbortSignal) {
     this.begun = new Promise((resolve, reject) => {
       this.onChange = () => (this.error === undefined ? resolve() : reject(this.error))
     })

@@ -1,3 +1,5 @@
+import type { OutputType } from '../../../schemas/catalog.ts'
+
 /** Models that need only a prompt, ordered by suitability for a first run. */
 export const FIRST_MODELS = ['nano-banana-2', 'gpt-image-2-6', 'z-image-turbo', 'gpt-6-1-terra', 'claude-haiku-4-5']
 
@@ -27,3 +29,188 @@ export const curlRead = (url: string, apiKey: string): string[] => [
   `curl -s '${url}' \\`,
   `  -H "Authorization: Bearer ${apiKey}"`,
 ]
+
+/** A run to show as a request of several clients. */
+export interface ExampleRun {
+  /** The address of the service. */
+  url: string
+  model: string
+  outputType: OutputType
+  input: Record<string, unknown>
+  /** The voice that the model speaks with by default. OpenAI's API requires one. */
+  voice?: string | undefined
+}
+
+/** A request in the words of a client, which reads the key from the environment. */
+export interface ClientExample {
+  client: string
+  code: string
+}
+
+/** The variable of the environment that holds the key. */
+const KEY = 'TOLLGATE_API_KEY'
+
+/** The version of the Model Context Protocol that the example speaks. */
+const MCP_VERSION = '2025-11-25'
+
+/** The same run as a request of each client. OpenAI's client is among them where OpenAI's API has such a request. */
+export const clientExamples = (run: ExampleRun): ClientExample[] => {
+  const openAi = openAiCode(run)
+  return [
+    { client: 'curl', code: curlCode(run) },
+    { client: 'TypeScript', code: typeScriptCode(run) },
+    { client: 'Python', code: pythonCode(run) },
+    ...(openAi === undefined ? [] : [{ client: 'OpenAI client', code: openAi }]),
+    { client: 'MCP', code: mcpCode(run) },
+  ]
+}
+
+const curlCode = ({ url, model, input }: ExampleRun): string =>
+  curlRun(`${url}/v1/run`, `$${KEY}`, shellText(json({ model, input }))).join('\n')
+
+const mcpCode = ({ url, model, input }: ExampleRun): string => {
+  const params = { name: 'run_model', arguments: { model, input } }
+  const headers = ['Accept: application/json, text/event-stream', `MCP-Protocol-Version: ${MCP_VERSION}`]
+  const message = json({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  return [
+    '# An agent that knows the server makes this call itself:',
+    `#   claude mcp add --transport http tollgate ${url}/mcp --header "Authorization: Bearer $${KEY}"`,
+    ...curlRun(`${url}/mcp`, `$${KEY}`, shellText(message), ...headers),
+  ].join('\n')
+}
+
+const typeScriptCode = ({ url, model, input }: ExampleRun): string =>
+  [
+    `const response = await fetch('${url}/v1/run', {`,
+    "  method: 'POST',",
+    '  headers: {',
+    `    Authorization: \`Bearer \${process.env.${KEY}}\`,`,
+    "    'Content-Type': 'application/json',",
+    '  },',
+    `  body: JSON.stringify(${indented(scriptText({ model, input }), 2)}),`,
+    '})',
+    'const run = await response.json()',
+    'console.log(run.status, run.output ?? run.error ?? run)',
+  ].join('\n')
+
+const pythonCode = ({ url, model, input }: ExampleRun): string =>
+  [
+    'import json, os, urllib.request',
+    '',
+    'request = urllib.request.Request(',
+    `    "${url}/v1/run",`,
+    `    data=json.dumps(${indented(pythonText({ model, input }), 4)}).encode(),`,
+    '    headers={',
+    `        "Authorization": f"Bearer {os.environ['${KEY}']}",`,
+    '        "Content-Type": "application/json",',
+    '    },',
+    ')',
+    'run = json.load(urllib.request.urlopen(request))',
+    'print(run["status"], run.get("output"))',
+  ].join('\n')
+
+/** The request for OpenAI's client; undefined if its API has none for the model. */
+const openAiCode = ({ url, ...run }: ExampleRun): string | undefined => {
+  const call = openAiCall(run)
+  if (!call) return undefined
+  return [
+    "import OpenAI from 'openai'",
+    '',
+    `const client = new OpenAI({ baseURL: '${url}/v1', apiKey: process.env.${KEY} })`,
+    // The client sends the parameters that only the model has, which its types do not know.
+    `const answer = await client.${call.method}(${scriptText(call.body)})`,
+    call.print,
+  ].join('\n')
+}
+
+const openAiCall = ({ model, outputType, input, voice: byDefault }: Omit<ExampleRun, 'url'>) => {
+  const { prompt, text, messages, num_images: n, voice, voice_id, output_format, ...others } = input
+  const format = output_format === undefined ? {} : { output_format }
+  if (outputType === 'text')
+    return {
+      method: 'chat.completions.create',
+      body: { model, messages: messages ?? [{ role: 'user', content: prompt ?? '' }], ...others },
+      print: 'console.log(answer.choices[0].message.content)',
+    }
+  if (outputType === 'image' && input['image_url'] === undefined)
+    return {
+      method: 'images.generate',
+      body: {
+        model,
+        prompt: prompt ?? '',
+        ...(n !== undefined && { n }),
+        response_format: 'url',
+        ...format,
+        ...others,
+      },
+      print: 'for (const { url } of answer.data) console.log(url)',
+    }
+  const spoken = voice ?? voice_id ?? byDefault
+  // Music has no words, and OpenAI's API has no request for it.
+  if (outputType === 'audio' && text !== undefined && spoken !== undefined)
+    return {
+      method: 'audio.speech.create',
+      body: {
+        ...{ model, input: text, voice: spoken },
+        ...(output_format !== undefined && { response_format: output_format }),
+        ...others,
+      },
+      print:
+        "await (await import('node:fs/promises')).writeFile('speech.mp3', Buffer.from(await answer.arrayBuffer()))",
+    }
+  return undefined
+}
+
+/** JSON that begins short requests on one line. */
+const json = (value: unknown): string => {
+  const line = JSON.stringify(value)
+  return line.length <= MAX_LINE_LENGTH ? line : JSON.stringify(value, undefined, 2)
+}
+const MAX_LINE_LENGTH = 72
+
+/** A text between single quotes of a shell. */
+const shellText = (text: string): string => text.replaceAll("'", "'\\''")
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
+
+/** A value as JavaScript writes it. */
+const scriptText = (value: unknown): string =>
+  literal(value, {
+    name: name => (IDENTIFIER.test(name) ? name : JSON.stringify(name)),
+    constant: each => JSON.stringify(each),
+    spaces: 2,
+  })
+
+/** A value as Python writes it. A text in JSON is one in Python, apart from characters that JSON writes in halves. */
+const pythonText = (value: unknown): string =>
+  literal(value, {
+    name: name => JSON.stringify(name),
+    constant: each => {
+      if (each === true) return 'True'
+      if (each === false) return 'False'
+      return each === null ? 'None' : JSON.stringify(each)
+    },
+    spaces: 4,
+  })
+
+interface Words {
+  name(name: string): string
+  constant(value: unknown): string
+  spaces: number
+}
+
+/** A value in lines. An empty list or object, and whatever is no list or object, is on one line. */
+const literal = (value: unknown, words: Words): string => {
+  if (typeof value !== 'object' || value === null) return words.constant(value)
+  const isList = Array.isArray(value)
+  const parts = isList
+    ? value.map(each => literal(each, words))
+    : Object.entries(value).map(([name, each]) => `${words.name(name)}: ${literal(each, words)}`)
+  const [open, close] = isList ? ['[', ']'] : ['{', '}']
+  if (parts.length === 0) return open + close
+  const lines = parts.map(part => `${' '.repeat(words.spaces)}${indented(part, words.spaces)},`)
+  return [open, ...lines, close].join('\n')
+}
+
+/** A text whose further lines are indented. A line break within a value is escaped, so it is none here. */
+const indented = (text: string, spaces: number): string => text.replaceAll('\n', `\n${' '.repeat(spaces)}`)

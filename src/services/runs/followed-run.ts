@@ -43,6 +43,8 @@ export interface FollowedRun {
   changes(signal: AbortSignal): Observable<RunRow>
   /** Emits progress from 0 to 1 while this process works on the run, and nothing more in these cases. */
   progress: Observable<number>
+  /** The same for the text so far, and then for each further piece. */
+  pieces: Observable<string>
   /** The same for all of the text so far, each time that more has arrived. */
   texts: Observable<string>
 }
@@ -65,6 +67,7 @@ export const followedRun = (dependencies: Dependencies, caller: AccountCaller, r
     row,
     changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(mayRead), takeUntil(isOver)),
     progress: whileReadable(runReads.progress(row.runId)),
+    pieces: whileReadable(textsOf(starter, row.runId)),
     texts: whileReadable(textsOf(starter, row.runId).pipe(scan((soFar, piece) => soFar + piece, ''))),
   }
 }

@@ -41,7 +41,7 @@ import { aborted, type RunReads, type RunsQuery } from './run-reads.ts'
 import type { RunToDo, Starter } from './starter.ts'
 
 /**
- * The routes and the tool that spend credits, by their IDs. `test/http/spenders.test.ts` has a row for each and holds
+ * The routes, the page and the tool that spend credits, by their IDs. `test/http/spenders.test.ts` has a row for each and holds
  * it to every limit, so another one does not compile without a row.
  */
 export type Spender =
@@ -51,6 +51,7 @@ export type Spender =
   | 'generateImages'
   | 'editImages'
   | 'createSpeech'
+  | 'playground'
   | 'run_model'
 
 /** How long a caller waits for the end of a run. */

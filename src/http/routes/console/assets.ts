@@ -20,6 +20,7 @@ const FILES: Record<string, { type: string; paths: string[] }> = {
   'style.css': { type: 'text/css', paths: STYLES.map(name => `#console/style/${name}.css`) },
   'console.js': { type: SCRIPT, paths: ['#console/console.js'] },
   'runs.js': { type: SCRIPT, paths: ['#console/runs.js'] },
+  'playground.js': { type: SCRIPT, paths: ['#console/playground.js'] },
   'htmx.js': { type: SCRIPT, paths: ['htmx.org/dist/htmx.min.js'] },
   'mark.svg': { type: 'image/svg+xml', paths: ['#console/mark.svg'] },
   'inter-400.woff2': { type: FONT, paths: ['@fontsource/inter/files/inter-latin-400-normal.woff2'] },

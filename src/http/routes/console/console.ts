@@ -12,6 +12,7 @@ import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
 import { modePages } from './mode.ts'
 import { runPages } from './runs.ts'
+import { playgroundPages } from './playground.ts'
 import { settingsPages } from './settings.ts'
 import { signInPages } from './sign-in.ts'
 import { telegramRoutes } from './telegram.ts'
@@ -39,6 +40,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   )
   frontPages(router, shared)
   signInPages(router, shared)
+  playgroundPages(router, shared)
   keyPages(router, shared)
   modePages(router, shared)
   runPages(router, shared)

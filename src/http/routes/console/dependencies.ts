@@ -2,6 +2,7 @@ import type { Brand } from '../../../console/brand.ts'
 import type { RegistrationNote } from '../../../console/sign-in/sign-in-page.tsx'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Logger } from '../../../ports/logger.ts'
+import type { RequestLimits } from '../../../services/policies/request-limits.ts'
 import type { Presenter } from '../../../services/presenter.ts'
 import type { Services } from '../../../services/services.ts'
 import type { Client } from '../../../services/sign-in/one-time-codes.ts'
@@ -14,6 +15,7 @@ export interface ConsoleDependencies {
   services: Services
   present: Presenter
   sessions: BrowserSessions
+  requestLimits: Pick<RequestLimits, 'count'>
   publicUrl: () => string
   /** Whether anyone may read the catalog. */
   isPublic: boolean

@@ -1,0 +1,101 @@
+import type { ModelFamily } from '../../../schemas/api/model.ts'
+import type { OutputType } from '../../../schemas/catalog.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Shell } from '../shell.tsx'
+import { FamilyPicture } from './family-picture.tsx'
+import { rangeText } from './words.ts'
+
+export interface ModelsProps {
+  families: readonly ModelFamily[]
+  /** What the person searches for. */
+  query: string
+  /** The model that is chosen now. */
+  model: string | undefined
+  /** The run whose result is to be the input. */
+  input: string | undefined
+  /** Pictures that the families have made, by their IDs. */
+  pictures: ReadonlyMap<string, string>
+}
+
+const MODELS = '/console/playground/models'
+
+/** The families as cards to choose from. */
+export const ModelsPage = (props: ModelsProps) => (
+  <Shell title="Choose a model">
+    <div class="page stack">
+      <form
+        {...{ class: 'row', action: MODELS, role: 'search', 'hx-get': MODELS, 'hx-target': '#families' }}
+        {...{ 'hx-trigger': 'input delay:150ms, submit', 'hx-sync': 'this:replace' }}
+      >
+        {props.input !== undefined && <input type="hidden" name="input" value={props.input} />}
+        <input
+          {...{ type: 'search', name: 'q', value: props.query, 'aria-label': 'Search models', autofocus: true }}
+          {...{ placeholder: 'A name, or what it does', autocomplete: 'off' }}
+        />
+        <button type="submit">
+          <Icon name="search" />
+          Search
+        </button>
+      </form>
+      {props.input !== undefined && <p class="muted">These models can use the result as their input.</p>}
+      <div id="families" class="stack" aria-live="polite">
+        <FamilyCards {...props} />
+      </div>
+    </div>
+  </Shell>
+)
+
+const GROUPS: readonly { outputType: OutputType; title: string }[] = [
+  { outputType: 'image', title: 'Images' },
+  { outputType: 'video', title: 'Films' },
+  { outputType: 'audio', title: 'Sound' },
+  { outputType: 'text', title: 'Text' },
+]
+
+/** The cards, grouped by what the families make. */
+export const FamilyCards = ({ families, model, input, pictures, query }: ModelsProps) => {
+  const groups = GROUPS.map(group => ({
+    ...group,
+    shown: families.filter(({ output_type }) => output_type === group.outputType),
+  })).filter(({ shown }) => shown.length > 0)
+  if (groups.length === 0)
+    return (
+      <p class="empty">
+        No model matches “{query}”. <a href={MODELS}>Show all models</a>
+      </p>
+    )
+  return (
+    <>
+      {groups.map(({ outputType, title, shown }) => (
+        <section key={outputType} aria-labelledby={`group-${outputType}`}>
+          <h2 id={`group-${outputType}`}>
+            {title} <span class="faint small">{shown.length}</span>
+          </h2>
+          <ul class="families">
+            {shown.map(family => (
+              <li key={family.id}>
+                <a
+                  {...{ class: 'family', href: hrefOf(family.id, input), 'data-item': true }}
+                  {...(family.id === model && { 'aria-current': 'true' })}
+                >
+                  <FamilyPicture outputType={outputType} picture={pictures.get(family.id)} />
+                  <span class="grow">
+                    <strong>{family.name}</strong>
+                    <span class="small muted">{family.endpoints[0]?.description}</span>
+                    <span class="small faint">
+                      {rangeText(family.credits_range)}
+                      {family.endpoints.every(({ available }) => !available) && ' · not available now'}
+                    </span>
+                  </span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  )
+}
+
+const hrefOf = (model: string, input: string | undefined) =>
+  `/console/playground?model=${model}${input === undefined ? '' : `&input=${input}`}`

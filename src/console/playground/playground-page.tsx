@@ -1,0 +1,39 @@
+import { PageContext } from '../page-state.ts'
+import { BalanceText, Shell } from '../shell.tsx'
+import { Composer, type ComposerProps } from './composer.tsx'
+import { Requests } from './requests.tsx'
+import { Stage, type StageProps } from './stage.tsx'
+
+export interface PlaygroundProps {
+  composer: ComposerProps
+  stage: StageProps
+}
+
+/** The playground: a request at the left, its result at the right. On a phone, the result comes first. */
+export const PlaygroundPage = ({ composer, stage }: PlaygroundProps) => (
+  <Shell title="Playground" scripts={['playground.js']}>
+    <div class="play">
+      <Composer {...composer} />
+      <div class="stage">
+        <Stage {...stage} />
+        <Requests {...composer} />
+      </div>
+    </div>
+  </Shell>
+)
+
+/** The stage in place of the one on the page, with what a run changes elsewhere: the balance. */
+export const StageUpdate = ({ stage }: Pick<PlaygroundProps, 'stage'>) => (
+  <>
+    <Stage {...stage} />
+    <PageContext.Consumer>
+      {({ account }) =>
+        account && (
+          <div hx-swap-oob="innerHTML:.side .balance">
+            <BalanceText account={account} />
+          </div>
+        )
+      }
+    </PageContext.Consumer>
+  </>
+)

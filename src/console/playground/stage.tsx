@@ -1,0 +1,305 @@
+import type { Children } from '#jsx/jsx-runtime'
+import type { Run } from '../../../schemas/api/run.ts'
+import type { OutputType } from '../../../schemas/catalog.ts'
+import { toMicros } from '../../domain/money.ts'
+import { CopyButton } from '../parts/code.tsx'
+import { Button, Form } from '../parts/form.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { decimal, duration, plural } from '../parts/text.ts'
+import { FamilyPicture } from './family-picture.tsx'
+import { FAILURES } from './words.ts'
+
+/** A run of the account, small. */
+export interface StripItem {
+  id: string
+  href: string
+  outputType: OutputType
+  /** What it is of: the name of its model. */
+  label: string
+  /** A small picture of the result. */
+  picture?: string | undefined
+  /** The address of a film. */
+  film?: string | undefined
+}
+
+export interface StageProps {
+  /** The run on the stage, with its input; undefined for an account without runs. */
+  run: Run | undefined
+  outputType: OutputType
+  /** The proportions of the result. */
+  shape: { width: number; height: number }
+  /** The last results of the account. */
+  strip: readonly StripItem[]
+  /** Where the result becomes the input of a run; undefined if no model takes it. */
+  useHref: string | undefined
+  /** Whether the run can be made again, and also with another seed. */
+  canRepeat: boolean
+  canVary: boolean
+}
+
+const PLAYGROUND = '/console/playground'
+
+/** A result, or a run on its way to one. */
+export const Stage = (props: StageProps) => {
+  const { run, strip } = props
+  return (
+    <section id="stage" class="result" aria-label="Result" {...(run && { 'data-says': sentenceOf(run) })}>
+      {run ? <OneRun {...props} run={run} /> : <Nothing />}
+      {strip.length > 0 && (
+        <ul class="strip" aria-label="Last results">
+          {strip.map(item => (
+            <li key={item.id}>
+              <a
+                {...{ href: item.href, 'data-item': true, 'aria-label': `${item.label}, ${item.id}` }}
+                {...(item.id === run?.run_id && { 'aria-current': 'true' })}
+              >
+                {item.film === undefined ? (
+                  <FamilyPicture outputType={item.outputType} picture={item.picture} />
+                ) : (
+                  <video src={`${item.film}#t=0.1`} muted playsinline preload="metadata" tabindex={-1} />
+                )}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** What screen readers say when the run on the stage changes. */
+const sentenceOf = (run: Run): string => {
+  if (run.status === 'completed') return `Completed in ${timeOf(run)}.`
+  if (run.status === 'failed') return `${failureOf(run)}.`
+  return 'The run has begun.'
+}
+
+const failureOf = ({ error, credits_refunded: refunded }: Run): string =>
+  [
+    error ? FAILURES[error.code] : 'The run failed',
+    ...(refunded ? [`${plural(refunded, 'credit')} refunded`] : []),
+  ].join(' · ')
+
+const timeOf = ({ created_at: from, completed_at: to = from }: Run) => duration(Date.parse(to) - Date.parse(from))
+
+const Nothing = () => (
+  <div class="shot waiting">
+    <Canvas width={16} height={9} />
+    <div class="message">
+      <p>Your first result appears here.</p>
+      <p class="small faint">The form holds an example. Its price is in the button.</p>
+    </div>
+  </div>
+)
+
+/** Keeps the proportions of a result that is not there yet. */
+const Canvas = ({ width, height }: { width: number; height: number }) => (
+  <svg class="canvas" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+    <rect width={width} height={height} />
+  </svg>
+)
+
+const OneRun = (props: StageProps & { run: Run }) => {
+  const { run } = props
+  if (run.status === 'failed') return <Failure {...props} />
+  if (run.status === 'completed') return <Result {...props} />
+  return <Waiting {...props} />
+}
+
+const Waiting = ({ run, outputType, shape }: StageProps & { run: Run }) => {
+  const path = `${PLAYGROUND}/runs/${run.run_id}`
+  const isText = outputType === 'text'
+  const follow = {
+    'data-follow': isText ? `${path}/text` : `/v1/runs/${run.run_id}/events`,
+    'data-stage': `${path}/stage`,
+    'data-since': run.created_at,
+  }
+  return (
+    <>
+      <div class={isText ? 'shot answer' : 'shot waiting'} {...follow}>
+        {isText ? <p class="text" id="answer" data-answer /> : <Canvas {...shape} />}
+        <div class={isText ? 'row small faint' : 'message'}>
+          <progress max="1" aria-label="Progress" />
+          <p>
+            {run.status === 'queued' ? 'Waiting for its turn' : 'At work'} <span class="num faint" data-elapsed />
+          </p>
+        </div>
+      </div>
+      <div class="row between wrap">
+        <Facts run={run}>
+          {run.status === 'queued' ? <span class="badge">Queued</span> : <span class="badge warn">Processing</span>}
+        </Facts>
+        <div class="row wrap">
+          <noscript>
+            <a class="button" href={`${PLAYGROUND}?model=${run.model}&run=${run.run_id}`}>
+              Look again
+            </a>
+          </noscript>
+          <Form
+            {...{ action: `${PLAYGROUND}/cancel`, 'hx-post': `${PLAYGROUND}/cancel`, 'hx-target': '#stage' }}
+            {...{ 'hx-swap': 'outerHTML' }}
+          >
+            <input type="hidden" name="run" value={run.run_id} />
+            <Button>
+              <Icon name="x" />
+              Cancel
+            </Button>
+          </Form>
+        </div>
+      </div>
+    </>
+  )
+}
+
+const Failure = ({ run, canRepeat, canVary }: StageProps & { run: Run }) => (
+  <>
+    <div class="shot failed">
+      <Icon name="circle-alert" />
+      <h2>{failureOf(run)}</h2>
+      {run.error && <p class="muted">{run.error.message}</p>}
+    </div>
+    <div class="row between wrap">
+      <Facts run={run}>
+        <span class="badge bad">Failed</span>
+      </Facts>
+      <div class="row wrap">
+        <Repeat {...{ run, canRepeat, canVary }} />
+      </div>
+    </div>
+  </>
+)
+
+const Result = (props: StageProps & { run: Run }) => {
+  const { run, outputType, useHref } = props
+  const { text, urls = [], url } = run.output ?? {}
+  const files = urls.length > 0 ? urls : url === undefined ? [] : [url]
+  const pictures = outputType === 'image' ? files.filter(each => !each.endsWith('.txt')) : files
+  const said = promptOf(run)
+  return (
+    <>
+      {run.output?.deleted_at !== undefined && files.length === 0 ? (
+        <div class="shot failed">
+          <h2>The files of this run were deleted</h2>
+        </div>
+      ) : (
+        <Files {...{ files: pictures, outputType, said }} />
+      )}
+      {text !== undefined && (
+        <div class="shot answer">
+          <p class="text" id="answer">
+            {text}
+          </p>
+        </div>
+      )}
+      {run.output?.tool_calls && (
+        <div class="shot answer">
+          <pre class="text mono">{JSON.stringify(run.output.tool_calls, undefined, 2)}</pre>
+        </div>
+      )}
+      <div class="row between wrap">
+        <Facts run={run}>
+          <span class="badge good">Completed</span>
+        </Facts>
+        <div class="row wrap">
+          {outputType === 'text' ? (
+            <CopyButton of="answer" />
+          ) : (
+            pictures[0] !== undefined && (
+              <a class="button" href={pictures[0]} download="">
+                <Icon name="download" />
+                Download
+              </a>
+            )
+          )}
+          <Repeat {...props} />
+          {useHref !== undefined && (
+            <a class="button" href={useHref}>
+              <Icon name="arrow-right-to-line" />
+              Use as input
+            </a>
+          )}
+        </div>
+      </div>
+    </>
+  )
+}
+
+const Files = ({ files, outputType, said }: { files: readonly string[]; outputType: OutputType; said: string }) => {
+  if (files.length === 0) return null
+  if (outputType === 'video')
+    return (
+      <div class="shot">
+        {/* biome-ignore lint/a11y/useMediaCaption: models make films without captions */}
+        <video src={files[0]} controls loop playsinline preload="metadata" aria-label={said} data-result />
+      </div>
+    )
+  if (outputType === 'audio')
+    return (
+      <div class="shot sound" data-wave={files[0]}>
+        <svg class="wave" viewBox="0 0 600 120" preserveAspectRatio="none" aria-hidden="true">
+          <path d="M0 60H600" />
+        </svg>
+        {/* biome-ignore lint/a11y/useMediaCaption: models make sounds without captions */}
+        <audio src={files[0]} controls preload="metadata" aria-label={said} />
+      </div>
+    )
+  if (outputType === 'text') return null
+  const pictures = files.map((file, at) => (
+    <a class="shot" href={file} key={file} aria-label={`Open picture ${at + 1} of ${files.length}`}>
+      <img src={file} alt={said} {...(at === 0 && { 'data-result': true })} />
+    </a>
+  ))
+  return <div class={files.length === 1 ? 'one' : 'several'}>{pictures}</div>
+}
+
+const promptOf = ({ input = {}, model }: Run): string => {
+  const { prompt, text } = input
+  return typeof prompt === 'string' ? prompt : typeof text === 'string' ? text : `A result of ${model}`
+}
+
+const Facts = ({ run, children }: { run: Run; children: Children }) => {
+  const { input = {}, usage } = run
+  const facts = [
+    ...(run.completed_at === undefined ? [] : [timeOf(run)]),
+    ...(typeof input['seed'] === 'number' ? [`seed ${input['seed']}`] : []),
+    ...(usage ? [`${decimal(usage.input_tokens)} tokens in, ${decimal(usage.output_tokens)} out`] : []),
+    ...(run.status === 'completed' ? [costOf(run)] : []),
+  ]
+  return (
+    <p class="row wrap facts-line">
+      {children}
+      <span class="muted">
+        <span data-size />
+        {facts.join(' · ')}
+      </span>
+      <a class="link" href={`/console/runs/${run.run_id}`}>
+        Details
+      </a>
+    </p>
+  )
+}
+
+const costOf = ({ livemode, credits_charged: charged, credits_released: released = 0 }: Run) =>
+  livemode ? plural((toMicros(charged) - toMicros(released)) / 1_000_000, 'credit') : 'cost nothing'
+
+/** Runs the same input again. The price of the last time is the most that it may cost. */
+const Repeat = ({ run, canRepeat, canVary }: Pick<StageProps, 'canRepeat' | 'canVary'> & { run: Run }) =>
+  canRepeat ? (
+    <Form
+      {...{ action: `${PLAYGROUND}/again`, class: 'row wrap', 'hx-post': `${PLAYGROUND}/again`, 'hx-target': '#stage' }}
+      {...{ 'hx-swap': 'outerHTML', 'hx-disabled-elt': 'find button' }}
+    >
+      <input type="hidden" name="run" value={run.run_id} />
+      <input type="hidden" name="price" value={toMicros(run.livemode ? run.credits_charged : 0)} />
+      <Button>
+        <Icon name="rotate-cw" />
+        Again <span class="faint num">{run.livemode ? decimal(run.credits_charged) : ''}</span>
+      </Button>
+      {canVary && (
+        <Button name="vary" value="seed" class="hide-small">
+          <Icon name="dices" />
+          Vary the seed <span class="faint num">{run.livemode ? decimal(run.credits_charged) : ''}</span>
+        </Button>
+      )}
+    </Form>
+  ) : null

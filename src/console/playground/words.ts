@@ -1,0 +1,88 @@
+import type { RunError } from '../../../schemas/account-events.ts'
+import type { Quote, QuoteLine } from '../../../schemas/api/run.ts'
+import type { OutputType } from '../../../schemas/catalog.ts'
+import { toMicros } from '../../domain/money.ts'
+import { credits, decimal, plural } from '../parts/text.ts'
+
+/** The price of what a form says, for its button and the line below. */
+export interface Price {
+  button: string
+  /** The calculation of the price, line by line as in the receipt. */
+  formula: string
+  /** The most that the run costs. */
+  micros: number
+  leaves: string
+  isAffordable: boolean
+}
+
+export const priceOf = (quote: Quote, balanceMicros: number): Price => {
+  const micros = toMicros(quote.credits)
+  const leftMicros = balanceMicros - micros
+  return {
+    button: buttonText(quote),
+    formula: formulaOf(quote.lines),
+    micros,
+    leaves: leftMicros < 0 ? `${credits(-leftMicros)} credits short` : `leaves ${credits(leftMicros)}`,
+    isAffordable: leftMicros >= 0,
+  }
+}
+
+const buttonText = ({ credits: most, likely_credits: likely, livemode }: Quote): string => {
+  if (!livemode) return 'Run – costs nothing'
+  if (likely !== undefined) return `Run for up to ${decimal(most)}, likely ${decimal(likely)}`
+  return `Run for ${plural(most, 'credit')}`
+}
+
+/** `10 × 2 images × 1.5 (2K) + 1.5 (web search)`. */
+const formulaOf = (lines: readonly QuoteLine[]): string =>
+  lines
+    .filter(line => line.kind !== 'base' || line.credits > 0)
+    .map((line, at) => (at === 0 ? stepOf(line).replace(/^[×+] /, '') : stepOf(line)))
+    .join(' ')
+
+const UNITS: Readonly<Record<string, string>> = { num_images: 'image', duration: 'second' }
+
+const stepOf = (line: QuoteLine): string => {
+  switch (line.kind) {
+    case 'base':
+      return decimal(line.credits)
+    case 'quantity':
+      return `× ${plural(line.value, UNITS[line.parameter] ?? nameOf(line.parameter))}`
+    case 'multiplier':
+      return `× ${decimal(line.factor)} (${valueText(line.parameter, line.value)})`
+    case 'tokens':
+      return `+ ${decimal(line.count)} ${nameOf(line.tokens)} tokens at ${decimal(line.credits_per_million)} a million`
+    case 'surcharge':
+      return `+ ${decimal(line.credits)} (${nameOf(line.parameter)})`
+  }
+}
+
+const nameOf = (parameter: string) => parameter.replace(/^(enable|generate)_/, '').replaceAll('_', ' ')
+
+const valueText = (parameter: string, value: string) => {
+  if (value === 'true') return nameOf(parameter)
+  return value === 'false' ? `no ${nameOf(parameter)}` : value
+}
+
+/** `image`, as the card of a family says it. */
+export const OUTPUTS: Readonly<Record<OutputType, string>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'sound',
+  text: 'text',
+}
+
+/** `10–81.5 credits`. */
+export const rangeText = ({ min, max }: { min: number; max: number }): string =>
+  min === max ? plural(min, 'credit') : `${decimal(min)}–${decimal(max)} credits`
+
+/** Why a run failed, as the heading of its frame. */
+export const FAILURES: Readonly<Record<RunError['code'], string>> = {
+  content_rejected: 'Refused by the provider',
+  invalid_input: 'The input cannot be used',
+  model_not_found: 'The provider no longer has this model',
+  provider_error: 'The provider failed',
+  provider_timeout: 'The provider took too long',
+  interrupted: 'The run was interrupted',
+  cancelled: 'Cancelled',
+}
