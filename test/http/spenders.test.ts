@@ -34,20 +34,18 @@ const postTo =
     return { status, code: answer.error?.code }
   }
 
-/** The browsers of owners, and the tokens of their forms. */
-const browsers = new Map<string, { browser: BrowserClient; form_token: string }>()
+const browsers = new Map<string, BrowserClient>()
 
-/** Signs the owner of an account in, once. */
+/** The browser of an account's owner, who is signed in and sees the playground. */
 const browserOf = async ({ accountId }: Customer) => {
   const known = browsers.get(accountId)
   if (known) return known
   const browser = new BrowserClient(service.url)
   const row = await service.core.views.get<AccountRow>('accounts', accountId)
   await browser.signIn(service, row?.email ?? '')
-  const { text } = await browser.get('/console/playground')
-  const signedIn = { browser, form_token: /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '' }
-  browsers.set(accountId, signedIn)
-  return signedIn
+  await browser.get('/console/playground')
+  browsers.set(accountId, browser)
+  return browser
 }
 
 const messages = [{ role: 'user', content: 'hello' }]
@@ -68,8 +66,8 @@ const spenders: Record<Spender, (customer: Customer) => Promise<Answer>> = {
   },
   createSpeech: postTo('/v1/audio/speech', { model: 'eleven-v3', input: 'hello', voice: 'Rachel' }),
   playground: async customer => {
-    const { browser, form_token } = await browserOf(customer)
-    const form = { form_token, model: 'nano-banana-2', shown: 'json', json: '{"prompt":"hello"}' }
+    const browser = await browserOf(customer)
+    const form = { model: 'nano-banana-2', shown: 'json', json: '{"prompt":"hello"}' }
     const { status, text } = await browser.post('/console/playground', form, { Accept: 'application/json' })
     return { status, code: status === 303 ? undefined : JSON.parse(text).error?.code }
   },

@@ -3,7 +3,7 @@ import { Button, Fault, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ControlField, type ControlFieldProps, FaultSlot } from './control-field.tsx'
 import type { Control } from './controls.ts'
-import { FamilyPicture } from './family-picture.tsx'
+import { FamilyPicture, sampleFor } from './family-picture.tsx'
 import { Requests, type RequestsProps, requestId } from './requests.tsx'
 import { OUTPUTS, type Price, rangeText } from './words.ts'
 
@@ -22,8 +22,6 @@ export interface ComposerProps extends RequestsProps, Pick<ControlFieldProps, 'a
   price: Price | undefined
   /** Where the next example is. */
   exampleHref: string | undefined
-  /** A picture that the family has made. */
-  picture: string | undefined
 }
 
 const PLAYGROUND = '/console/playground'
@@ -107,9 +105,9 @@ export const ComposerAndRequests = (props: ComposerProps) => (
   </>
 )
 
-const ModelCard = ({ family, picture }: ComposerProps) => (
+const ModelCard = ({ family }: ComposerProps) => (
   <div class="model">
-    <FamilyPicture outputType={family.output_type} picture={picture} />
+    <FamilyPicture outputType={family.output_type} picture={sampleFor(family)} />
     <div class="grow">
       <h2 class="cut">{family.name}</h2>
       <p class="small faint">{`${OUTPUTS[family.output_type]} · ${rangeText(family.credits_range)}`}</p>

@@ -2,7 +2,7 @@ import type { ModelFamily } from '../../../schemas/api/model.ts'
 import type { OutputType } from '../../../schemas/catalog.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Shell } from '../shell.tsx'
-import { FamilyPicture } from './family-picture.tsx'
+import { FamilyPicture, sampleFor } from './family-picture.tsx'
 import { rangeText } from './words.ts'
 
 export interface ModelsProps {
@@ -13,8 +13,6 @@ export interface ModelsProps {
   model: string | undefined
   /** The run whose result is to be the input. */
   input: string | undefined
-  /** Pictures that the families have made, by their IDs. */
-  pictures: ReadonlyMap<string, string>
 }
 
 const MODELS = '/console/playground/models'
@@ -53,7 +51,7 @@ const GROUPS: readonly { outputType: OutputType; title: string }[] = [
 ]
 
 /** The cards, grouped by what the families make. */
-export const FamilyCards = ({ families, model, input, pictures, query }: ModelsProps) => {
+export const FamilyCards = ({ families, model, input, query }: ModelsProps) => {
   const groups = GROUPS.map(group => ({
     ...group,
     shown: families.filter(({ output_type }) => output_type === group.outputType),
@@ -78,7 +76,7 @@ export const FamilyCards = ({ families, model, input, pictures, query }: ModelsP
                   {...{ class: 'family', href: hrefOf(family.id, input), 'data-item': true }}
                   {...(family.id === model && { 'aria-current': 'true' })}
                 >
-                  <FamilyPicture outputType={outputType} picture={pictures.get(family.id)} />
+                  <FamilyPicture outputType={outputType} picture={sampleFor(family)} />
                   <span class="grow">
                     <strong>{family.name}</strong>
                     <span class="small muted">{family.endpoints[0]?.description}</span>

@@ -106,7 +106,6 @@ export class PlaygroundState {
       examples: clientExamples({ ...run, input: { ...missingIn(endpoint, input), ...input }, voice }),
       isOwnFile: url => this.#isOwnFile(url),
       exampleHref: undefined,
-      picture: undefined,
       ...shown,
     }
   }

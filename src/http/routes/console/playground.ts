@@ -59,8 +59,7 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
     const stage = await state.stage(owner, row, families)
     const exampleHref =
       examples.length > 0 ? `${PLAYGROUND}?model=${family.id}&example=${(at + 1 || 0) % examples.length}` : undefined
-    const picture = stage.strip.find(item => item.label === family.name)?.picture
-    return { composer: await state.composer(owner, entry, { exampleHref, picture }), stage }
+    return { composer: await state.composer(owner, entry, { exampleHref }), stage }
   }
 
   /** A result as the parameter that takes it. */
@@ -84,14 +83,7 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
       const parameter = used && parameterFor(outputTypeOf(used.endpoint))
       const found = await state.families(owner, q)
       const families = parameter === undefined ? found : found.filter(family => takes(family, parameter))
-      const { strip } = await state.stage(owner, undefined, found)
-      const pictures = new Map(
-        found.flatMap(({ id, name }) => {
-          const picture = strip.find(({ label }) => label === name)?.picture
-          return picture === undefined ? [] : [[id, picture] as const]
-        }),
-      )
-      const shown = { families, query: q, model, input, pictures }
+      const shown = { families, query: q, model, input }
       showPage(ctx, isFragment(ctx) ? FamilyCards(shown) : ModelsPage(shown))
     }),
   )
