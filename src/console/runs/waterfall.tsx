@@ -129,10 +129,10 @@ const nameOf = ({ kind, upstream, amountMicros = 0 }: RunStep, { run, files }: R
     case 'cancel_requested':
       return 'You asked to cancel'
     case 'completed':
-      return `${files.length > 0 ? 'Stored and ' : ''}${run.credits_released === undefined ? 'settled' : 'released'}`.replace(
-        /^./,
-        first => first.toUpperCase(),
-      )
+      return [files.length > 0 && 'stored', run.credits_released === undefined ? 'settled' : 'released']
+        .filter(Boolean)
+        .join(' and ')
+        .replace(/^./, first => first.toUpperCase())
     case 'failed':
       return run.livemode ? 'Failed and refunded' : 'Failed'
     case 'webhook':

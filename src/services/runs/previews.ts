@@ -25,9 +25,6 @@ const MAX_PREVIEWS = 8
 /** Decoding a larger file takes seconds. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024
 
-/** Longer than a busy scaler takes for a page of pictures. */
-const MAKING_MS = 60_000
-
 /** The pictures that are in memory at a time, as they wait for the scaler. */
 const ROOM_BYTES = 2 * MAX_FILE_BYTES
 
@@ -88,13 +85,12 @@ export class Previews {
   /** Other clients may wait for the same thumbnail, so it is made even if the first client leaves. */
   async #makeThumbnail({ accountId }: AccountCaller, { runId }: RunRow, { objectKey, sizeBytes }: Artifact) {
     const { objects, outputKeys, reads, scaler, logger } = this.#dependencies
-    const signal = AbortSignal.timeout(MAKING_MS)
     try {
-      const reserved = await this.#room.reserve('', accountId, sizeBytes, signal)
+      const reserved = await this.#room.reserve('', accountId, sizeBytes, never)
       try {
         const object = await objects.get(objectKey)
         const bytes = object && new Uint8Array(await buffer(object.body))
-        const thumbnail = bytes && (await scaler.scaleToWidth(bytes, THUMBNAIL_WIDTH, signal, accountId))
+        const thumbnail = bytes && (await scaler.scaleToWidth(bytes, THUMBNAIL_WIDTH, never, accountId))
         if (!thumbnail) return undefined
         const key = outputKeys.thumbnailOf(runId)
         await objects.put(key, thumbnail, 'image/webp')
@@ -136,6 +132,9 @@ export class Previews {
     }
   }
 }
+
+/** Several clients wait for the same thumbnail, and later ones will. */
+const never = new AbortController().signal
 
 const isSmallPicture = ({ mimeType, sizeBytes }: Artifact) =>
   mimeType.startsWith('image/') && sizeBytes <= MAX_FILE_BYTES

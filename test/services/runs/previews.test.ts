@@ -26,8 +26,13 @@ t.test('few large pictures are in memory at a time, however many calls ask for t
         most = Math.max(most, ++held)
         return { body: Readable.from([Buffer.from('picture')]), sizeBytes: 7 } as never
       },
+      put: t.fail as never,
+      delete: t.fail as never,
     },
+    outputKeys: { thumbnailOf: t.fail as never },
+    reads: { getOwn: t.fail as never },
     scaler: {
+      scaleToWidth: t.fail as never,
       scale: async () => {
         await new Promise(setImmediate)
         held--
@@ -44,4 +49,46 @@ t.test('few large pictures are in memory at a time, however many calls ask for t
   for (const shown of await Promise.all(calls)) t.equal('value' in shown && shown.value.length, 4)
   t.ok(most <= 2, `${most} at a time`)
   t.equal(reads, 20, 'each picture is read once')
+})
+
+t.test('a thumbnail is made once, kept, and deleted if the files of its run are gone meanwhile', async t => {
+  const stored = new Map([['outputs/run-0.png', Buffer.from('picture')]])
+  let made = 0
+  let now: Partial<RunRow> = {}
+  const previews = new Previews({
+    objects: {
+      get: async key => {
+        const bytes = stored.get(key)
+        return bytes && ({ body: Readable.from([bytes]), sizeBytes: bytes.length } as never)
+      },
+      put: async (key, bytes) => Boolean(stored.set(key, Buffer.from(bytes))),
+      delete: async key => void stored.delete(key),
+    },
+    outputKeys: { thumbnailOf: () => 'thumbnails/run.webp' },
+    reads: { getOwn: (async () => now) as never },
+    scaler: {
+      scale: t.fail as never,
+      scaleToWidth: async (_bytes, width) => {
+        t.equal(width, 320)
+        await new Promise(setImmediate)
+        return new Uint8Array([++made])
+      },
+    },
+    logger: { warn: t.fail } as never,
+  })
+  const caller = { kind: 'session', accountId: 'acc' } as unknown as AccountCaller
+  const row = { runId: 'run', accountId: 'acc', ...pictures('run') } as unknown as RunRow
+  const ask = async (asked = row) => {
+    const shown = await previews.thumbnailOf(caller, asked)
+    return 'value' in shown && shown.value?.[0]
+  }
+  t.same(await Promise.all([ask(), ask(), ask()]), [1, 1, 1])
+  t.equal(await ask(), 1)
+  t.equal(made, 1)
+
+  stored.delete('thumbnails/run.webp')
+  now = { outputDeletedAt: '2026-11-27T00:00:00.000Z' }
+  await ask()
+  t.notOk(stored.has('thumbnails/run.webp'), 'its run has lost its files')
+  t.equal(await ask({ ...row, ...now } as RunRow), undefined)
 })
