@@ -81,7 +81,7 @@ const importedByFolder: Record<string, string[]> = {
   '#jsx': ['src/console/'],
   '#render': ['src/console/'],
   '#preact': ['src/console/'],
-  pdfkit: ['src/cli/audit/statement/'],
+  pdfkit: ['src/audit/statement/pdf/'],
 }
 
 /** Vendors that take long to load and that many processes never need. */

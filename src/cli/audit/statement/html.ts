@@ -1,5 +1,6 @@
+import type { Figure, Sheet, SheetRow, SummaryRow } from '../../../audit/statement/sheet.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
-import { type Figure, type Sheet, type SheetRow, type SummaryRow, sheetOf } from './sheet.ts'
+import { sheetOf } from './sheet.ts'
 
 /** A statement as one HTML file for a browser or printer, in pieces. The file runs no scripts and loads nothing. */
 export function* statementToHtml(statement: Statement): Generator<string> {

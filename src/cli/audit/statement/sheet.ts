@@ -4,45 +4,12 @@ import { monthOf } from '../../../audit/closings.ts'
 import { decimal, shown } from '../../../audit/decimal.ts'
 import { priceSteps, stepToText } from '../../../audit/explain/price-steps.ts'
 import type { Split } from '../../../audit/lots.ts'
+import type { Figure, Sheet, SheetRow, SummaryRow } from '../../../audit/statement/sheet.ts'
 import type { Statement, StatementLine } from '../../../audit/statement/statement.ts'
-import { type LocalTime, localTimeOf } from '../../../audit/statement/zone.ts'
+import { localTimeOf } from '../../../audit/statement/zone.ts'
 import { ownerName } from '../../../domain/login/identity.ts'
 import { credits, printable, split } from '../text.ts'
 import { notesOf } from './notes.ts'
-
-/** The texts of a statement, for all forms that people read. No text can control a terminal or a page. */
-export interface Sheet {
-  title: string
-  facts: [name: string, value: string][]
-  summary: SummaryRow[]
-  rows: SheetRow[]
-  notes: string[]
-  /** Whether the times of the lines need their offset from UTC. */
-  hasOffsets: boolean
-}
-
-export interface SummaryRow {
-  name: string
-  total: string
-  free: string
-  paid: string
-  /** Whether the row is a balance. The other rows are changes between two balances. */
-  isBalance: boolean
-}
-
-export interface SheetRow {
-  at: LocalTime
-  what: string
-  details: string[]
-  amount: Figure
-  balance: Figure
-}
-
-export interface Figure {
-  total: string
-  /** The free and the paid part, with their names; `0` if both are zero. */
-  parts: string[]
-}
 
 export const sheetOf = (statement: Statement): Sheet => {
   const { account, period, lines } = statement

@@ -1,8 +1,9 @@
 import { count } from '../../../audit/decimal.ts'
+import type { Figure, Sheet, SheetRow } from '../../../audit/statement/sheet.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
 import { padded, toColumns } from '../../columns.ts'
 import { wrapped } from '../text.ts'
-import { type Figure, type Sheet, type SheetRow, sheetOf } from './sheet.ts'
+import { sheetOf } from './sheet.ts'
 
 /** The width of a page, and the widths of columns that usually fit. */
 const WIDTH = 100

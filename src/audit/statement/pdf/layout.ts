@@ -39,8 +39,9 @@ const SUMMARY_HEIGHT = 15
 const BOX_COLOR = '#f2f2f2'
 
 const summary = (sheet: Sheet, type: Typeface, flow: Flow) => {
+  const hasParts = sheet.summary.some(({ free, paid }) => free !== '' || paid !== '')
   const rows: [string[], isBold: boolean][] = [
-    [['', 'Free', 'Paid', 'Total'], true],
+    [['', ...(hasParts ? ['Free', 'Paid'] : ['', '']), 'Total'], true],
     ...sheet.summary.map(({ name, free, paid, total, isBalance }): [string[], boolean] => [
       [capitalized(name), free, paid, total],
       isBalance,

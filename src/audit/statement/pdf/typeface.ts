@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type PDFDocument from 'pdfkit'
-import { escapedByCode } from '../../../../domain/visible-text.ts'
+import { escapedByCode } from '../../../domain/visible-text.ts'
 
 export interface Style {
   weight: 400 | 600
