@@ -15,13 +15,28 @@ const FONT = 'font/woff2'
 /** The parts of the style sheet, in their order. */
 const STYLES = ['base', 'front', 'playground', 'runs', 'credits', 'settings', 'operator', 'docs']
 
-/** The files of pages by name: their types, and the installed files that they consist of. */
-const FILES: Record<string, { type: string; paths: string[] }> = {
+/** The program with which customers check proofs, with what it needs of Node.js from a file of ours. */
+const forBrowsers = (program: string) => program.replaceAll(/ from 'node:[a-z]+'/g, " from './node-parts.js'")
+
+interface PageFile {
+  type: string
+  /** The installed files that it consists of. */
+  paths: string[]
+  edit?(text: string): string
+}
+
+/** The files of pages by name. */
+const FILES: Record<string, PageFile> = {
   'style.css': { type: 'text/css', paths: STYLES.map(name => `#console/style/${name}.css`) },
   'console.js': { type: SCRIPT, paths: ['#console/console.js'] },
   'runs.js': { type: SCRIPT, paths: ['#console/runs.js'] },
   'playground.js': { type: SCRIPT, paths: ['#console/playground.js'] },
   'htmx.js': { type: SCRIPT, paths: ['htmx.org/dist/htmx.min.js'] },
+  'credits.js': { type: SCRIPT, paths: ['#console/credits.js'] },
+  'check-ledger.js': { type: SCRIPT, paths: ['#console/check-ledger.js'] },
+  'node-parts.js': { type: SCRIPT, paths: ['#console/node-parts.js'] },
+  'verify.js': { type: SCRIPT, paths: ['#verify'], edit: forBrowsers },
+  'verify.mjs': { type: SCRIPT, paths: ['#verify'] },
   'mark.svg': { type: 'image/svg+xml', paths: ['#console/mark.svg'] },
   'inter-400.woff2': { type: FONT, paths: ['@fontsource/inter/files/inter-latin-400-normal.woff2'] },
   'inter-500.woff2': { type: FONT, paths: ['@fontsource/inter/files/inter-latin-500-normal.woff2'] },
@@ -42,8 +57,9 @@ export class PageAssets {
   readonly #assets: Map<string, { version: string; body: StaticBody }>
 
   constructor(brand: Brand) {
-    const files = Object.entries(FILES).map(([name, { type, paths }]) => {
-      const bytes = Buffer.concat(paths.map(path => readFileSync(resolve(path))))
+    const files = Object.entries(FILES).map(([name, { type, paths, edit }]) => {
+      const whole = Buffer.concat(paths.map(path => readFileSync(resolve(path))))
+      const bytes = edit ? Buffer.from(edit(whole.toString())) : whole
       return [
         name,
         type,

@@ -1,0 +1,115 @@
+// Checks the ledger of an account in a worker: with the program that customers run on their own, event by event, while
+// the proof arrives.
+import { check, parseKeys, StatementCheck, Wrong } from './verify.js'
+
+/** @typedef {{ revision: number, change: number, after: number }} Line A line of the page, in microcredits. */
+/** @typedef {{ proof: string, keys: string, consistency: string, lines: Line[], kept: string | null }} Order */
+
+/** The end of the first line of the proof. */
+const HEAD_END = ',"events":['
+
+const TELL_EVERY_MS = 100
+
+/** @param {string} url */
+const load = async url => {
+  const answer = await fetch(url, { headers: { accept: 'application/json' }, cache: 'no-store' })
+  if (answer.ok) return answer
+  const body = await answer.json().catch(() => ({}))
+  throw new Error(body.error?.message ?? `The service answered with ${answer.status}.`)
+}
+
+/** The lines of a text that is still arriving. @param {ReadableStream<Uint8Array>} body */
+async function* linesOf(body) {
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    const parts = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split('\n')
+    rest = parts.pop() ?? ''
+    yield* parts
+    if (!done) continue
+    if (rest) yield rest
+    return
+  }
+}
+
+/** What is shown must be what is sealed. @param {Line[]} lines */
+const comparisonOf = lines => {
+  const open = new Map(lines.map(line => [line.revision, line]))
+  let compared = 0
+  return {
+    /** @param {Line} move */
+    take({ revision, change, after }) {
+      const line = open.get(revision)
+      if (!line) return
+      open.delete(revision)
+      compared += 1
+      if (line.change !== change || line.after !== after)
+        throw new Wrong(`this page shows another amount or balance for event ${revision} than the sealed event has`)
+    },
+    /** @param {number} last */
+    end(last) {
+      for (const revision of open.keys())
+        if (revision <= last)
+          throw new Wrong(`this page shows event ${revision}, and no sealed event with it moved credits`)
+      return compared
+    },
+  }
+}
+
+/** @param {Order} order */
+const checkLedger = async ({ proof, keys: keysUrl, consistency, lines, kept }) => {
+  const keys = parseKeys(await (await load(keysUrl)).text())
+  const { body } = await load(proof)
+  if (!body) throw new Error('The proof is empty.')
+  const compared = comparisonOf(lines)
+  /** @type {StatementCheck | undefined} */
+  let statement
+  let isWhole = false
+  let toldAt = 0
+  for await (const line of linesOf(body)) {
+    if (!statement) {
+      if (!line.endsWith(HEAD_END)) throw new Wrong('the proof is not in the documented form')
+      statement = new StatementCheck(`${line.slice(0, -HEAD_END.length)}}`, keys)
+    } else if (line === ']}') isWhole = true
+    else {
+      const move = statement.take(line.replace(/,$/, ''))
+      if (move) compared.take(move)
+      const now = performance.now()
+      if (now - toldAt < TELL_EVERY_MS) continue
+      toldAt = now
+      postMessage({ progress: { checked: statement.events.revision, of: statement.last + 1 } })
+    }
+  }
+  if (!statement || !isWhole) throw new Error('The proof broke off. Try again.')
+  const balance = statement.end()
+  const { seal, last, events } = statement
+  const agreed = compared.end(last)
+  if (kept !== null) await follow(kept, seal, consistency, keys)
+  return { checked: last + 1, seal, balance, prices: events.prices, agreed, kept }
+}
+
+/**
+ * The newest seal continues the one that this browser kept, so nothing was rewritten since.
+ * @param {string} kept @param {{ number: number, name: string }} seal @param {string} url
+ * @param {import('./verify.js').Keys} keys
+ */
+const follow = async (kept, seal, url, keys) => {
+  const number = Number.parseInt(kept, 10)
+  if (kept === seal.name) return
+  if (number >= seal.number)
+    throw new Wrong(`this browser kept the seal ${kept}, and the newest seal is now ${seal.name}`)
+  const proof = await (await load(`${url}?from=${number}&to=${seal.number}`)).text()
+  check(proof, keys, kept)
+  check(proof, keys, seal.name)
+}
+
+addEventListener('message', async ({ data }) => {
+  try {
+    postMessage({ found: await checkLedger(data) })
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    postMessage(error instanceof Wrong ? { wrong: message } : { failed: message })
+  }
+})
