@@ -7,6 +7,7 @@ import { ownerOnly, pages } from '../../middleware/pages.ts'
 import { PageStates } from '../../sessions/page-states.ts'
 import { PageAssets } from './assets.ts'
 import type { ConsoleDependencies, PageDependencies } from './dependencies.ts'
+import { creditPages } from './credits.ts'
 import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
@@ -44,6 +45,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   keyPages(router, shared)
   modePages(router, shared)
   runPages(router, shared)
+  creditPages(router, shared)
   settingsPages(router, shared)
   identityPages(router, shared)
   if (shared.hasTelegram) telegramRoutes(router, shared)

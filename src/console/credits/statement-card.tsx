@@ -1,0 +1,128 @@
+import type { SpokenLine } from '../../transports/statement/lines.ts'
+import { Icon } from '../parts/icon.tsx'
+import { credits } from '../parts/text.ts'
+import { addressOf, CREDITS, type CreditsView, RANGES, swaps } from './range.ts'
+
+export interface StatementCardProps {
+  view: CreditsView
+  lines: readonly SpokenLine[]
+  /** The views with older and newer lines. */
+  older?: CreditsView | undefined
+  newer?: CreditsView | undefined
+  /** The times of the first line and of the end, for files with exactly these lines. */
+  period: { from: string; to: string }
+}
+
+/** The lines of the ledger with the balance after each, newest first. */
+export const StatementCard = ({ view, lines, older, newer, period }: StatementCardProps) => (
+  <section class="card" id="statement" aria-labelledby="statement-title">
+    <div class="head">
+      <h2 id="statement-title">Statement</h2>
+      <nav class="row" aria-label="Download the statement">
+        <span class="small faint hide-small">All {RANGES[view.range].text}</span>
+        {FORMATS.map(([format, name]) => (
+          <a
+            key={format}
+            class={format === 'pdf' ? 'button' : 'button quiet'}
+            href={`${CREDITS}/statement.${format}?${new URLSearchParams(period)}`}
+            download
+          >
+            {format === 'pdf' && <Icon name="download" />}
+            {name}
+          </a>
+        ))}
+      </nav>
+    </div>
+    {lines.length === 0 ? (
+      <p class="pad muted">No credits moved in these {RANGES[view.range].text}.</p>
+    ) : (
+      <section class="scroll" tabindex={0} aria-label="Lines of the statement">
+        <Lines lines={lines} />
+      </section>
+    )}
+    {(older || newer) && (
+      <nav class="row between pad" aria-label="Pages of the statement">
+        {newer ? (
+          <a class="button" {...swaps('statement', addressOf(newer))}>
+            Newer lines
+          </a>
+        ) : (
+          <span />
+        )}
+        {older && (
+          <a class="button" {...swaps('statement', addressOf(older))}>
+            Older lines
+          </a>
+        )}
+      </nav>
+    )}
+  </section>
+)
+
+const FORMATS = [
+  ['csv', 'CSV'],
+  ['hledger', 'hledger'],
+  ['pdf', 'PDF'],
+] as const
+
+const Lines = ({ lines }: { lines: readonly SpokenLine[] }) => (
+  <table class="statement">
+    <thead>
+      <tr>
+        <th scope="col" class="hide-small">
+          Time (UTC)
+        </th>
+        <th scope="col">What</th>
+        <th scope="col" class="hide-small">
+          Key
+        </th>
+        <th scope="col" class="hide-small">
+          Label
+        </th>
+        <th scope="col" class="num">
+          Credits
+        </th>
+        <th scope="col" class="num">
+          Balance
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {lines.map(line => (
+        <Line key={line.revision} {...line} />
+      ))}
+    </tbody>
+  </table>
+)
+
+const Line = ({ revision, at, kind, what, detail, runId, keyName, label, changeMicros, balanceMicros }: SpokenLine) => (
+  <tr data-item tabindex={-1} data-revision={revision}>
+    <td class="hide-small muted when">
+      <time datetime={at}>{timeText(at)}</time>
+    </td>
+    <td>
+      {runId === undefined ? (
+        <span>{what}</span>
+      ) : (
+        <a class="plain" href={`/console/runs/${runId}`}>
+          {what}
+        </a>
+      )}
+      {detail !== '' && <bdi class="detail small faint">{detail}</bdi>}
+      <span class="only-small small faint">{timeText(at)}</span>
+    </td>
+    <td class="hide-small muted">
+      <bdi>{keyName}</bdi>
+    </td>
+    <td class="hide-small muted">
+      <bdi>{label}</bdi>
+    </td>
+    <td class={changeMicros > 0 ? 'num plus' : 'num'} data-kind={kind}>
+      {changeMicros > 0 ? '+' : ''}
+      {credits(changeMicros)}
+    </td>
+    <td class="num">{credits(balanceMicros)}</td>
+  </tr>
+)
+
+const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)}`

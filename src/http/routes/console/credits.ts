@@ -1,0 +1,267 @@
+import { Readable } from 'node:stream'
+import type Router from '@koa/router'
+import type { BalanceCardProps } from '../../../console/credits/balance-card.tsx'
+import { CreditsPage } from '../../../console/credits/credits-page.tsx'
+import { PROOF } from '../../../console/credits/ledger-check.tsx'
+import { CREDITS, type CreditsView, RANGES, SPENDING_BY } from '../../../console/credits/range.ts'
+import type { SpendingCardProps } from '../../../console/credits/spending-card.tsx'
+import { DAY_MS, dayOf } from '../../../domain/days.ts'
+import { identityName } from '../../../domain/login/identity.ts'
+import { OpenCounts } from '../../../flow/open-counts.ts'
+import type { SessionOwner } from '../../../services/caller.ts'
+import type { Spending } from '../../../services/usage/spending.ts'
+import { ApiError } from '../../../transports/api-error.ts'
+import { periodOf } from '../../../transports/moment.ts'
+import { unwrap } from '../../../transports/refusals.ts'
+import { csvHead, csvLine } from '../../../transports/statement/csv.ts'
+import { Journal } from '../../../transports/statement/journal.ts'
+import { type Names, type SpokenLine, spoken } from '../../../transports/statement/lines.ts'
+import { spokenSheet } from '../../../transports/statement/sheet.ts'
+import { showPage } from '../../answers/page-answers.ts'
+import { waitingClient } from '../../connections/disconnect.ts'
+import type { Context, RequestState } from '../../context.ts'
+import type { PageDependencies } from './console.ts'
+import { publicFamilies } from './models-that-run.ts'
+
+/** Lines on a page of the statement. */
+const PAGE_LINES = 50
+
+/** Models, keys or labels with a name in the spending. */
+const NAMED_GROUPS = 8
+
+/** The time between two points of the balance. Days end at a point. */
+const STEP_MS = { '7d': DAY_MS / 12, '30d': DAY_MS / 4, '1y': DAY_MS } as const
+
+/** Laying out a page of a PDF takes a few milliseconds, and all pages are in memory. */
+const MAX_PDF_LINES = 2000
+
+/** The credits of an account, for its owner: the page, files with its statement, and the proof of its events. */
+export const creditPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
+  const { services, forOwner, clock } = dependencies
+  const { accounts, ledger, usage, keys, identities, proofs } = services
+  /** A file or a proof reads all lines or events, so an account may have one open at a time. */
+  const open = new OpenCounts<string>(1)
+
+  const namesFor = async (owner: SessionOwner): Promise<Names> => ({
+    models: new Map((await publicFamilies(dependencies)).map(({ id, name }) => [id, name])),
+    keys: new Map(unwrap(await keys.list(owner, owner.accountId)).map(({ keyId, name }) => [keyId, name])),
+  })
+
+  const hasDebits = async (owner: SessionOwner) => {
+    const { found, next } = unwrap(await ledger.lines(owner, { kind: 'debit', limit: 1 }))
+    return found.length > 0 || next !== null
+  }
+
+  router.get(
+    CREDITS,
+    forOwner(async (ctx, owner) => {
+      const view = viewIn(ctx)
+      const client = waitingClient(ctx)
+      const nowMs = clock.nowMs()
+      const { days } = RANGES[view.range]
+      const fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (days - 1) * DAY_MS
+      const period = { from: timeAt(fromMs), to: timeAt(nowMs + 1) }
+      const times = timesBetween(fromMs, nowMs, STEP_MS[view.range])
+      const range = { from: dayOf(fromMs), to: dayOf(nowMs + DAY_MS) }
+      const spendingBy = (by: CreditsView['by']) => usage.spending(owner, { ...range, by, limit: NAMED_GROUPS }, client)
+      const [figures, balances, spent, page, names] = await Promise.all([
+        accounts.balance(owner).then(unwrap),
+        ledger.balances(owner, times).then(unwrap),
+        spendingBy(view.by),
+        ledger.lines(owner, { ...period, limit: PAGE_LINES, cursor: view.cursor }, client).then(unwrap),
+        namesFor(owner),
+      ])
+      const spending = 'refuse' in spent ? undefined : spent.value
+      // Labels may be too many to add up, and models are not.
+      const byDay = spending ?? unwrap(await spendingBy('model'))
+      const { cursor } = view
+      const newer = cursor === undefined ? undefined : unwrap(await ledger.newer(owner, cursor, PAGE_LINES))
+      const hasRuns = byDay.total.runs > 0 || (await hasDebits(owner))
+      showPage(
+        ctx,
+        CreditsPage({
+          figures,
+          hasRuns,
+          balance: { view, ...balanceOver(times, balances, byDay) },
+          spending: { view, ...rowsOf(view, spending, names), total: byDay.total },
+          statement: {
+            ...{ view, period, lines: page.found.map(entry => spoken(entry, names)) },
+            ...(page.next !== null && { older: { ...view, cursor: page.next } }),
+            ...(newer !== undefined && { newer: { ...view, cursor: newer ?? undefined } }),
+          },
+        }),
+      )
+    }),
+  )
+
+  /** The lines of a period, oldest first. */
+  async function* linesOf(ctx: Context, owner: SessionOwner, period: Period): AsyncGenerator<SpokenLine[]> {
+    const names = await namesFor(owner)
+    for await (const entries of unwrap(await ledger.export(owner, period, waitingClient(ctx))))
+      yield entries.map(entry => spoken(entry, names))
+  }
+
+  const pdfOf = async (ctx: Context, owner: SessionOwner, period: Period) => {
+    const lines: SpokenLine[] = []
+    for await (const some of linesOf(ctx, owner, period)) {
+      lines.push(...some)
+      if (lines.length > MAX_PDF_LINES) throw tooManyLines()
+    }
+    const [first] = unwrap(await identities.list(owner))
+    const account = owner.accountId
+    const sheet = spokenSheet(lines, { account, owner: first ? identityName(first) : account, ...period })
+    const { sheetToPdf } = await import('../../../audit/statement/pdf/pdf.ts')
+    return sheetToPdf(sheet, { account, subject: `From ${period.from} to ${period.to}, UTC`, at: period.to })
+  }
+
+  const formats: Record<string, Format> = {
+    csv: { type: 'text/csv', make: (ctx, owner, period) => csvOf(linesOf(ctx, owner, period)) },
+    hledger: { type: 'text/plain', make: (ctx, owner, period) => journalOf(linesOf(ctx, owner, period)) },
+    pdf: { type: 'application/pdf', make: pdfOf },
+  }
+
+  router.get(
+    `${CREDITS}/statement.:format`,
+    forOwner(async (ctx, owner) => {
+      const name: string = ctx['params'].format
+      const format = formats[name]
+      if (!format) throw new ApiError('not_found', 'There is no such file.')
+      const { from, to } = ctx.query
+      if (typeof from !== 'string' || typeof to !== 'string')
+        throw new ApiError('invalid_request', 'A statement needs the times from and to.')
+      const period = periodOf({ from, to }) as Period
+      openFor(ctx, owner)
+      await answerWith(ctx, format.type, `statement.${name}`, await format.make(ctx, owner, period))
+    }),
+  )
+
+  router.get(
+    PROOF,
+    forOwner(async (ctx, owner) => {
+      openFor(ctx, owner)
+      const proof = unwrap(await proofs.account(owner, waitingClient(ctx)))
+      await answerWith(ctx, 'application/json', 'proof.json', proof)
+    }),
+  )
+
+  const openFor = (ctx: Context, owner: SessionOwner) => {
+    if (!open.add(owner.accountId, ctx.res)) throw alreadyOpen()
+  }
+}
+
+interface Period {
+  from: string
+  to: string
+}
+
+interface Format {
+  type: string
+  make(
+    ctx: Context,
+    owner: SessionOwner,
+    period: Period,
+  ): AsyncGenerator<string | Uint8Array> | Promise<AsyncGenerator<string | Uint8Array>>
+}
+
+/** Waits for the first piece, while a failure can still be an error, and then sends the pieces as the client reads. */
+const answerWith = async (ctx: Context, type: string, name: string, pieces: AsyncGenerator<string | Uint8Array>) => {
+  const first = await pieces.next()
+  ctx.type = type
+  ctx.set('Content-Disposition', `attachment; filename="${name}"`)
+  ctx.body = Readable.from(allOf(first, pieces), { objectMode: false })
+}
+
+async function* allOf<Piece>(first: IteratorResult<Piece, unknown>, rest: AsyncGenerator<Piece>) {
+  if (!first.done) yield first.value
+  yield* rest
+}
+
+async function* csvOf(lines: AsyncGenerator<SpokenLine[]>) {
+  yield csvHead()
+  for await (const some of lines) yield some.map(csvLine).join('')
+}
+
+async function* journalOf(lines: AsyncGenerator<SpokenLine[]>) {
+  const journal = new Journal()
+  for await (const some of lines) yield some.map(line => journal.take(line)).join('')
+  yield journal.end()
+}
+
+/** What the address asks for. Unknown words count as missing, because people edit addresses. */
+const viewIn = ({ query }: Context): CreditsView => {
+  const { range, by, cursor } = query
+  return {
+    range: isIn(RANGES, range) ? range : '30d',
+    by: isIn(SPENDING_BY, by) ? by : 'model',
+    ...(typeof cursor === 'string' && /^\d{1,9}$/.test(cursor) && { cursor }),
+  }
+}
+
+const isIn = <Names extends object>(names: Names, value: unknown): value is keyof Names & string =>
+  typeof value === 'string' && Object.hasOwn(names, value)
+
+const timeAt = (ms: number): string => new Date(ms).toISOString()
+
+/** From the start of a day up to the present. */
+const timesBetween = (fromMs: number, nowMs: number, stepMs: number): string[] => {
+  const times: string[] = []
+  for (let ms = fromMs; ms <= nowMs; ms += stepMs) times.push(timeAt(ms))
+  return [...times, timeAt(nowMs + 1)]
+}
+
+/**
+ * The balance at each time, and by day. What was added on a day is how much more the balance grew than was spent, so
+ * that grants need not be searched among the lines of the day.
+ */
+const balanceOver = (
+  times: readonly string[],
+  balances: readonly number[],
+  { days: spentDays }: Spending,
+): Omit<BalanceCardProps, 'view'> => {
+  const [startMs, endMs] = [times[0], times.at(-1)].map(time => Date.parse(time ?? '')) as [number, number]
+  const points = times.map((time, index) => {
+    const ms = Date.parse(time)
+    const at = (ms - startMs) / (endMs - startMs)
+    return { day: dayOf(Math.max(startMs, ms - 1)), at, balanceMicros: balances[index] ?? 0 }
+  })
+  const spent = new Map(spentDays.map(({ day, spentMicros }) => [day, spentMicros]))
+  const ends = new Map(points.slice(1).map(({ day, balanceMicros }) => [day, balanceMicros]))
+  let before = balances[0] ?? 0
+  const days = [...ends].map(([day, balanceMicros]) => {
+    const spentMicros = spent.get(day) ?? 0
+    const addedMicros = balanceMicros - before + spentMicros
+    before = balanceMicros
+    return { day, addedMicros, spentMicros, balanceMicros }
+  })
+  return { points, days }
+}
+
+const rowsOf = (
+  { by }: CreditsView,
+  spending: Spending | undefined,
+  names: Names,
+): Omit<SpendingCardProps, 'view' | 'total'> => {
+  if (!spending) return { others: { count: 0, runs: 0, spentMicros: 0 } }
+  const known = { model: names.models, key: names.keys, label: new Map<string, string>() }[by]
+  const rows = spending.groups.map(({ name, runs, spentMicros }) => ({
+    ...{ name: name === undefined ? WITHOUT[by] : (known.get(name) ?? name), isNone: name === undefined },
+    ...{ runs, spentMicros },
+  }))
+  return { rows, others: spending.others }
+}
+
+const WITHOUT = { model: 'Old refunds', key: 'Without a key', label: 'No label' } as const
+
+const alreadyOpen = () =>
+  new ApiError(
+    'rate_limited',
+    'Another file or check of this account is still open. Wait for its end, and try again.',
+    {},
+    { retryAfterSeconds: 5 },
+  )
+
+const tooManyLines = () =>
+  new ApiError(
+    'invalid_request',
+    `A PDF may have at most ${MAX_PDF_LINES} lines. Choose a shorter range, or download the CSV.`,
+  )
