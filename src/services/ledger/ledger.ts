@@ -103,9 +103,8 @@ export class Ledger {
   }
 
   /**
-   * The caller's balances before some times, which rise. Reads a line for each time before which the balance changed, so
-   * the times bound the work, and not the lines. In ledger format 1, where times go back, these are the balances in the
-   * order of times.
+   * The caller's balances before some times, which rise. Reads at most one line for each time, however many lines there
+   * are. In ledger format 1, where times may go back, the balances are those in the order of times.
    */
   async balances({ accountId }: AccountCaller, times: readonly string[]): Promise<Answer<number[]>> {
     const { reads, clock } = this.#dependencies
