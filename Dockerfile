@@ -11,8 +11,7 @@ RUN npm run build && chmod +x dist/src/cli.js && npm prune --omit=dev
 FROM node:24-slim
 WORKDIR /app
 COPY --from=build /app/package.json ./
-COPY docs/first-picture.jpg docs/
-COPY docs/verify/verify.mjs docs/verify/
+COPY docs docs
 COPY src/console/assets src/console/assets
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -11,10 +11,6 @@ export const OpenApi = Type.Object({
 
 export const LlmsText = about(Type.String(), 'Markdown in the https://llmstxt.org format.')
 
-export const DocsPage = about(Type.String(), 'An HTML page.')
-export const DocsFile = about(Type.String(), 'A style sheet, a script, or the license text of a script.')
-export const DocsFileName = about(Type.String(), 'The name of the file in the links of the page.', 'init.js')
-
 /** The parts of a tool that its listing shows. */
 export const ToolSummary = Closed({ name: Type.String(), title: Type.String(), description: Type.String() })
 export type ToolSummary = Static<typeof ToolSummary>

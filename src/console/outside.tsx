@@ -8,8 +8,8 @@ export const Outside = ({ title, children }: { title: string; children: Children
     <div class="outside">
       <header>
         <Brand />
-        <a href="/guide">Documentation</a>
-        <a href="/docs">API reference</a>
+        <a href="/docs">Documentation</a>
+        <a href="/docs/reference">API reference</a>
         <PageContext.Consumer>
           {({ isSignedIn }) => (
             <a class="button end" href={isSignedIn ? '/console' : '/console/sign-in'}>

@@ -5,7 +5,6 @@ import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { descriptorRoutes } from './routes/descriptors.ts'
-import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
@@ -41,7 +40,6 @@ export const apiRoutes: Route[] = [
   ...auditRoutes,
   ...mcpRoutes,
   ...descriptorRoutes,
-  ...docsRoutes,
 ]
 
 /** All routes that the OpenAPI document describes. */

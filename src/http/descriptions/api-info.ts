@@ -28,7 +28,7 @@ const purposes: Record<Tag, string> = {
   Files: 'Results and uploads, readable by anyone with their URL.',
   Audit: 'All accounts, for auditors. The keys of auditors work on no other routes.',
   Agents: 'The MCP server and machine-readable descriptions.',
-  Service: 'The health of the service, and this reference.',
+  Service: 'The health of the service.',
 }
 
 export const tags = Object.entries(purposes).map(([name, description]) => ({ name, description }))

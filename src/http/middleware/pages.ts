@@ -87,6 +87,20 @@ export const ownerOnly =
     await handle(ctx, owner)
   }
 
+export type ForAnyone = (
+  handle: (ctx: Context, owner: SessionOwner | undefined) => Promise<void> | void,
+) => (ctx: Context) => Promise<void>
+
+/** Handles the requests of everyone, and knows the account of people who have signed in. */
+export const anyone =
+  (sessions: BrowserSessions, pageStates: PageStates): ForAnyone =>
+  handle =>
+  async ctx => {
+    const owner = ctx.state.page.isSignedIn ? await sessions.ownerOf(ctx) : undefined
+    if (owner) ctx.state.page = await pageStates.ofOwner(ctx, owner)
+    await handle(ctx, owner)
+  }
+
 const formReader = (maxBytes: number) =>
   koaBody({
     json: false,

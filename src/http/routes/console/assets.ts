@@ -37,6 +37,7 @@ const FILES: Record<string, PageFile> = {
   'node-parts.js': { type: SCRIPT, paths: ['#console/node-parts.js'] },
   'verify.js': { type: SCRIPT, paths: ['#verify'], edit: forBrowsers },
   'verify.mjs': { type: SCRIPT, paths: ['#verify'] },
+  'docs.js': { type: SCRIPT, paths: ['#console/docs.js'] },
   'mark.svg': { type: 'image/svg+xml', paths: ['#console/mark.svg'] },
   'inter-400.woff2': { type: FONT, paths: ['@fontsource/inter/files/inter-latin-400-normal.woff2'] },
   'inter-500.woff2': { type: FONT, paths: ['@fontsource/inter/files/inter-latin-500-normal.woff2'] },

@@ -3,11 +3,12 @@ import { ApiError } from '../../../transports/api-error.ts'
 import { redirect } from '../../answers/page-answers.ts'
 import { networkOf } from '../../connections/connections.ts'
 import type { RequestState } from '../../context.ts'
-import { ownerOnly, pages } from '../../middleware/pages.ts'
+import { anyone, ownerOnly, pages } from '../../middleware/pages.ts'
 import { PageStates } from '../../sessions/page-states.ts'
 import { PageAssets } from './assets.ts'
 import type { ConsoleDependencies, PageDependencies } from './dependencies.ts'
 import { creditPages } from './credits.ts'
+import { docsPages } from './docs.ts'
 import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
@@ -30,6 +31,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   const shared: PageDependencies = {
     ...dependencies,
     forOwner: ownerOnly(sessions, pageStates),
+    forAnyone: anyone(sessions, pageStates),
     clientIn: ctx => ({ network: networkOf(clientAddress(ctx.req)), browser: sessions.browserOf(ctx) }),
   }
 
@@ -40,6 +42,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
     shared.forOwner(ctx => redirect(ctx, HOME)),
   )
   frontPages(router, shared)
+  docsPages(router, shared)
   signInPages(router, shared)
   playgroundPages(router, shared)
   keyPages(router, shared)

@@ -8,7 +8,7 @@ import type { Services } from '../../../services/services.ts'
 import type { Client } from '../../../services/sign-in/one-time-codes.ts'
 import type { ClientAddress } from '../../connections/client-address.ts'
 import type { Context } from '../../context.ts'
-import type { ForOwner } from '../../middleware/pages.ts'
+import type { ForAnyone, ForOwner } from '../../middleware/pages.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
 
 export interface ConsoleDependencies {
@@ -35,5 +35,6 @@ export interface ConsoleDependencies {
 /** What the pages of the console share. */
 export interface PageDependencies extends ConsoleDependencies {
   forOwner: ForOwner
+  forAnyone: ForAnyone
   clientIn(ctx: Context): Client
 }

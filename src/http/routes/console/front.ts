@@ -2,32 +2,23 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type Router from '@koa/router'
 import { FrontPage } from '../../../console/front/front-page.tsx'
-import { GuidePage } from '../../../console/front/guide-page.tsx'
 import { PICTURE_PATH, sampleOf } from '../../../console/front/pictures.ts'
-import { firstModel, firstRun } from '../../../services/catalog/example-request.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { showPage } from '../../answers/page-answers.ts'
 import { StaticBody } from '../../answers/static-body.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
 import type { PageDependencies } from './dependencies.ts'
-import { modelsThatRun, publicFamilies } from './models-that-run.ts'
+import { publicFamilies } from './models-that-run.ts'
 
 /** The pages for people who have no account yet, and their files. */
 export const frontPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, sessions, registration, publicUrl, isPublic } = dependencies
+  const { services, sessions, registration, isPublic } = dependencies
 
   router.get('/', async ctx => {
     const isSignedIn = await sessions.isSignedIn(ctx)
     const families = isPublic || isSignedIn ? await publicFamilies(dependencies) : []
     showPage(ctx, FrontPage({ isSignedIn, registration, families }))
-  })
-
-  router.get('/guide', async ctx => {
-    const isSignedIn = (await sessions.ownerOf(ctx)) !== undefined
-    const families = isPublic || isSignedIn ? await publicFamilies(dependencies) : undefined
-    const run = firstRun(firstModel(await modelsThatRun(dependencies)))
-    showPage(ctx, GuidePage({ url: publicUrl(), isSignedIn, families, run }))
   })
 
   router.get(PICTURE_PATH, ctx => answer(ctx, picture()))

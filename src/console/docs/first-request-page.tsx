@@ -1,0 +1,145 @@
+import type { ApiKey } from '../../../schemas/api/key.ts'
+import type { ModelFamily } from '../../../schemas/api/model.ts'
+import { curlRead, curlRun } from '../../services/catalog/example-request.ts'
+import { decimal } from '../parts/text.ts'
+import { DocsFrame } from './docs-frame.tsx'
+import { GuideSide, Neighbours } from './guide-pages.tsx'
+import type { Guide, Shelf } from './library.ts'
+import { REFERENCE } from './paths.ts'
+import { Snippet } from './snippet.tsx'
+
+interface FirstRequestProps {
+  shelves: readonly Shelf[]
+  next: Guide | undefined
+  url: string
+  isSignedIn: boolean
+  /** The newest key of the reader that can run models. */
+  apiKey: ApiKey | undefined
+  /** The families on offer; undefined if the service shows them only to people who have signed in. */
+  families: readonly ModelFamily[] | undefined
+  /** The body of a run that works here. */
+  run: string
+}
+
+/** The key in examples: a variable of the reader's shell. */
+const KEY = '$TOLLGATE_KEY'
+
+/** The body of a run that takes a while. */
+const VIDEO = JSON.stringify({
+  model: 'gemini-omni-flash',
+  input: { prompt: 'waves on a beach at night', duration: 4, resolution: '360p' },
+})
+
+/** How to use the API, from the first key on. */
+export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, families, run }: FirstRequestProps) => (
+  <DocsFrame title="Your first request" side={<GuideSide shelves={shelves} />}>
+    <div class="guide">
+      <article class="prose">
+        <h1>Your first request</h1>
+        <p class="lead muted">
+          From the first key to a video, in six steps. The whole API, with every field and error, is in the{' '}
+          <a href={REFERENCE}>API reference</a>.
+        </p>
+        <h2 id="create-a-key">1. Create a key</h2>
+        {apiKey ? (
+          <p>
+            You have the key <strong>{apiKey.name}</strong> (<code>{hintOf(apiKey)}</code>). If you have not saved it,{' '}
+            <a href="/console/keys">create another</a>: a key shows only once. In a terminal:
+          </p>
+        ) : (
+          <p>
+            <a href={isSignedIn ? '/console/keys' : '/console/sign-in'}>{isSignedIn ? 'Open your keys' : 'Sign in'}</a>,
+            choose <strong>Create new key</strong>, and keep the key in a secret manager: you see it only once. In a
+            terminal:
+          </p>
+        )}
+        <Snippet id="the-key" label="The key" text={`export TOLLGATE_KEY=${apiKey ? hintOf(apiKey) : '…'}`} />
+        <h2 id="run-a-model">2. Run a model</h2>
+        <p>
+          The response has the result in <code>output</code> and the price in <code>credits_charged</code>.
+        </p>
+        <Snippet id="a-run" label="A run" text={lines(curlRun(`${url}/v1/run`, KEY, run))} />
+        <h2 id="get-the-price-first">3. Get the price first</h2>
+        <p>A dry run checks the request and returns its price step by step. A dry run costs nothing.</p>
+        <Snippet id="a-dry-run" label="A dry run" text={lines(curlRun(`${url}/v1/run?dry_run=true`, KEY, run))} />
+        <h2 id="repeat-safely">4. Repeat safely</h2>
+        <p>
+          If you repeat a request with its <code>Idempotency-Key</code>, the response is the first run, which is charged
+          once. A failed run is refunded in full.
+        </p>
+        <Snippet
+          id="a-repeatable-run"
+          label="A run with an Idempotency-Key"
+          text={lines(curlRun(`${url}/v1/run`, KEY, run, 'Idempotency-Key: order-1041'))}
+        />
+        <h2 id="wait-for-videos-and-music">5. Wait for videos and music</h2>
+        <p>
+          The response to these runs is 202 with a <code>run_id</code>. Poll the run until its status is{' '}
+          <code>completed</code> or <code>failed</code>, wait with the header <code>Prefer: wait=60</code>, or set a{' '}
+          <code>webhook_url</code>.
+        </p>
+        <Snippet
+          id="a-video"
+          label="A video, with a request that waits"
+          text={lines(curlRun(`${url}/v1/run`, KEY, VIDEO, 'Prefer: wait=60'))}
+        />
+        <Snippet id="a-run-by-id" label="A run by its run_id" text={lines(curlRead(`${url}/v1/runs/run_…`, KEY))} />
+        <h2 id="use-it-from-an-agent">6. Use it from an agent</h2>
+        <p>An MCP client needs the URL and a key.</p>
+        <Snippet id="mcp" label="The configuration of an MCP client" text={mcpConfiguration(url)} />
+        <h2 id="models-and-prices">Models and prices</h2>
+        {families ? (
+          <Models families={families} />
+        ) : (
+          <p>
+            <a href="/console/sign-in">Sign in</a> to see all models with their prices.
+          </p>
+        )}
+        <Neighbours previous={undefined} next={next} />
+      </article>
+    </div>
+  </DocsFrame>
+)
+
+/** What a key ends with, which tells its owner which one it is. */
+const hintOf = ({ livemode, last_four }: ApiKey) => `tg_sk_${livemode ? 'live' : 'test'}_…${last_four}`
+
+const Models = ({ families }: { families: readonly ModelFamily[] }) => (
+  <section class="card scroll" aria-label="Models and prices" tabindex={0}>
+    <table>
+      <thead>
+        <tr>
+          <th>Model</th>
+          <th>ID</th>
+          <th class="hide-small">Makes</th>
+          <th class="num">Credits a run</th>
+        </tr>
+      </thead>
+      <tbody>
+        {families.map(({ id, name, output_type, credits_range: { min, max } }) => (
+          <tr key={id} data-item>
+            <td>
+              <a class="link" href={`/console/playground?model=${id}`}>
+                {name}
+              </a>
+            </td>
+            <td>
+              <code>{id}</code>
+            </td>
+            <td class="hide-small">{output_type}</td>
+            <td class="num">{min === max ? decimal(min) : `${decimal(min)} – ${decimal(max)}`}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
+
+const lines = (all: readonly string[]) => all.join('\n')
+
+const mcpConfiguration = (url: string) =>
+  JSON.stringify(
+    { mcpServers: { tollgate: { type: 'http', url: `${url}/mcp`, headers: { Authorization: 'Bearer …' } } } },
+    null,
+    2,
+  )

@@ -1,0 +1,45 @@
+import { DOCS, FIRST_REQUEST } from './paths.ts'
+
+/** A page of the documentation in the lists of pages. */
+export interface Guide {
+  path: string
+  title: string
+  /** What it is about. */
+  text: string
+}
+
+/** The guides for one kind of reader. */
+export interface Shelf {
+  reader: string
+  guides: readonly Guide[]
+}
+
+export const firstRequest: Guide = {
+  path: FIRST_REQUEST,
+  title: 'Your first request',
+  text: 'a key, a run, its price, and the models on offer',
+}
+
+/** The address of a page: `docs/keys.md` is `/docs/keys`, and a README stands for its folder. */
+export const addressOfFile = (file: string): string =>
+  `${DOCS}/${file.replace(/\.md$/, '').replace(/\/?README$/, '')}`.replace(/\/$/, '')
+
+/** The shelves of docs/README.md: each heading is a kind of reader, and each item a page with what it is about. */
+export const shelvesOf = (readme: string, addressOf: (href: string) => string | undefined): Shelf[] => {
+  const shelved = new Set<string>()
+  return readme
+    .split(/^## /m)
+    .slice(1)
+    .map(section => {
+      const [reader = '', ...lines] = section.split('\n')
+      const guides = lines.flatMap(line => {
+        const [, title = '', href = '', text = ''] = /^- \[([^\]]+)\]\(([^)]+)\):? ?(.*)$/.exec(line) ?? []
+        const path = addressOf(href)?.replace(/#.*/, '')
+        if (path === undefined || path === '' || shelved.has(path)) return []
+        shelved.add(path)
+        return [{ path, title, text }]
+      })
+      return { reader, guides }
+    })
+    .filter(({ guides }) => guides.length > 0)
+}
