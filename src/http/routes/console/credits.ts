@@ -20,7 +20,7 @@ import { spokenSheet } from '../../../transports/statement/sheet.ts'
 import { showPage } from '../../answers/page-answers.ts'
 import { waitingClient } from '../../connections/disconnect.ts'
 import type { Context, RequestState } from '../../context.ts'
-import type { PageDependencies } from './console.ts'
+import type { PageDependencies } from './dependencies.ts'
 import { publicFamilies } from './models-that-run.ts'
 
 /** Lines on a page of the statement. */
