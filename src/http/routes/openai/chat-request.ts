@@ -29,6 +29,7 @@ const neutral: NeutralValues = {
   ...{ presence_penalty: [0], frequency_penalty: [0], temperature: [1], top_p: [1] },
   ...{ response_format: [{ type: 'text' }], modalities: [['text']], service_tier: ['auto', 'default'] },
   ...{ tools: [[]], functions: [[]], tool_choice: ['auto', 'none'], parallel_tool_calls: [true] },
+  ...{ function_call: ['auto', 'none'], prompt_cache_retention: ['in_memory'] },
 }
 
 /** Without tools, no call can be parallel. */
