@@ -10,6 +10,7 @@ import type { Quote, Run } from '../../schemas/api/run.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import { caughtUp } from '../support/caught-up.ts'
+import { checkAnswer } from '../support/document.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
 import { said, speakingProvider } from '../support/speaking-provider.ts'
 import { until } from '../support/until.ts'
@@ -52,6 +53,8 @@ const stream = async (
     response,
     events: async () => {
       await read
+      const { status, headers } = response
+      checkAnswer('POST', '/v1/run', { status, headers, text: received })
       return received
         .split('\n\n')
         .filter(block => block.startsWith('event:'))

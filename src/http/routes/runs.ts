@@ -7,7 +7,16 @@ import {
   PreferenceApplied,
   RetryAfter,
 } from '../../../schemas/api/headers.ts'
-import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
+import {
+  Run,
+  RunAddress,
+  RunEvents,
+  RunList,
+  RunOrQuote,
+  RunQuery,
+  RunRequest,
+  RunsQuery,
+} from '../../../schemas/api/run.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { limitOf, showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
@@ -66,6 +75,7 @@ const runModel = route({
     200: {
       description: 'The ended run, or the quote of a dry run; with `stream`, the text as server-sent events.',
       shape: RunOrQuote,
+      content: { 'text/event-stream': RunEvents },
       examples: {
         'Completed image': examples.runs.image,
         'Completed text': examples.runs.text,
