@@ -180,6 +180,11 @@ t.test('what a model lacks is refused with its name and costs nothing', async t 
     [{ max_tokens: 20, max_completion_tokens: 20 }, 'max_tokens', /the same as/],
     [{ reasoning_effort: 'huge' }, 'reasoning_effort', /must be one of none, low/],
     [{ stream_options: { include_usage: true } }, 'stream_options', /needs stream/],
+    [
+      { stream: true, stream_options: { include_obfuscation: true } },
+      'stream_options.include_obfuscation',
+      /is not supported/,
+    ],
     [{ messages: [] }, 'messages', /at least 1 item/],
     [{ messages: [{ role: 'tool', content: '1' }] }, 'messages[0].tool_call_id', /is required/],
     [{ messages: [{ role: 'user', content: '1', tool_call_id: '1' }] }, 'messages[0].tool_call_id', /the role tool/],
