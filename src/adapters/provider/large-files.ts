@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { base64Length, DATA_URL, encodeInSlices, toBase64 } from '../../json/base64.ts'
+import { LongDocument, MIN_LARGE_BYTES, WORK_BYTES } from '../../json/long-document.ts'
 import type { ArrivingFile, Contents, OpenFile } from '../../ports/provider.ts'
 import type { LongBody, ReadLong, VendorAnswer, VendorRequest } from '../../ports/vendor-request.ts'
-import { base64Length, DATA_URL, encodeInSlices, toBase64 } from './base64.ts'
-import { LongDocument, MIN_LARGE_BYTES, WORK_BYTES } from './long-document.ts'
+import { answerLimits } from './json-limits.ts'
 
 const isOfText = ({ 'content-type': type = '' }: VendorAnswer['headers']) => /^(text\/|application\/json)/i.test(type)
 
@@ -72,10 +73,11 @@ export class LargeFiles {
       const file = openFile()
       return new LongFile(named(this.#outputs, file), file)
     }
-    return new LongDocument(this.#place, () => {
+    const open = () => {
       const file = (openFile as OpenFile)()
-      return { name: named(this.#outputs, file), file }
-    })
+      return { file, name: () => named(this.#outputs, file) }
+    }
+    return new LongDocument({ ...answerLimits, place: this.#place, openFile: open })
   }
 }
 

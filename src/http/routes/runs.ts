@@ -89,10 +89,10 @@ const runModel = route({
   },
   errors: ['invalid_input', 'insufficient_credits', 'budget_exceeded', 'model_not_found', 'idempotency_mismatch'],
   serve: async (ctx, dependencies, { query, json: request }) => {
-    const { caller } = ctx.state
+    const { caller, attachments } = ctx.state
     const { runs, present } = dependencies
     if (query.dry_run) {
-      ctx.body = present.quote(unwrap(await runs.quoteRun(caller, request)))
+      ctx.body = present.quote(unwrap(await runs.quoteRun(caller, request, attachments)))
       return
     }
     const preference = waitPreference(ctx)
@@ -105,6 +105,7 @@ const runModel = route({
     const options = {
       spender: 'runModel',
       idempotencyKey: key,
+      attachments,
       waitMs,
       disconnected: () => disconnectSignal(ctx),
     } as const
@@ -219,10 +220,10 @@ const streamRun = async (
   request: RunRequest,
   preference: WaitPreference,
 ): Promise<boolean> => {
-  const { caller } = ctx.state
+  const { caller, attachments } = ctx.state
   streams.open(ctx)
   const key = idempotencyKey(ctx)
-  const created = await runs.streamRun(caller, request, { spender: 'runModel', idempotencyKey: key })
+  const created = await runs.streamRun(caller, request, { spender: 'runModel', idempotencyKey: key, attachments })
   if (!request.stream && 'refuse' in created && created.refuse.code === 'stream_not_offered') return false
   const run = unwrap(created)
   if (run.replayed) ctx.set('Idempotent-Replayed', 'true')

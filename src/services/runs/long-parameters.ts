@@ -2,6 +2,7 @@ import type { Artifact } from '../../../schemas/account-events.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
 import { sha256 } from '../../domain/digest.ts'
 import type { OutputKeys } from '../files/output-keys.ts'
+import type { Attachment } from './attachments.ts'
 
 type Input = Record<string, unknown>
 
@@ -17,9 +18,15 @@ export interface LongParameter {
   bytes: Buffer
 }
 
-/** A long parameter with its place in the object store. */
-export interface StoredParameter extends LongParameter {
+/** A part of an input with its place in the object store. */
+export interface InputPart {
   artifact: Artifact
+  pieces: readonly Uint8Array[]
+}
+
+/** A long parameter with its place in the object store. */
+export interface StoredParameter extends InputPart {
+  name: string
 }
 
 export const longParametersIn = (input: Input): LongParameter[] =>
@@ -33,11 +40,18 @@ export const longParametersIn = (input: Input): LongParameter[] =>
 export const withoutLong = (input: Input, long: readonly LongParameter[]): Input =>
   Object.fromEntries(Object.entries(input).filter(([name]) => !long.some(each => each.name === name)))
 
+/** Places for the images of a run. */
+export const imagePlaces = (keys: OutputKeys, runId: RunId, images: readonly Attachment[]): InputPart[] =>
+  images.map(({ inspected: { mimeType = '', sizeBytes, sha256 }, pieces }, index) => ({
+    pieces,
+    artifact: { objectKey: keys.imageKeyOf(runId, index, mimeType), mimeType, sizeBytes, sha256 },
+  }))
+
 /** Places for the parameters of a run. */
 export const placesFor = (keys: OutputKeys, runId: RunId, long: readonly LongParameter[]): StoredParameter[] =>
   long.map(({ name, bytes }) => ({
     name,
-    bytes,
+    pieces: [bytes],
     artifact: {
       objectKey: keys.inputKeyOf(runId, LONG_PARAMETERS.indexOf(name)),
       mimeType: 'application/json',
