@@ -15,9 +15,7 @@ import type { QueueRun } from '../../domain/account/commands.ts'
 import type { LimitPair } from '../../domain/account/state.ts'
 import { outputTypeOf } from '../../domain/catalog/family.ts'
 import type { FileParameter } from '../../domain/catalog/inputs.ts'
-import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
-import { canonicalJson } from '../../engine/log/hash-chain.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -43,7 +41,14 @@ import {
 } from './attachments.ts'
 import { type FollowedRun, followedRun, textsOf } from './followed-run.ts'
 import { findRepeat, findRequest, type RepeatDependencies } from './idempotency.ts'
-import { imagePlaces, type LongParameter, longParametersIn, placesFor, recordedInput } from './long-parameters.ts'
+import {
+  imagePlaces,
+  type LongParameter,
+  longParametersIn,
+  placesFor,
+  recordedInput,
+  requestHash,
+} from './long-parameters.ts'
 import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import { aborted, type RunReads, type RunsQuery } from './run-reads.ts'
@@ -172,7 +177,7 @@ export class Runs {
   /** The price of a run. Refuses every request that a run would, except for a lack of credits or a limit. */
   async quoteRun(caller: AccountCaller, given: RunRequest, attachments = NO_ATTACHMENTS): Promise<Answer<Quoted>> {
     const request = normal(given, attachments)
-    const tooLarge = sizeRefusal(request, longParametersIn(request.input))
+    const tooLarge = sizeRefusal(request, await longParametersIn(request.input))
     return tooLarge ?? this.#dependencies.quotes.quoteRun(caller, request, attachments)
   }
 
@@ -189,7 +194,7 @@ export class Runs {
   ): Promise<Answer<RunResult>> {
     const { attachments = NO_ATTACHMENTS } = options
     const request = normal(given, attachments)
-    work.long = longParametersIn(request.input)
+    work.long = await longParametersIn(request.input)
     work.images = attachedImages(request.input, attachments)
     const tooLarge = sizeRefusal(request, work.long)
     if (tooLarge) return tooLarge
@@ -211,7 +216,7 @@ export class Runs {
 
   /** Counts the long inputs in memory until the returned function is called. Undefined if there are too many. */
   #openLong({ accountId }: AccountCaller, { long, images }: RunWork): (() => void) | undefined {
-    const sizes = [...long.map(({ bytes }) => bytes.byteLength), ...images.map(image => image.inspected.sizeBytes)]
+    const sizes = [...long, ...images.map(({ inspected }) => inspected)].map(each => each.sizeBytes)
     const sizeBytes = sizes.reduce((sum, size) => sum + size, 0)
     return sizeBytes === 0 ? () => undefined : this.#longInputs.open(accountId, sizeBytes)
   }
@@ -223,7 +228,7 @@ export class Runs {
     work: RunWork,
   ): Promise<Answer<RunResult>> {
     const { idempotencyKey: key } = options
-    const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
+    const idempotency = key === undefined ? undefined : { key, requestHash: await requestHash(request) }
     await this.#pause(work)
     const repeated = idempotency && (await this.#findRepeat(caller, idempotency, options))
     if (repeated) return repeated
@@ -309,7 +314,7 @@ export class Runs {
     const run = { ...asPriced, input }
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
     const route = endpoint.mode === 'sync' ? starter.reserveRoute(place) : undefined
-    const long = placesFor(outputKeys, runId, images.length > 0 ? longParametersIn(input) : options.work.long)
+    const long = placesFor(outputKeys, runId, images.length > 0 ? await longParametersIn(input) : options.work.long)
     Object.assign(options.work, { long: [], images: [] })
     const parts = [...long, ...images]
     // A long input is in memory only, so its run cannot wait in the queue.

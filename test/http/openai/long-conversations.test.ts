@@ -138,6 +138,19 @@ t.test('a large image is a file of the run, and the event holds its digest', asy
   }
 })
 
+t.test('a long text and a large image are files of one run', async t => {
+  const { customer, ask } = await open()
+  const messages = [...story(MB), ...pictures(1, 2 * MB), ...story(MB)]
+  await ask(messages)
+  t.same(JSON.parse(String(seen.at(-1)?.body)).messages, messages)
+  const shown = Object((await lastRun(customer))?.input?.['messages']) as StoredInput
+  const { text } = await customer.send(new URL(String(shown.url)).pathname)
+  t.match(shown, { size_bytes: Buffer.byteLength(text), sha256: sha256(text) })
+  const stored = JSON.parse(text)
+  const image = await fetch(stored[2].content[0].image_url.url)
+  t.ok(Buffer.from(await image.arrayBuffer()).equals(picture(2 * MB)))
+})
+
 t.test('a large file that is no image is refused, and costs nothing', async t => {
   const { customer, ask } = await open()
   const before = seen.length
