@@ -214,12 +214,35 @@ export const CreditsReleased = Closed({
 /** An idempotency key within its mode. Clients' keys have no spaces, so the two modes cannot collide. */
 export const requestNameOf = (key: string, { livemode }: Moded): string => (livemode === false ? `test ${key}` : key)
 
+const ObjectKey = Type.String({ minLength: 1, maxLength: 255 })
+export const MAX_MIME_TYPE_LENGTH = 100
+const MimeType = Type.String({ minLength: 1, maxLength: MAX_MIME_TYPE_LENGTH })
+const SizeBytes = Type.Integer({ minimum: 0 })
+
+export const C2pa = OneOf('present', 'absent')
+export type C2pa = Static<typeof C2pa>
+
+/**
+ * A file of a run in the object store. Addresses are derived from the key on each read, so the log stays valid if the
+ * store moves.
+ */
+export const Artifact = Closed({
+  objectKey: ObjectKey,
+  mimeType: MimeType,
+  sizeBytes: SizeBytes,
+  sha256: Sha256,
+  /** Whether the file has a C2PA manifest, which may be false. Missing from older events, and from inputs. */
+  c2pa: Type.Optional(C2pa),
+})
+export type Artifact = Static<typeof Artifact>
+
 /** The client's key for a request, and a digest that tells a repeat from another request. */
 export const Idempotency = Closed({ key: Type.String({ pattern: '^[!-~]{1,255}$' }), requestHash: Sha256 })
 export type Idempotency = Static<typeof Idempotency>
 
 /**
- * `input` is the client's input with defaults. A test run has no debit, so this event carries its hypothetical receipt
+ * `input` is the client's input with defaults. `inputFiles` are the images whose addresses its messages hold in place
+ * of `data:` URLs. A test run has no debit, so this event carries its hypothetical receipt
  * and its label.
  */
 export const RunQueued = Closed({
@@ -230,6 +253,7 @@ export const RunQueued = Closed({
   timeoutMs: Type.Integer({ minimum: 1 }),
   retry: Type.Optional(Retry),
   input: Type.Record(Type.String(), Type.Unknown()),
+  inputFiles: Type.Optional(Type.Array(Artifact, { minItems: 1 })),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   webhookUrl: Type.Optional(Type.String()),
   idempotency: Type.Optional(Idempotency),
@@ -278,28 +302,6 @@ export const RunSubmitted = Closed({
 
 /** The client asked to cancel a started run. The run continues if the provider cannot stop it. */
 export const RunCancelRequested = Closed({ runId: RunId })
-
-const ObjectKey = Type.String({ minLength: 1, maxLength: 255 })
-export const MAX_MIME_TYPE_LENGTH = 100
-const MimeType = Type.String({ minLength: 1, maxLength: MAX_MIME_TYPE_LENGTH })
-const SizeBytes = Type.Integer({ minimum: 0 })
-
-export const C2pa = OneOf('present', 'absent')
-export type C2pa = Static<typeof C2pa>
-
-/**
- * A result in the object store. Addresses are derived from the key on each read, so the log stays valid if the store
- * moves.
- */
-export const Artifact = Closed({
-  objectKey: ObjectKey,
-  mimeType: MimeType,
-  sizeBytes: SizeBytes,
-  sha256: Sha256,
-  /** Whether the file has a C2PA manifest, which may be false. Missing from older events. */
-  c2pa: Type.Optional(C2pa),
-})
-export type Artifact = Static<typeof Artifact>
 
 /** `willDeleteAt`: when the artifacts, if any, will be deleted. */
 export const RunOutput = Closed({

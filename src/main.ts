@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError } from './boot/config.ts'
-import { openCore } from './boot/core.ts'
+import { openCore, serviceLogger } from './boot/core.ts'
 import { welcome } from './boot/first-start.ts'
 import { meetOtherServices } from './boot/other-services.ts'
 import { explainFailure, FEW_FILES, keepFilesPrivate, openFilesLimit } from './boot/process.ts'
@@ -20,13 +20,16 @@ const main = async () => {
   const { newLog } = readOptions()
   const config = readConfig(process.env)
   keepFilesPrivate(config.dataDir)
-  const core = await openCore(config, { newLog, projectorThread: config.projectorThread })
+  const logger = serviceLogger(config.logLevel)
+  // If nobody reads the output any more, the service goes on.
+  process.stdout.on('error', () => undefined)
+  const core = await openCore(config, { logger, newLog, projectorThread: config.projectorThread })
   const maxOpenFiles = openFilesLimit()
   if (maxOpenFiles !== undefined && maxOpenFiles < FEW_FILES)
-    core.logger.warn({ maxOpenFiles }, `this process may open few files; raise "ulimit -n" to ${FEW_FILES} or more`)
+    logger.warn({ maxOpenFiles }, `this process may open few files; raise "ulimit -n" to ${FEW_FILES} or more`)
   // Operators who set roles run several processes on purpose.
   if (config.eventStore.kind === 'lmdb' && !process.env['ROLES'])
-    await meetOtherServices(config.dataDir, () => core.logger.warn({ dataDir: config.dataDir }, OTHER_SERVICE))
+    await meetOtherServices(config.dataDir, () => logger.warn({ dataDir: config.dataDir }, OTHER_SERVICE))
   const server = await startServer(core)
   const { url, port, models } = server
   const greeted = welcome(core, url, models)
@@ -35,19 +38,21 @@ const main = async () => {
   const stop = async (signal: string) => {
     if (stopping) return
     stopping = true
-    core.logger.info({ signal }, 'stopping')
+    logger.info({ signal }, 'stopping')
     setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref()
     // The first key is printed only once.
     await greeted.catch(() => undefined)
     await server.stop()
     await core.close()
-    core.logger.info({}, 'stopped')
+    logger.info({}, 'stopped')
+    // At the exit, pino would try for ever to write to a closed pipe, unless it has met the closed pipe before.
+    await new Promise<void>(resolve => logger.flush(resolve))
     process.exit(0)
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   // A supervisor that reads this line may stop the service at once.
-  core.logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
+  logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
   await greeted
   // The first message to the MCP server need not wait until its code is loaded.
   if (config.roles.has('api')) await import('./mcp/protocol.ts')

@@ -26,7 +26,11 @@ export class Tollgate {
   readonly #api
 
   constructor({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }) {
-    this.#api = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${apiKey}` }, fetch: fetchWithRetry })
+    this.#api = createClient<paths, 'application/json'>({
+      baseUrl,
+      headers: { Authorization: `Bearer ${apiKey}` },
+      fetch: fetchWithRetry,
+    })
   }
 
   /** Returns the price of a run without charging it. */

@@ -146,7 +146,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const retirements = new Retirements({ offers, supplyOf: endpoint => routes.supplyOf(endpoint) })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({
-    ...{ accounts, offers, quotes, reads, runReads, objects, outputKeys, clock, random, runsInFlight },
+    ...{ accounts, offers, quotes, reads, runReads, objects, outputKeys, addresses, clock, random, runsInFlight },
     shownInputs: new ShownInputs({ log, clock }),
     retirements,
     starter: activeRuns,
@@ -175,6 +175,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     accounts,
     objects,
     outputKeys,
+    log,
     finder,
     settlement,
     reads,

@@ -61,6 +61,8 @@ import { expectLog, openLog, type openScratchViews, openViews } from './stores.t
 /** Logs to standard error, since a command's result goes to standard output. */
 export const commandLineLogger = () => createLogger('warn', 2)
 
+export const serviceLogger = (level: string) => createLogger(level)
+
 /** Replacements for tests and benchmarks. */
 export interface TestOverrides {
   logger?: Logger
@@ -128,7 +130,7 @@ export interface Core {
 
 /** Opens the stores and brings the views up to date. Throws Unavailable or Damaged. */
 export const openCore = async (config: Config, options: CoreOptions = {}): Promise<Core> => {
-  const { logger = createLogger(config.logLevel), clock = systemClock, random = systemRandom } = options
+  const { logger = serviceLogger(config.logLevel), clock = systemClock, random = systemRandom } = options
   const { isCommand = false, newLog = false, maxStartMs } = options
   if (!newLog && !options.log) expectLog(config)
   const appended = new Signal<Position>()

@@ -1,6 +1,7 @@
 import type { Next, ParameterizedContext } from 'koa'
 import type { PageState } from '../console/page-state.ts'
 import type { AccountCaller, AuditorCaller, Caller } from '../services/caller.ts'
+import type { Attachments } from '../services/runs/attachments.ts'
 import type { ApiError } from '../transports/api-error.ts'
 
 /** The data that middleware collects about a request before a route sees it. */
@@ -12,6 +13,8 @@ export interface RequestState {
   caller: AccountCaller
   /** Set by `authenticateAuditor`, and so available on every route for auditors. */
   auditor: AuditorCaller
+  /** The large files of a long body. */
+  attachments?: Attachments
   /** Stops counting the request body once its text is no longer in memory. */
   bodyIsRead?: () => void
   /** Counts a JSON answer until the client has taken it. Throws rate_limited if the account has too many of them. */

@@ -61,7 +61,7 @@ export interface ResponseSpec {
   /** The body, as JSON unless `type` is set. Missing if there is no body. */
   shape?: TSchema
   type?: string
-  /** The same body in other content types. */
+  /** The same answer in other content types. The examples are not for these. */
   content?: Record<string, TSchema>
   examples?: Examples
   /** Optional headers may be missing. */

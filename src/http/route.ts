@@ -44,7 +44,7 @@ export const route = <
 const LONG_ARRIVAL_MS = 130_000
 
 const readBody = jsonBody(MAX_BODY_BYTES)
-const readLongBody = jsonBody(MAX_LONG_BODY_BYTES, { arrivalMs: LONG_ARRIVAL_MS, limits: longJson })
+const readLongBody = jsonBody(MAX_LONG_BODY_BYTES, { arrivalMs: LONG_ARRIVAL_MS, limits: longJson, attaches: true })
 
 /** For routes that also take other bodies, which they read themselves. */
 const readJsonBody: Middleware = (ctx, next) => (ctx.is('json') ? readBody(ctx, next) : next())

@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
 import { type Client, type Reply, sandbox } from '../support/client.ts'
 import { auditFolder } from '../support/ledger.ts'
+import { toRun } from '../support/program.ts'
+import { freePorts } from '../support/server-program.ts'
 import { type AccountOptions, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -73,4 +77,33 @@ t.test('SIGINT stops the service gracefully', async t => {
     ['completed'],
   )
   await t.rejects(client.run(sandbox()), 'a stopped service accepts no requests')
+})
+
+t.test('a service whose output nobody reads any more runs, and stops', async t => {
+  const folder = await temporaryFolder(t)
+  const [command = '', ...args] = toRun('src/main.ts')
+  const [port] = await freePorts('127.0.0.1', 1)
+  const start = () => {
+    const env = { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(port) }
+    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
+    t.teardown(() => child.kill('SIGKILL'))
+    return child
+  }
+  const end = async (child: ReturnType<typeof start>) => {
+    child.kill('SIGTERM')
+    return once(child, 'exit')
+  }
+  const first = start()
+  first.stdout.destroy()
+  const isHealthy = async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok === true
+  await until('the service has printed the first key and answers', async () => first.exitCode !== null || isHealthy())
+  t.same(await end(first), [0, null])
+
+  const second = start()
+  let written = ''
+  for await (const text of second.stdout.setEncoding('utf8')) {
+    written += text
+    if (written.includes('"listening"')) break
+  }
+  t.same(await end(second), [0, null])
 })

@@ -3,7 +3,7 @@ import { picture } from '../support/client.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { isLong } from '../support/test-length.ts'
 
-const RUNS = isLong ? 1000 : 100
+const RUNS = isLong ? 400 : 100
 
 t.test(`of ${RUNS} concurrent runs with credits for ten, ten are accepted and the others refused`, async t => {
   const service = await startService(t)

@@ -213,6 +213,13 @@ t.test('examples match their schemas', async t => {
   t.ok(count > 150)
 })
 
+// Spectral checks this too, but only in the long form.
+t.test('every list says what it holds', async t => {
+  const lists = [...objectsIn(document)].filter(({ object }) => [object['type']].flat().includes('array'))
+  t.ok(lists.length > 50)
+  for (const { pointer, object } of lists) t.ok('items' in object || 'prefixItems' in object, pointer)
+})
+
 t.test('URLs have the format of URLs', async t => {
   let count = 0
   // A part of a message has an object of this name.

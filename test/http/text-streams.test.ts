@@ -1,6 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -10,6 +12,7 @@ import type { Quote, Run } from '../../schemas/api/run.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import { caughtUp } from '../support/caught-up.ts'
+import { checkAnswer } from '../support/document.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
 import { said, speakingProvider } from '../support/speaking-provider.ts'
 import { until } from '../support/until.ts'
@@ -52,6 +55,8 @@ const stream = async (
     response,
     events: async () => {
       await read
+      const { status, headers } = response
+      checkAnswer('POST', '/v1/run', { status, headers, text: received })
       return received
         .split('\n\n')
         .filter(block => block.startsWith('event:'))
@@ -224,6 +229,38 @@ for (const headers of [{ 'Idempotency-Key': 'once' }, { Prefer: 'respond-async' 
     t.equal(plain.body.run_id, run.run_id, 'the form of the answer is not part of the request')
   })
 
+t.test('a stream is a whole response, and its connection takes the next request', async t => {
+  const customer = await openAccount(service)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  for (const isReused of [false, true]) {
+    const headers = { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json' }
+    const sent = httpRequest(`${service.url}/v1/run`, { method: 'POST', agent, headers })
+    sent.end(JSON.stringify(request()))
+    const call = await nextCall()
+    call.say('Größe: ')
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    call.say('😀.')
+    call.end(said('Größe: 😀.'))
+    const received = await text(response)
+    t.match(received, /^event: delta\ndata: {"text":"Größe: "}\n\nevent: delta\ndata: {"text":"😀."}\n\nevent: run\n/)
+    t.equal(sent.reusedSocket, isReused)
+  }
+})
+
+t.test('HTTP/1.0 gets a stream without chunks', async t => {
+  const customer = await openAccount(service)
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  const body = JSON.stringify(request())
+  const head = ['POST /v1/run HTTP/1.0', `Authorization: Bearer ${customer.apiKey}`, 'Content-Type: application/json']
+  socket.write([...head, `Content-Length: ${body.length}`, '', body].join('\r\n'))
+  const call = await nextCall()
+  call.say('Größe')
+  call.end(said('Größe'))
+  const [, received] = (await text(socket)).split('\r\n\r\n')
+  t.match(received, /^event: delta\ndata: {"text":"Größe"}\n\nevent: run\nid: \d+\ndata: {.*}\n\n$/)
+})
+
 t.test('a slow reader gets all of a long text', async t => {
   const customer = await openAccount(service)
   const answer = stream(customer, request({ input: { prompt: 'x', max_output_tokens: 32_768 } }))
@@ -340,7 +377,7 @@ t.test('a reader that stops costs little memory beside the text, and the run sti
     await turn()
   }
   // The system holds some megabytes that the client has not read.
-  while (!served.writableNeedDrain) await say()
+  while (!served.socket?.writableNeedDrain) await say()
   const beforeBytes = usedBytes()
   for (let count = 0; count < 64; count++) await say()
   const growthBytes = usedBytes() - beforeBytes

@@ -10,13 +10,12 @@ import { filePart, formOf, formType, sendForm, textPart, upload } from '../suppo
 import { picture } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-const FAILED = isLong ? 1000 : 400
+const FAILED = 400
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder })

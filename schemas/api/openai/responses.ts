@@ -17,7 +17,7 @@ export const ResponseRequest = Type.Object(
   {
     model: ModelId,
     input: about(
-      Type.Unsafe<string | unknown[]>({ type: ['string', 'array'], minItems: 1 }),
+      Type.Unsafe<string | unknown[]>({ type: ['string', 'array'], minItems: 1, items: {} }),
       [
         'What the user says, or the conversation: a list of items of the types `message`, `function_call` and',
         '`function_call_output`. Messages hold a text, or parts of the types `input_text`, `output_text` and',

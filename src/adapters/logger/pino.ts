@@ -9,11 +9,17 @@ const FLUSH_MS = 200
 /** An API key with any prefix. */
 const API_KEY = /_sk_(live_)?[0-9a-f]{8,}/g
 
+/** A logger that can tell when its lines are written. */
+export interface BufferedLogger extends Logger {
+  /** Calls back once all lines are written, or cannot be. */
+  flush(written: () => void): void
+}
+
 /**
  * Writes JSON lines to a file descriptor, standard output by default. An API key can slip in through a path or an error
  * message, so keys are redacted in the finished line.
  */
-export const createLogger = (level: string, descriptor = 1): Logger => {
+export const createLogger = (level: string, descriptor = 1): BufferedLogger => {
   const destination = pino.destination({ fd: descriptor, sync: false, minLength: BUFFER_BYTES })
   setInterval(() => destination.flush(), FLUSH_MS).unref()
   return pino(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { extensionFor } from '../../domain/media-types.ts'
+import { yieldToEventLoop } from '../../json/turns.ts'
 import type { InputMedia } from '../../ports/input-media.ts'
 
 /** Writing it takes less than a millisecond. */
@@ -47,16 +47,6 @@ async function* inTurns(pieces: (Buffer | File)[]): AsyncGenerator<Uint8Array> {
         yield new Uint8Array(await piece.slice(at, at + SLICE_BYTES).arrayBuffer())
       }
   }
-}
-
-let turns = Promise.resolve()
-
-/**
- * Resolves in a new turn of the event loop. Calls get separate turns, so many files block the loop no longer than one.
- */
-export const yieldToEventLoop = (): Promise<void> => {
-  turns = turns.then(() => nextTurn())
-  return turns
 }
 
 /** Copying it takes about a millisecond. */

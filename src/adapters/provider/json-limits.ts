@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from './form.ts'
+import { yieldToEventLoop } from '../../json/turns.ts'
 
 /** Several times the longest answer of a model, without its files. Parsing more would block all other requests. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
@@ -28,6 +28,12 @@ export const assertParseable = async (document: Buffer): Promise<void> => {
     await yieldToEventLoop()
     sliceEnd = at + SLICE_BYTES
   }
+}
+
+/** The limits of a vendor's answer. */
+export const answerLimits = {
+  ...{ maxBytes: MAX_DOCUMENT_BYTES, maxTextBytes: MAX_DOCUMENT_BYTES },
+  ...{ tooLong, check: assertParseable },
 }
 
 /** The end of the string that starts at a quote. */

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { base64Length, DATA_URL, encodeInSlices, toBase64 } from '../../json/base64.ts'
+import { LongDocument, MIN_LARGE_BYTES, WORK_BYTES } from '../../json/long-document.ts'
+import { yieldToEventLoop } from '../../json/turns.ts'
 import type { ArrivingFile, Contents, OpenFile } from '../../ports/provider.ts'
 import type { LongBody, ReadLong, VendorAnswer, VendorRequest } from '../../ports/vendor-request.ts'
-import { base64Length, DATA_URL, encodeInSlices, toBase64 } from './base64.ts'
-import { LongDocument, MIN_LARGE_BYTES, WORK_BYTES } from './long-document.ts'
+import { answerLimits } from './json-limits.ts'
 
 const isOfText = ({ 'content-type': type = '' }: VendorAnswer['headers']) => /^(text\/|application\/json)/i.test(type)
 
@@ -57,12 +59,18 @@ export class LargeFiles {
   insert(request: VendorRequest): VendorRequest {
     const { headers, body } = request
     if (this.#inputs.size === 0 || typeof body !== 'string') return request
-    const names = new RegExp(`(${[...this.#inputs.keys()].join('|')})`)
-    const pieces = body.split(names).map(piece => this.#inputs.get(piece) ?? piece)
+    return { ...request, ...this.inPieces(headers, [body]) }
+  }
+
+  /** The headers and the body of a request whose text comes in pieces, each with whole names. */
+  inPieces(headers: VendorRequest['headers'], texts: string[]): Pick<VendorRequest, 'headers' | 'body'> {
+    const names = this.#inputs.size > 0 && new RegExp(`(${[...this.#inputs.keys()].join('|')})`)
+    const split = names ? texts.flatMap(text => text.split(names)) : texts
+    const pieces = split.map(piece => this.#inputs.get(piece) ?? piece)
     const sizes = pieces.map(piece => (typeof piece === 'string' ? Buffer.byteLength(piece) : base64Length(piece)))
     // States the length, since some servers accept no body in chunks.
     const length = String(sizes.reduce((sum, size) => sum + size, 0))
-    return { ...request, headers: { ...headers, 'content-length': length }, body: inTurns(pieces) }
+    return { headers: { ...headers, 'content-length': length }, body: inTurns(pieces) }
   }
 
   /** Replaces the files in a long response with names. */
@@ -72,10 +80,11 @@ export class LargeFiles {
       const file = openFile()
       return new LongFile(named(this.#outputs, file), file)
     }
-    return new LongDocument(this.#place, () => {
+    const open = () => {
       const file = (openFile as OpenFile)()
-      return { name: named(this.#outputs, file), file }
-    })
+      return { file, name: () => named(this.#outputs, file) }
+    }
+    return new LongDocument({ ...answerLimits, place: this.#place, openFile: open })
   }
 }
 
@@ -111,7 +120,9 @@ const named = <File>(files: Map<string, File>, file: File): string => {
 
 async function* inTurns(pieces: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
-    if (typeof piece === 'string') yield Buffer.from(piece)
-    else yield* encodeInSlices(piece)
+    if (typeof piece === 'string') {
+      await yieldToEventLoop()
+      yield Buffer.from(piece)
+    } else yield* encodeInSlices(piece)
   }
 }

@@ -1,6 +1,6 @@
 import { commonName, essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
+import { DATA_URL } from '../../json/base64.ts'
 import type { Media } from '../../ports/provider.ts'
-import { DATA_URL } from './base64.ts'
 import type { LargeFiles } from './large-files.ts'
 
 /** A generic type, which providers use if they know none. */

@@ -1,3 +1,4 @@
+import { isLongJson, jsonInPieces } from '../../json/pieces.ts'
 import type { Done, Failed, ProviderFault } from '../../ports/provider.ts'
 import type { RequestVendor, VendorAnswer, VendorRequest } from '../../ports/vendor-request.ts'
 import { headerOf } from './callback.ts'
@@ -134,9 +135,14 @@ export class UpstreamCall {
   }
 
   /** GETs, or POSTs JSON. */
-  sendJson(url: string, { headers, body, ...request }: JsonRequest): Promise<VendorAnswer> {
+  async sendJson(url: string, { headers, body, ...request }: JsonRequest): Promise<VendorAnswer> {
     if (body === undefined) return this.send(url, { headers, ...request })
     const described = { 'content-type': JSON_TYPE, ...headers }
+    if (isLongJson(body)) {
+      const pieces: string[] = []
+      for await (const piece of jsonInPieces(body)) pieces.push(piece)
+      return this.send(url, { method: 'POST', ...request, ...this.files.inPieces(described, pieces) })
+    }
     return this.send(url, { method: 'POST', headers: described, body: JSON.stringify(body), ...request })
   }
 

@@ -1,3 +1,4 @@
+import type { Artifact } from '../../../schemas/account-events.ts'
 import { actorOf, type KeyRing } from '../../audit/account/key-ring.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { PriceStep } from '../../audit/explain/price-steps.ts'
@@ -61,6 +62,7 @@ const requestToJson = ({ events, request, receipt, label, jobId, upstream, cost 
     timeout_ms: request?.timeoutMs ?? null,
     retry: request?.retry ? { attempts: request.retry.attempts, back_off_ms: request.retry.backOffMs } : null,
     input: request?.input ?? null,
+    input_files: (request?.inputFiles ?? []).map(fileToJson),
     metadata: request?.metadata ?? null,
     label: label ?? null,
   }
@@ -116,12 +118,14 @@ export const stepToJson = ({ line, result }: PriceStep) => {
   }
 }
 
+const fileToJson = ({ objectKey, mimeType, sizeBytes, sha256 }: Artifact) => ({
+  ...{ object_key: objectKey, mime_type: mimeType, size_bytes: sizeBytes, sha256 },
+})
+
 const outputToJson = ({ output, outputDeletedAt, finishReason }: RunStory) =>
   output
     ? {
-        files: output.artifacts.map(({ objectKey, mimeType, sizeBytes, sha256 }) => ({
-          ...{ object_key: objectKey, mime_type: mimeType, size_bytes: sizeBytes, sha256 },
-        })),
+        files: output.artifacts.map(fileToJson),
         text: output.text ?? null,
         tool_calls: output.toolCalls ?? [],
         finish_reason: finishReason ?? null,

@@ -1,3 +1,4 @@
+import type { Artifact } from '../../../schemas/account-events.ts'
 import { actorOf } from '../../audit/account/key-ring.ts'
 import { count } from '../../audit/decimal.ts'
 import { describeCost } from '../../audit/describe-event.ts'
@@ -30,6 +31,7 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
       index === 0 ? 'input' : '',
       show(name, value),
     ]),
+    ...(request?.inputFiles ?? []).map((file, index) => [index === 0 ? 'images' : '', showFile(file, file.mimeType)]),
     ...Object.entries(request?.metadata ?? {}).map(([name, value], index) => [
       index === 0 ? 'metadata' : '',
       show(name, value),
@@ -41,7 +43,9 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
 }
 
 const show = (name: string, value: unknown): string => {
-  if (isStoredParameter(value))
-    return `${name}: ${count(value.sizeBytes, 'byte')} of JSON in ${value.objectKey}, sha256 ${value.sha256}`
+  if (isStoredParameter(value)) return `${name}: ${showFile(value, 'JSON')}`
   return `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value))}`
 }
+
+const showFile = ({ objectKey, sizeBytes, sha256 }: Artifact, content: string): string =>
+  `${count(sizeBytes, 'byte')} of ${content} in ${objectKey}, sha256 ${sha256}`

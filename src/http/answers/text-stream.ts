@@ -1,4 +1,6 @@
 import { setMaxListeners } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { RunRow } from '../../../schemas/views.ts'
 import type { Clock, Timer } from '../../ports/clock.ts'
@@ -60,28 +62,52 @@ export const answerText = async (
   setMaxListeners(MAX_LISTENERS, ctx.res)
   ctx.status = 200
   ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' })
-  ctx.body = framesOf(text, frames, clock, startMs)
+  ctx.body = framesOf(text, frames, clock, startMs, ctx.res)
   return undefined
 }
 
-/** The frames of a text that has been silent since a time. Makes one only when the client has room for it. */
-const framesOf = (text: ArrivingText, frames: TextFrames, clock: Clock, startMs: number): Readable => {
+/**
+ * The frames of a text that has been silent since a time. Makes one only when the client has room for it. The frames go
+ * straight to the connection, each in one write: the stream only begins and ends the response. Through both, a token
+ * would take a quarter more of the service's time.
+ */
+const framesOf = (
+  text: ArrivingText,
+  frames: TextFrames,
+  clock: Clock,
+  startMs: number,
+  response: ServerResponse,
+): Readable => {
+  const socket = response.socket as Socket
   let isWanted = false
   let sentMs = startMs
   let silence: Timer | undefined
   const send = (frame: string) => {
-    isWanted = false
     sentMs = clock.monotonicMs()
-    stream.push(frame)
+    isWanted = socket.write(response.chunkedEncoding ? chunkOf(frame) : frame)
   }
   const sendText = () => {
-    if (!isWanted) return
-    if (text.error !== undefined) return void stream.destroy(text.error as Error)
-    const piece = text.take()
-    const end = text.isTaken ? text.end : undefined
-    const frame = (piece && frames.piece(piece)) + (end ? frames.end(end) : '')
-    if (frame !== '') send(frame)
-    if (end) stream.push(null)
+    while (isWanted) {
+      if (text.error !== undefined) return void stream.destroy(text.error as Error)
+      const piece = text.take()
+      const end = text.isTaken ? text.end : undefined
+      if (piece || end) send((piece && frames.piece(piece)) + (end ? frames.end(end) : ''))
+      if (end) {
+        stop()
+        return void stream.push(null)
+      }
+      if (text.isTaken) return
+    }
+  }
+  const goOn = () => {
+    isWanted = true
+    sendText()
+  }
+  const stop = () => {
+    isWanted = false
+    socket.off('drain', goOn)
+    silence?.cancel()
+    text.close()
   }
   const checkSilence = () => {
     if (isWanted && clock.monotonicMs() - sentMs >= SILENCE_MS) send(COMMENT)
@@ -89,23 +115,26 @@ const framesOf = (text: ArrivingText, frames: TextFrames, clock: Clock, startMs:
     silence = clock.timer(leftMs > 0 ? leftMs : SILENCE_MS, checkSilence)
   }
   const stream = new Readable({
-    // Each frame is sent as it is made.
-    ...{ objectMode: true, highWaterMark: 1 },
+    // Once, since nothing is read.
     read: () => {
+      socket.on('drain', goOn).cork()
+      response.flushHeaders()
       isWanted = true
-      if (!silence) checkSilence()
+      checkSilence()
       sendText()
+      socket.uncork()
     },
     destroy: (error, done) => {
-      isWanted = false
-      silence?.cancel()
-      text.close()
+      stop()
       done(error)
     },
   })
   text.onChange = sendText
   return stream
 }
+
+/** https://www.rfc-editor.org/rfc/rfc9112#section-7.1. Node.js would write the parts of a chunk one by one. */
+const chunkOf = (frame: string) => `${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`
 
 /** The text of a run that has not been taken yet, and the run once it has ended, or the error that hides its end. */
 class ArrivingText {

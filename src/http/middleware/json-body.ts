@@ -2,7 +2,8 @@ import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { MAX_BODY_BYTES } from '../../../schemas/primitives.ts'
 import { ApiError } from '../../transports/api-error.ts'
-import { type JsonLimits, NotJson, parseBounded } from '../bodies/bounded-json.ts'
+import { readAttached } from '../bodies/attachments.ts'
+import { boundedJson, type JsonLimits, NotJson } from '../bodies/bounded-json.ts'
 import { bodyText, checkCharset } from '../bodies/utf8.ts'
 import type { Context } from '../context.ts'
 import { hasDeclaredSize } from './arriving-bodies.ts'
@@ -10,39 +11,57 @@ import { hasDeclaredSize } from './arriving-bodies.ts'
 /** How long a body may take to arrive in full. */
 const ARRIVAL_MS = 30_000
 
+/** A shorter body holds no file that is worth the work. */
+const MIN_ATTACHED_BYTES = 64 * 1024
+
 interface Options {
   arrivalMs?: number
   limits?: JsonLimits
+  /** Whether large files are decoded while they arrive. */
+  attaches?: boolean
 }
 
 /**
  * Reads a JSON body into `ctx.request.body`. Refuses bodies that are not JSON in UTF-8, too large, too slow, too deep
  * or not well-formed Unicode.
  */
-export const jsonBody = (maxBytes: number, { arrivalMs = ARRIVAL_MS, limits }: Options = {}) => {
+export const jsonBody = (maxBytes: number, { arrivalMs = ARRIVAL_MS, limits, attaches }: Options = {}) => {
   const read = reader(maxBytes)
   const readUndeclared = reader(Math.min(maxBytes, MAX_BODY_BYTES))
   return async (ctx: Context, next: Next) => {
     if (ctx.is('json') === null) throw missing()
     if (!ctx.is('json')) throw notJson(ctx.get('Content-Type'))
     checkCharset(ctx)
-    await arrivesInTime(
-      ctx,
-      (hasDeclaredSize(ctx) ? read : readUndeclared)(ctx, async () => undefined),
-      arrivalMs,
-    )
+    const { length = 0 } = ctx.request
+    const isAttached = attaches && hasDeclaredSize(ctx) && length >= MIN_ATTACHED_BYTES && length <= maxBytes
+    const reading = isAttached
+      ? readAttachments(ctx)
+      : (hasDeclaredSize(ctx) ? read : readUndeclared)(ctx, async () => undefined)
+    await arrivesInTime(ctx, reading, arrivalMs)
     // Many bodies may have arrived at once.
     await ctx.state.nextTurn()
     if (ctx.res.destroyed) throw gone()
     const text = bodyText(ctx)
     if (text === undefined) throw new NotJson('The body is not in UTF-8.', 'is not in UTF-8')
     if (text === '') throw missing()
-    Object.assign(ctx.request, { body: parseBounded(text, '', limits) })
-    // Parsing a long body takes a tenth of a second, and so does what follows.
-    if (text.length > MAX_BODY_BYTES) await ctx.state.nextTurn()
+    // Each step with a long body takes a twentieth of a second.
+    const pause = async () => (text.length > MAX_BODY_BYTES ? ctx.state.nextTurn() : undefined)
+    await pause()
+    const parse = boundedJson(text, '', limits)
+    await pause()
+    Object.assign(ctx.request, { body: parse() })
+    await pause()
     ctx.state.bodyIsRead?.()
     return next()
   }
+}
+
+const readAttachments = async ({ req, request, state }: Context) => {
+  const { document, attachments } = await readAttached(req).catch(error => {
+    throw error instanceof ApiError ? error : unreadable(error)
+  })
+  Object.assign(request, { body: document })
+  state.attachments = attachments
 }
 
 /** Reads bytes, because koa-body would parse any body, and replace bytes that are not UTF-8. */

@@ -118,7 +118,10 @@ const response = (
     }),
   ),
   ...((shape || content) && {
-    content: contentOf({ ...(shape && { [type]: shape }), ...content }, examples, components),
+    content: {
+      ...(shape && contentOf({ [type]: shape }, examples, components)),
+      ...(content && contentOf(content, undefined, components)),
+    },
   }),
 })
 

@@ -7,7 +7,16 @@ import {
   PreferenceApplied,
   RetryAfter,
 } from '../../../schemas/api/headers.ts'
-import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
+import {
+  Run,
+  RunAddress,
+  RunEvents,
+  RunList,
+  RunOrQuote,
+  RunQuery,
+  RunRequest,
+  RunsQuery,
+} from '../../../schemas/api/run.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { showPage } from '../../transports/list-page.ts'
 import { unwrap } from '../../transports/refusals.ts'
@@ -67,6 +76,7 @@ const runModel = route({
     200: {
       description: 'The ended run, or the quote of a dry run; with `stream`, the text as server-sent events.',
       shape: RunOrQuote,
+      content: { 'text/event-stream': RunEvents },
       examples: {
         'Completed image': examples.runs.image,
         'Completed text': examples.runs.text,
@@ -80,10 +90,10 @@ const runModel = route({
   },
   errors: ['invalid_input', 'insufficient_credits', 'budget_exceeded', 'model_not_found', 'idempotency_mismatch'],
   serve: async (ctx, dependencies, { query, json: request }) => {
-    const { caller } = ctx.state
+    const { caller, attachments } = ctx.state
     const { runs, present } = dependencies
     if (query.dry_run) {
-      ctx.body = present.quote(unwrap(await runs.quoteRun(caller, request)))
+      ctx.body = present.quote(unwrap(await runs.quoteRun(caller, request, attachments)))
       return
     }
     const preference = waitPreference(ctx)
@@ -96,6 +106,7 @@ const runModel = route({
     const options = {
       spender: 'runModel',
       idempotencyKey: key,
+      attachments,
       waitMs,
       disconnected: () => disconnectSignal(ctx),
     } as const
@@ -209,10 +220,10 @@ const streamRun = async (
   request: RunRequest,
   preference: WaitPreference,
 ): Promise<boolean> => {
-  const { caller } = ctx.state
+  const { caller, attachments } = ctx.state
   streams.open(ctx)
   const key = idempotencyKey(ctx)
-  const created = await runs.streamRun(caller, request, { spender: 'runModel', idempotencyKey: key })
+  const created = await runs.streamRun(caller, request, { spender: 'runModel', idempotencyKey: key, attachments })
   if (!request.stream && 'refuse' in created && created.refuse.code === 'stream_not_offered') return false
   const run = unwrap(created)
   if (run.replayed) ctx.set('Idempotent-Replayed', 'true')

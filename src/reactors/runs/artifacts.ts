@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { pipeline } from 'node:stream/promises'
+import { from, lastValueFrom, mergeMap } from 'rxjs'
 import type { Artifact, RunOutput } from '../../../schemas/account-events.ts'
 import type { OutputType } from '../../../schemas/catalog.ts'
 import type { ToolCall } from '../../../schemas/conversation.ts'
@@ -12,7 +14,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { Done, Media } from '../../ports/provider.ts'
 import { MAX_OUTPUT_FILES, type OutputKeys } from '../../services/files/output-keys.ts'
-import type { StoredParameter } from '../../services/runs/long-parameters.ts'
+import type { InputPart } from '../../services/runs/long-parameters.ts'
 import { callWithin, delay } from '../../time/timers.ts'
 import { ArrivingFiles, type StagedFile } from './arriving-files.ts'
 import { C2paMark, ResultFile, UnfitResult } from './result-file.ts'
@@ -24,6 +26,9 @@ const TEXT_TYPE = 'text/plain'
 
 /** Files that one process copies at a time. Each takes a few hundred kilobytes of memory, and a place on the disk. */
 const MAX_COPIES = 32
+
+/** Parts of an input that are stored at a time. Each takes a place on the disk. */
+const PARTS_AT_A_TIME = 8
 
 /** How long the copy of one file may take: 256 MB at 20 Mbit/s. */
 const COPY_TIMEOUT_MS = 120_000
@@ -106,9 +111,26 @@ export class Artifacts {
   }
 
   /** Stores the long parts of an input. Rejects with Unavailable. */
-  async storeInput(long: readonly StoredParameter[]): Promise<void> {
+  async storeInput(parts: readonly InputPart[]): Promise<void> {
+    const storeAll = mergeMap((part: InputPart) => this.#storePart(part), PARTS_AT_A_TIME)
+    await lastValueFrom(from(parts).pipe(storeAll), { defaultValue: undefined })
+  }
+
+  async #storePart({ artifact: { objectKey, mimeType }, pieces }: InputPart): Promise<void> {
     const { objects } = this.#dependencies
-    await Promise.all(long.map(({ artifact, bytes }) => objects.put(artifact.objectKey, bytes, artifact.mimeType)))
+    const [first, ...others] = pieces
+    if (first && others.length === 0) {
+      await objects.put(objectKey, first, mimeType)
+      return
+    }
+    const incoming = await objects.receive()
+    try {
+      await pipeline(pieces, incoming.body)
+      await incoming.store(objectKey, mimeType)
+    } catch (error) {
+      await incoming.discard()
+      throw error
+    }
   }
 
   /** Deletes the output files of an ended run, except `kept`. */

@@ -1,15 +1,17 @@
 import { from, lastValueFrom, mergeMap, type Observable, toArray } from 'rxjs'
 import { queues } from '../../../projections/due.ts'
 import { runKey } from '../../../projections/runs.ts'
-import type { DeleteLeftTask, DeleteOutputTask, ObjectTask } from '../../../schemas/views.ts'
+import type { DeleteLeftTask, DeleteOutputTask, ObjectTask, RunRow } from '../../../schemas/views.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { OutputKeys } from '../../services/files/output-keys.ts'
+import { readQueuedRun } from '../../services/runs/run-inputs.ts'
 import type { UploadFinder } from '../../services/uploads/upload-finder.ts'
 import type { UploadSettlement } from '../../services/uploads/upload-settlement.ts'
 import type { Reads } from '../../services/views/reads.ts'
@@ -26,6 +28,7 @@ interface Dependencies {
   accounts: AccountMailboxes
   objects: ObjectStore
   outputKeys: OutputKeys
+  log: Pick<EventLog, 'readEvent'>
   finder: UploadFinder
   settlement: UploadSettlement
   reads: Reads
@@ -99,11 +102,20 @@ export class ObjectsReactor {
     // What a completed run has stored has the same keys.
     if (task.task === 'delete-left' && run?.status !== 'failed') return
     const derived = [...outputKeys.inputsOf(runId), outputKeys.thumbnailOf(runId)]
-    const keys = task.task === 'delete-left' ? outputKeys.allOf(runId) : [...task.objectKeys, ...derived]
+    const others = task.task === 'delete-left' ? outputKeys.allOf(runId) : [...task.objectKeys, ...derived]
+    const keys = [...others, ...(await this.#imagesOf(run))]
     await objects.deleteAll(keys)
     await accounts.execute(caller, accountId, { type: 'RecordOutputDeletion', runId })
     // Until the record, a process that came too late to end the run keeps what it has stored: the end names the files.
     if (task.task === 'delete-output') await objects.deleteAll(keys)
+  }
+
+  /** The keys of the images in the messages of a run. */
+  async #imagesOf(run: RunRow | undefined): Promise<string[]> {
+    if (run?.queuedRevision === undefined) return []
+    const { accountId, runId, queuedRevision } = run
+    const { inputFiles = [] } = await readQueuedRun(this.#dependencies.log, { accountId, runId, queuedRevision })
+    return inputFiles.map(({ objectKey }) => objectKey)
   }
 
   async #endUpload({ task, accountId, uploadId }: Exclude<ObjectTask, TaskOfRun>): Promise<void> {

@@ -36,12 +36,17 @@ export class OutputKeys {
     return `${'thumbnails' satisfies Folder}/${this.#codeOf(`${runId}/thumbnail`)}.webp`
   }
 
-  /** Every possible key of the parts of a run's input. */
+  /** The key of an image in a run's messages. The event that accepts the run holds these keys. */
+  imageKeyOf(runId: RunId, index: number, mimeType: string): string {
+    return this.keyOf(runId, MAX_OUTPUT_FILES + MAX_INPUT_FILES + index, mimeType)
+  }
+
+  /** Every possible key of the long parameters of a run's input. */
   inputsOf(runId: RunId): string[] {
     return Array.from({ length: MAX_INPUT_FILES }, (_, index) => this.inputKeyOf(runId, index))
   }
 
-  /** Every possible key of a run's files. */
+  /** Every possible key of a run's files, except for images of its messages. */
   allOf(runId: RunId): string[] {
     const stems = Array.from({ length: MAX_OUTPUT_FILES }, (_, index) => this.#stemOf(runId, index))
     const outputs = stems.flatMap(stem => fileExtensions.map(extension => `${stem}.${extension}`))

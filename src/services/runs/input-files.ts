@@ -11,6 +11,7 @@ import { type Addresses, isUploadKey } from '../files/addresses.ts'
 import { inspect } from '../uploads/inspection.ts'
 import type { UploadFinder } from '../uploads/upload-finder.ts'
 import { inputRefusal } from '../uploads/upload-rules.ts'
+import { attachmentAt, type LabelledAttachment, NO_ATTACHMENTS } from './attachments.ts'
 import { decodeDataUrl, slicesOf } from './input-media.ts'
 
 interface Dependencies {
@@ -37,10 +38,13 @@ export class InputFiles {
   async check(
     caller: AccountCaller,
     input: Record<string, unknown>,
+    attachments = NO_ATTACHMENTS,
     arrived?: FileParameter,
   ): Promise<Refused | undefined> {
     for (const { place, url } of filesIn(input)) {
-      const refused = place === arrived ? undefined : await this.#check(caller, place, url)
+      if (place === arrived) continue
+      const attachment = attachmentAt(url, attachments)
+      const refused = attachment ? attachmentRefusal(attachment, place) : await this.#check(caller, place, url)
       if (refused) return refused
     }
     return undefined
@@ -80,6 +84,11 @@ export class InputFiles {
     if (!facts) return { code: 'file_not_found' }
     return facts.sizeBytes > limitBytes ? { code: 'file_over_limit', limitBytes } : undefined
   }
+}
+
+const attachmentRefusal = ({ inspected, label }: LabelledAttachment, parameter: FilePlace): Refused | undefined => {
+  const reason = inputRefusal(inspected, fileKindAt(parameter), label)
+  return reason && refuse('input_file_refused', { parameter, reason })
 }
 
 /** The run inspects files whose name shows no type. */

@@ -23,6 +23,7 @@ import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Routes } from '../providers/routes.ts'
 import { describeLimit } from '../schema-check.ts'
+import type { Attachments } from './attachments.ts'
 import type { InputFiles } from './input-files.ts'
 import { type LongParameter, withoutLong } from './long-parameters.ts'
 
@@ -66,6 +67,7 @@ export class Quotes {
   async priceRun(
     caller: AccountCaller,
     { model, input: given, webhook_url }: RunRequest,
+    attachments?: Attachments,
     arrived?: FileParameter,
   ): Promise<Answer<PricedRequest>> {
     const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#dependencies
@@ -114,7 +116,7 @@ export class Quotes {
       }))
       return refuse('input_invalid', { endpoint: endpoint.id, faults })
     }
-    const unusable = await inputFiles.check(caller, input, arrived)
+    const unusable = await inputFiles.check(caller, input, attachments, arrived)
     if (unusable) return unusable
     const { pricing } = endpoint
     const priced = priceOf(pricing, input, usdPerCreditMicros)
@@ -123,8 +125,8 @@ export class Quotes {
   }
 
   /** The same with the probable price. */
-  async quoteRun(caller: AccountCaller, request: RunRequest): Promise<Answer<Quoted>> {
-    const priced = await this.priceRun(caller, request)
+  async quoteRun(caller: AccountCaller, request: RunRequest, attachments: Attachments): Promise<Answer<Quoted>> {
+    const priced = await this.priceRun(caller, request, attachments)
     if ('refuse' in priced) return priced
     const { endpoint, input } = priced.value
     const { pricing } = endpoint

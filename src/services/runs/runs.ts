@@ -15,9 +15,7 @@ import type { QueueRun } from '../../domain/account/commands.ts'
 import type { LimitPair } from '../../domain/account/state.ts'
 import { outputTypeOf } from '../../domain/catalog/family.ts'
 import type { FileParameter } from '../../domain/catalog/inputs.ts'
-import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
-import { canonicalJson } from '../../engine/log/hash-chain.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -27,14 +25,30 @@ import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Retirements } from '../catalog/retirements.ts'
+import type { Addresses } from '../files/addresses.ts'
 import type { OutputKeys } from '../files/output-keys.ts'
 import { newRunId } from '../ids.ts'
 import { type ProviderRoute, upstreamOf } from '../providers/routes.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
+import {
+  type Attachment,
+  type Attachments,
+  attachedImages,
+  NO_ATTACHMENTS,
+  withAddresses,
+  withTexts,
+} from './attachments.ts'
 import { type FollowedRun, followedRun, textsOf } from './followed-run.ts'
 import { findRepeat, findRequest, type RepeatDependencies } from './idempotency.ts'
-import { type LongParameter, longParametersIn, placesFor, recordedInput } from './long-parameters.ts'
+import {
+  imagePlaces,
+  type LongParameter,
+  longParametersIn,
+  placesFor,
+  recordedInput,
+  requestHash,
+} from './long-parameters.ts'
 import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import { aborted, type RunReads, type RunsQuery } from './run-reads.ts'
@@ -66,6 +80,8 @@ export interface RunOptions extends RunWait {
   spender: Spender
   idempotencyKey?: string | undefined
   file?: ArrivedFile | undefined
+  /** The large files of the request. */
+  attachments?: Attachments | undefined
   /** Whether the text is wanted as it arrives. With `required`, models without text are refused. */
   streams?: 'required' | 'wanted' | undefined
 }
@@ -94,6 +110,7 @@ const SYNC_WAIT_MS = 60_000
 /** The long parts of a request's input, and the work with them. */
 interface RunWork {
   long: LongParameter[]
+  images: Attachment[]
   /** Resolves to the events that ended the run, or to none. */
   done?: Promise<Recorded<AccountEvent>[]>
 }
@@ -116,6 +133,7 @@ interface Dependencies extends RepeatDependencies {
   starter: Starter
   objects: Pick<ObjectStore, 'ensureRoom'>
   outputKeys: OutputKeys
+  addresses: Pick<Addresses, 'urlOf'>
   random: Random
   /** The default limits for runs in flight. */
   runsInFlight: LimitPair
@@ -158,14 +176,15 @@ export class Runs {
   }
 
   /** The price of a run. Refuses every request that a run would, except for a lack of credits or a limit. */
-  async quoteRun(caller: AccountCaller, given: RunRequest): Promise<Answer<Quoted>> {
-    const request = normal(given)
-    return sizeRefusal(request, longParametersIn(request.input)) ?? this.#dependencies.quotes.quoteRun(caller, request)
+  async quoteRun(caller: AccountCaller, given: RunRequest, attachments = NO_ATTACHMENTS): Promise<Answer<Quoted>> {
+    const request = normal(given, attachments)
+    const tooLarge = sizeRefusal(request, await longParametersIn(request.input))
+    return tooLarge ?? this.#dependencies.quotes.quoteRun(caller, request, attachments)
   }
 
   /** Runs a model. Returns the state of the run when the wait ends. Rejects with Unavailable. */
   createRun(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
-    return this.#beginRun(caller, given, options, { long: [] })
+    return this.#beginRun(caller, given, options, { long: [], images: [] })
   }
 
   async #beginRun(
@@ -174,11 +193,13 @@ export class Runs {
     options: RunOptions,
     work: RunWork,
   ): Promise<Answer<RunResult>> {
-    const request = normal(given)
-    work.long = longParametersIn(request.input)
+    const { attachments = NO_ATTACHMENTS } = options
+    const request = normal(given, attachments)
+    work.long = await longParametersIn(request.input)
+    work.images = attachedImages(request.input, attachments)
     const tooLarge = sizeRefusal(request, work.long)
     if (tooLarge) return tooLarge
-    const close = this.#openLong(caller, work.long)
+    const close = this.#openLong(caller, work)
     if (!close) return refuse('long_inputs_at_limit', { limitBytes: MAX_ARRIVING_BYTES })
     try {
       await this.#pause(work)
@@ -190,13 +211,14 @@ export class Runs {
   }
 
   /** Lets other work run between steps that take a tenth of a second for a long input. */
-  async #pause({ long }: RunWork): Promise<void> {
-    if (long.length > 0) await delay(this.#dependencies.clock, 0)
+  async #pause({ long, images }: RunWork): Promise<void> {
+    if (long.length + images.length > 0) await delay(this.#dependencies.clock, 0)
   }
 
   /** Counts the long inputs in memory until the returned function is called. Undefined if there are too many. */
-  #openLong({ accountId }: AccountCaller, long: readonly LongParameter[]): (() => void) | undefined {
-    const sizeBytes = long.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
+  #openLong({ accountId }: AccountCaller, { long, images }: RunWork): (() => void) | undefined {
+    const sizes = [...long, ...images.map(({ inspected }) => inspected)].map(each => each.sizeBytes)
+    const sizeBytes = sizes.reduce((sum, size) => sum + size, 0)
     return sizeBytes === 0 ? () => undefined : this.#longInputs.open(accountId, sizeBytes)
   }
 
@@ -207,7 +229,7 @@ export class Runs {
     work: RunWork,
   ): Promise<Answer<RunResult>> {
     const { idempotencyKey: key } = options
-    const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
+    const idempotency = key === undefined ? undefined : { key, requestHash: await requestHash(request) }
     await this.#pause(work)
     const repeated = idempotency && (await this.#findRepeat(caller, idempotency, options))
     if (repeated) return repeated
@@ -216,7 +238,7 @@ export class Runs {
     const findAccepted = async () => idempotency && this.#findRepeat(caller, idempotency, options, 'log')
     let priced: Answer<PricedRequest>
     try {
-      priced = await this.#dependencies.quotes.priceRun(caller, request, options.file?.parameter)
+      priced = await this.#dependencies.quotes.priceRun(caller, request, options.attachments, options.file?.parameter)
       if (!('refuse' in priced)) priced = this.#checkCapacity(priced.value)
     } catch (error) {
       const earlier = await findAccepted()
@@ -235,7 +257,7 @@ export class Runs {
     options: Omit<RunOptions, 'waitMs' | 'streams'>,
   ): Promise<Answer<StreamedRun>> {
     const { runReads, starter } = this.#dependencies
-    const work: RunWork = { long: [] }
+    const work: RunWork = { long: [], images: [] }
     const created = await this.#beginRun(caller, given, { ...options, waitMs: 0, streams: 'required' }, work)
     if ('refuse' in created) return created
     const { row } = created.value
@@ -254,7 +276,8 @@ export class Runs {
     request: RunRequest,
     options: RunOptions & { idempotency: { key: string; requestHash: string } | undefined; work: RunWork },
   ): Promise<Answer<RunResult>> {
-    const { accounts, quotes, starter, random, runsInFlight, testRunsPerDay, outputKeys } = this.#dependencies
+    const { accounts, quotes, starter, random, runsInFlight, testRunsPerDay, outputKeys, addresses } =
+      this.#dependencies
     const { accountId } = caller
     const keyId = keyIdOf(caller)
     const mode = modeOf(caller)
@@ -264,6 +287,8 @@ export class Runs {
     const hasText = outputTypeOf(endpoint.id) === 'text'
     if (options.streams === 'required' && !hasText) return refuse('stream_not_offered', { endpoint: endpoint.id })
     const runId = newRunId(random)
+    const images = imagePlaces(outputKeys, runId, options.work.images)
+    const placed = new Map(images.map(({ artifact }) => [artifact.sha256, addresses.urlOf(artifact.objectKey)]))
     const asPriced = {
       runId,
       model: receipt.model,
@@ -271,7 +296,8 @@ export class Runs {
       mode: endpoint.mode,
       timeoutMs,
       ...(retry && { retry }),
-      input: quotes.withSeed(priced, runId),
+      input: withAddresses(quotes.withSeed(priced, runId), placed),
+      ...(images.length > 0 && { inputFiles: images.map(({ artifact }) => artifact) }),
       ...(request.metadata && { metadata: request.metadata }),
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
@@ -289,10 +315,11 @@ export class Runs {
     const run = { ...asPriced, input }
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
     const route = endpoint.mode === 'sync' ? starter.reserveRoute(place) : undefined
-    const long = placesFor(outputKeys, runId, options.work.long)
-    options.work.long = []
+    const long = placesFor(outputKeys, runId, images.length > 0 ? await longParametersIn(input) : options.work.long)
+    Object.assign(options.work, { long: [], images: [] })
+    const parts = [...long, ...images]
     // A long input is in memory only, so its run cannot wait in the queue.
-    if (long.length > 0 && !route) return refuse('model_waits', { endpoint: endpoint.id, retryAfterMs: LONG_RETRY_MS })
+    if (parts.length > 0 && !route) return refuse('model_waits', { endpoint: endpoint.id, retryAfterMs: LONG_RETRY_MS })
     const recorded = { ...run, input: recordedInput(input, long) }
     const command = { type: 'QueueRun', ...asked, run: recorded, receipt, startAt: route && upstreamOf(route) } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
@@ -306,7 +333,7 @@ export class Runs {
     const row = fold(runView, outcome.accept) as RunRow
     const streams = options.streams !== undefined && hasText
     const facts = { ...mode, accountId, startedAt: row.startedAt as string }
-    const toDo = { ...run, ...facts, ...(streams && { streams }), ...(long.length > 0 && { long }) }
+    const toDo = { ...run, ...facts, ...(streams && { streams }), ...(parts.length > 0 && { long: parts }) }
     const worked = route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)
     return accepted(await worked, recorded.input)
   }
@@ -495,10 +522,8 @@ const ownEnd = async (row: RunRow, { done }: RunWork, signal: AbortSignal): Prom
  * Parameters may be null, and are then left out. Requests that differ only in that, or in the form of the answer, are
  * the same.
  */
-const normal = ({ stream: _, ...request }: RunRequest): RunRequest => ({
-  ...request,
-  input: withoutNulls(request.input),
-})
+const normal = ({ stream: _, ...request }: RunRequest, attachments: Attachments): RunRequest =>
+  withTexts({ ...request, input: withoutNulls(request.input) }, attachments)
 
 /** The part of an input, or what the account decides otherwise. */
 type Stored = Answer<Record<string, string>> | { repeatOf: string }

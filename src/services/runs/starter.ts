@@ -4,7 +4,7 @@ import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { WatchTask } from '../../../schemas/views.ts'
 import type { ProviderRoute } from '../providers/routes.ts'
-import type { StoredParameter } from './long-parameters.ts'
+import type { InputPart } from './long-parameters.ts'
 
 /** Executes runs: see `src/reactors/runs/active-runs.ts`. */
 export interface Starter {
@@ -31,7 +31,7 @@ export type RunToDo = Omit<
 > & {
   input: Record<string, unknown>
   /** The parts of the input that are stored before anything else. */
-  long?: StoredParameter[]
+  long?: InputPart[]
   /** Whether somebody wants the text as it arrives. */
   streams?: boolean
 }

@@ -1,14 +1,12 @@
 import t, { type Test } from 'tap'
 import type { Done, ProviderOutcome } from '../../../src/ports/provider.ts'
 import { seededRandom, testSeed } from '../../support/seeded-random.ts'
-import { isLong, TEST_TIMEOUT_MS } from '../../support/test-length.ts'
+import { ENDINGS as CASES, TEST_TIMEOUT_MS } from '../../support/test-length.ts'
 import { type Dialect, dialects, type Form, type Script, sendEvents } from '../../support/vendors/streams.ts'
 import { vendorJob } from '../../support/vendors/vendor-job.ts'
 import { type Handler, reply } from '../../support/vendors/vendor-server.ts'
 
 t.setTimeout(TEST_TIMEOUT_MS)
-
-const CASES = isLong ? 10_000 : 510
 
 /** How a stream ends after some of its events. */
 const ENDINGS = ['end', 'cut', 'error', 'garbage', 'hang'] as const
@@ -39,7 +37,11 @@ const caseOf = (dialect: Dialect, random: () => number): Case => {
   const length = dialect.events(script).length
   return {
     script,
-    form: { lineEnd: pick(['\n', '\r\n']), comments: random() < 0.3, chunkBytes: pick([1, 2, 7, 100, 100_000]) },
+    form: {
+      lineEnd: pick(['\n', '\r\n']),
+      comments: random() < 0.3,
+      chunkBytes: random() < 0.05 ? 1 : pick([7, 17, 100, 100_000]),
+    },
     ending: pick(ENDINGS),
     count: random() < 0.4 ? length : below(length + 1),
     status: pick([400, 429, 500]),

@@ -20,6 +20,7 @@ import {
   topsOf,
 } from '../../../src/domain/seals/tree-page.ts'
 import { isSealed, type SealedStream, streamsRoot } from '../../support/merkle.ts'
+import { isLong } from '../../support/test-length.ts'
 
 /** Stores a changed tree, without the pages that it does not need. */
 const grow = (stored: Map<string, TreePage>, root: string, leaves: StreamLeaf[]): string => {
@@ -144,5 +145,6 @@ t.test('a change of one page is noticed on every path that depends on it', async
         return grown.root === streamsRoot([...all.values()].map(sealedOf))
       })
     }),
+    { numRuns: isLong ? 100 : 20 },
   )
 })

@@ -11,7 +11,8 @@ export const walk = async (_: string, apiKey: string, file: File) => {
   const run = async (body: RunRequest, key: string = crypto.randomUUID()): Promise<Run> => {
     const headers = { ...ofJson.headers, 'Idempotency-Key': key }
     const { status, data } = await api.runModel(body, undefined, { headers })
-    if ((status !== 200 && status !== 202) || data.object !== 'run') throw new Error('expected a run')
+    if ((status !== 200 && status !== 202) || typeof data === 'string' || data.object !== 'run')
+      throw new Error('expected a run')
     return data
   }
   const ended = async (id: string): Promise<Run> => {
@@ -61,7 +62,8 @@ export const walk = async (_: string, apiKey: string, file: File) => {
   const { status, data } = await api.runModel({ model: 'nano', input: { prompt: '' } }, undefined, ofJson)
   return {
     models: models.status === 200 && models.data.data.map(({ id }) => id),
-    price: quote.status === 200 && quote.data.object === 'quote' && quote.data.credits,
+    price:
+      quote.status === 200 && typeof quote.data !== 'string' && quote.data.object === 'quote' && quote.data.credits,
     first,
     isRepeated: repeated.run_id === first.run_id,
     sound: await ended(sound.run_id),

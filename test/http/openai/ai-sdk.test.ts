@@ -140,7 +140,7 @@ for (const [name, chat] of Object.entries(clients)) {
       [
         generateText({ model: chat(owner, 'gemini-3-flash'), prompt: 'Why?', frequencyPenalty: 1 }),
         400,
-        { code: 'invalid_input', param: 'frequency_penalty', message: /frequency_penalty/ },
+        { code: 'invalid_request', param: 'frequency_penalty', message: /frequency_penalty/ },
       ],
       [
         generateText({ model: chat(owner, 'gpt-0'), prompt: 'Why?' }),

@@ -101,6 +101,26 @@ t.test('a chat is a run, and its answer has the form of OpenAI', async t => {
   ])
 })
 
+t.test('values that change nothing, and null, are accepted by a model without parameters', async t => {
+  const neutral = {
+    ...{ n: 1, stream: false, store: false, logprobs: false, top_logprobs: 0, logit_bias: {}, stop: [] },
+    ...{ presence_penalty: 0, frequency_penalty: 0, temperature: 1, top_p: 1, modalities: ['text'] },
+    ...{ response_format: { type: 'text' }, service_tier: 'default', prompt_cache_retention: 'in_memory' },
+    ...{ tools: [], tool_choice: 'none', parallel_tool_calls: false, functions: [], function_call: 'none' },
+  }
+  const further = {
+    ...{ max_tokens: 16, max_completion_tokens: 16, seed: 1, metadata: {}, user: 'u', safety_identifier: 'u' },
+    ...{ reasoning_effort: 'low', verbosity: 'low', prompt_cache_key: 'k', stream_options: {} },
+    ...{ audio: {}, prediction: {}, web_search_options: {} },
+  }
+  const nulls = Object.fromEntries(Object.keys({ ...neutral, ...further }).map(name => [name, null]))
+  const { client } = openAiClient(await openAccount(testing, { tester: true }), { maxRetries: 0 })
+  for (const parameters of [neutral, nulls]) {
+    const { choices } = await client.chat.completions.create({ ...hi, ...parameters } as Chat)
+    t.match(choices, [{ finish_reason: 'stop' }])
+  }
+})
+
 t.test('the example is the answer of the service', async t => {
   const answer = completion({ content: 'Air scatters blue light more than red light.' })
   vendor.answer = response => reply(response, 200, answer)
@@ -135,9 +155,20 @@ const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments:
 
 t.test('what a model lacks is refused with its name and costs nothing', async t => {
   const cases: [parameters: object, param: string, message: RegExp][] = [
-    [{ temperature: 0 }, 'temperature', /temperature is unknown; expected one of/],
-    [{ stop: ['\n'] }, 'stop', /stop is unknown/],
-    [{ n: 2 }, 'n', /unknown/],
+    [{ seed: 7 }, 'seed', /seed is unknown; expected one of/],
+    [{ n: 2 }, 'n', /n must be 1, since the model does not have this parameter/],
+    [{ temperature: 0 }, 'temperature', /must be 1, since/],
+    [{ stop: ['\n'] }, 'stop', /must be \[\], since/],
+    [{ logit_bias: { 50256: -100 } }, 'logit_bias', /must be \{\}, since/],
+    [{ logprobs: true, top_logprobs: 5 }, 'logprobs', /must be false, since/],
+    [{ top_logprobs: 5 }, 'top_logprobs', /must be 0, since/],
+    [{ presence_penalty: 1 }, 'presence_penalty', /must be 0, since/],
+    [{ frequency_penalty: 1 }, 'frequency_penalty', /must be 0, since/],
+    [{ store: true }, 'store', /must be false, since/],
+    [{ service_tier: 'flex' }, 'service_tier', /must be "auto" or "default", since/],
+    [{ modalities: ['text', 'audio'] }, 'modalities', /must be \["text"\], since/],
+    [{ functions: [{ name: 'f' }], function_call: 'auto' }, 'functions', /must be \[\], since/],
+    [{ prompt_cache_retention: '24h' }, 'prompt_cache_retention', /must be "in_memory", since/],
     [{ response_format: { type: 'xml' } }, 'response_format.type', /must be one of text, json_object/],
     [{ tools: [{ type: 'custom', custom: { name: 'f' } }] }, 'tools[0].function', /required/],
     [{ tools: [{ type: 'function', function: { name: 'a b' } }] }, 'tools[0].function.name', /name of the function/],
@@ -149,6 +180,11 @@ t.test('what a model lacks is refused with its name and costs nothing', async t 
     [{ max_tokens: 20, max_completion_tokens: 20 }, 'max_tokens', /the same as/],
     [{ reasoning_effort: 'huge' }, 'reasoning_effort', /must be one of none, low/],
     [{ stream_options: { include_usage: true } }, 'stream_options', /needs stream/],
+    [
+      { stream: true, stream_options: { include_obfuscation: true } },
+      'stream_options.include_obfuscation',
+      /is not supported/,
+    ],
     [{ messages: [] }, 'messages', /at least 1 item/],
     [{ messages: [{ role: 'tool', content: '1' }] }, 'messages[0].tool_call_id', /is required/],
     [{ messages: [{ role: 'user', content: '1', tool_call_id: '1' }] }, 'messages[0].tool_call_id', /the role tool/],

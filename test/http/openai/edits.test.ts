@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { basename, join } from 'node:path'
 import OpenAI, { toFile } from 'openai'
 import t from 'tap'
@@ -98,22 +99,25 @@ t.test('a file of the official client is an upload, and the edit a run', async t
   t.same(await leftovers(), [])
 })
 
+/** The vendor answers when it is told to. */
+const waitingVendor = () => {
+  const asked = new Promise<ServerResponse>(resolve => {
+    vendor.answer = resolve
+  })
+  const image = { created: 1, data: [{ b64_json: PNG.toString('base64') }] }
+  return { asked, finish: async () => reply(await asked, 200, image) }
+}
+
 t.test('while a run goes on, its file is an upload', async t => {
   const owner = await openAccount(ofVendor)
-  let finish = () => {}
-  const asked = new Promise<void>(resolve => {
-    vendor.answer = response => {
-      finish = () => reply(response, 200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] })
-      resolve()
-    }
-  })
+  const { asked, finish } = waitingVendor()
   const sent = send(owner, [...cheap, imagePart(png)])
   await asked
   const [run] = await runsOf(owner)
   const [kept] = await uploadsOf(owner)
   t.match(kept, { url: run?.input?.['image_url'], filename: 'a.png', mime_type: 'image/png' })
   t.same(await fetchBytes(kept?.url), png)
-  finish()
+  await finish()
   t.equal((await sent).status, 200)
   delete vendor.answer
   t.same(await uploadsOf(owner), [])
@@ -351,13 +355,7 @@ t.test('of equal requests at the same time, one is a run, and no upload stays', 
 
 t.test('a client that repeats a request gets the run of the first, and is charged once', async t => {
   const owner = await openAccount(ofVendor)
-  let finish = () => {}
-  const asked = new Promise<void>(resolve => {
-    vendor.answer = response => {
-      finish = () => reply(response, 200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] })
-      resolve()
-    }
-  })
+  const { asked, finish } = waitingVendor()
   const cut = new AbortController()
   const first = send(owner, [...cheap, imagePart(png)], { 'X-Stainless-Retry-Count': '0' }, cut.signal)
   first.catch(() => undefined)
@@ -365,7 +363,7 @@ t.test('a client that repeats a request gets the run of the first, and is charge
   cut.abort()
   await t.rejects(first)
   const second = send(owner, [...cheap, imagePart(png)], { 'X-Stainless-Retry-Count': '1' })
-  finish()
+  await finish()
   const { status, headers, body } = await second
   delete vendor.answer
   t.equal(status, 200)

@@ -2,10 +2,12 @@ import OpenAI from 'openai'
 import t from 'tap'
 import type { ErrorBody } from '../../../schemas/api/error.ts'
 import type { RunList } from '../../../schemas/api/run.ts'
+import { accountStream } from '../../../schemas/events.ts'
 import { MAX_LONG_BODY_BYTES } from '../../../schemas/primitives.ts'
 import { verifyLog } from '../../../src/audit/verify/verify.ts'
 import { sha256 } from '../../../src/domain/digest.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
+import { collect } from '../../support/collect.ts'
 import { pngWith } from '../../support/sample-files.ts'
 import { type Customer, openAccount, startService } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -28,6 +30,7 @@ let isFull = false
 const objects = Object.assign(Object.create(store), {
   put: (...args: Parameters<typeof store.put>) =>
     isFull ? Promise.reject(new Unavailable('the disk is full')) : store.put(...args),
+  receive: () => (isFull ? Promise.reject(new Unavailable('the disk is full')) : store.receive()),
 }) as typeof store
 const environment = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: vendor.url }
 const service = await startService(t, { folder, objects, environment })
@@ -37,7 +40,11 @@ const MB = 1024 * 1024
 const open = async (credits = 10_000) => {
   const customer = await openAccount(service, { credits })
   const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: customer.apiKey, maxRetries: 0 })
-  return { customer, ask: (messages: Messages) => client.chat.completions.create({ model: 'gpt-6-1-terra', messages }) }
+  return {
+    customer,
+    client,
+    ask: (messages: Messages) => client.chat.completions.create({ model: 'gpt-6-1-terra', messages }),
+  }
 }
 
 const story = (bytes: number): Messages => [
@@ -45,8 +52,12 @@ const story = (bytes: number): Messages => [
   { role: 'user', content: 'Once upon a time, “there” was \\ a "ledger".\n'.repeat(bytes / 48) },
 ]
 
+const picture = (bytes: number, fill = 'x') => pngWith(PNG, 'teXt', Buffer.alloc(bytes, fill))
+
+const dataUrl = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`
+
 const pictures = (count: number, bytes: number): Messages => {
-  const url = `data:image/png;base64,${pngWith(PNG, 'teXt', Buffer.alloc(bytes, 'x')).toString('base64')}`
+  const url = dataUrl(picture(bytes))
   return [{ role: 'user', content: Array(count).fill({ type: 'image_url', image_url: { url } }) }]
 }
 
@@ -59,7 +70,7 @@ interface StoredInput {
 }
 
 t.test('a long conversation reaches the vendor whole, and the run holds its digest', async t => {
-  for (const messages of [story(70_000), story(3 * MB), pictures(3, 2 * MB)]) {
+  for (const messages of [story(70_000), story(3 * MB), pictures(200, 1_000)]) {
     const { customer, ask } = await open()
     await ask(messages)
     t.same(JSON.parse(String(seen.at(-1)?.body)).messages, messages)
@@ -72,6 +83,95 @@ t.test('a long conversation reaches the vendor whole, and the run holds its dige
     t.ok(text === json)
     t.ok(run?.output?.will_delete_at)
   }
+})
+
+/** The events of an account's runs. */
+const eventsOf = async ({ accountId }: Customer, type: string) =>
+  (await collect(service.core.log.readStream(accountStream(accountId), 0)))
+    .filter(event => event.type === type)
+    .map(({ data }) => data as Record<string, unknown>)
+
+t.test('a large image is a file of the run, and the event holds its digest', async t => {
+  const { customer, client } = await open()
+  const images = [picture(2 * MB), picture(100_000, 'y'), picture(2 * MB)]
+  const urls = [...images.map(dataUrl), dataUrl(PNG)]
+  const { chat, responses } = client
+  const model = 'gpt-6-1-terra'
+  const part = (url: string) => ({ type: 'image_url' as const, image_url: { url } })
+  const messages: Messages = [{ role: 'user', content: urls.map(part) }]
+  const content = urls.map(image_url => ({ type: 'input_image' as const, image_url, detail: 'auto' as const }))
+  const asks = {
+    chat: () => chat.completions.create({ model, messages }),
+    stream: async () => {
+      vendor.answer = (response, request) => {
+        seen.push(request)
+        const events = [{ choices: [{ delta: { content: 'A story.' } }] }, { choices: [{ finish_reason: 'stop' }] }]
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+        response.end([...events.map(each => JSON.stringify(each)), '[DONE]'].map(data => `data: ${data}\n\n`).join(''))
+      }
+      for await (const _ of await chat.completions.create({ model, messages, stream: true }));
+      vendor.answer = answer
+    },
+    response: () => responses.create({ model, input: [{ role: 'user', content }] }),
+    run: () => customer.run({ model, input: { messages } }),
+  }
+  const { answer } = vendor as Required<typeof vendor>
+  for (const [name, ask] of Object.entries(asks)) {
+    await ask()
+    t.same(JSON.parse(String(seen.at(-1)?.body)).messages, messages, name)
+    const run = await lastRun(customer)
+    const [shown] = Object(run?.input?.['messages'])
+    const [first, second, third, small] = shown.content.map((each: typeof shown) => each.image_url.url)
+    t.equal(first, third, 'equal images share a file')
+    t.equal(small, dataUrl(PNG))
+    const sizes = [images[0], images[1]].map(image => ({ sizeBytes: image?.length, sha256: sha256(image as Buffer) }))
+    const { inputFiles } = (await eventsOf(customer, 'RunStarted')).at(-1) as { inputFiles: { objectKey: string }[] }
+    t.match(inputFiles, sizes)
+    t.equal(inputFiles.length, 2)
+    for (const [index, url] of [first, second].entries()) {
+      const response = await fetch(url)
+      t.equal(response.headers.get('content-type'), 'image/png')
+      t.ok(Buffer.from(await response.arrayBuffer()).equals(images[index] as Buffer))
+      t.ok(url.endsWith(inputFiles[index]?.objectKey))
+    }
+    t.ok(run?.output?.will_delete_at)
+  }
+})
+
+t.test('a long text and a large image are files of one run', async t => {
+  const { customer, ask } = await open()
+  const messages = [...story(MB), ...pictures(1, 2 * MB), ...story(MB)]
+  await ask(messages)
+  t.same(JSON.parse(String(seen.at(-1)?.body)).messages, messages)
+  const shown = Object((await lastRun(customer))?.input?.['messages']) as StoredInput
+  const { text } = await customer.send(new URL(String(shown.url)).pathname)
+  t.match(shown, { size_bytes: Buffer.byteLength(text), sha256: sha256(text) })
+  const stored = JSON.parse(text)
+  const image = await fetch(stored[2].content[0].image_url.url)
+  t.ok(Buffer.from(await image.arrayBuffer()).equals(picture(2 * MB)))
+})
+
+t.test('a large file that is no image is refused, and costs nothing', async t => {
+  const { customer, ask } = await open()
+  const before = seen.length
+  const url = `data:image/png;base64,${Buffer.alloc(100_000, '<html>').toString('base64')}`
+  const refused = ask([{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }])
+  const error: unknown = await refused.catch(error => error)
+  t.match(error, { status: 400, param: 'messages[0].content[0].image_url.url' })
+  const quote = { model: 'gpt-6-1-terra', input: { messages: pictures(1, 2 * MB) } }
+  t.equal((await customer.post('/v1/run?dry_run=true', quote)).status, 200)
+  t.equal(seen.length, before)
+  t.equal(await customer.balance(), 10_000)
+})
+
+t.test('a request with large images is repeated by its content', async t => {
+  const { customer } = await open()
+  const post = (messages: Messages) =>
+    customer.run({ model: 'gpt-6-1-terra', input: { messages } }, { 'Idempotency-Key': 'one' })
+  const other = pictures(1, 100_001)
+  t.equal((await post(pictures(1, 100_000))).status, 200)
+  t.equal((await post(pictures(1, 100_000))).headers.get('Idempotent-Replayed'), 'true')
+  t.equal((await post(other)).body.error?.code, 'idempotency_mismatch')
 })
 
 t.test('a shorter one stays in the event', async t => {
@@ -103,6 +203,7 @@ t.test('without the object store, the run fails and costs nothing', async t => {
   })
   const before = seen.length
   await t.rejects(ask(story(100_000)), /could not be stored/)
+  await t.rejects(ask(pictures(1, 100_000)), /could not be stored/)
   t.equal(seen.length, before, 'nothing reaches the vendor')
   t.equal(await customer.balance(), 10_000)
 })

@@ -1,43 +1,20 @@
 import OpenAI from 'openai'
 import t from 'tap'
-import type { Run, RunList } from '../../../schemas/api/run.ts'
+import type { RunList } from '../../../schemas/api/run.ts'
 import type { ProviderOutcome } from '../../../src/ports/provider.ts'
-import { type Customer, openAccount, startService } from '../../support/service.ts'
-import { said, speakingProvider } from '../../support/speaking-provider.ts'
-import { until } from '../../support/until.ts'
+import { said } from '../../support/speaking-provider.ts'
+import { endedRun, spokenService, streamSent } from '../../support/spoken-service.ts'
 
-const { provider, nextCall, calls } = speakingProvider()
-const service = await startService(t, { providers: { sandbox: provider } })
+const { service, nextCall, calls, open } = await spokenService(t)
 
 const hello = { model: 'gpt-6-1-terra', input: 'Why?' }
 const streamed = { ...hello, stream: true } as const
 type Event = OpenAI.Responses.ResponseStreamEvent
 
-const open = async () => {
-  const customer = await openAccount(service)
-  const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: customer.apiKey, maxRetries: 0 })
-  return { customer, client }
-}
-
-const lastRun = async (customer: Customer) => (await customer.send<RunList>('/v1/runs')).body.data[0] as Run
-
-const ended = async (customer: Customer): Promise<Run> => {
-  await until('the run ends', async () => ['completed', 'failed'].includes((await lastRun(customer)).status))
-  return lastRun(customer)
-}
-
 const all = async (events: AsyncIterable<Event>): Promise<Event[]> => {
   const read: Event[] = []
   for await (const event of events) read.push(event)
   return read
-}
-
-/** The stream as it is sent. */
-const sentTo = async ({ apiKey }: Customer) => {
-  const headers = { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' }
-  const asked = await fetch(`${service.url}/v1/responses`, { method: 'POST', headers, body: JSON.stringify(streamed) })
-  t.equal(asked.headers.get('Content-Type'), 'text/event-stream')
-  return asked.text()
 }
 
 const toolCall = (index: number) => ({
@@ -58,7 +35,7 @@ t.test('a response streams to the official client as events with numbers', async
     call.say('remembers.')
     call.end({ ...said('A ledger remembers.'), toolCalls: [toolCall(0), toolCall(1)] } as ProviderOutcome)
   }
-  const run = await ended(customer)
+  const run = await endedRun(customer)
   t.equal(response.headers.get('Tollgate-Run'), run.run_id)
   const called = [
     ...['response.output_item.added', 'response.function_call_arguments.delta'],
@@ -111,7 +88,7 @@ t.test('a response streams to the official client as events with numbers', async
 
 t.test('each event has a line with its type, and the stream ends with the last', async t => {
   const { customer } = await open()
-  const asked = sentTo(customer)
+  const asked = streamSent(customer, '/v1/responses', streamed)
   ;(await nextCall()).end(said('Yes.'))
   const events = (await asked).trimEnd().split('\n\n')
   for (const event of events) {
@@ -156,13 +133,13 @@ t.test('a failure before there is text is an error with its status, and after it
         call.end({ kind: 'failed', code: 'provider_error', message: 'It broke off.' })
   }
   await t.rejects(read(), { message: 'It broke off.', code: 'provider_error' })
-  t.match(await ended(customer), { status: 'failed', error: { code: 'provider_error' } })
+  t.match(await endedRun(customer), { status: 'failed', error: { code: 'provider_error' } })
   t.equal(await customer.balance(), 100)
 })
 
 t.test('a stream that fails ends with the events error and response.failed', async t => {
   const { customer } = await open()
-  const asked = sentTo(customer)
+  const asked = streamSent(customer, '/v1/responses', streamed)
   const call = await nextCall()
   call.say('A led')
   call.end({ kind: 'failed', code: 'provider_error', message: 'It broke off.' })
@@ -180,7 +157,7 @@ t.test('a client that leaves a stream pays for what it got', async t => {
   const call = await nextCall()
   call.say('A ledger ')
   for await (const { type } of await asked) if (type === 'response.output_text.delta') break
-  const run = await ended(customer)
+  const run = await endedRun(customer)
   t.match(run, { status: 'completed', finish_reason: 'cancelled', output: { text: 'A ledger ' } })
   t.ok(run.credits_charged > (run.credits_released ?? 0))
   t.equal(await customer.balance(), (1e8 - run.credits_charged * 1e6 + (run.credits_released ?? 0) * 1e6) / 1e6)
@@ -208,7 +185,7 @@ t.test('with an idempotency key, a repetition streams the same response', async 
   call.say('A ledger ')
   for await (const { type } of await asked) if (type === 'response.output_text.delta') break
   call.end(said('A ledger remembers.'))
-  await ended(customer)
+  await endedRun(customer)
   const events = await all(await client.responses.create(streamed, options))
   t.match(events.at(-1), { response: { output: [{ content: [{ text: 'A ledger remembers.' }] }] } })
   t.equal((await customer.send<RunList>('/v1/runs')).body.data.length, 1)

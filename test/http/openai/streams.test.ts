@@ -1,28 +1,17 @@
 import OpenAI from 'openai'
 import t from 'tap'
-import type { Run, RunList } from '../../../schemas/api/run.ts'
-import { type Customer, openAccount, startService } from '../../support/service.ts'
-import { said, speakingProvider } from '../../support/speaking-provider.ts'
-import { until } from '../../support/until.ts'
+import type { RunList } from '../../../schemas/api/run.ts'
+import { said } from '../../support/speaking-provider.ts'
+import { endedRun, spokenService, streamSent } from '../../support/spoken-service.ts'
 
-const { provider, nextCall, calls } = speakingProvider()
-const service = await startService(t, { providers: { sandbox: provider } })
+const { service, nextCall, calls, open } = await spokenService(t)
 
 const hello = { model: 'gpt-6-1-terra', messages: [{ role: 'user' as const, content: 'Why?' }] }
-const streamed = { ...hello, stream: true, stream_options: { include_usage: true } } as const
-
-const open = async () => {
-  const customer = await openAccount(service)
-  const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: customer.apiKey, maxRetries: 0 })
-  return { customer, client }
-}
-
-const lastRun = async (customer: Customer) => (await customer.send<RunList>('/v1/runs')).body.data[0] as Run
-
-const ended = async (customer: Customer): Promise<Run> => {
-  await until('the run ends', async () => ['completed', 'failed'].includes((await lastRun(customer)).status))
-  return lastRun(customer)
-}
+const streamed = {
+  ...hello,
+  stream: true,
+  stream_options: { include_usage: true, include_obfuscation: false },
+} as const
 
 t.test('a chat streams to the official client, and its last chunk has the usage', async t => {
   const { customer, client } = await open()
@@ -38,7 +27,7 @@ t.test('a chat streams to the official client, and its last chunk has the usage'
     call.say('remembers.')
     call.end(said('A ledger remembers.'))
   }
-  const run = await ended(customer)
+  const run = await endedRun(customer)
   t.equal(response.headers.get('Tollgate-Run'), run.run_id)
   t.equal(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join(''), 'A ledger remembers.')
   const [first] = chunks
@@ -54,6 +43,13 @@ t.test('a chat streams to the official client, and its last chunk has the usage'
     ...{ prompt_tokens: input_tokens, completion_tokens: output_tokens, run_id: run.run_id },
     credits: Math.round(run.credits_charged * 1e6 - (run.credits_released ?? 0) * 1e6) / 1e6,
   })
+})
+
+t.test('the OpenAPI document has the stream', async t => {
+  const { customer } = await open()
+  const asked = streamSent(customer, '/v1/chat/completions', streamed)
+  ;(await nextCall()).end(said('Yes.'))
+  t.match(await asked, /^data: \{.*data: \[DONE\]\n\n$/s)
 })
 
 t.test('the helper of the client puts the answer together', async t => {
@@ -80,7 +76,7 @@ t.test('a failure before there is text is an error with its status, and after it
       if (choices[0]?.delta.content) call.end({ kind: 'failed', code: 'provider_error', message: 'It broke off.' })
   }
   await t.rejects(read(), { message: 'It broke off.', code: 'provider_error' })
-  t.match(await ended(customer), { status: 'failed', error: { code: 'provider_error' } })
+  t.match(await endedRun(customer), { status: 'failed', error: { code: 'provider_error' } })
   t.equal(await customer.balance(), 100)
 })
 
@@ -91,7 +87,7 @@ t.test('a client that leaves a stream pays for what it got', async t => {
   call.say('A ledger ')
   const stream = await asked
   for await (const { choices } of stream) if (choices[0]?.delta.content) break
-  t.match(await ended(customer), { status: 'completed', finish_reason: 'cancelled', output: { text: 'A ledger ' } })
+  t.match(await endedRun(customer), { status: 'completed', finish_reason: 'cancelled', output: { text: 'A ledger ' } })
 })
 
 t.test('a client that loses the connection before there is text, and repeats, gets a new run', async t => {
@@ -119,7 +115,7 @@ t.test('with an idempotency key, a run goes on without its client, and a repetit
   call.say('A ledger ')
   for await (const { choices } of await asked) if (choices[0]?.delta.content) break
   call.end(said('A ledger remembers.'))
-  t.match(await ended(customer), { status: 'completed', output: { text: 'A ledger remembers.' } })
+  t.match(await endedRun(customer), { status: 'completed', output: { text: 'A ledger remembers.' } })
   let text = ''
   for await (const { choices } of await client.chat.completions.create(streamed, options))
     text += choices[0]?.delta.content ?? ''

@@ -7,7 +7,7 @@ import { startVendor } from '../../support/vendor.ts'
 import { offer, order, syncOrder, vendorFamily } from '../../support/vendor-families.ts'
 import { createVendorProvider } from '../../support/vendor-provider.ts'
 
-const RUNS = 200
+const RUNS = 100
 
 /** Makes more than one provider has slots, so that a queue builds up. */
 const many = <Value>(make: () => Promise<Value>) => Promise.all(Array.from({ length: RUNS }, make))

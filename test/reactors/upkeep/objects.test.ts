@@ -4,6 +4,8 @@ import { accountStream } from '../../../schemas/events.ts'
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../../schemas/primitives.ts'
 import type { DueRow } from '../../../schemas/views.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { sha256 } from '../../../src/domain/digest.ts'
+import { mimeTypeOf } from '../../../src/domain/media-types.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { ObjectStore } from '../../../src/ports/object-store.ts'
@@ -203,11 +205,19 @@ t.test(
   async t => {
     const place = await openUploads(t)
     const { core, owner, objects, outputKeys, clock } = place
-    const inputs = (run: number) => [0, 1].map(index => outputKeys.inputKeyOf(runId(run), index))
-    for (const key of [1, 2, 3].flatMap(inputs)) await objects.put(key, Buffer.from('[]'), 'application/json')
+    const image = (run: number) => ({
+      ...{ objectKey: outputKeys.imageKeyOf(runId(run), 0, 'image/png'), mimeType: 'image/png' },
+      ...{ sizeBytes: png.length, sha256: sha256(png) },
+    })
+    const inputs = (run: number) => [
+      ...[0, 1].map(index => outputKeys.inputKeyOf(runId(run), index)),
+      image(run).objectKey,
+    ]
+    for (const key of [1, 2, 3].flatMap(inputs)) await objects.put(key, Buffer.from('[]'), mimeTypeOf(key))
     const execute = (command: AccountCommand) => core.accounts.execute(caller, owner.accountId, command)
     for (const run of [1, 2]) {
-      await execute(queueRun({ run, credits: 1 }))
+      const command = queueRun({ run, credits: 1 })
+      await execute({ ...command, run: { ...command.run, inputFiles: [image(run)] } })
       await execute(startRun(run))
     }
     await execute(completeRun(1, { artifacts: [], willDeleteAt: iso(clock.nowMs()) }))
@@ -216,7 +226,7 @@ t.test(
     const areThere = await Promise.all(
       [1, 2, 3].flatMap(inputs).map(async key => (await objects.stat(key)) !== undefined),
     )
-    t.same(areThere, [false, false, false, false, true, true])
+    t.same(areThere, [...Array(6).fill(false), ...Array(3).fill(true)])
   },
 )
 

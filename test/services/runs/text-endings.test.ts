@@ -13,7 +13,7 @@ import { endpoint, family, parameters, priceRule } from '../../support/catalog-s
 import { collect } from '../../support/collect.ts'
 import { seededRandom, testSeed } from '../../support/seeded-random.ts'
 import { openAccount, startService } from '../../support/service.ts'
-import { isLong, TEST_TIMEOUT_MS } from '../../support/test-length.ts'
+import { ENDINGS as CASES, TEST_TIMEOUT_MS } from '../../support/test-length.ts'
 import { offer } from '../../support/vendor-families.ts'
 import { type Dialect, dialects } from '../../support/vendors/streams.ts'
 import type { Handler } from '../../support/vendors/vendor-server.ts'
@@ -22,8 +22,6 @@ import { listen } from './text-client.ts'
 import { completionIn, costIn, endIn, faultsOf, isComparable } from './text-rules.ts'
 
 t.setTimeout(TEST_TIMEOUT_MS)
-
-const CASES = isLong ? 10_000 : 240
 
 /** Cases at a time, each in an account of its own. A multiple of the number of vendors. */
 const LANES = 24

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isLong, TEST_TIMEOUT_MS } from '../../support/test-length.ts'
+import { CRASH_EVERY, TEST_TIMEOUT_MS } from '../../support/test-length.ts'
 import { type Faults, noFaults } from './faults.ts'
 import { World, type WorldOptions } from './world.ts'
 
@@ -13,9 +13,6 @@ const worldOf = (seed: number, options: Partial<WorldOptions> = {}) =>
     ...options,
   }).live()
 
-/** A world takes about half a second, and has some hundred steps. */
-const EVERY = isLong ? 1 : 60
-
 for (const seed of [4, 12])
   t.test(`a process may crash at any step while texts arrive: seed ${seed}`, async t => {
     const { busySteps, counts, violations } = await worldOf(seed)
@@ -23,10 +20,10 @@ for (const seed of [4, 12])
     for (const what of ['text heard', 'text cut off', 'listener leaves', 'listener cancels', 'CreditsReleased'])
       t.ok(counts.has(what), what)
     let crashes = 0
-    for (let crashAt = 1; crashAt <= busySteps; crashAt += EVERY) {
+    for (let crashAt = 1; crashAt <= busySteps; crashAt += CRASH_EVERY) {
       const { violations, counts } = await worldOf(seed, { crashAt })
       t.same(violations, [], `after step ${crashAt}`)
       crashes += counts.get('crash') ?? 0
     }
-    t.equal(crashes, Math.ceil(busySteps / EVERY))
+    t.equal(crashes, Math.ceil(busySteps / CRASH_EVERY))
   })

@@ -2,10 +2,10 @@ import t from 'tap'
 import { type Report, World } from './world.ts'
 
 /**
- * The worlds of every full test run, which take less than half a minute. The first ones have rare faults. `npm run
+ * The worlds of every full test run: the first ones are few, short, and together have all that must occur. `npm run
  * simulate` runs others.
  */
-const SEEDS = [31, 10, 7, 30, 201, 131, 133, 23, 99, 43, 29, 70, 42, 60, 21, 2, 33, 11, 4]
+const SEEDS = [96, 70, 82, 94, 108, 31, 10, 7, 30, 201, 131, 133, 23, 99, 43, 29, 42, 60, 21, 2, 33, 11, 4]
 
 /** A world takes seconds, so the tests share them. */
 const lived = new Map<number, Report>()

@@ -7,7 +7,9 @@ import { isLong } from '../../support/test-length.ts'
 
 const { paint } = openStudio(t.teardown)
 
-const ratios = '1:1 2:3 3:2 3:4 4:3 4:5 5:4 9:16 16:9 21:9 1:4 4:1 1:8 8:1'.split(' ') as AspectRatio[]
+const ratios = (isLong ? '1:1 2:3 3:2 3:4 4:3 4:5 5:4 9:16 16:9 21:9 1:4 4:1 1:8 8:1' : '3:2 21:9 1:8').split(
+  ' ',
+) as AspectRatio[]
 
 t.test('a picture of every ratio has the promised size', async t => {
   await Promise.all(

@@ -76,7 +76,10 @@ export const answerChat: Operation = async (api, { prompt, messages: said, instr
   const { call, signal, onText } = api
   if (!onText) return outcomeOf(await requestJson<OpenAI.ChatCompletion>(api, path, body))
   const streamed = { ...body, stream: true, stream_options: { include_usage: true } }
-  const request = { headers: headersOf(api), body: streamed, signal, reader: chatReader(), onText }
+  const reader = chatReader()
+  const unitsSoFar = () => workOf(reader.answer).work?.units
+  const handOver = (text: string) => onText(text, unitsSoFar)
+  const request = { headers: headersOf(api), body: streamed, signal, reader, onText: handOver }
   return call.streamText(urlOf(api, path), request, outcomeOf)
 }
 

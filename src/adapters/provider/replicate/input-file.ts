@@ -1,6 +1,6 @@
+import { toBase64 } from '../../../json/base64.ts'
 import type { InputMedia } from '../../../ports/input-media.ts'
 import type { Failed } from '../../../ports/provider.ts'
-import { toBase64 } from '../base64.ts'
 import { toUpload } from '../form.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { toDataUrl, type VendorDependencies } from '../vendor.ts'

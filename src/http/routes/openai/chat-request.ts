@@ -4,6 +4,7 @@ import type { ParametersSchema } from '../../../../schemas/catalog.ts'
 import type { ContentPart, Message } from '../../../../schemas/conversation.ts'
 import { placeFault } from '../../../transports/moment.ts'
 import { metadataOf, type NeutralValues, passedThrough } from './pass-through.ts'
+import { type Members, refuse } from './responses-input.ts'
 
 /** The run that a chat asks for. Throws invalid_request with the place of what no model can do. */
 export const chatRun = (
@@ -12,6 +13,8 @@ export const chatRun = (
 ): RunRequest => {
   const { stream, stream_options: options, ...rest } = parameters
   if (options && !stream) throw placeFault('stream_options', 'needs stream: true', 'body')
+  const { include_usage: _usage, ...furtherOptions } = (options ?? {}) as Members
+  refuse(furtherOptions, 'stream_options', { include_obfuscation: [false] })
   return {
     model,
     input: { ...conversation(messages.map(spoken), schema), ...passedThrough(rest, schema, neutralIn(rest)) },
@@ -29,6 +32,7 @@ const neutral: NeutralValues = {
   ...{ presence_penalty: [0], frequency_penalty: [0], temperature: [1], top_p: [1] },
   ...{ response_format: [{ type: 'text' }], modalities: [['text']], service_tier: ['auto', 'default'] },
   ...{ tools: [[]], functions: [[]], tool_choice: ['auto', 'none'], parallel_tool_calls: [true] },
+  ...{ function_call: ['auto', 'none'], prompt_cache_retention: ['in_memory'] },
 }
 
 /** Without tools, no call can be parallel. */

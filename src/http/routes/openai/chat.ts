@@ -1,5 +1,6 @@
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
 import { ChatCompletion, ChatRequest } from '../../../../schemas/api/openai/chat.ts'
+import { RunEvents } from '../../../../schemas/api/run.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import type { Context } from '../../context.ts'
 import { route } from '../../route.ts'
@@ -28,6 +29,7 @@ export const chat = route({
     200: {
       description: 'The answer of the model; with `stream`, its chunks as server-sent events.',
       shape: ChatCompletion,
+      content: { 'text/event-stream': RunEvents },
       examples: { Answer: examples.chat },
       headers: answerHeaders,
     },

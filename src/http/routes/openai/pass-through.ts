@@ -10,10 +10,20 @@ export type NeutralValues = Readonly<Record<string, readonly unknown[]>>
 type Parameters = Record<string, unknown>
 
 /**
- * The parameters of a request that go to the model under the same name. All others stay too, so that the check of the
- * input names them, except for values that change nothing.
+ * The parameters of a request that go to the model under the same name, without values that change nothing. Unknown
+ * names stay, so that the check of the input tells them. Throws invalid_request for a parameter of OpenAI that the
+ * model lacks.
  */
-export const passedThrough = (given: Parameters, schema: ParametersSchema, neutral: NeutralValues): Parameters =>
+export const passedThrough = (given: Parameters, schema: ParametersSchema, neutral: NeutralValues): Parameters => {
+  const passed = effective(given, schema, neutral)
+  const lacking = Object.keys(passed).find(name => !has(schema, name) && Object.hasOwn(neutral, name))
+  if (lacking === undefined) return passed
+  const values = neutral[lacking]?.map(value => JSON.stringify(value)).join(' or ')
+  throw placeFault(lacking, `must be ${values}, since the model does not have this parameter`, 'body')
+}
+
+/** The parameters that are not null, and may change something. */
+export const effective = (given: Parameters, schema: ParametersSchema, neutral: NeutralValues): Parameters =>
   Object.fromEntries(
     Object.entries(given).filter(
       ([name, value]) => value !== null && (takes(schema, name, value) || !isNeutral(name, value, neutral)),
@@ -28,11 +38,13 @@ export const underOtherNames = (renamed: Parameters, given: Parameters, names: P
 }
 
 /** Whether a model has the parameter. An OpenAI default such as `auto` may not be among its values. */
-const takes = ({ properties }: ParametersSchema, name: string, value: unknown): boolean => {
-  if (!Object.hasOwn(properties, name)) return false
-  const values = properties[name]?.['enum']
+const takes = (schema: ParametersSchema, name: string, value: unknown): boolean => {
+  if (!has(schema, name)) return false
+  const values = schema.properties[name]?.['enum']
   return !Array.isArray(values) || values.includes(value)
 }
+
+const has = ({ properties }: ParametersSchema, name: string): boolean => Object.hasOwn(properties, name)
 
 const isNeutral = (name: string, value: unknown, neutral: NeutralValues) =>
   Object.hasOwn(neutral, name) && neutral[name]?.some(each => isDeepStrictEqual(each, value))

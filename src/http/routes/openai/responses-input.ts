@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../../../schemas/api/openai/chat.ts'
 import type { ContentPart } from '../../../../schemas/conversation.ts'
 import { placeFault } from '../../../transports/moment.ts'
-import { type NeutralValues, passedThrough } from './pass-through.ts'
+import { effective, type NeutralValues } from './pass-through.ts'
 
 export type Members = Record<string, unknown>
 
@@ -28,7 +28,7 @@ export const refuse = (members: Members, place: string, neutral: NeutralValues =
 
 /** The members that are not null, and may change something. */
 export const present = (members: Members, neutral: NeutralValues = {}) =>
-  passedThrough(members, { type: 'object', properties: {}, additionalProperties: false }, neutral)
+  effective(members, { type: 'object', properties: {}, additionalProperties: false }, neutral)
 
 /** Clients send earlier answers back, with their IDs and what they have parsed. */
 const addItem = (to: Conversation, { id: _, status: _status, type = 'message', ...item }: Members, place: string) => {

@@ -1,5 +1,6 @@
 import examples from '../../../../schemas/api/examples.json' with { type: 'json' }
 import { ResponseAnswer, ResponseRequest } from '../../../../schemas/api/openai/responses.ts'
+import { RunEvents } from '../../../../schemas/api/run.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { route } from '../../route.ts'
 import { expectNoFile } from './chat.ts'
@@ -29,6 +30,7 @@ export const respond = route({
     200: {
       description: 'The answer of the model; with `stream`, its events as server-sent events.',
       shape: ResponseAnswer,
+      content: { 'text/event-stream': RunEvents },
       examples: { Answer: examples.openAiResponse },
       headers: answerHeaders,
     },

@@ -33,6 +33,7 @@ export const runToEnd = async (
   const options = {
     spender,
     idempotencyKey: ownKey ?? begun?.idempotencyKey,
+    attachments: ctx.state.attachments,
     waitMs: MAX_WAIT_MS,
     disconnected: () => disconnectSignal(ctx),
   }
@@ -54,11 +55,11 @@ export const streamToEnd = async (
   framesOf: (run: StreamedRun) => TextFrames,
 ): Promise<void> => {
   streams.open(ctx)
-  const { caller } = ctx.state
+  const { caller, attachments } = ctx.state
   const ownKey = idempotencyKey(ctx)
   const begun = ownKey === undefined ? await untaken.begin(ctx) : undefined
   const created = await runs
-    .streamRun(caller, request, { spender, idempotencyKey: ownKey ?? begun?.idempotencyKey })
+    .streamRun(caller, request, { spender, idempotencyKey: ownKey ?? begun?.idempotencyKey, attachments })
     .finally(() => begun && untaken.rest(begun))
   if (begun && 'refuse' in created) untaken.answer(ctx, begun)
   const run = nameRun(ctx, unwrap(created))

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { sha256 } from '../../../domain/digest.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type AccountCaller, keyIdOf } from '../../../services/caller.ts'
+import { requestHash } from '../../../services/runs/long-parameters.ts'
 import type { Runs } from '../../../services/runs/runs.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import type { Context } from '../../context.ts'
@@ -42,7 +42,7 @@ export class UntakenRequests {
   /** The earlier request that this one repeats, or a new one. Rejects with Unavailable. */
   async begin(ctx: Context): Promise<UntakenRequest> {
     const { caller } = ctx.state
-    const digest = sha256(JSON.stringify([caller.accountId, keyIdOf(caller), ctx.path, ctx.request.body]))
+    const digest = await requestHash([caller.accountId, keyIdOf(caller), ctx.path, ctx.request.body])
     const isRepetition = Number(ctx.get('X-Stainless-Retry-Count')) > 0
     const idempotencyKey = (isRepetition && (await this.#find(caller, digest))) || `${digest}/${randomUUID()}`
     const begun: UntakenRequest = this.#kept.get(idempotencyKey) ?? { idempotencyKey, isCut: false, isOver: false }

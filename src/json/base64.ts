@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from './form.ts'
+import { yieldToEventLoop } from './turns.ts'
 
 /** Encoding or decoding it takes less than a millisecond. A multiple of 12, so that slices end where groups end. */
 export const SLICE_BYTES = 192 * 1024

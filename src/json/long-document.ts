@@ -1,8 +1,7 @@
-import type { ArrivingFile } from '../../ports/provider.ts'
-import type { LongBody } from '../../ports/vendor-request.ts'
+import type { ArrivingFile } from '../ports/provider.ts'
+import type { LongBody } from '../ports/vendor-request.ts'
 import { Base64Decoder, DATA_URL, SLICE_BYTES, sliceEnd } from './base64.ts'
-import { yieldToEventLoop } from './form.ts'
-import { assertParseable, MAX_DOCUMENT_BYTES, tooLong } from './json-limits.ts'
+import { yieldToEventLoop } from './turns.ts'
 
 /** Smaller files are decoded and parsed within a millisecond as part of their documents. */
 export const MIN_LARGE_BYTES = 64 * 1024
@@ -16,10 +15,26 @@ export const WORK_BYTES = 8 * SLICE_BYTES
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** A file that is being decoded. */
-interface OpenedFile {
-  name: string
+/** A file of a document, and its name once it has ended. The name needs no escapes. */
+export interface NamedFile {
   file: ArrivingFile
+  name(): string
+}
+
+interface Options {
+  /** Matches the text before the Base64 of a file. Without it, there are no files. */
+  place: RegExp | undefined
+  openFile(): NamedFile
+  /** The most bytes besides the files, and of a text that turns out not to be a file. */
+  maxBytes: number
+  maxTextBytes: number
+  tooLong(): Error
+  /** Checks the document at its end. */
+  check?(document: Buffer): Promise<void>
+}
+
+/** A file that is being decoded. */
+interface OpenedFile extends NamedFile {
   decoder: Base64Decoder
   /** The document before the file. Its text follows, in case that it turns out not to be a file. */
   before: { pieces: number; sizeBytes: number }
@@ -35,8 +50,7 @@ interface OpenedFile {
  * character that Base64 does not have: a backslash, or the characters between two strings.
  */
 export class LongDocument implements LongBody {
-  readonly #place: RegExp | undefined
-  readonly #openFile: () => Pick<OpenedFile, 'name' | 'file'>
+  readonly #options: Options
   readonly #arrived: Buffer[] = []
   #arrivedBytes = 0
   /** Bytes that were not searched yet. They begin with the text before the quote where the search continues. */
@@ -45,10 +59,8 @@ export class LongDocument implements LongBody {
   #documentBytes = 0
   #file: OpenedFile | undefined
 
-  /** `place` matches the text before the Base64 of a file. Without it, there are no files. */
-  constructor(place: RegExp | undefined, openFile: () => Pick<OpenedFile, 'name' | 'file'>) {
-    this.#place = place
-    this.#openFile = openFile
+  constructor(options: Options) {
+    this.#options = options
   }
 
   get heldBytes(): number {
@@ -64,7 +76,7 @@ export class LongDocument implements LongBody {
   async end(): Promise<Buffer<ArrayBuffer>> {
     await this.#process(true)
     const document = Buffer.concat(this.#document)
-    await assertParseable(document)
+    await this.#options.check?.(document)
     return document
   }
 
@@ -77,10 +89,11 @@ export class LongDocument implements LongBody {
   /** Passes on the text before the next file. False if there is no file yet. */
   #search(isEnd: boolean): boolean {
     const pending = this.#pending
-    let quote = this.#place ? pending.indexOf(QUOTE) : -1
+    const { place } = this.#options
+    let quote = place ? pending.indexOf(QUOTE) : -1
     while (quote !== -1 && pending.length - quote > MIN_LARGE_BYTES) {
       const near = pending.lastIndexOf(QUOTE, quote + MIN_LARGE_BYTES)
-      const start = near > quote ? undefined : fileStart(pending, quote, this.#place as RegExp)
+      const start = near > quote ? undefined : fileStart(pending, quote, place as RegExp)
       if (start !== undefined) {
         this.#keep(this.#take(start))
         this.#begin()
@@ -94,7 +107,7 @@ export class LongDocument implements LongBody {
 
   #begin() {
     const before = { pieces: this.#document.length, sizeBytes: this.#documentBytes }
-    this.#file = { ...this.#openFile(), decoder: new Base64Decoder(), before, isLong: false }
+    this.#file = { ...this.#options.openFile(), decoder: new Base64Decoder(), before, isLong: false }
   }
 
   /** Decodes a slice of the file. False if the slice has not arrived. */
@@ -112,7 +125,7 @@ export class LongDocument implements LongBody {
       await file.write(bytes)
       if (isLast) {
         await file.end()
-        this.#replaceBy(name)
+        this.#replaceBy(name())
       }
     }
     return true
@@ -129,7 +142,9 @@ export class LongDocument implements LongBody {
     if (this.#file?.isLong) return
     this.#document.push(Buffer.from(bytes))
     this.#documentBytes += bytes.length
-    if (this.#documentBytes <= MAX_DOCUMENT_BYTES) return
+    const { maxBytes, maxTextBytes, tooLong } = this.#options
+    const textBytes = this.#file ? this.#documentBytes - this.#file.before.sizeBytes : 0
+    if (this.#documentBytes <= maxBytes && textBytes <= maxTextBytes) return
     if (!this.#file) throw tooLong()
     this.#file.isLong = true
     this.#dropText(this.#file)
@@ -137,7 +152,7 @@ export class LongDocument implements LongBody {
 
   /** The text was no file, and stays what it is. */
   #keepText() {
-    if (this.#file?.isLong) throw tooLong()
+    if (this.#file?.isLong) throw this.#options.tooLong()
     this.#file = undefined
   }
 
