@@ -61,8 +61,13 @@ export const ControlField = (props: ControlFieldProps) => {
   )
 }
 
+/** Segments of a total length that fits into half of the form. */
+const MAX_NARROW_LENGTH = 12
+
 const isNarrow = ({ kind, options = [] }: Control) =>
-  kind === 'stepper' || kind === 'number' || (kind === 'segments' && options.length <= 3)
+  kind === 'stepper' ||
+  kind === 'number' ||
+  (kind === 'segments' && options.map(({ label }) => label).join('').length <= MAX_NARROW_LENGTH)
 
 /** The place of a control's fault, which stays while there is none. `replaces` says that it replaces the one shown. */
 export const FaultSlot = ({
@@ -188,7 +193,7 @@ const Chips = ({ control }: { control: Control }) => {
       {first.map(chip)}
       {rest.length > 0 && (
         <details open={rest.some(option => option.value === value)}>
-          <summary class="chip" aria-label={`${rest.length} more`}>
+          <summary class="chip" aria-label={`+${rest.length} more`}>
             +{rest.length}
           </summary>
           <div class="chips">{rest.map(chip)}</div>

@@ -282,6 +282,10 @@ const Facts = ({ run, children }: { run: Run; children: Children }) => {
 const costOf = ({ livemode, credits_charged: charged, credits_released: released = 0 }: Run) =>
   livemode ? plural((toMicros(charged) - toMicros(released)) / 1_000_000, 'credit') : 'cost nothing'
 
+/** What a run costs once more, unless its tokens decide that. */
+const againPrice = ({ livemode, usage, credits_charged: charged }: Run) =>
+  livemode && !usage ? decimal(charged) : undefined
+
 /** Runs the same input again. The price of the last time is the most that it may cost. */
 const Repeat = ({ run, canRepeat, canVary }: Pick<StageProps, 'canRepeat' | 'canVary'> & { run: Run }) =>
   canRepeat ? (
@@ -293,12 +297,12 @@ const Repeat = ({ run, canRepeat, canVary }: Pick<StageProps, 'canRepeat' | 'can
       <input type="hidden" name="price" value={toMicros(run.livemode ? run.credits_charged : 0)} />
       <Button>
         <Icon name="rotate-cw" />
-        Again <span class="faint num">{run.livemode ? decimal(run.credits_charged) : ''}</span>
+        Again <span class="faint num">{againPrice(run)}</span>
       </Button>
       {canVary && (
         <Button name="vary" value="seed" class="hide-small">
           <Icon name="dices" />
-          Vary the seed <span class="faint num">{run.livemode ? decimal(run.credits_charged) : ''}</span>
+          Vary the seed <span class="faint num">{againPrice(run)}</span>
         </Button>
       )}
     </Form>

@@ -34,11 +34,15 @@ const buttonText = ({ credits: most, likely_credits: likely, livemode }: Quote):
 }
 
 /** `10 × 2 images × 1.5 (2K) + 1.5 (web search)`. */
-const formulaOf = (lines: readonly QuoteLine[]): string =>
-  lines
-    .filter(line => line.kind !== 'base' || line.credits > 0)
-    .map((line, at) => (at === 0 ? stepOf(line).replace(/^[×+] /, '') : stepOf(line)))
-    .join(' ')
+const formulaOf = (lines: readonly QuoteLine[]): string => {
+  const counted = lines.filter(line => !isNothing(line))
+  const steps = counted.map((line, at) => (at === 0 ? stepOf(line).replace(/^[×+] /, '') : stepOf(line)))
+  return counted.length === 1 && counted[0]?.kind === 'base' ? `${steps[0]} for each run` : steps.join(' ')
+}
+
+/** Whether a line adds nothing: models with a price by the token have no base, and may not use tokens of each kind. */
+const isNothing = (line: QuoteLine) =>
+  (line.kind === 'base' && line.credits === 0) || (line.kind === 'tokens' && line.count === 0)
 
 const UNITS: Readonly<Record<string, string>> = { num_images: 'image', duration: 'second' }
 

@@ -66,7 +66,7 @@ export const clientExamples = (run: ExampleRun): ClientExample[] => {
 }
 
 const curlCode = ({ url, model, input }: ExampleRun): string =>
-  curlRun(`${url}/v1/run`, `$${KEY}`, shellText(json({ model, input }))).join('\n')
+  curlRun(`${url}/v1/run`, `$${KEY}`, shellText(indented(json({ model, input }), 2))).join('\n')
 
 const mcpCode = ({ url, model, input }: ExampleRun): string => {
   const params = { name: 'run_model', arguments: { model, input } }
@@ -75,7 +75,7 @@ const mcpCode = ({ url, model, input }: ExampleRun): string => {
   return [
     '# An agent that knows the server makes this call itself:',
     `#   claude mcp add --transport http tollgate ${url}/mcp --header "Authorization: Bearer $${KEY}"`,
-    ...curlRun(`${url}/mcp`, `$${KEY}`, shellText(message), ...headers),
+    ...curlRun(`${url}/mcp`, `$${KEY}`, shellText(indented(message, 2)), ...headers),
   ].join('\n')
 }
 

@@ -1,0 +1,240 @@
+import { createRequire } from 'node:module'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import t from 'tap'
+import { BrowserClient } from '../support/browser-client.ts'
+import { openBrowser } from '../support/chromium.ts'
+import { needsPrograms } from '../support/needs.ts'
+import { picture } from '../support/sample-files.ts'
+import { type Service, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** Painting takes seconds on a busy machine. */
+const TIMEOUT_MS = 120_000
+
+/** One browser and one service for all tests. */
+let opened: Promise<{ browser: Awaited<ReturnType<typeof openBrowser>>; service: Service }> | undefined
+const openOnce = () => {
+  opened ??= (async () => ({
+    browser: await openBrowser(t),
+    service: await startService(t, { environment: { TRUSTED_PROXIES: '127.0.0.1' } }),
+  }))()
+  return opened
+}
+
+let owners = 0
+
+/** The playground of a new account, and what the browser complains about. */
+const openPlayground = async (options: BrowserContextOptions = {}) => {
+  const { browser, service } = await openOnce()
+  const client = new BrowserClient(service.url)
+  await client.signIn(service, `owner-${++owners}@example.com`)
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  await context.addCookies([...client.cookies].map(([name, value]) => ({ name, value, url: service.url })))
+  const page = await context.newPage()
+  page.setDefaultTimeout(TIMEOUT_MS)
+  const complaints: string[] = []
+  page.on('console', message => {
+    // A refused form has a status of its own, which browsers report as if a resource were missing.
+    if (/ status of 4\d\d /.test(message.text())) return
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', error => complaints.push(error.message))
+  await page.goto(`${service.url}/console/playground`)
+  return { service, page, complaints, context }
+}
+
+/** The accessibility rules that a page violates seriously. */
+const violationsOn = async (page: Page): Promise<string[]> => {
+  const inspected = await page.context().browser()?.newContext({ bypassCSP: true, viewport: page.viewportSize() })
+  if (!inspected) throw new Error('there is no browser')
+  await inspected.addCookies(await page.context().cookies())
+  const copy = await inspected.newPage()
+  await copy.goto(page.url())
+  await copy.addScriptTag({ path: AXE })
+  const found = await copy.evaluate<string[]>(
+    `axe.run().then(({ violations }) => violations
+      .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+      .map(({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.map(({ html }) => html).join(' ')))`,
+  )
+  await inspected.close()
+  return found
+}
+
+const balanceOn = async (page: Page): Promise<number> =>
+  Number((await page.locator('.side .balance strong').textContent())?.replaceAll(',', ''))
+
+const focused = (page: Page) => page.evaluate<string>('document.activeElement.id')
+
+const isTooWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth')
+
+t.test('a picture, from the first visit to its variation', needsPrograms('chromium'), async t => {
+  const { page, complaints } = await openPlayground()
+  t.match(await page.getByLabel('Prompt').inputValue(), /lighthouse/, 'the first visit has an example')
+  t.same(await violationsOn(page), [])
+  const run = page.getByRole('button', { name: /^Run for/ })
+  await run.getByText('Run for 10 credits').waitFor()
+  await page.getByLabel('Prompt').fill('a quiet mountain lake at sunrise')
+  await page.getByText('2K', { exact: true }).click()
+  await page.getByRole('button', { name: 'More: Images' }).click()
+  await run.getByText('Run for 30 credits').waitFor()
+  await page.getByText('10 × 2 images × 1.5 (2K)').waitFor()
+  await page.getByText('leaves 70').waitFor()
+  await run.click()
+  const pictures = page.getByRole('img', { name: 'a quiet mountain lake at sunrise' })
+  await pictures.nth(1).waitFor()
+  t.equal(await pictures.count(), 2)
+  await page.locator('#stage').getByText('Completed').waitFor()
+  t.equal(await balanceOn(page), 70)
+  t.match(page.url(), /model=nano-banana-2&run=run_/)
+  t.match(await page.locator('#status').textContent(), /^Completed in/)
+  t.same(await violationsOn(page), [])
+  await page.getByText('1K', { exact: true }).click()
+  await run.getByText('Run for 20 credits').waitFor()
+  await page.getByRole('button', { name: 'Vary the seed' }).click()
+  await until('the variation is there', async () => (await page.locator('.strip li').count()) === 2)
+  t.equal(await balanceOn(page), 40)
+  await page.reload()
+  t.equal(await page.getByLabel('Prompt').inputValue(), 'a quiet mountain lake at sunrise', 'the form is as it was')
+  t.same(complaints, [])
+})
+
+t.test('an image is uploaded, and changes what the form offers', needsPrograms('chromium'), async t => {
+  const { page, complaints, service } = await openPlayground()
+  await page.goto(`${service.url}/console/playground?model=flux-2-pro`)
+  await page
+    .getByLabel('choose a file')
+    .setInputFiles({ name: 'garden.png', mimeType: 'image/png', buffer: await picture('png') })
+  await page.getByText('match input image', { exact: true }).waitFor()
+  t.match(await page.locator('#in-image_url').inputValue(), /\/cdn\/uploads\/\w+\.png$/)
+  await page.locator('.drop img').waitFor()
+  await page.getByLabel('Prompt').fill('make it winter')
+  await page.getByRole('button', { name: /^Run for/ }).click()
+  await page.getByRole('img', { name: 'make it winter' }).waitFor()
+  await page.getByRole('link', { name: 'Use as input' }).click()
+  t.match(await page.locator('#in-image_url').inputValue(), /\/cdn\/outputs\//)
+  t.same(complaints, [])
+})
+
+t.test('a film', needsPrograms('chromium'), async t => {
+  const { page, complaints, service } = await openPlayground()
+  await page.goto(`${service.url}/console/playground/models`)
+  await page.getByLabel('Search models').fill('veo 3.1 fast')
+  await page.getByRole('link', { name: /Veo 3.1 Fast/ }).click()
+  await page.getByRole('group', { name: 'Duration' }).getByText('4').click()
+  await page.getByLabel('Audio').uncheck()
+  await page.getByRole('button', { name: /Run for 40 credits/ }).click()
+  await page.locator('#stage progress').waitFor()
+  t.same(await violationsOn(page), [])
+  await page.locator('#stage video[controls]').waitFor()
+  await page.locator('[data-size]').getByText('×').waitFor()
+  t.equal(await balanceOn(page), 60)
+  t.same(await violationsOn(page), [])
+  t.same(complaints, [])
+})
+
+t.test('a text streams into its frame, by keyboard only', needsPrograms('chromium'), async t => {
+  const { page, complaints, service } = await openPlayground()
+  await page.goto(`${service.url}/console/playground?model=claude-haiku-4-5`)
+  await page.keyboard.press('Tab')
+  t.equal(await page.evaluate('document.activeElement.textContent.trim()'), 'Skip to the content')
+  await page.keyboard.press('Enter')
+  while ((await focused(page)) !== 'in-prompt') await page.keyboard.press('Tab')
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('Tell me about tides, at some length.')
+  await page.getByRole('button', { name: /^Run for up to .*, likely/ }).waitFor()
+  const texts: string[] = []
+  await page.exposeFunction('note', (text: string) => texts.push(text))
+  await page.evaluate(`new MutationObserver(() => {
+    const answer = document.querySelector('#stage [data-answer]')
+    if (answer) note(answer.textContent)
+  }).observe(document.querySelector('.stage'), { subtree: true, childList: true, characterData: true })`)
+  await page.keyboard.press('Control+Enter')
+  await page.locator('#stage').getByText('Completed').waitFor()
+  const whole = (await page.locator('#answer').textContent()) ?? ''
+  t.match(whole, /tides/)
+  const parts = new Set(texts.filter(text => text !== '' && text.length < whole.length))
+  t.ok(parts.size > 1, 'it arrives in pieces')
+  t.ok([...parts].every(part => whole.startsWith(part)))
+  t.ok((await balanceOn(page)) < 100)
+  t.same(complaints, [])
+})
+
+t.test('faults are told at their fields', needsPrograms('chromium'), async t => {
+  const { page, service } = await openPlayground()
+  await page.getByLabel('Prompt').fill('')
+  await page.keyboard.press('Control+Enter')
+  const fault = page.locator('#in-prompt-fault')
+  await fault.getByText('Prompt').waitFor()
+  await until('the field has the focus', async () => (await focused(page)) === 'in-prompt')
+  t.equal(await page.getByLabel('Prompt').getAttribute('aria-invalid'), 'true')
+  await page.getByLabel('Prompt').fill('a lake')
+  await until('the fault is gone', () => fault.isHidden())
+  await page.getByText('More options').click()
+  await page.getByLabel('Seed').fill('-1')
+  await page.locator('#in-seed-fault').getByText('Seed must be at least 0').waitFor()
+  await page.goto(`${service.url}/console/playground?model=veo-3-1`)
+  await page.getByRole('button', { name: /^Run for/ }).click()
+  await page.getByRole('alert').getByText('credits').waitFor()
+  t.equal(await balanceOn(page), 100)
+})
+
+t.test('form and JSON are two views of the same', needsPrograms('chromium'), async t => {
+  const { page, complaints } = await openPlayground()
+  await page.getByLabel('Prompt').fill('a "lake"')
+  await page.getByText('9:16', { exact: true }).click()
+  await page.getByRole('button', { name: 'JSON' }).click()
+  const json = page.locator('#json')
+  t.same(JSON.parse(await json.inputValue()), { prompt: 'a "lake"', aspect_ratio: '9:16' })
+  await json.fill('{"prompt": "a hill", "num_images": 3}')
+  await page.getByRole('button', { name: 'Run for 30 credits' }).waitFor()
+  t.match(await page.locator('#request-curl').textContent(), /a hill/)
+  await json.fill('{"prompt": ')
+  await page.locator('#json-faults').getByText('not a JSON object').waitFor()
+  await page.getByRole('button', { name: 'Form' }).click()
+  t.equal(await json.inputValue(), '{"prompt": ', 'nothing that cannot be read is lost')
+  await json.fill('{"prompt": "a hill", "num_images": 3}')
+  await page.getByRole('button', { name: 'Form' }).click()
+  await page.getByLabel('Prompt').waitFor()
+  t.equal(await page.locator('#in-num_images').inputValue(), '3')
+  t.same(complaints, [])
+})
+
+t.test('a phone without JavaScript', needsPrograms('chromium'), async t => {
+  const { page, complaints } = await openPlayground({
+    javaScriptEnabled: false,
+    viewport: { width: 390, height: 844 },
+    colorScheme: 'dark',
+  })
+  t.same(await violationsOn(page), [])
+  await page.getByLabel('Prompt').fill('snow over a pine forest')
+  await page.getByText('4K', { exact: true }).click()
+  await page.getByRole('button', { name: 'Run for 10 credits' }).click()
+  await page.getByRole('alert').getByText('costs 20 credits, more than the button said').waitFor()
+  await page.getByRole('button', { name: 'Run for 20 credits' }).click()
+  await page.getByRole('img', { name: 'snow over a pine forest' }).waitFor()
+  t.match(await page.locator('#stage').textContent(), /Completed.*20 credits/)
+  const [result, form] = await Promise.all([
+    page.locator('#stage').boundingBox(),
+    page.getByLabel('Prompt').boundingBox(),
+  ])
+  t.ok(result && form && result.y < form.y, 'the result comes first')
+  await page.getByRole('button', { name: 'JSON' }).click()
+  await page.locator('#json').fill('{"prompt": "a hill"}')
+  await page.getByRole('button', { name: 'Form' }).click()
+  t.equal(await page.getByLabel('Prompt').inputValue(), 'a hill')
+  await page.getByRole('link', { name: 'Change the model' }).click()
+  await page.getByLabel('Search models').fill('no such model')
+  await page.keyboard.press('Enter')
+  await page.getByText('No model matches').waitFor()
+  t.same(complaints, [])
+})
+
+t.test('nothing is wider than a phone', needsPrograms('chromium'), async t => {
+  const { page, service } = await openPlayground({ viewport: { width: 320, height: 640 } })
+  for (const path of ['', '/models', '?model=recraft-v3', '?model=gpt-6-1-terra', '?model=ltx-2-3-pro']) {
+    await page.goto(`${service.url}/console/playground${path}`)
+    t.notOk(await isTooWide(page), path)
+  }
+})
