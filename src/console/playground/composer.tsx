@@ -44,7 +44,7 @@ export const Composer = (props: ComposerProps) => {
       <input type="hidden" name="shown" value={view} />
       <ModelCard {...props} />
       <div class="row between">
-        <fieldset class="segments views">
+        <fieldset class="segments modes">
           <legend class="visually-hidden">View</legend>
           <ViewButton view="form" label="Form" shown={view} />
           <ViewButton view="json" label="JSON" shown={view} />
@@ -72,7 +72,7 @@ export const Composer = (props: ComposerProps) => {
           <JsonFaults faults={faults} />
         </div>
       )}
-      <div class="bar">
+      <div class="run-bar">
         <Button id="run" class="main big wide">
           <RunLabel price={price} />
           <kbd class="hide-small">⌘↵</kbd>

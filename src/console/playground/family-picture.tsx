@@ -13,7 +13,7 @@ const ICONS: Readonly<Record<OutputType, IconName>> = {
 /** A picture that a family has made, or an icon of what it makes. */
 export const FamilyPicture = ({ outputType, picture }: { outputType: OutputType; picture?: string | undefined }) =>
   picture === undefined ? (
-    <span class={`tile-icon ${outputType}`}>
+    <span class="tile-icon">
       <Icon name={ICONS[outputType]} />
     </span>
   ) : (

@@ -20,7 +20,7 @@ export const Requests = ({ examples, replaces = false }: RequestsProps & { repla
         return {
           name: client,
           content: (
-            <div class="snippet">
+            <div class="request-code">
               <CopyButton of={id} />
               <Code id={id} label={`The request for ${client}`}>
                 {code}

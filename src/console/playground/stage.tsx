@@ -43,7 +43,7 @@ const PLAYGROUND = '/console/playground'
 export const Stage = (props: StageProps) => {
   const { run, strip } = props
   return (
-    <section id="stage" class="result" aria-label="Result" {...(run && { 'data-says': sentenceOf(run) })}>
+    <section id="stage" class="outcome" aria-label="Result" {...(run && { 'data-says': sentenceOf(run) })}>
       {run ? <OneRun {...props} run={run} /> : <Nothing />}
       {strip.length > 0 && (
         <ul class="strip" aria-label="Last results">
@@ -116,8 +116,8 @@ const Waiting = ({ run, outputType, shape }: StageProps & { run: Run }) => {
   }
   return (
     <>
-      <div class={isText ? 'shot answer' : 'shot waiting'} {...follow}>
-        {isText ? <p class="text" id="answer" data-answer /> : <Canvas {...shape} />}
+      <div class={isText ? 'shot reply' : 'shot waiting'} {...follow}>
+        {isText ? <p class="words" id="answer" data-answer /> : <Canvas {...shape} />}
         <div class={isText ? 'row small faint' : 'message'}>
           <progress max="1" aria-label="Progress" />
           <p>
@@ -185,15 +185,15 @@ const Result = (props: StageProps & { run: Run }) => {
         <Files {...{ files: pictures, outputType, said }} />
       )}
       {text !== undefined && (
-        <div class="shot answer">
-          <p class="text" id="answer">
+        <div class="shot reply">
+          <p class="words" id="answer">
             {text}
           </p>
         </div>
       )}
       {run.output?.tool_calls && (
-        <div class="shot answer">
-          <pre class="text mono">{JSON.stringify(run.output.tool_calls, undefined, 2)}</pre>
+        <div class="shot reply">
+          <pre class="words mono">{JSON.stringify(run.output.tool_calls, undefined, 2)}</pre>
         </div>
       )}
       <div class="row between wrap">
