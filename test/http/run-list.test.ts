@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Run, RunList } from '../../schemas/api/run.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { type Client, picture, sandbox, withoutInput } from '../support/client.ts'
-import { openAccount, startService } from '../support/service.ts'
+import { openAccount, openKey, startService } from '../support/service.ts'
 
 const service = await startService(t)
 const customer = await openAccount(service, { tester: true })
@@ -112,4 +112,41 @@ t.test('an invalid query is refused with the path of its fault', async t => {
     t.equal(status, 400, query)
     t.match(body.error, { code: 'invalid_request', errors: [{ path }] }, query)
   }
+})
+
+t.test('a range of time and a key select runs', async t => {
+  const owner = await openAccount(service, { tester: true })
+  const other = await openKey(service, owner)
+  const made: Run[] = []
+  for (const client of [owner, other, owner, other]) made.unshift((await client.run(sandbox())).body)
+  const idsOf = async (query: string) => (await list(query, owner)).data.map(({ run_id }) => run_id)
+  const ids = made.map(({ run_id }) => run_id)
+  t.same(await idsOf(`?key_id=${other.keyId}`), [ids[0], ids[2]])
+  t.same(await idsOf(`?key_id=${owner.keyId}&status=completed`), [ids[1], ids[3]])
+  const [from, to] = [made[2]?.created_at, made[0]?.created_at]
+  const within = made.filter(run => run.created_at >= `${from}` && run.created_at < `${to}`).map(({ run_id }) => run_id)
+  t.same(await idsOf(`?from=${from}&to=${to}`), within, 'from is included, to is not')
+  t.same(
+    await idsOf(`?from=${from}`),
+    made.filter(run => run.created_at >= `${from}`).map(({ run_id }) => run_id),
+  )
+  t.same(
+    await idsOf(`?to=${to}&limit=1&cursor=${ids[0]}`),
+    within.slice(0, 1),
+    'a cursor does not lead out of the range',
+  )
+  t.same(await idsOf('?from=2099-01-01'), [])
+  t.same(await idsOf('?to=2020-01-01'), [])
+  const { status, body } = await owner.send('/v1/runs?from=2026-02-30')
+  t.equal(status, 400)
+  t.match(body, { error: { code: 'invalid_request', errors: [{ path: '/from' }] } })
+})
+
+t.test('a range far back is found without a search through newer runs', async t => {
+  const owner = await openAccount(service, { tester: true, credits: 1000 })
+  const first = (await owner.run(sandbox())).body
+  // More than one request examines.
+  for (let batch = 0; batch < 9; batch++) await Promise.all(Array.from({ length: 60 }, () => owner.run(sandbox())))
+  const before = new Date(Date.parse(first.created_at) + 1).toISOString()
+  t.match(await list(`?to=${before}`, owner), { data: [{ run_id: first.run_id }], next_cursor: null })
 })

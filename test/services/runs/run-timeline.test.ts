@@ -1,0 +1,78 @@
+import t from 'tap'
+import type { RunHistory } from '../../../src/services/runs/run-history.ts'
+import { timelineOf } from '../../../src/services/runs/run-timeline.ts'
+
+const at = (ms: number) => new Date(Date.parse('2026-11-27T12:00:00.000Z') + ms).toISOString()
+
+const upstream = (provider: string, account = 'one') => ({ provider, model: 'm', account })
+
+const event = (type: string, ms: number, data: object = {}) => ({ type, data, metadata: { at: at(ms) } })
+
+const history = (run: object, events: object[], latest?: object[]) =>
+  ({
+    run: { createdAt: at(0), status: 'completed', ...run },
+    ...{ events, lines: [], webhook: latest && { latest } },
+  }) as unknown as RunHistory
+
+t.test('a run that another provider takes tells who did not', async t => {
+  const run = { startedAt: at(38), completedAt: at(1200) }
+  const events = [
+    event('RunStarted', 38, { upstream: upstream('openai') }),
+    event('RunCompleted', 1200, { upstream: upstream('replicate') }),
+  ]
+  t.same(timelineOf(history(run, events)), [
+    { kind: 'accepted', startMs: 0 },
+    { kind: 'waiting', startMs: 0, endMs: 38 },
+    // The log does not tell when it refused.
+    { kind: 'refused', upstream: upstream('openai') },
+    { kind: 'working', startMs: 38, endMs: 1200, upstream: upstream('replicate') },
+    { kind: 'completed', startMs: 1200 },
+  ])
+  const second = [events[0], event('RunSubmitted', 400, { upstream: upstream('openai', 'two') }), events[1]]
+  t.match(
+    timelineOf(history(run, second as object[])).slice(2, 4),
+    [
+      { kind: 'refused', upstream: upstream('openai'), startMs: 38, endMs: 400 },
+      { kind: 'working', startMs: 400, upstream: upstream('replicate') },
+    ],
+    'another account of the same provider',
+  )
+})
+
+t.test('an open run goes on, and may be asked to end', async t => {
+  t.same(timelineOf(history({ status: 'queued' }, [])), [
+    { kind: 'accepted', startMs: 0 },
+    { kind: 'waiting', startMs: 0 },
+  ])
+  const events = [event('RunStarted', 0, { upstream: upstream('fal') }), event('RunCancelRequested', 900)]
+  t.same(timelineOf(history({ status: 'processing', startedAt: at(0), provider: 'fal' }, events)), [
+    { kind: 'accepted', startMs: 0 },
+    { kind: 'working', startMs: 0, upstream: upstream('fal') },
+    { kind: 'cancel_requested', startMs: 900 },
+  ])
+})
+
+t.test('attempts at a webhook last from when they are due', async t => {
+  const run = { status: 'failed', startedAt: at(0), completedAt: at(100), provider: 'fal' }
+  const latest = [
+    { attempt: 1, at: at(150), status: 503, reason: 'no', nextAttemptAt: at(5_150) },
+    { attempt: 2, at: at(5_200), status: 200 },
+    { attempt: 1, at: at(9_000), status: 200 },
+  ]
+  const refund = event('CreditsRefunded', 100, { amountMicros: 5 })
+  t.same(timelineOf(history(run, [refund], latest)).slice(2), [
+    { kind: 'failed', startMs: 100 },
+    { kind: 'webhook', startMs: 100, endMs: 150, attempt: latest[0] },
+    { kind: 'webhook', startMs: 5_150, endMs: 5_200, attempt: latest[1] },
+    { kind: 'webhook', startMs: 9_000, endMs: 9_000, attempt: latest[2] },
+  ])
+})
+
+t.test('later refunds and deletions are moments', async t => {
+  const run = { startedAt: at(0), completedAt: at(10), outputDeletedAt: at(90_000) }
+  const events = [event('CreditsRefunded', 50_000, { amountMicros: 5 })]
+  t.same(timelineOf(history(run, events)).slice(-2), [
+    { kind: 'refunded', startMs: 50_000, amountMicros: 5 },
+    { kind: 'deleted', startMs: 90_000 },
+  ])
+})
