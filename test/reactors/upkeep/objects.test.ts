@@ -201,7 +201,7 @@ t.test('what a failed run has left is deleted after its deadline, and nothing of
 })
 
 t.test(
-  'the long parts of an input are deleted with the result of their run, and with what a failed run has left',
+  'the long parts of an input, and a thumbnail, go with the result of their run, and with what a failed run has left',
   async t => {
     const place = await openUploads(t)
     const { core, owner, objects, outputKeys, clock } = place
@@ -211,6 +211,7 @@ t.test(
     })
     const inputs = (run: number) => [
       ...[0, 1].map(index => outputKeys.inputKeyOf(runId(run), index)),
+      outputKeys.thumbnailOf(runId(run)),
       image(run).objectKey,
     ]
     for (const key of [1, 2, 3].flatMap(inputs)) await objects.put(key, Buffer.from('[]'), mimeTypeOf(key))
