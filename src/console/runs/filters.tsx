@@ -14,7 +14,7 @@ export const Filters = ({ filter, choices: { models, keys } }: { filter: ShownFi
   const isPart = from !== undefined || to !== undefined
   const keyName = keys.find(({ id }) => id === key)?.name
   return (
-    <div class="chips filters">
+    <div class="filters">
       <Menu text={RANGES[range]} isOn={!isPart}>
         {Object.keys(RANGES)
           .filter(isRange)

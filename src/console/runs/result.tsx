@@ -11,7 +11,7 @@ export const Result = ({ facts }: { facts: RunFacts }) => {
   if (isOpen(run)) return <Progress facts={facts} />
   if (run.status === 'failed')
     return (
-      <section class="result failure" aria-label="Result">
+      <section class="run-result failure" aria-label="Result">
         <h2>
           {failureOf(run)} · {refundOf(run)}
         </h2>
@@ -22,7 +22,7 @@ export const Result = ({ facts }: { facts: RunFacts }) => {
   return (
     <section class="stack" aria-label="Result">
       {deletedAt !== undefined && (
-        <p class="result note">
+        <p class="run-result note">
           The files were deleted at <Moment at={deletedAt} />. Their hashes remain in the output.
         </p>
       )}
@@ -33,7 +33,7 @@ export const Result = ({ facts }: { facts: RunFacts }) => {
             <h2>{files.length > 0 ? 'Thoughts' : 'Answer'}</h2>
             <CopyButton of="answer" />
           </div>
-          <p class="pad answer" id="answer" dir="auto">
+          <p class="pad run-answer" id="answer" dir="auto">
             {text}
           </p>
           {run.finish_reason !== undefined && <p class="pad small faint">{CUTS[run.finish_reason]}</p>}
@@ -68,7 +68,7 @@ const Files = ({ files, alt }: { files: readonly RunFile[]; alt: string }) => {
   const pictures = files.filter(({ mimeType }) => mimeType.startsWith('image/'))
   return (
     <div class="stack">
-      <div class={pictures.length > 1 ? 'result pictures' : 'result'}>
+      <div class={pictures.length > 1 ? 'run-result pictures' : 'run-result'}>
         {files.map((file, index) => (
           <Media key={file.url} file={file} alt={pictures.length > 1 ? `${alt} (${index + 1})` : alt} />
         ))}
@@ -109,7 +109,7 @@ const typeOf = ({ mimeType }: RunFile) => (mimeType.split('/')[1] ?? mimeType).r
 const Progress = ({ facts: { run, modelName } }: { facts: RunFacts }) => {
   const [width = '16', height = '9'] = /^(\d+):(\d+)$/.exec(String(run.input?.['aspect_ratio'] ?? ''))?.slice(1) ?? []
   return (
-    <section class="result progress" aria-label="Result" data-follows={run.run_id}>
+    <section class="run-result progress" aria-label="Result" data-follows={run.run_id}>
       <svg class="frame" viewBox={`0 0 ${width} ${height}`} aria-hidden="true" />
       <div class="stack tight">
         <strong>

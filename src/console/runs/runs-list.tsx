@@ -92,7 +92,7 @@ const viewOf = (listed: ListedRun): Children => {
     return (
       <>
         <video src={`${file.url}#t=0.1`} preload="metadata" muted playsinline tabindex={-1} />
-        <span class="play">
+        <span class="film-sign">
           <Icon name="play" />
         </span>
       </>
@@ -112,7 +112,7 @@ const viewOf = (listed: ListedRun): Children => {
     )
   const calls = run.output?.tool_calls?.map(call => `${call.function.name}(${call.function.arguments})`).join('\n')
   return (
-    <p class="text" dir="auto">
+    <p class="tile-text" dir="auto">
       {(run.output?.text || calls || '').slice(0, MAX_TEXT)}
     </p>
   )

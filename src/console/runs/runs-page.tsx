@@ -23,7 +23,7 @@ export const RunsPage = (props: RunsPageProps) => {
           <>
             <div class="row between wrap">
               <Filters filter={filter} choices={choices} />
-              <nav class="segments views" aria-label="View">
+              <nav class="segments run-views" aria-label="View">
                 {(['gallery', 'list'] as const).map(view => (
                   <a
                     key={view}

@@ -72,7 +72,7 @@ const Bar = ({ step, tone, scaleMs, sinceMs }: BarProps) => {
   const x = Math.min((startMs / scaleMs) * 100, 100 - width)
   const isOpen = endMs === sinceMs && isOngoing(step)
   return (
-    <svg class={`bar ${tone}${isOpen ? ' open' : ''}`} width="100%" height="12" aria-hidden="true">
+    <svg class={`step-bar ${tone}${isOpen ? ' open' : ''}`} width="100%" height="12" aria-hidden="true">
       <rect x={`${x.toFixed(2)}%`} width={`${width.toFixed(2)}%`} height="12" rx="3" />
     </svg>
   )
