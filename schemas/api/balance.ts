@@ -5,5 +5,28 @@ import { about } from './about.ts'
 export const Balance = Closed({
   object: Type.Literal('balance'),
   credits_balance: about(Type.Number(), 'The credits available to spend, with up to six decimals.', 87.5),
+  credits_paid: Type.Optional(
+    about(
+      Type.Number(),
+      [
+        'The part of the balance that was bought. Like `credits_free`, missing from a past balance, and while it is',
+        'unknown after a refund of an old run.',
+      ].join(' '),
+      50,
+    ),
+  ),
+  credits_free: Type.Optional(
+    about(Type.Number(), 'The part of the balance that was granted in another way. Runs use it first.', 37.5),
+  ),
+  credits_held: Type.Optional(
+    about(
+      Type.Number(),
+      [
+        'The credits that were debited for runs that have not ended, and so are not part of the balance. Missing from a',
+        'past balance.',
+      ].join(' '),
+      10,
+    ),
+  ),
 })
 export type Balance = Static<typeof Balance>

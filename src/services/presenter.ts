@@ -10,6 +10,7 @@ import type { RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/family.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
+import type { OwnBalance } from './accounts/accounts.ts'
 import type { Offer } from './catalog/offers.ts'
 import type { Addresses } from './files/addresses.ts'
 import type { LedgerEntry } from './ledger/ledger.ts'
@@ -32,8 +33,14 @@ export class Presenter {
     this.#supplyOf = supplyOf
   }
 
-  balance({ balanceMicros }: { balanceMicros: number }): Balance {
-    return { object: 'balance', credits_balance: fromMicros(balanceMicros) }
+  /** A past balance is a number only. */
+  balance({ balanceMicros, heldMicros, split }: { balanceMicros: number } & Partial<OwnBalance>): Balance {
+    return {
+      object: 'balance',
+      credits_balance: fromMicros(balanceMicros),
+      ...(split && { credits_paid: fromMicros(split.paidMicros), credits_free: fromMicros(split.freeMicros) }),
+      ...(heldMicros !== undefined && { credits_held: fromMicros(heldMicros) }),
+    }
   }
 
   ledgerLine(entry: LedgerEntry): LedgerLine {

@@ -10,7 +10,7 @@ t.test('a new account has 100 credits', async t => {
   const { status, headers, body } = await customer.send('/v1/balance')
   t.equal(status, 200)
   t.equal(headers.get('Vary'), null, 'pages of other sites may not call')
-  t.same(body, { object: 'balance', credits_balance: 100 })
+  t.same(body, { object: 'balance', credits_balance: 100, credits_paid: 0, credits_free: 100, credits_held: 0 })
 })
 
 t.test('credits are a number with a fraction', async t => {

@@ -4,37 +4,44 @@ import type { SpokenLine } from './lines.ts'
 
 const OWN = 'Assets:Tollgate'
 
+/** The order of accounts in reports, and how amounts are shown. */
 const HEAD = `decimal-mark .
 commodity 1,000.000000 CREDIT
-account ${OWN}  ; type: A
+account Assets  ; type: A
 account Expenses  ; type: X
-account Income  ; type: R
 account Equity  ; type: E
 
 `
 
 /** A customer's own books for hledger: credits are what it owns, and runs what it spends them on. */
 export class Journal {
-  #isBegun = false
+  readonly #declared = new Set<string>()
 
   /** The transaction of the next line. The first one comes with the balance before it. */
   take(line: SpokenLine): string {
-    const text = transactionOf(line)
-    if (this.#isBegun) return text
-    this.#isBegun = true
-    return HEAD + opening(line) + text
+    const before = this.#declared.size === 0 ? HEAD + this.#declare(OWN) + this.#opening(line) : ''
+    return before + this.#declare(otherSide(line)) + transactionOf(line)
   }
 
   /** A statement without lines is only the head of a journal. */
   end(): string {
-    return this.#isBegun ? '' : HEAD
+    return this.#declared.size === 0 ? HEAD : ''
+  }
+
+  #opening({ at, changeMicros, balanceMicros }: SpokenLine): string {
+    const before = balanceMicros - changeMicros
+    if (before === 0) return ''
+    return this.#declare(OPENING) + written(at, 'Balance before', [], before, before, OPENING)
+  }
+
+  #declare(account: string): string {
+    if (this.#declared.has(account)) return ''
+    this.#declared.add(account)
+    return `account ${account}\n`
   }
 }
 
-const opening = ({ at, changeMicros, balanceMicros }: SpokenLine): string => {
-  const before = balanceMicros - changeMicros
-  return before === 0 ? '' : written(at, 'Balance before', [], before, before, 'Equity:Opening')
-}
+const OPENING = 'Equity:Opening'
 
 const transactionOf = ({
   at,

@@ -20,6 +20,7 @@ import { spokenSheet } from '../../../transports/statement/sheet.ts'
 import { showPage } from '../../answers/page-answers.ts'
 import { waitingClient } from '../../connections/disconnect.ts'
 import type { Context, RequestState } from '../../context.ts'
+import type { ForOwner } from '../../middleware/pages.ts'
 import type { PageDependencies } from './dependencies.ts'
 import { publicFamilies } from './models-that-run.ts'
 
@@ -37,10 +38,13 @@ const MAX_PDF_LINES = 2000
 
 /** The credits of an account, for its owner: the page, files with its statement, and the proof of its events. */
 export const creditPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, forOwner, clock } = dependencies
+  const { services, clock } = dependencies
   const { accounts, ledger, usage, keys, identities, proofs } = services
   /** A file or a proof reads all lines or events, so an account may have one open at a time. */
   const open = new OpenCounts<string>(1)
+
+  /** Credits are those of live runs, in test mode too, because test runs cost nothing. */
+  const forOwner: ForOwner = handle => dependencies.forOwner((ctx, { livemode: _, ...owner }) => handle(ctx, owner))
 
   const namesFor = async (owner: SessionOwner): Promise<Names> => ({
     models: new Map((await publicFamilies(dependencies)).map(({ id, name }) => [id, name])),
