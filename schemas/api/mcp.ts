@@ -23,7 +23,9 @@ export const JsonRpcResult = about(
     id: 1,
     result: {
       resultType: 'complete',
-      structuredContent: { object: 'balance', credits_balance: 90 },
+      structuredContent: {
+        ...{ object: 'balance', credits_balance: 90, credits_paid: 0, credits_free: 90, credits_held: 0 },
+      },
       content: [{ type: 'text', text: 'The balance is 90 credits.' }],
       _meta: {
         'io.modelcontextprotocol/serverInfo': { name: 'tollgate', title: 'Tollgate', version: '0.2.0' },

@@ -129,7 +129,7 @@ for (const revision of revisions) {
     const quote = await call<Quote>(client, 'quote_run', picture)
     t.same(quote.body, (await customer.post('/v1/run?dry_run=true', picture)).body)
     t.same(await call(client, 'get_balance'), {
-      body: { object: 'balance', credits_balance: 100 },
+      body: { object: 'balance', credits_balance: 100, credits_paid: 0, credits_free: 100, credits_held: 0 },
       notes: [],
       links: [],
     })
