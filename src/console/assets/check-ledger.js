@@ -28,9 +28,8 @@ async function* linesOf(body) {
     const parts = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split('\n')
     rest = parts.pop() ?? ''
     yield* parts
-    if (!done) continue
-    if (rest) yield rest
-    return
+    // What follows the last end of a line has not arrived whole.
+    if (done) return
   }
 }
 

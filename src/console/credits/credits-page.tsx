@@ -42,7 +42,7 @@ export const CreditsPage = ({ figures, hasRuns, balance, spending, statement }: 
 )
 
 const FigureRow = ({ balanceMicros, heldMicros, openRuns, split }: Figures) => (
-  <section class="card figures" aria-label="Balance">
+  <section class="card figures" aria-label="Your credits">
     <div>
       <span class="muted">Balance</span>
       <strong>{credits(balanceMicros)}</strong>

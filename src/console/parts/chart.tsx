@@ -31,7 +31,7 @@ export const StepChart = ({ label, points, marks, ends, show }: StepChartProps) 
   const path = `${line.join('')}H${SIDE}`
   const ticks = Array.from({ length: TICKS + 1 }, (_, index) => index * step)
   return (
-    <figure class="chart" role="img" aria-label={label}>
+    <div class="chart" role="img" aria-label={label}>
       <div class="ticks" aria-hidden="true">
         {ticks.toReversed().map(value => (
           <span key={value}>{show(value)}</span>
@@ -56,7 +56,7 @@ export const StepChart = ({ label, points, marks, ends, show }: StepChartProps) 
         ))}
       </svg>
       <Ends names={ends} />
-    </figure>
+    </div>
   )
 }
 
@@ -70,11 +70,11 @@ const roundUp = (value: number): number => {
 }
 
 const Ends = ({ names }: { names: readonly string[] }) => (
-  <figcaption class="ends" aria-hidden="true">
+  <div class="ends" aria-hidden="true">
     {names.map(name => (
       <span key={name}>{name}</span>
     ))}
-  </figcaption>
+  </div>
 )
 
 /** Small columns, one for each place, such as a day. Negative values are not drawn. */
