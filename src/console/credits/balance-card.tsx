@@ -38,12 +38,13 @@ export const BalanceCard = ({ view, days, points }: BalanceCardProps) => {
           marks={days.filter(({ addedMicros }) => addedMicros !== 0).flatMap(day => markOf(day, points))}
           ends={[first, days[Math.floor(days.length / 2)], last].map(each => dayName(each?.day ?? ''))}
           show={credits}
-        />
-        <h3 class="small muted">Spending by day</h3>
-        <Columns
-          label={`The credits spent on each of ${text}`}
-          values={days.map(day => ({ value: day.spentMicros, text: sentenceOf(day) }))}
-        />
+        >
+          <h3 class="small faint">Spending by day</h3>
+          <Columns
+            label={`The credits spent on each of ${text}`}
+            values={days.map(day => ({ value: day.spentMicros, text: sentenceOf(day) }))}
+          />
+        </StepChart>
         <Numbers days={days} />
       </div>
     </section>

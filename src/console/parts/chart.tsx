@@ -1,3 +1,5 @@
+import type { Children } from '#jsx/jsx-runtime'
+
 /** Charts are drawn in a square of this side and stretched to their place. Lines keep their thickness. */
 const SIDE = 1000
 
@@ -17,10 +19,12 @@ interface StepChartProps {
   /** The names at the left, middle and right of the bottom. */
   ends: readonly string[]
   show(value: number): string
+  /** Comes below, between the same ends. */
+  children?: Children
 }
 
 /** A value over time that changes in steps. A table beside it has the same numbers. */
-export const StepChart = ({ label, points, marks, ends, show }: StepChartProps) => {
+export const StepChart = ({ label, points, marks, ends, show, children }: StepChartProps) => {
   const step = roundUp(Math.max(1, ...points.map(({ value }) => value)) / TICKS)
   const top = step * TICKS
   const x = (at: number) => Math.round(at * SIDE * 10) / 10
@@ -31,13 +35,13 @@ export const StepChart = ({ label, points, marks, ends, show }: StepChartProps) 
   const path = `${line.join('')}H${SIDE}`
   const ticks = Array.from({ length: TICKS + 1 }, (_, index) => index * step)
   return (
-    <div class="chart" role="img" aria-label={label}>
+    <div class="chart">
       <div class="ticks" aria-hidden="true">
         {ticks.toReversed().map(value => (
           <span key={value}>{show(value)}</span>
         ))}
       </div>
-      <svg viewBox={`0 0 ${SIDE} ${SIDE}`} preserveAspectRatio="none" aria-hidden="true">
+      <svg viewBox={`0 0 ${SIDE} ${SIDE}`} preserveAspectRatio="none" role="img" aria-label={label}>
         <defs>
           <linearGradient id="under" x1="0" y1="0" x2="0" y2="1">
             <stop offset="0" stop-color="currentColor" stop-opacity="0.18" />
@@ -56,6 +60,7 @@ export const StepChart = ({ label, points, marks, ends, show }: StepChartProps) 
         ))}
       </svg>
       <Ends names={ends} />
+      <div class="below">{children}</div>
     </div>
   )
 }
@@ -63,10 +68,10 @@ export const StepChart = ({ label, points, marks, ends, show }: StepChartProps) 
 /** The lines above the bottom one. */
 const TICKS = 3
 
-/** The next 1, 2 or 5 times a power of ten. */
+/** The next round number. */
 const roundUp = (value: number): number => {
   const unit = 10 ** Math.floor(Math.log10(value))
-  return ([1, 2, 5, 10].find(factor => factor * unit >= value) ?? 10) * unit
+  return ([1, 2, 2.5, 3, 4, 5, 6, 8, 10].find(factor => factor * unit >= value) ?? 10) * unit
 }
 
 const Ends = ({ names }: { names: readonly string[] }) => (
@@ -82,8 +87,8 @@ export const Columns = ({ label, values }: { label: string; values: readonly { v
   const most = Math.max(1, ...values.map(({ value }) => value))
   const width = SIDE / values.length
   return (
-    <div class="columns" role="img" aria-label={label}>
-      <svg viewBox={`0 0 ${SIDE} ${SIDE}`} preserveAspectRatio="none" aria-hidden="true">
+    <div class="columns">
+      <svg viewBox={`0 0 ${SIDE} ${SIDE}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {values.map(({ value, text }, index) => {
           const height = Math.max(0, Math.round((value / most) * SIDE))
           return (
