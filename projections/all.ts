@@ -27,7 +27,7 @@ const all = [accounts, balance, ...ofDue, keys, runs, statement, uploads, usage,
 type Unprojected =
   // No view may open a door.
   | (LoginEvent | RegistrationEvent)['type']
-  | ('IdentityLinked' | 'SessionOpened' | 'SessionClosed')
+  | ('IdentityLinked' | 'SessionOpened' | 'SessionConfirmed' | 'SessionClosed')
   | 'ProviderCostRecorded'
   | 'AccountSuspended'
   | 'AccountResumed'

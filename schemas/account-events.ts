@@ -141,11 +141,21 @@ export const ApiKeyUsed = Closed({ keyId: KeyId, hash: Sha256 })
 /** A further identity of the account, which brings it no credits. */
 export const IdentityLinked = Closed({ identity: Identity })
 
-/** The owner signed in. A session is never extended: another sign-in opens another session. */
-export const SessionOpened = Closed({ sessionId: SessionId, expiresAt: Timestamp })
+/**
+ * The owner signed in. A session is never extended: another sign-in opens another session. `place` says from which
+ * network and browser, for the owner alone: it is encrypted with a key from the master secret. Old sessions have none.
+ */
+export const SessionOpened = Closed({
+  sessionId: SessionId,
+  expiresAt: Timestamp,
+  place: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{40,400}$' })),
+})
+
+/** The owner entered another code in the browser of the session, and may again do what needs a fresh one. */
+export const SessionConfirmed = Closed({ sessionId: SessionId })
 
 /**
- * `signed_out`: in the browser of the session; `signed_out_everywhere`: in another browser; `renewed`: the browser
+ * `signed_out`: in the browser of the session; `signed_out_everywhere`: from another browser; `renewed`: the browser
  * signed in again; `displaced`: the account had too many sessions, and this was the oldest.
  */
 export const SESSION_ENDINGS = ['signed_out', 'signed_out_everywhere', 'renewed', 'displaced'] as const
@@ -450,6 +460,7 @@ export const accountEvents = {
   ApiKeyUsed,
   IdentityLinked,
   SessionOpened,
+  SessionConfirmed,
   SessionClosed,
   RunQueued,
   RunStarted,

@@ -48,6 +48,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${identityName(event.data.identity)} linked`
     case 'SessionOpened':
       return `${event.data.sessionId} opened until ${event.data.expiresAt}`
+    case 'SessionConfirmed':
+      return `${event.data.sessionId} confirmed by a code`
     case 'SessionClosed':
       return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
     case 'RunQueued':

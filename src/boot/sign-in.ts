@@ -3,6 +3,7 @@ import type { KnownBrowsers, SessionTokens } from '../services/sign-in/browser-t
 import { Identities } from '../services/sign-in/identities.ts'
 import type { MailQueue } from '../services/sign-in/mail-queue.ts'
 import { OneTimeCodes } from '../services/sign-in/one-time-codes.ts'
+import { SessionPlaces } from '../services/sign-in/session-places.ts'
 import { Sessions } from '../services/sign-in/sessions.ts'
 import { SignIn } from '../services/sign-in/sign-in.ts'
 import type { TelegramProofs } from '../services/sign-in/telegram-proofs.ts'
@@ -33,10 +34,11 @@ export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publi
     logins,
   })
   const codes = new OneTimeCodes({ logins, mail, clock, random, logger, masterSecret, browsers, codesPerMinute })
-  const dependencies = { accounts, logins, codes, browsers, telegram, clock, random, publicUrl }
+  const places = new SessionPlaces(masterSecret, random)
+  const dependencies = { accounts, logins, codes, mail, browsers, places, telegram, clock, random, publicUrl }
   return {
     signIn: new SignIn({ ...dependencies, tokens, admissions, welcomeMicros }),
     identities: new Identities(dependencies),
-    sessions: new Sessions(accounts),
+    sessions: new Sessions(dependencies),
   }
 }

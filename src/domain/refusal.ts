@@ -52,6 +52,10 @@ export interface SignInRefusals {
   too_many_identities: { limit: number }
   /** The session was closed or has expired. */
   session_ended: object
+  /** The last code was entered too long ago for what the caller wants. */
+  fresh_code_required: object
+  /** The account has no address that could receive a code. */
+  no_address: object
   /** The identity has asked for too many codes. */
   too_many_codes: { retryAfterMs: number }
   /** The client, or all clients together, sign in too often. */

@@ -20,7 +20,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
     types.filter(type => !handled.has(type)),
     [
       ...['AccountSuspended', 'AccountResumed', 'LimitsSet'],
-      ...['IdentityLinked', 'SessionOpened', 'SessionClosed', 'ProviderCostRecorded'],
+      ...['IdentityLinked', 'SessionOpened', 'SessionConfirmed', 'SessionClosed', 'ProviderCostRecorded'],
       'NoticesSet',
       ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],
       ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],

@@ -12,6 +12,8 @@ const samples: Refusals = {
   identity_taken: {},
   too_many_identities: { limit: 10 },
   session_ended: {},
+  fresh_code_required: {},
+  no_address: {},
   too_many_codes: { retryAfterMs: 120_000 },
   too_many_sign_ins: { retryAfterMs: 1_000 },
   code_not_valid: { reason: 'expired' },

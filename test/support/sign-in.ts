@@ -8,7 +8,8 @@ import { Identities } from '../../src/services/sign-in/identities.ts'
 import type { Logins } from '../../src/services/sign-in/logins.ts'
 import { MailQueue } from '../../src/services/sign-in/mail-queue.ts'
 import { OneTimeCodes } from '../../src/services/sign-in/one-time-codes.ts'
-import { SessionHolders, Sessions } from '../../src/services/sign-in/sessions.ts'
+import { SessionPlaces } from '../../src/services/sign-in/session-places.ts'
+import { SessionHolders, Sessions, type SigningIn } from '../../src/services/sign-in/sessions.ts'
 import { type CodeEntry, SignIn } from '../../src/services/sign-in/sign-in.ts'
 import { accountsOn, ambient, loginsOn, noSnapshots } from './engine.ts'
 import type { ManualClock } from './manual-clock.ts'
@@ -65,12 +66,14 @@ export const signInOn = (
   const mail = new MailQueue({ mailer, ...parts })
   const browsers = new KnownBrowsers(masterSecret, clock)
   const codes = new OneTimeCodes({ ...parts, logins, mail, masterSecret, browsers, codesPerMinute })
+  const places = new SessionPlaces(masterSecret, parts.random)
   const common = {
     ...parts,
     accounts,
     logins,
     codes,
     browsers,
+    places,
     telegram: undefined,
     publicUrl: () => 'http://localhost',
   }
@@ -89,8 +92,8 @@ export const signInOn = (
   return {
     ...{ accounts, logins, mailer, signIn, network, newMail },
     holders: new SessionHolders({ accounts, tokens, clock }),
-    sessions: new Sessions(accounts),
-    identities: new Identities(common),
+    sessions: new Sessions({ accounts, places, clock }),
+    identities: new Identities({ ...common, mail }),
 
     /** Requests a code and takes it from the mail. */
     codeFor: async (email: string) => {
@@ -99,8 +102,8 @@ export const signInOn = (
       return { email, codeId, code: await code() }
     },
 
-    enter: (entry: Omit<CodeEntry, 'network'> & { earlierToken?: string | undefined }) =>
-      signIn.enterCode(anonymous, { ...entry, network: network() }),
+    enter: (entry: Omit<CodeEntry, 'network'> & Partial<SigningIn>) =>
+      signIn.enterCode(anonymous, { network: network(), ...entry }),
   }
 }
 

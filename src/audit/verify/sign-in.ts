@@ -91,6 +91,7 @@ export class Sessions implements Rule {
       this.#ends.set(sessionId, String(expiresAt))
       if (this.#ends.size > MAX_SESSIONS) report(`it is one of ${this.#ends.size} open sessions`)
     }
+    if (type === 'SessionConfirmed' && actor !== sessionId) report(`${sessionId} is confirmed by another caller`)
     if (type === 'SessionClosed' && !this.#ends.delete(sessionId)) report(`${sessionId} is not an open session`)
   }
 

@@ -9,7 +9,7 @@ import type { AccountState } from './state.ts'
 
 /** Opens a session in place of the browser's earlier one, and of the oldest if there are too many. */
 export const openSession = (
-  { sessionId, expiresAt, replaces }: NewSession,
+  { sessionId, expiresAt, replaces, place }: NewSession,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (state.sessions.has(sessionId)) return repeat(sessionId)
@@ -19,22 +19,61 @@ export const openSession = (
   return accept([
     ...renewed.map(id => closed(id, 'renewed')),
     ...displaced.map(id => closed(id, 'displaced')),
-    { type: 'SessionOpened', data: { sessionId, expiresAt } },
+    { type: 'SessionOpened', data: { sessionId, expiresAt, ...(place && { place }) } },
   ])
 }
 
-export const closeSession = (
-  { sessionId }: { sessionId: SessionId },
-  { sessions }: AccountState,
-): Decided<AccountEvent> =>
-  sessions.has(sessionId) ? accept([closed(sessionId, 'signed_out')]) : refuse('session_ended')
+/** The session of a caller that has one. */
+interface BySession {
+  session?: SessionId | undefined
+}
 
-/** Closes all sessions, that of the caller last, so that every event is by an open one. */
-export const closeAllSessions = ({ session }: { session?: SessionId | undefined }, state: AccountState) => {
+/** Closes a session. Another than the caller's needs a fresh code. */
+export const closeSession = (
+  { sessionId, session = sessionId }: BySession & { sessionId: SessionId },
+  state: AccountState,
+  atMs: number,
+): Decided<AccountEvent> => {
+  if (!state.sessions.has(sessionId)) return refuse('session_ended')
+  if (session === sessionId) return accept([closed(sessionId, 'signed_out')])
+  return endingRefusal(session, state, atMs) ?? accept([closed(sessionId, 'signed_out_everywhere')])
+}
+
+/** Closes all sessions, that of the caller last or not at all, so that every event is by an open one. */
+export const closeAllSessions = (
+  { session, exceptOwn = false }: BySession & { exceptOwn?: boolean },
+  state: AccountState,
+  atMs: number,
+): Decided<AccountEvent> => {
   const others = [...state.sessions.keys()].filter(id => id !== session)
-  const all = session ? [...others, session] : others
+  const refused = others.length > 0 ? endingRefusal(session, state, atMs) : undefined
+  if (refused) return refused
+  const all = session && !exceptOwn ? [...others, session] : others
   return accept(all.map(id => closed(id, 'signed_out_everywhere')))
 }
+
+/** A suspended account gets no codes that confirm a session, and a thief gains nothing by ending its sessions. */
+const endingRefusal = (session: SessionId | undefined, state: AccountState, atMs: number) =>
+  state.suspension ? undefined : freshRefusal(session, state, atMs)
+
+/** How long a code counts as fresh, which protects what a thief of a session would do first. */
+export const FRESH_MS = 60 * 60 * 1000
+
+/** Why a session may not do what needs a fresh code; undefined if it may, or if the caller has no session. */
+export const freshRefusal = (
+  sessionId: SessionId | undefined,
+  { sessions }: Pick<AccountState, 'sessions'>,
+  atMs: number,
+): { refuse: Refusal } | undefined => {
+  const session = sessionId && sessions.get(sessionId)
+  return session && atMs >= session.codeAtMs + FRESH_MS ? refuse('fresh_code_required') : undefined
+}
+
+/** Records that the owner entered a code in the browser of the session. */
+export const confirmSession = ({ session }: BySession, { sessions }: AccountState): Decided<AccountEvent> =>
+  session && sessions.has(session)
+    ? accept([{ type: 'SessionConfirmed', data: { sessionId: session } }])
+    : refuse('session_ended')
 
 /** The limit of identities is checked before the identity's own stream names the account, and no longer here. */
 export const linkIdentity = ({ identity }: { identity: Identity }, state: AccountState): Decided<AccountEvent> =>

@@ -5,6 +5,7 @@ import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import {
   closeAllSessions,
   closeSession,
+  confirmSession,
   linkIdentity,
   openSession,
   resumeAccount,
@@ -115,9 +116,11 @@ const decideByNoun = (
     case 'OpenSession':
       return openSession(command, state)
     case 'CloseSession':
-      return closeSession(command, state)
+      return closeSession(command, state, atMs)
     case 'CloseAllSessions':
-      return closeAllSessions(command, state)
+      return closeAllSessions(command, state, atMs)
+    case 'ConfirmSession':
+      return confirmSession(command, state)
     case 'LinkIdentity':
       return linkIdentity(command, state)
     default:

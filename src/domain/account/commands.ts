@@ -56,7 +56,8 @@ export type AccountCommand = (
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
   | ({ type: 'OpenSession' } & NewSession)
   | { type: 'CloseSession'; sessionId: SessionId }
-  | { type: 'CloseAllSessions' }
+  | { type: 'CloseAllSessions'; exceptOwn?: boolean }
+  | { type: 'ConfirmSession' }
   | { type: 'LinkIdentity'; identity: Identity }
 ) & {
   /** Set if the account's owner asks for it, with a key or signed in. */
@@ -78,6 +79,8 @@ export interface NewSession {
   expiresAt: string
   /** The session of the same browser, which ends. */
   replaces?: SessionId | undefined
+  /** Where the browser is, encrypted. */
+  place?: string | undefined
 }
 
 export interface RequestUploadDeletion extends Asked {

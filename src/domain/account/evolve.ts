@@ -91,8 +91,16 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'IdentityLinked':
       return { ...state, identities: [...state.identities, event.data.identity] }
     case 'SessionOpened': {
-      const { sessionId, expiresAt } = event.data
-      return { ...state, sessions: state.sessions.set(sessionId, { expiresAtMs: Date.parse(expiresAt) }) }
+      const { sessionId, expiresAt, ...place } = event.data
+      const openedAtMs = clockMs(event)
+      const session = { openedAtMs, expiresAtMs: Date.parse(expiresAt), codeAtMs: openedAtMs, ...place }
+      return { ...state, sessions: state.sessions.set(sessionId, session) }
+    }
+    case 'SessionConfirmed': {
+      const { sessionId } = event.data
+      const session = state.sessions.get(sessionId)
+      if (!session) throw new Contradiction(`${sessionId} is not open`)
+      return { ...state, sessions: state.sessions.set(sessionId, { ...session, codeAtMs: clockMs(event) }) }
     }
     case 'SessionClosed':
       return { ...state, sessions: state.sessions.delete(event.data.sessionId) }

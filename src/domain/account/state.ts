@@ -30,7 +30,7 @@ export interface AccountState {
   /** The identity that the account was opened with, and those that were linked since. */
   identities: readonly Identity[]
   /** The sessions that were not closed, the oldest first. Some may have expired. */
-  sessions: OrderedMap<SessionId, { expiresAtMs: number }>
+  sessions: OrderedMap<SessionId, OpenSession>
   balanceMicros: number
   /** The part of the balance that was not bought; null while it is unknown. See `splitCredits`. */
   freeMicros: number | null
@@ -106,6 +106,14 @@ export interface Decaying {
  * the owner's fault, since they are refunded.
  */
 export type FreeEvents = 'changes' | 'testRuns' | 'uploads' | 'failedRuns'
+
+/** Times in ms since 1970. `codeAtMs` is the time of the last code that was entered in its browser. */
+export interface OpenSession {
+  openedAtMs: number
+  expiresAtMs: number
+  codeAtMs: number
+  place?: string
+}
 
 /** Why an account is suspended, and since when (ISO 8601). */
 export interface Suspension {

@@ -61,7 +61,14 @@ export class ApiKeys {
   readonly #dependencies: Dependencies
   readonly #newestFirst: NewestFirst
 
-  readonly permissions = { create: 'keys', list: 'keys', page: 'keys', revoke: 'keys', own: 'own' } as const
+  readonly permissions = {
+    create: 'keys',
+    list: 'keys',
+    page: 'keys',
+    revoke: 'keys',
+    own: 'own',
+    limits: 'read',
+  } as const
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -128,13 +135,13 @@ export class ApiKeys {
     if (!key) return refuse('key_revoked')
     const row = await reads.getOwn(caller.accountId, 'keys', key.hash)
     if (!row) throw reads.missing('keys', key.hash)
-    return answer({
-      ...this.#infoOf(row, state),
-      limits: {
-        requestsPerMinute: limitOf('requestsPerMinute', state, limits.requestsPerMinute),
-        runsInFlight: limitOf('runsInFlight', state, limits.runsInFlight),
-      },
-    })
+    return answer({ ...this.#infoOf(row, state), limits: limitsOf(state, limits) })
+  }
+
+  /** The limits that the keys of the account share, and those of each. */
+  async limits({ accountId }: AccountCaller): Promise<Answer<DefaultLimits>> {
+    const { accounts, limits } = this.#dependencies
+    return answer(limitsOf(await accounts.shownState(accountId), limits))
   }
 
   /** Revokes a key, which is refused from then on. */
@@ -152,6 +159,11 @@ export class ApiKeys {
     return { ...row, spending: key && budgetAt(key, this.#dependencies.clock.nowMs()) }
   }
 }
+
+const limitsOf = (state: AccountState, limits: DefaultLimits): DefaultLimits => ({
+  requestsPerMinute: limitOf('requestsPerMinute', state, limits.requestsPerMinute),
+  runsInFlight: limitOf('runsInFlight', state, limits.runsInFlight),
+})
 
 /** Generates a key: its text, which is stored nowhere, and the data that the log records. */
 export const generateKey = (

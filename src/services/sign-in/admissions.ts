@@ -165,4 +165,11 @@ export const wideNetworksOf = (network: string): [string, string] => {
   return [narrow, `${wider(narrow)}/`]
 }
 
+/** The first of these as a CIDR range; undefined for names that are no address. */
+export const rangeOf = (network: string): string | undefined => {
+  const [narrow] = wideNetworksOf(network)
+  if (/^\d+\.\d+\.\d+$/.test(narrow)) return `${narrow}.0/24`
+  return narrow.includes(':') ? `${narrow}::/48` : undefined
+}
+
 const wider = (network: string): string => network.replace(/[.:][^.:]+$/, '')

@@ -41,6 +41,47 @@ If it is not you, ignore this message. Do not give the code to anyone.
 `,
 })
 
+/** The mail with a code that confirms who uses a session. */
+export const confirmMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => ({
+  to,
+  subject: 'Your code to confirm a change to your Tollgate account',
+  text: `Somebody who is signed in at ${publicUrl}/console
+wants to change something that needs a code. If this is you, enter it
+there:
+
+    ${code}
+
+It works once, within ${MINUTES} minutes, in the browser that requested it.
+
+If it is not you, do not give the code to anyone. Sign in, and end the
+other sessions of your account in its settings.
+`,
+})
+
+/** The mail that tells the other addresses of an account that one was added. */
+export const linkedMessage = ({
+  to,
+  added,
+  publicUrl,
+}: {
+  to: string
+  added: string
+  publicUrl: string
+}): MailMessage => ({
+  to,
+  subject: 'A way to sign in was added to your Tollgate account',
+  text: `This now signs in to your account as well:
+
+    ${added}
+
+If it was not you, sign in and end the other sessions of your account:
+
+${publicUrl}/console/settings
+
+Then write to the operator of the service.
+`,
+})
+
 /** The mail to a person who may open an account. */
 export const invitationMessage = ({ to, publicUrl }: Omit<CodeMail, 'code'>): MailMessage => ({
   to,

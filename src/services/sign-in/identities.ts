@@ -1,17 +1,18 @@
-import type { Identity } from '../../../schemas/identity.ts'
+import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import { type AccountId, MAX_IDENTITIES } from '../../../schemas/primitives.ts'
-import { sessionRefusal } from '../../domain/account/access.ts'
-import { emailIdentity } from '../../domain/login/identity.ts'
+import { freshRefusal, sessionRefusal } from '../../domain/account/access.ts'
+import { emailIdentity, identityName, isSameIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OneAtATime } from '../../flow/one-at-a-time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import type { SessionOwner } from '../caller.ts'
-import { linkMessage } from './code-messages.ts'
+import { confirmMessage, linkedMessage, linkMessage } from './code-messages.ts'
 import type { Logins } from './logins.ts'
-import type { OneTimeCodes } from './one-time-codes.ts'
-import { type CodeEntry, type CodeRequest, codesOf } from './sign-in.ts'
+import type { MailQueue } from './mail-queue.ts'
+import type { Client, OneTimeCodes } from './one-time-codes.ts'
+import { type CodeEntry, type CodeRequest, codesOf, type RequestedCode } from './sign-in.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
 interface Dependencies {
@@ -19,6 +20,7 @@ interface Dependencies {
   logins: Logins
   codes: OneTimeCodes
   telegram: TelegramProofs | undefined
+  mail: MailQueue
   clock: Clock
   publicUrl: () => string
 }
@@ -34,6 +36,8 @@ export class Identities {
     requestCode: 'session',
     enterCode: 'session',
     enterTelegram: 'session',
+    requestConfirmation: 'session',
+    confirm: 'session',
   } as const
 
   constructor(dependencies: Dependencies) {
@@ -77,6 +81,36 @@ export class Identities {
     return 'refuse' in proved ? proved : this.#linkInTurn(caller, proved.value)
   }
 
+  /** Sends a code to the first address of the account, with which its owner may again do what needs a fresh one. */
+  async requestConfirmation(caller: SessionOwner, { network }: Client): Promise<Answer<RequestedCode>> {
+    const { codes, publicUrl } = this.#dependencies
+    const identity = await this.#firstAddress(caller)
+    if (!identity) return refuse('no_address')
+    const requested = await codes.request({
+      ...{ caller, identity, network, owner: caller },
+      messageOf: code => confirmMessage({ to: identity.address, code, publicUrl: publicUrl() }),
+    })
+    return 'refuse' in requested ? requested : answer({ email: identity.address, codeId: requested.value.codeId })
+  }
+
+  /** Records that the owner has entered this code. A code for another address does not count. */
+  async confirm(caller: SessionOwner, entry: CodeEntry): Promise<Answer<undefined>> {
+    const identity = await this.#firstAddress(caller)
+    if (!identity) return refuse('no_address')
+    const { accounts, codes } = this.#dependencies
+    const { network, code, codeId, earlier } = entry
+    const candidates = [codeId, ...(earlier ? [earlier.codeId] : [])].map(id => ({ identity, codeId: id }))
+    const tried = await codes.tryCodes({ caller, network, owner: caller }, candidates, code)
+    if ('refuse' in tried) return tried
+    const confirmed = await accounts.execute(caller, caller.accountId, { type: 'ConfirmSession' })
+    return 'refuse' in confirmed ? confirmed : answer(undefined)
+  }
+
+  async #firstAddress({ accountId }: SessionOwner): Promise<EmailIdentity | undefined> {
+    const { identities } = await this.#dependencies.accounts.currentState(accountId)
+    return identities.find(identity => identity.kind === 'email')
+  }
+
   /** Links one identity at a time, because concurrent links could exceed the limit. */
   #linkInTurn(caller: SessionOwner, identity: Identity): Promise<Answer<undefined>> {
     return this.#linking.do(
@@ -99,15 +133,29 @@ export class Identities {
       if ((await logins.state(identity)).accountId !== accountId) return refuse('identity_taken')
     }
     const listed = await accounts.execute(caller, accountId, { type: 'LinkIdentity', identity })
-    return 'refuse' in listed ? listed : answer(undefined)
+    if ('refuse' in listed) return listed
+    await this.#tellOthers(caller, identity)
+    return answer(undefined)
+  }
+
+  /** Tells the other addresses, so that the owner of a stolen session learns of it. */
+  async #tellOthers({ accountId }: SessionOwner, added: Identity) {
+    const { accounts, mail, publicUrl } = this.#dependencies
+    const { identities } = await accounts.state(accountId)
+    for (const each of identities)
+      if (each.kind === 'email' && !isSameIdentity(each, added))
+        mail.add(linkedMessage({ to: each.address, added: identityName(added), publicUrl: publicUrl() }), {
+          isFirst: true,
+        })
   }
 
   /** The reason to refuse the caller. The identity's stream does not know the session, so it is checked here. */
   async #refusalOf({ accountId, sessionId }: SessionOwner): Promise<Refused | undefined> {
     const { accounts, clock } = this.#dependencies
     const state = await accounts.currentState(accountId)
-    const ended = sessionRefusal(sessionId, state, clock.nowMs())
-    if (ended) return ended
+    const nowMs = clock.nowMs()
+    const refused = sessionRefusal(sessionId, state, nowMs) ?? freshRefusal(sessionId, state, nowMs)
+    if (refused) return refused
     return state.identities.length < MAX_IDENTITIES
       ? undefined
       : refuse('too_many_identities', { limit: MAX_IDENTITIES })

@@ -47,6 +47,7 @@ export interface Client {
   network: string
   /** The token from the browser's last sign-in. */
   browser?: string | undefined
+  userAgent?: string | undefined
 }
 
 /** The origin of a request. With an owner, a code links the identity to the owner's account. */

@@ -1,34 +1,90 @@
-import type { AccountId } from '../../../schemas/primitives.ts'
-import { sessionRefusal, suspensionRefusal } from '../../domain/account/access.ts'
+import type { AccountId, SessionId } from '../../../schemas/primitives.ts'
+import { freshRefusal, sessionRefusal, suspensionRefusal } from '../../domain/account/access.ts'
+import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { AccountState } from '../../domain/account/state.ts'
+import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller, SessionOwner } from '../caller.ts'
-import { newSessionId } from '../ids.ts'
+import { isSessionId, newSessionId } from '../ids.ts'
 import type { KnownBrowsers, SessionTokens } from './browser-tokens.ts'
+import type { Client } from './one-time-codes.ts'
+import type { SessionPlace, SessionPlaces } from './session-places.ts'
 
-/** Closes the sessions of the account's owner. */
+/** A session that is open. Times are ISO 8601. */
+export interface SessionInfo extends SessionPlace {
+  sessionId: SessionId
+  openedAt: string
+  expiresAt: string
+  /** Whether it is the caller's own. */
+  isOwn: boolean
+}
+
+/** Lists and closes the sessions of the account's owner. */
 export class Sessions {
   readonly #accounts: AccountMailboxes
+  readonly #places: SessionPlaces
+  readonly #clock: Clock
 
-  readonly permissions = { close: 'session', closeAll: 'session' } as const
+  readonly permissions = {
+    list: 'session',
+    checkFresh: 'session',
+    close: 'session',
+    closeOther: 'session',
+    closeOthers: 'session',
+    closeAll: 'session',
+  } as const
 
-  constructor(accounts: AccountMailboxes) {
+  constructor({ accounts, places, clock }: Pick<SessionDependencies, 'accounts' | 'places' | 'clock'>) {
     this.#accounts = accounts
+    this.#places = places
+    this.#clock = clock
+  }
+
+  /** The open sessions of the account, the newest first. */
+  async list({ accountId, sessionId }: SessionOwner): Promise<Answer<SessionInfo[]>> {
+    const { sessions } = await this.#accounts.recentState(accountId)
+    const open = [...sessions].filter(([, { expiresAtMs }]) => expiresAtMs > this.#clock.nowMs()).reverse()
+    return answer(
+      open.map(([id, { openedAtMs, expiresAtMs, place }]) => ({
+        ...{ sessionId: id, isOwn: id === sessionId, ...this.#places.open(place) },
+        ...{ openedAt: new Date(openedAtMs).toISOString(), expiresAt: new Date(expiresAtMs).toISOString() },
+      })),
+    )
+  }
+
+  /** Refuses a caller that has entered no code in the last hour. */
+  async checkFresh({ accountId, sessionId }: SessionOwner): Promise<Answer<undefined>> {
+    const state = await this.#accounts.currentState(accountId)
+    return freshRefusal(sessionId, state, this.#clock.nowMs()) ?? answer(undefined)
   }
 
   /** Closes the caller's own session. */
-  async close(caller: SessionOwner): Promise<Answer<undefined>> {
-    const { accountId, sessionId } = caller
-    const closed = await this.#accounts.execute(caller, accountId, { type: 'CloseSession', sessionId })
-    return 'refuse' in closed ? closed : answer(undefined)
+  close(caller: SessionOwner): Promise<Answer<undefined>> {
+    return this.#execute(caller, { type: 'CloseSession', sessionId: caller.sessionId })
+  }
+
+  /** Closes another session of the account, which needs a fresh code, as the next two do. */
+  closeOther(caller: SessionOwner, id: string): Promise<Answer<undefined>> {
+    return isSessionId(id)
+      ? this.#execute(caller, { type: 'CloseSession', sessionId: id })
+      : Promise.resolve(refuse('session_ended'))
+  }
+
+  /** Closes all sessions of the account but the caller's. */
+  closeOthers(caller: SessionOwner): Promise<Answer<undefined>> {
+    return this.#execute(caller, { type: 'CloseAllSessions', exceptOwn: true })
   }
 
   /** Closes all sessions of the account, in every process. */
-  async closeAll(caller: SessionOwner): Promise<Answer<undefined>> {
-    const closed = await this.#accounts.execute(caller, caller.accountId, { type: 'CloseAllSessions' })
+  closeAll(caller: SessionOwner): Promise<Answer<undefined>> {
+    return this.#execute(caller, { type: 'CloseAllSessions' })
+  }
+
+  async #execute(caller: SessionOwner, command: AccountCommand): Promise<Answer<undefined>> {
+    const closed = await this.#accounts.execute(caller, caller.accountId, command)
     return 'refuse' in closed ? closed : answer(undefined)
   }
 }
@@ -83,6 +139,7 @@ export interface SessionDependencies {
   accounts: AccountMailboxes
   tokens: SessionTokens
   browsers: KnownBrowsers
+  places: SessionPlaces
   clock: Clock
   random: Random
 }
@@ -95,21 +152,27 @@ export interface OpenedSession {
   browser: string
 }
 
+/** A browser that signs in, and the token of its earlier session. */
+export interface SigningIn extends Client {
+  earlierToken?: string | undefined
+}
+
 /**
  * Opens a session with a new ID, so that it cannot be known in advance. Closes the browser's earlier session, even if
  * it belonged to another account.
  */
 export const openSession = async (
-  { accounts, tokens, browsers, clock, random }: SessionDependencies,
+  { accounts, tokens, browsers, places, clock, random }: SessionDependencies,
   caller: Caller,
   accountId: AccountId,
-  earlierToken: string | undefined,
+  { earlierToken, ...from }: SigningIn,
 ): Promise<Answer<OpenedSession>> => {
   const earlier = earlierToken === undefined ? undefined : tokens.read(earlierToken)
   const sessionId = newSessionId(random)
   const expiresAt = new Date(clock.nowMs() + SESSION_MS).toISOString()
   const replaces = earlier?.accountId === accountId ? earlier.sessionId : undefined
-  const opened = await accounts.execute(caller, accountId, { type: 'OpenSession', sessionId, expiresAt, replaces })
+  const command = { type: 'OpenSession', sessionId, expiresAt, replaces, place: places.seal(from) } as const
+  const opened = await accounts.execute(caller, accountId, command)
   if ('refuse' in opened) return opened
   if (earlier && earlier.accountId !== accountId)
     await accounts.execute(caller, earlier.accountId, { type: 'CloseSession', sessionId: earlier.sessionId })

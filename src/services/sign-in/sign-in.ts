@@ -9,7 +9,7 @@ import { type Caller, serviceFor } from '../caller.ts'
 import type { Admissions } from './admissions.ts'
 import { signInMessage } from './code-messages.ts'
 import type { Client, CodeAnswer, OneTimeCodes } from './one-time-codes.ts'
-import { type OpenedSession, openSession, type SessionDependencies } from './sessions.ts'
+import { type OpenedSession, openSession, type SessionDependencies, type SigningIn } from './sessions.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
 export interface SignInDependencies extends RegistrationDependencies, SessionDependencies {
@@ -75,15 +75,12 @@ export class SignIn {
    * Opens a session if the code is right, and opens an account if there is none. Closes the session of `earlierToken`,
    * the browser's earlier session.
    */
-  async enterCode(
-    caller: Caller,
-    { earlierToken, ...entry }: CodeEntry & { earlierToken?: string | undefined },
-  ): Promise<Answer<SignedIn>> {
+  async enterCode(caller: Caller, { earlierToken, ...entry }: CodeEntry & SigningIn): Promise<Answer<SignedIn>> {
     const codes = codesOf(entry)
     if ('refuse' in codes) return codes
-    const { network, browser, code } = entry
+    const { network, browser, userAgent, code } = entry
     const tried = await this.#dependencies.codes.tryCodes({ caller, network, browser }, codes.value, code)
-    return 'refuse' in tried ? tried : this.#enter(caller, tried.value, network, earlierToken)
+    return 'refuse' in tried ? tried : this.#enter(caller, tried.value, { network, userAgent, earlierToken })
   }
 
   /** The URL of the Telegram sign-in, and the attempt that the browser must bring back. */
@@ -95,30 +92,25 @@ export class SignIn {
   /** Opens a session for a person who returns from Telegram, and opens an account if there is none. */
   async enterTelegram(
     caller: Caller,
-    { earlierToken, ...returned }: TelegramReturn & { earlierToken?: string | undefined },
+    { earlierToken, ...returned }: TelegramReturn & SigningIn,
   ): Promise<Answer<SignedIn>> {
     const { telegram } = this.#dependencies
     if (!telegram) return refuse('telegram_not_offered')
     const proved = await telegram.identityOf(returned)
-    return 'refuse' in proved ? proved : this.#enter(caller, proved.value, returned.network, earlierToken)
+    return 'refuse' in proved ? proved : this.#enter(caller, proved.value, { ...returned, earlierToken })
   }
 
   /** Signs in a proven identity. */
-  async #enter(
-    caller: Caller,
-    identity: Identity,
-    network: string,
-    earlierToken: string | undefined,
-  ): Promise<Answer<SignedIn>> {
+  async #enter(caller: Caller, identity: Identity, from: SigningIn): Promise<Answer<SignedIn>> {
     const { admissions, welcomeMicros } = this.#dependencies
     const service = serviceFor(caller)
     const registered = await register(this.#dependencies, service, {
       ...{ identity, tester: false, welcomeMicros, notices: DEFAULT_NOTICES },
-      admit: state => admissions.admit(service, identity, state, network),
+      admit: state => admissions.admit(service, identity, state, from.network),
     })
     if ('refuse' in registered) return registered
     const { accountId, isNew, withheld } = registered.value
-    const opened = await openSession(this.#dependencies, service, accountId, earlierToken)
+    const opened = await openSession(this.#dependencies, service, accountId, from)
     return 'refuse' in opened ? opened : answer({ ...opened.value, isNew, withheld })
   }
 }

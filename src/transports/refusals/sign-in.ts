@@ -23,6 +23,14 @@ export const signIn = {
     api: 'invalid_api_key',
     message: () => 'You are not signed in, or your session has ended. Sign in again.',
   },
+  fresh_code_required: {
+    api: 'forbidden',
+    message: () => 'This needs a code that you entered within the last hour. Enter another one at /console/confirm.',
+  },
+  no_address: {
+    api: 'invalid_request',
+    message: () => 'Your account has no e-mail address for a code. Sign in again instead.',
+  },
   too_many_codes: {
     api: 'rate_limited',
     message: ({ retryAfterMs }) =>

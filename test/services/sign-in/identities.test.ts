@@ -1,6 +1,7 @@
 import t from 'tap'
 import { accountStream, loginStream } from '../../../schemas/events.ts'
 import { MAX_IDENTITIES } from '../../../schemas/primitives.ts'
+import { FRESH_MS } from '../../../src/domain/account/access.ts'
 import { loginOf } from '../../../src/domain/login/identity.ts'
 import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
 import type { Answer } from '../../../src/services/answer.ts'
@@ -10,6 +11,7 @@ import { openLog } from '../../support/engine.ts'
 import { type Fate, faultyLog, unavailable } from '../../support/faulty-log.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { emailOf, signInOn } from '../../support/sign-in.ts'
+import { until } from '../../support/until.ts'
 import { unwrap } from '../../support/unwrap.ts'
 
 const [ADA, WORK] = ['ada@example.com', 'ada@work.example.com']
@@ -92,6 +94,50 @@ t.test('a code of one account links nothing to another, and signs nobody in', as
     await process.identities.enterCode(ada, { ...signIn, network: 'n' }),
     refusal('code_not_valid', { reason: 'unknown' }),
   )
+})
+
+t.test('a session needs a fresh code to add an address, and the first address gets it', async t => {
+  const clock = new ManualClock()
+  const process = signInOn(await openLog(t), clock)
+  const owner = await signedIn(process)
+  unwrap(await process.identities.enterCode(owner, await linkCode(process, owner)))
+  const isTold = () => process.mailer.sent.some(({ to, subject }) => to === ADA && /A way .* was added/.test(subject))
+  await until('the first address is told', isTold)
+  t.notOk(process.mailer.sent.some(({ to, subject }) => to === WORK && /was added/.test(subject)))
+  clock.advance(FRESH_MS)
+  const asked = { email: 'third@example.com', network: process.network() }
+  t.same(await process.identities.requestCode(owner, asked), refusal('fresh_code_required'))
+  t.same(await process.sessions.closeOthers(owner), { value: undefined }, 'there are no others')
+  t.same(await process.sessions.checkFresh(owner), refusal('fresh_code_required'))
+
+  const code = process.newMail(ADA)
+  const { codeId, email } = unwrap(await process.identities.requestConfirmation(owner, asked))
+  t.equal(email, ADA)
+  const entry = { email, codeId, code: await code(), network: asked.network }
+  t.match(await process.identities.confirm(owner, { ...entry, code: 'BBBB-BBBB' }), refusal('code_wrong'))
+  t.match(await process.enter(entry), refusal('code_not_valid'), 'it opens no session')
+  t.same(await process.identities.confirm(owner, entry), { value: undefined })
+  t.same(await process.sessions.checkFresh(owner), { value: undefined })
+  t.ok('value' in (await process.identities.requestCode(owner, asked)))
+  t.match(await process.identities.confirm(owner, entry), refusal('code_not_valid', { reason: 'used' }))
+})
+
+t.test('sessions are listed with where and when they were opened', async t => {
+  const process = signInOn(await openLog(t), new ManualClock())
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const entry = await process.codeFor(ADA)
+  const { token } = unwrap(await process.enter({ ...entry, network: '203.0.113.77', userAgent }))
+  const first = unwrap((await process.holders.ownerOf(token)) as Answer<SessionOwner>)
+  const second = await signedIn(process)
+  const listed = unwrap(await process.sessions.list(first))
+  t.match(listed, [
+    { sessionId: second.sessionId, isOwn: false },
+    { sessionId: first.sessionId, isOwn: true, network: '203.0.113.0/24', browser: 'Firefox on Linux' },
+  ])
+  t.notMatch(JSON.stringify(listed), /203\.0\.113\.77|140/, 'no more than the owner needs')
+  t.same(await process.sessions.closeOther(first, 'sess_x'), refusal('session_ended'))
+  unwrap(await process.sessions.closeOther(first, second.sessionId))
+  t.equal(unwrap(await process.sessions.list(first)).length, 1)
 })
 
 t.test('a session that has ended links nothing', async t => {
