@@ -42,8 +42,7 @@ t.test('an owner creates a key, tries it as the page says, and revokes it', asyn
   t.match(command, key, 'the first request holds the key')
   t.match(await runShell(command), { object: 'run', status: 'completed', credits_charged: 10 })
 
-  const today = new Date().toISOString().slice(0, 10)
-  const row = new RegExp(`website\\s+…${key?.slice(-4)}\\s+run and read everything\\s+${today}\\s+Revoke`)
+  const row = new RegExp(`website\\s+…${key?.slice(-4)}\\s+run and read everything\\s+–\\s+today\\s+Revoke`)
   const home = await until('the use of the key is recorded', async () => {
     const page = await browser.get('/console/keys')
     return row.test(textOf(page.text)) && page
@@ -52,9 +51,11 @@ t.test('an owner creates a key, tries it as the page says, and revokes it', asyn
   t.match(home.text, 'Balance<strong>90<')
 
   const [, path = ''] = /href="(\/console\/keys\/key_\w+\/revoke)"/.exec(home.text) ?? []
-  t.match(textOf((await browser.get(path)).text), /Revoke “website”\?.*cannot\s+undo/s)
+  t.match(textOf((await browser.get(path)).text), /Revoke “\s*website\s*”\?.*cannot\s+undo/s)
   t.equal((await service.client(key).send('/v1/balance')).status, 200, 'asking revokes nothing')
-  t.match(await browser.post(path), { status: 303, location: '/console/keys' })
+  t.match(await browser.post(path), { status: 400, text: /This is not the name of the key/ }, 'it was used today')
+  t.equal((await service.client(key).send('/v1/balance')).status, 200)
+  t.match(await browser.post(path, { name: 'website' }), { status: 303, location: '/console/keys' })
   t.equal((await service.client(key).send('/v1/balance')).status, 401)
   t.match((await browser.get('/console/keys')).text, 'You have no keys yet')
   t.match(await browser.post(path), { status: 404, text: /no such active key/ })
@@ -71,7 +72,7 @@ t.test('keys of each kind are created, with a request that they may send', async
     object: 'list',
     data: [{ object: 'api_key' }, {}],
   })
-  const test = await create({ name: 'ci', scope: 'full', test: 'on' })
+  const test = await create({ name: 'ci', scope: 'full', mode: 'test' })
   t.match(test, { key: /^tg_sk_test_/, answer: { livemode: false, credits_charged: 0 } })
   t.match((await create({ name: 'default' })).answer, { object: 'run' }, 'the scope is full by default')
   const { text } = await browser.get('/console/keys')
@@ -84,7 +85,7 @@ t.test('faults of the form are shown in it with what was entered', async t => {
     [{ name: '' }, /name/],
     [{ name: 'x'.repeat(MAX_NAME_LENGTH + 1) }, /name/],
     [{ name: 'a\u0007b' }, /name/],
-    [{ name: 'website', scope: 'everything' }, /scope/],
+    [{ name: 'website', scope: 'everything' }, /permission/],
   ] as const) {
     const { status, text } = await browser.post('/console/keys', fields)
     t.equal(status, 400)
@@ -93,6 +94,41 @@ t.test('faults of the form are shown in it with what was entered', async t => {
   const { text } = await browser.post('/console/keys', { name: '<i>"x"', scope: 'nothing' })
   t.match(text, 'value="&lt;i>&quot;x&quot;"', 'what was typed is escaped')
   t.match((await browser.get('/console/keys')).text, 'You have no keys yet')
+})
+
+t.test('a key has the limits of the form, and faults stand at their fields', async t => {
+  const browser = await signedIn('limits@example.com')
+  const fields = {
+    ...{ name: 'studio', mode: 'live', budget: '12.5', period: 'week', models: 'nano-banana-2' },
+    ...{ addresses: '127.0.0.1\n10.0.0.0/8', expires: '2099-12-31' },
+  }
+  const { text } = await browser.post('/console/keys', fields)
+  t.match(commandsOn(text)[0], '"model": "nano-banana-2"', 'the first request is one that it may send')
+  t.match(textOf(text), /run nano-banana-2, from 2 networks\s+0 of 12\.5 a week/)
+  const { body } = await browser.send('GET', '/v1/keys')
+  t.match(body, {
+    data: [
+      {
+        ...{ name: 'studio', models: ['nano-banana-2'], addresses: ['127.0.0.1/32', '10.0.0.0/8'] },
+        ...{ budget: { credits: 12.5, period: 'week' }, expires_at: '2099-12-31T23:59:59.000Z' },
+      },
+    ],
+  })
+  for (const [change, id, fault] of [
+    [{ budget: 'much' }, 'budget', /budget/],
+    [{ budget: '-1' }, 'budget', /budget/],
+    [{ budget: '0.0000001' }, 'budget', /six decimals/],
+    [{ mode: 'test' }, 'budget', /left out/],
+    [{ addresses: '10.0.0.0/99' }, 'addresses', /CIDR/],
+    [{ expires: '2020-01-01' }, 'expires', /future/],
+    [{ expires: '2099-02-31' }, 'expires', /last day/],
+  ] as const) {
+    const refused = await browser.post('/console/keys', { ...fields, ...change })
+    t.equal(refused.status, 400)
+    t.match(new RegExp(`id="${id}-fault"[^>]*>([^<]*)`).exec(refused.text)?.[1], fault, JSON.stringify(change))
+    t.match(refused.text, 'value="studio"', 'the rest is still there')
+  }
+  t.match((await browser.post('/console/keys', { ...fields, models: 'nothing' })).text, /role="alert">A model is not/)
 })
 
 t.test('only the owner of the account, and no page of another site, manages its keys', async t => {

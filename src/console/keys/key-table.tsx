@@ -1,50 +1,100 @@
 import type { ApiKey } from '../../../schemas/api/key.ts'
+import { PageContext } from '../page-state.ts'
+import { decimal, plural } from '../parts/text.ts'
+import { Moment } from '../parts/time.tsx'
 
 /** The active keys of an account. */
-export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) =>
-  keys.length === 0 ? (
-    <p class="muted">Programs use your account with an API key. You have no keys yet: create the first one.</p>
-  ) : (
-    <section class="card scroll" aria-label="Active keys" tabindex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Key</th>
-            <th class="hide-small">Permissions</th>
-            <th class="hide-small">Last used</th>
-            <th class="num">Action</th>
+export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
+  <section class="card scroll" aria-label="Active keys" tabindex={0}>
+    <table>
+      <thead>
+        <tr>
+          <th>Name</th>
+          <th>Key</th>
+          <th class="hide-small">May</th>
+          <th class="num hide-small">Budget in credits</th>
+          <th class="hide-small">Last used</th>
+          <th>
+            <span class="visually-hidden">Action</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map(key => (
+          <tr key={key.id}>
+            <td>
+              <strong dir="auto">{key.name}</strong> {!key.livemode && <span class="badge warn plain">test</span>}
+              {key.expires_at !== undefined && (
+                <div class="small faint">
+                  until <Moment at={key.expires_at} />
+                </div>
+              )}
+            </td>
+            <td class="mono muted">…{key.last_four}</td>
+            <td class="hide-small muted">{abilityOf(key)}</td>
+            <td class="num hide-small muted">
+              <Budget of={key} />
+            </td>
+            <td class="hide-small muted">
+              <LastUse of={key} />
+            </td>
+            <td class="num">
+              <a
+                class="button quiet red"
+                href={`/console/keys/${key.id}/revoke`}
+                aria-label={`Revoke ${key.name}`}
+                data-item
+              >
+                Revoke
+              </a>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {keys.map(key => (
-            <tr key={key.id}>
-              <td>
-                <strong>{key.name}</strong> {!key.livemode && <span class="badge warn plain">test</span>}
-              </td>
-              <td>
-                <code class="muted">…{key.last_four}</code>
-              </td>
-              <td class="hide-small muted">{abilities[key.scope]}</td>
-              <td class="hide-small muted">{lastUse(key)}</td>
-              <td class="num">
-                <a class="button quiet red" href={`/console/keys/${key.id}/revoke`} aria-label={`Revoke ${key.name}`}>
-                  Revoke
-                </a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
+        ))}
+      </tbody>
+    </table>
+  </section>
+)
 
-/** The abilities of keys by scope. */
-const abilities: Record<ApiKey['scope'], string> = {
-  full: 'run and read everything',
-  read: 'read only',
-  keys: 'manage keys only',
+const abilityOf = ({ scope, livemode, models, addresses }: ApiKey): string => {
+  const where = addresses ? `, from ${plural(addresses.length, 'network')}` : ''
+  if (scope !== 'full') return (scope === 'read' ? 'read only' : 'manage keys only') + where
+  if (models) return `run ${models.length > 2 ? plural(models.length, 'model') : models.join(' and ')}${where}`
+  return (livemode ? 'run and read everything' : 'run on the sandbox') + where
+}
+
+/** The budget with its used part, as a bar too. */
+const Budget = ({ of: { budget, name } }: { of: ApiKey }) => {
+  if (!budget) return <>–</>
+  const { credits, spent_credits: spent = 0, period } = budget
+  return (
+    <>
+      {`${decimal(spent)} of ${decimal(credits)} a ${period}`}
+      <meter
+        min={0}
+        max={credits}
+        high={credits * 0.8}
+        value={spent}
+        aria-label={`The budget of ${name} that is used`}
+      />
+    </>
+  )
 }
 
 /** The log records only the days of use, in UTC. */
-const lastUse = ({ last_used_at: at }: ApiKey) => (at === undefined ? 'never' : at.slice(0, 10))
+const LastUse = ({ of: { last_used_at: at } }: { of: ApiKey }) => (
+  <PageContext.Consumer>
+    {({ nowMs }) =>
+      at === undefined ? (
+        'never'
+      ) : (
+        <time datetime={at.slice(0, 'yyyy-mm-dd'.length)} title={`${at.slice(0, 'yyyy-mm-dd'.length)} UTC`}>
+          {daysAgo(Math.floor(nowMs / DAY_MS) - Math.floor(Date.parse(at) / DAY_MS))}
+        </time>
+      )
+    }
+  </PageContext.Consumer>
+)
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const daysAgo = (days: number): string => (days <= 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`)

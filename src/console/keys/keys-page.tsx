@@ -1,29 +1,37 @@
 import type { ApiKey } from '../../../schemas/api/key.ts'
+import { Icon } from '../parts/icon.tsx'
 import { Shell } from '../shell.tsx'
 import { KeyForm, type KeyFormProps } from './key-form.tsx'
 import { KeyTable } from './key-table.tsx'
+import { NewKey, type NewKeyProps } from './new-key.tsx'
 
 export interface KeysProps extends KeyFormProps {
   /** The active keys, newest first. */
   keys: readonly ApiKey[]
+  /** A key that was just created. No other page shows it. */
+  created?: NewKeyProps
 }
 
 /** The API keys of an account, and the form for a new one. */
-export const KeysPage = ({ keys, ...entered }: KeysProps) => (
+export const KeysPage = ({ keys, created, ...form }: KeysProps) => (
   <Shell title="API keys">
-    <div class="page two">
-      <div class="stack">
+    <div class="page narrow stack">
+      <div class="opener">
         <p class="muted">Keys open your account to programs. A key is shown once, when you create it.</p>
-        <KeyTable keys={keys} />
+        <details open={Object.keys(form.faults).length > 0 || (keys.length === 0 && !created)}>
+          <summary class="button main">
+            <Icon name="plus" />
+            Create new key
+          </summary>
+          <section class="card" aria-label="New key">
+            <div class="pad">
+              <KeyForm {...form} />
+            </div>
+          </section>
+        </details>
       </div>
-      <section class="card">
-        <div class="head">
-          <h2>Create new key</h2>
-        </div>
-        <div class="pad">
-          <KeyForm {...entered} />
-        </div>
-      </section>
+      {created && <NewKey {...created} />}
+      {keys.length > 0 ? <KeyTable keys={keys} /> : <p class="muted">You have no keys yet.</p>}
     </div>
   </Shell>
 )

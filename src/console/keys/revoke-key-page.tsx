@@ -1,24 +1,52 @@
 import type { ApiKey } from '../../../schemas/api/key.ts'
-import { Button, Form } from '../parts/form.tsx'
+import { Button, Field, Form, faulty } from '../parts/form.tsx'
 import { Shell } from '../shell.tsx'
 
+interface RevokeKeyProps {
+  apiKey: ApiKey
+  /** Whether programs have used it in the last day, so that its name must be entered. */
+  isInUse: boolean
+  fault?: string | undefined
+}
+
 /** Asks before a key is revoked. */
-export const RevokeKeyPage = ({ apiKey: { id, name, last_four: lastFour } }: { apiKey: ApiKey }) => (
+export const RevokeKeyPage = ({ apiKey: { id, name, last_four: lastFour }, isInUse, fault }: RevokeKeyProps) => (
   <Shell title="Revoke a key">
-    <div class="page stack">
-      <h2>Revoke “{name}”?</h2>
-      <p>
-        Within a second, programs can no longer use the key ending in <code>{lastFour}</code>. Its runs continue. You
-        cannot undo this.
-      </p>
-      <div class="row">
-        <Form action={`/console/keys/${id}/revoke`}>
-          <Button class="danger">Revoke key</Button>
-        </Form>
-        <a class="button quiet" href="/console/keys">
-          Keep key
-        </a>
-      </div>
+    <div class="page narrow stack">
+      <section class="card form-card">
+        <div class="head">
+          <h2>
+            Revoke “<bdi>{name}</bdi>”?
+          </h2>
+        </div>
+        <div class="pad stack">
+          <p>
+            Within a second, programs can no longer use the key ending in <code>{lastFour}</code>. Its runs continue.
+            You cannot undo this.
+          </p>
+          <Form action={`/console/keys/${id}/revoke`} class="stack">
+            {isInUse && (
+              <Field
+                id="name"
+                label={
+                  <span>
+                    This key was used in the last day. Enter <strong dir="auto">{name}</strong> to revoke it
+                  </span>
+                }
+                fault={fault}
+              >
+                <input id="name" name="name" required autocomplete="off" dir="auto" {...faulty('name', fault)} />
+              </Field>
+            )}
+            <div class="row">
+              <Button class="danger">Revoke key</Button>
+              <a class="button quiet" href="/console/keys">
+                Keep key
+              </a>
+            </div>
+          </Form>
+        </div>
+      </section>
     </div>
   </Shell>
 )

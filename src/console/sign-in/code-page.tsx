@@ -15,11 +15,24 @@ interface CodeProps {
   action: string
   /** The page that requests another code. */
   back: string
+  /** The page to go to afterwards, if the route asks for it. */
+  next?: string
   button: string
 }
 
 /** Asks for the code that was sent. The page does not reveal whether the address has an account. */
-export const CodePage = ({ email, hasEarlier, minutes, fault, isBusy, folder, action, back, button }: CodeProps) => (
+export const CodePage = ({
+  email,
+  hasEarlier,
+  minutes,
+  fault,
+  isBusy,
+  folder,
+  action,
+  back,
+  next,
+  button,
+}: CodeProps) => (
   <SignInFrame title={fault === undefined ? 'Enter the code' : 'Error: enter the code'}>
     <div>
       <h1>Check your mail</h1>
@@ -41,6 +54,7 @@ export const CodePage = ({ email, hasEarlier, minutes, fault, isBusy, folder, ac
       </p>
     )}
     <Form action={action} class="stack">
+      {next !== undefined && <input type="hidden" name="back" value={next} />}
       <Field id="code" label="Code" hint="such as WDJB-MJHT" fault={fault}>
         <input
           id="code"

@@ -99,7 +99,8 @@ const getOwnKey = route({
 
 export const keyRoutes = [listKeys, createKey, revokeKey, getOwnKey]
 
-const toNewKey = ({ expires_at: expiresAt, budget, livemode, ...key }: api.NewKey): NewKey => ({
+/** A key as services create it. Throws ApiError for values that no schema can refuse. */
+export const toNewKey = ({ expires_at: expiresAt, budget, livemode, ...key }: api.NewKey): NewKey => ({
   ...key,
   ...(livemode === false && { livemode }),
   ...(expiresAt !== undefined && { expiresAt: timeOf('expires_at', expiresAt, 'body') }),

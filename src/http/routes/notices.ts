@@ -52,19 +52,25 @@ const setNotices = route({
   },
   serve: async (ctx, { notices }, { json }) => {
     const { caller } = ctx.state
-    const { email = DEFAULT_NOTICES.email, email_address: address, url, balance_under_credits: credits } = json
-    const settings = {
-      email,
-      ...(address !== undefined && { address }),
-      ...(url !== undefined && { url }),
-      balanceUnderMicros:
-        credits === undefined ? DEFAULT_NOTICES.balanceUnderMicros : microsOf('balance_under_credits', credits),
-    }
-    ctx.body = show(unwrap(await notices.set(caller, caller.accountId, settings)))
+    ctx.body = show(unwrap(await notices.set(caller, caller.accountId, toNotices(json))))
   },
 })
 
 export const noticeRoutes = [getNotices, setNotices]
+
+/** The settings as services know them. Throws ApiError for a balance with too many decimals. */
+export const toNotices = ({
+  email = DEFAULT_NOTICES.email,
+  email_address: address,
+  url,
+  balance_under_credits: credits,
+}: api.NewNoticeSettings): NoticesInfo => ({
+  email,
+  ...(address !== undefined && { address }),
+  ...(url !== undefined && { url }),
+  balanceUnderMicros:
+    credits === undefined ? DEFAULT_NOTICES.balanceUnderMicros : microsOf('balance_under_credits', credits),
+})
 
 const show = ({ email, address, url, balanceUnderMicros }: NoticesInfo): api.NoticeSettings => ({
   object: 'notice_settings',

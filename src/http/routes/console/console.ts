@@ -3,9 +3,11 @@ import { ApiError } from '../../../transports/api-error.ts'
 import { redirect } from '../../answers/page-answers.ts'
 import { networkOf } from '../../connections/connections.ts'
 import type { RequestState } from '../../context.ts'
+import { freshOwnerOnly } from '../../middleware/fresh-codes.ts'
 import { anyone, ownerOnly, pages } from '../../middleware/pages.ts'
 import { PageStates } from '../../sessions/page-states.ts'
 import { PageAssets } from './assets.ts'
+import { confirmPages } from './confirm.ts'
 import { creditPages } from './credits.ts'
 import type { ConsoleDependencies, PageDependencies } from './dependencies.ts'
 import { docsPages } from './docs.ts'
@@ -18,6 +20,7 @@ import { runPages } from './runs.ts'
 import { settingsPages } from './settings.ts'
 import { signInPages } from './sign-in.ts'
 import { telegramRoutes } from './telegram.ts'
+import { webhookPages } from './webhooks.ts'
 
 /** The page after a sign-in. */
 const HOME = '/console/playground'
@@ -28,11 +31,16 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const assets = new PageAssets(brand)
   const pageStates = new PageStates({ ...dependencies, assetUrl: assets.urlOf })
+  const forOwner = ownerOnly(sessions, pageStates)
   const shared: PageDependencies = {
     ...dependencies,
-    forOwner: ownerOnly(sessions, pageStates),
+    forOwner,
     forAnyone: anyone(sessions, pageStates),
-    clientIn: ctx => ({ network: networkOf(clientAddress(ctx.req)), browser: sessions.browserOf(ctx) }),
+    forFreshOwner: freshOwnerOnly(forOwner, dependencies.services.sessions),
+    clientIn: ctx => ({
+      ...{ network: networkOf(clientAddress(ctx.req)), browser: sessions.browserOf(ctx) },
+      userAgent: ctx.get('User-Agent'),
+    }),
   }
 
   router.use(pages({ ...dependencies, pageStates }))
@@ -51,6 +59,8 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   creditPages(router, shared)
   settingsPages(router, shared)
   identityPages(router, shared)
+  confirmPages(router, shared)
+  webhookPages(router, shared)
   if (shared.hasTelegram) telegramRoutes(router, shared)
 
   // People get a page for a wrong address too, also where only forms are sent.

@@ -35,6 +35,8 @@ export interface ConsoleDependencies {
 /** What the pages of the console share. */
 export interface PageDependencies extends ConsoleDependencies {
   forOwner: ForOwner
+  /** The same for changes that need a code of the last hour. */
+  forFreshOwner: ForOwner
   forAnyone: ForAnyone
   clientIn(ctx: Context): Client
 }

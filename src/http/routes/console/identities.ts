@@ -15,7 +15,7 @@ const ENTER_CODE = '/console/identities/code'
 /** The pages on which owners add an address that signs in to their account. */
 export const identityPages = (
   router: Router<RequestState>,
-  { services, sessions, mailFolder, hasTelegram, clientIn, forOwner }: PageDependencies,
+  { services, sessions, mailFolder, hasTelegram, clientIn, forFreshOwner }: PageDependencies,
 ) => {
   const { identities } = services
   const pending = new PendingCode(sessions.cookies, 'identity')
@@ -28,12 +28,12 @@ export const identityPages = (
 
   router.get(
     ADD,
-    forOwner(ctx => showPage(ctx, AddAddressPage({ hasTelegram }))),
+    forFreshOwner(ctx => showPage(ctx, AddAddressPage({ hasTelegram }))),
   )
 
   router.post(
     ADD,
-    forOwner(async (ctx, owner) => {
+    forFreshOwner(async (ctx, owner) => {
       const email = formField(ctx, 'email')
       const requested = await identities.requestCode(owner, { email, ...clientIn(ctx) })
       if ('refuse' in requested)
@@ -45,7 +45,7 @@ export const identityPages = (
 
   router.get(
     ENTER_CODE,
-    forOwner(ctx => {
+    forFreshOwner(ctx => {
       const requested = pending.read(ctx)
       if (requested) showPage(ctx, codePage(requested))
       else redirect(ctx, ADD)
@@ -54,7 +54,7 @@ export const identityPages = (
 
   router.post(
     ENTER_CODE,
-    forOwner(async (ctx, owner) => {
+    forFreshOwner(async (ctx, owner) => {
       const code = formField(ctx, 'code')
       const requested = pending.read(ctx)
       if (!requested) return showError(ctx, noCodeRequested(), fault => AddAddressPage({ fault, hasTelegram }))

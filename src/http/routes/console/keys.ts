@@ -1,33 +1,35 @@
 import type Router from '@koa/router'
-import { type ApiKey, NewKey } from '../../../../schemas/api/key.ts'
+import type { ApiKey } from '../../../../schemas/api/key.ts'
+import { type KeyFaults, type KeyFields, newKeyFields } from '../../../console/keys/key-form.tsx'
 import { KeysPage } from '../../../console/keys/keys-page.tsx'
-import { NewKeyPage } from '../../../console/keys/new-key-page.tsx'
 import { RevokeKeyPage } from '../../../console/keys/revoke-key-page.tsx'
 import { keyItem } from '../../../services/accounts/key-item.ts'
-import type { SessionOwner } from '../../../services/caller.ts'
+import { modeOf, type SessionOwner } from '../../../services/caller.ts'
 import { curlRead, curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
-import { readerOf } from '../../../transports/validate.ts'
-import { redirect, showError, showPage, showRefusal } from '../../answers/page-answers.ts'
+import { redirect, showError, showPage } from '../../answers/page-answers.ts'
 import type { Context, RequestState } from '../../context.ts'
 import { formField } from '../../middleware/pages.ts'
+import { toNewKey } from '../keys.ts'
 import type { PageDependencies } from './dependencies.ts'
-import { modelsThatRun } from './models-that-run.ts'
+import { modelsThatRun, publicFamilies } from './models-that-run.ts'
+import { keyFaults, keyFields, keyRequest } from './new-key-form.ts'
 
 const KEYS = '/console/keys'
 const REVOKE = '/console/keys/:id/revoke'
 
-const readNewKey = readerOf(NewKey, 'form')
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The API keys of an account, for its owner. */
 export const keyPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, forOwner, publicUrl } = dependencies
+  const { services, forOwner, publicUrl, clock } = dependencies
   const { keys } = services
 
+  /** In test mode, these are the test keys. */
   const activeKeys = async (owner: SessionOwner): Promise<ApiKey[]> =>
     unwrap(await keys.list(owner, owner.accountId))
-      .filter(({ revokedAt }) => revokedAt === undefined)
+      .filter(({ revokedAt, livemode }) => revokedAt === undefined && (livemode === false || !isTest(owner)))
       .map(keyItem)
       .reverse()
 
@@ -38,55 +40,68 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
   }
 
   /** A request that the key may send. */
-  const firstRequest = async (scope: ApiKey['scope'], apiKey: string) => {
+  const firstRequest = async ({ scope = 'full', models }: Pick<ApiKey, 'scope' | 'models'>, apiKey: string) => {
     const url = publicUrl()
     if (scope === 'keys') return curlRead(`${url}/v1/keys`, apiKey)
     if (scope === 'read') return curlRead(`${url}/v1/balance`, apiKey)
-    return curlRun(`${url}/v1/run`, apiKey, firstRun(firstModel(await modelsThatRun(dependencies))))
+    return curlRun(`${url}/v1/run`, apiKey, firstRun(firstModel(models ?? (await modelsThatRun(dependencies)))))
   }
+
+  const familiesFor = async () => (await publicFamilies(dependencies)).map(({ id, name }) => ({ id, name }))
+
+  /** Whether programs that use the key would stop. The log records the days of use. */
+  const isInUse = ({ last_used_at: at }: ApiKey) => at !== undefined && clock.nowMs() - Date.parse(at) < 2 * DAY_MS
 
   router.get(
     KEYS,
-    forOwner(async (ctx, owner) => showPage(ctx, KeysPage({ keys: await activeKeys(owner) }))),
+    forOwner(async (ctx, owner) => {
+      const [shown, families] = [await activeKeys(owner), await familiesFor()]
+      showPage(ctx, KeysPage({ keys: shown, families, entered: newKeyFields(isTest(owner)), faults: {} }))
+    }),
   )
 
   router.post(
     KEYS,
     forOwner(async (ctx, owner) => {
-      const entered = {
-        name: formField(ctx, 'name').trim(),
-        scope: formField(ctx, 'scope') || 'full',
-        isTest: formField(ctx, 'test') !== '',
-      }
-      const shown = await activeKeys(owner)
-      const page = (fault: string) => KeysPage({ keys: shown, ...entered, fault })
-      const { isTest, ...key } = entered
-      let wanted: NewKey
+      const entered = keyFields(ctx.state.form ?? new URLSearchParams())
+      const families = await familiesFor()
+      const page = async (fields: KeyFields, faults: KeyFaults) => ({
+        ...{ keys: await activeKeys(owner), families, entered: fields, faults },
+      })
       try {
-        wanted = readNewKey({ ...key, ...(isTest && { livemode: false }) })
+        const wanted = keyRequest(entered)
+        const { apiKey, ...key } = unwrap(await keys.create(owner, owner.accountId, toNewKey(wanted)))
+        const created = { name: wanted.name, apiKey, request: await firstRequest(keyItem(key), apiKey) }
+        showPage(ctx, KeysPage({ ...(await page(newKeyFields(isTest(owner)), {})), created }))
       } catch (error) {
-        if (error instanceof ApiError) return showError(ctx, error, page)
-        throw error
+        if (!(error instanceof ApiError)) throw error
+        const props = await page(entered, keyFaults(error))
+        showError(ctx, error, () => KeysPage(props))
       }
-      const { name, scope = 'full' } = wanted
-      const created = await keys.create(owner, owner.accountId, { name, scope, ...(isTest && { livemode: false }) })
-      if ('refuse' in created) return showRefusal(ctx, created.refuse, page)
-      const { apiKey } = created.value
-      showPage(ctx, NewKeyPage({ name, apiKey, request: await firstRequest(scope, apiKey) }))
     }),
   )
 
   router.get(
     REVOKE,
-    forOwner(async (ctx, owner) => showPage(ctx, RevokeKeyPage({ apiKey: await keyOf(ctx, owner) }))),
+    forOwner(async (ctx, owner) => {
+      const apiKey = await keyOf(ctx, owner)
+      showPage(ctx, RevokeKeyPage({ apiKey, isInUse: isInUse(apiKey) }))
+    }),
   )
 
   router.post(
     REVOKE,
     forOwner(async (ctx, owner) => {
-      const { id } = await keyOf(ctx, owner)
+      const apiKey = await keyOf(ctx, owner)
+      const { id, name } = apiKey
+      if (isInUse(apiKey) && formField(ctx, 'name').trim() !== name) {
+        const wrong = new ApiError('invalid_request', 'This is not the name of the key.')
+        return showError(ctx, wrong, fault => RevokeKeyPage({ apiKey, isInUse: true, fault }))
+      }
       unwrap(await keys.revoke(owner, owner.accountId, id))
       redirect(ctx, KEYS)
     }),
   )
 }
+
+const isTest = (owner: SessionOwner): boolean => modeOf(owner).livemode === false

@@ -17,7 +17,10 @@ const ATTEMPT_MS = 10 * 60 * 1000
 const COOKIE = 'telegram'
 
 /** Sends browsers to Telegram and back, to sign in or to link a Telegram account. */
-export const telegramRoutes = (router: Router<RequestState>, { services, sessions, clientIn }: PageDependencies) => {
+export const telegramRoutes = (
+  router: Router<RequestState>,
+  { services, sessions, clientIn, forFreshOwner }: PageDependencies,
+) => {
   const { cookies } = sessions
 
   const begin = (purpose: 'sign-in' | 'link') => async (ctx: Context) => {
@@ -29,7 +32,7 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
     redirect(ctx, url)
   }
   router.get('/console/sign-in/telegram', begin('sign-in'))
-  router.get('/console/identities/telegram', begin('link'))
+  router.get('/console/identities/telegram', forFreshOwner(begin('link')))
 
   router.get(TELEGRAM_RETURN_PATH, async ctx => {
     const [purpose, state = '', nonce = '', verifier = ''] = cookies.read(ctx, COOKIE)?.split('.') ?? []

@@ -1,0 +1,35 @@
+import { Code, CopyButton } from '../parts/code.tsx'
+
+export interface NewKeyProps {
+  name: string
+  apiKey: string
+  /** The first request to send with the key. */
+  request: readonly string[]
+}
+
+/** Shows a new key. */
+export const NewKey = ({ name, apiKey, request }: NewKeyProps) => (
+  <section class="card marked" aria-label="The new key">
+    <div class="head">
+      <h2>
+        “<bdi>{name}</bdi>” is ready
+      </h2>
+      <strong class="small">You will not see it again</strong>
+    </div>
+    <div class="pad stack">
+      <div class="row secret">
+        <Code id="new-key" label="The key">
+          {apiKey}
+        </Code>
+        <CopyButton of="new-key" main />
+      </div>
+      <div class="row between">
+        <h3>Try it</h3>
+        <CopyButton of="first-request" />
+      </div>
+      <Code id="first-request" label="A first request">
+        {request.join('\n')}
+      </Code>
+    </div>
+  </section>
+)
