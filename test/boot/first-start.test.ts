@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { accountStream } from '../../schemas/events.ts'
@@ -92,8 +92,36 @@ t.test('the owner of the first account signs in as the welcome says', async t =>
   const browser = new BrowserClient(service.url)
   await browser.signIn(service, email)
   const settings = await browser.get('/console/settings')
-  t.match(settings.text, 'Signed in as <strong>owner@localhost</strong>')
+  t.match(settings.text, /Signed in as <strong[^>]*>owner@localhost<\/strong>/)
   t.match(settings.text, 'Balance<strong>10,100<')
+})
+
+t.test('the link in the welcome signs in once, after a click', async t => {
+  const service = await startService(t)
+  let text = ''
+  t.intercept(console, 'log', {
+    value: (line: string) => {
+      text += line
+    },
+  })
+  await welcome(service.core, service.url)
+  const link = /\s(http\S+\/console\/sign-in\/first\S+)\s/.exec(text)?.[1] ?? ''
+  const path = link.replace(service.url, '')
+  const [browser, other] = [new BrowserClient(service.url), new BrowserClient(service.url)]
+  for (const client of [other, other, browser])
+    t.match(await client.get(path), { status: 200, text: 'Sign in as owner@localhost' }, 'looking uses nothing up')
+  const { id = '', code = '' } = Object.fromEntries(new URL(link).searchParams)
+  const forged = await browser.post('/console/sign-in/first', { id, code }, { 'Sec-Fetch-Site': 'cross-site' })
+  t.equal(forged.status, 403)
+  t.match(await browser.post('/console/sign-in/first', { id, code: 'BBBB-BBBB' }), { status: 400 })
+  t.match(await browser.post('/console/sign-in/first', { id, code }), { status: 303, location: '/console' })
+  t.match((await browser.get('/console/settings')).text, /Signed in as <strong[^>]*>owner@localhost/)
+  t.match(await browser.get(path), { status: 303, location: '/console' })
+  const again = await other.post('/console/sign-in/first', { id, code })
+  t.match(again, { status: 400, text: /This link no longer works.*already.*newest file in <code>.*outbox/s })
+  t.notOk(other.cookies.has('tollgate-session'))
+  const { mail } = service.core.config
+  t.equal(mail.kind === 'outbox' && (await readdir(mail.folder).catch(() => [])).length, 0, 'no mail holds the code')
 })
 
 t.test('with a mail server, the welcome does not name a folder', async t => {

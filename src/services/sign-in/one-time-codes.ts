@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import { loginOf } from '../../domain/login/identity.ts'
-import { type LoginState, MAX_TRIES } from '../../domain/login/login.ts'
+import { type LoginCommand, type LoginState, MAX_TRIES } from '../../domain/login/login.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
 import { Pace } from '../../flow/pace.ts'
@@ -136,19 +136,13 @@ export class OneTimeCodes {
   }
 
   async #make(order: CodeOrder, codeId: string, kind?: { busy: true }): Promise<Refused | undefined> {
-    const { logins, mail, clock, random } = this.#dependencies
+    const { logins, mail } = this.#dependencies
     const { caller, identity, owner, messageOf } = order
-    const code = newCode(random)
-    const command = {
-      ...({ type: 'RequestCode', codeId, ...kind } as const),
-      hash: this.#hash(identity, codeId, code),
-      expiresAt: new Date(clock.nowMs() + CODE_MS).toISOString(),
-      ...(owner ? { linkTo: owner.accountId } : { browserOf: this.#accountOf(order) }),
-    }
-    const requested = await logins.execute(owner ?? serviceFor(caller), identity, command)
-    if ('refuse' in requested) return requested
+    const use = { ...kind, ...(owner ? { linkTo: owner.accountId } : { browserOf: this.#accountOf(order) }) }
+    const made = await makeCode(this.#dependencies, owner ?? serviceFor(caller), { identity, codeId, ...use })
+    if ('refuse' in made) return made
     const state = await logins.state(identity)
-    const message = messageOf(code, state)
+    const message = messageOf(made.value, state)
     if (message) mail.add(message, { isFirst: state.accountId !== undefined })
     return undefined
   }
@@ -192,6 +186,23 @@ export class OneTimeCodes {
   async #codeOf({ identity, codeId }: CodeCandidate) {
     return (await this.#dependencies.logins.state(identity)).codes.find(each => each.codeId === codeId)
   }
+}
+
+type CodeUse = Omit<Extract<LoginCommand, { type: 'RequestCode' }>, 'type' | 'codeId' | 'hash' | 'expiresAt'>
+
+/** Makes a code, which is valid from now on. Only the log's hash of it is kept. */
+export const makeCode = async (
+  { logins, clock, random, masterSecret }: Pick<Dependencies, 'logins' | 'clock' | 'random' | 'masterSecret'>,
+  caller: Caller,
+  { identity, codeId, ...use }: CodeCandidate & CodeUse,
+): Promise<Answer<string>> => {
+  const code = newCode(random)
+  const requested = await logins.execute(caller, identity, {
+    ...{ type: 'RequestCode', codeId, ...use },
+    hash: codeHasher(masterSecret)(identity, codeId, code),
+    expiresAt: new Date(clock.nowMs() + CODE_MS).toISOString(),
+  })
+  return 'refuse' in requested ? requested : answer(code)
 }
 
 /**

@@ -1,9 +1,12 @@
 import type Router from '@koa/router'
 import { CodePage } from '../../../console/sign-in/code-page.tsx'
+import { FirstSignInPage, UsedLinkPage } from '../../../console/sign-in/first-sign-in-page.tsx'
 import { SignInPage } from '../../../console/sign-in/sign-in-page.tsx'
+import { FIRST_OWNER, FIRST_SIGN_IN_PATH } from '../../../services/sign-in/first-owner.ts'
 import { CODE_MS } from '../../../services/sign-in/one-time-codes.ts'
 import { redirect, showError, showPage, showRefusal } from '../../answers/page-answers.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
+import { askForCode } from '../../middleware/fresh-codes.ts'
 import { formField } from '../../middleware/pages.ts'
 import type { PageDependencies } from './dependencies.ts'
 import { noCodeRequested, PendingCode, type PendingCodes } from './pending-code.ts'
@@ -62,10 +65,29 @@ export const signInPages = (router: Router<RequestState>, dependencies: PageDepe
     redirect(ctx, homeAfter(entered.value))
   })
 
+  // Programs that look at links send no forms, so they do not use up the code.
+  router.get(FIRST_SIGN_IN_PATH, async ctx => {
+    if (await sessions.ownerOf(ctx)) return redirect(ctx, '/console')
+    const { id = '', code = '' } = ctx.query
+    showPage(ctx, FirstSignInPage({ email: FIRST_OWNER.address, codeId: String(id), code: String(code) }))
+  })
+
+  router.post(FIRST_SIGN_IN_PATH, async ctx => {
+    const [codeId, code] = [formField(ctx, 'id'), formField(ctx, 'code')]
+    const { address: email } = FIRST_OWNER
+    const entry = { email, codeId, code, ...clientIn(ctx), earlierToken: sessions.tokenOf(ctx) }
+    const entered = await services.signIn.enterCode(anonymousCaller(ctx), entry)
+    if ('refuse' in entered)
+      return showRefusal(ctx, entered.refuse, fault => UsedLinkPage({ email, fault, folder: mailFolder }))
+    sessions.begin(ctx, entered.value)
+    redirect(ctx, homeAfter(entered.value))
+  })
+
   const signOut = (close: 'close' | 'closeAll') => async (ctx: Context) => {
     const owner = await sessions.ownerToSignOut(ctx)
-    // A refusal means that the session has ended already.
-    if (owner) await services.sessions[close](owner)
+    const closed = owner && (await services.sessions[close](owner))
+    // Any other refusal means that the session has ended already.
+    if (closed && 'refuse' in closed && closed.refuse.code === 'fresh_code_required') return askForCode(ctx)
     sessions.end(ctx)
     redirect(ctx, SIGN_IN)
   }
