@@ -46,14 +46,14 @@ t.test('a stranger with a browser finds a picture, its price and its request', a
 t.test('it leads to sign-in, the reference and the documentation', async t => {
   const { text } = await stranger.get('/')
   const links = [...new Set([...text.matchAll(/href="(\/[^"]*)"/g)].map(([, path = '']) => path))]
-  for (const path of ['/console/sign-in', '/docs', '/guide']) t.ok(links.includes(path), path)
+  for (const path of ['/console/sign-in', '/docs', '/docs/reference']) t.ok(links.includes(path), path)
   for (const path of links) t.ok([200, 303].includes((await stranger.get(path)).status), path)
 })
 
 t.test('somebody who has signed in finds their account, also where there is no page', async t => {
   const browser = new BrowserClient(service.url)
   await browser.signIn(service, 'grace@example.com')
-  for (const path of ['/', '/guide', '/console/unknown', '/console/identities']) {
+  for (const path of ['/', '/docs/first-request', '/console/unknown', '/console/identities']) {
     const { text } = await browser.get(path)
     t.match(text, path === '/console/identities' ? 'Add a way to sign in' : / href="\/console">Console</, path)
     t.notMatch(text, />Sign in<|free credits/, path)
@@ -65,7 +65,7 @@ t.test('somebody who has signed in finds their account, also where there is no p
 
 t.test('every command of the documentation works', async t => {
   const customer = await openAccount(service)
-  const commands = commandsOn((await stranger.get('/guide')).text)
+  const commands = commandsOn((await stranger.get('/docs/first-request')).text)
   t.ok(commands.length >= 4)
   const answers: { object: string; run_id?: string; status?: string }[] = []
   for (const command of commands)
@@ -78,12 +78,12 @@ t.test('every command of the documentation works', async t => {
 })
 
 t.test('prices of all models are for people who have signed in, unless the descriptions are public', async t => {
-  t.notMatch((await stranger.get('/guide')).text, 'veo-3-1')
+  t.notMatch((await stranger.get('/docs/first-request')).text, 'veo-3-1')
   const browser = new BrowserClient(service.url)
   await browser.signIn(service, 'ada@example.com')
-  t.match((await browser.get('/guide')).text, /<code>veo-3-1<\/code>/)
+  t.match((await browser.get('/docs/first-request')).text, /<code>veo-3-1<\/code>/)
   const open = await startService(t, { environment: { PUBLIC_DESCRIPTORS: 'true' } })
-  t.match((await new BrowserClient(open.url).get('/guide')).text, /<code>veo-3-1<\/code>/)
+  t.match((await new BrowserClient(open.url).get('/docs/first-request')).text, /<code>veo-3-1<\/code>/)
 })
 
 t.test('a service that opens no accounts says so', async t => {

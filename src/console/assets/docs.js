@@ -152,6 +152,11 @@ const send = async from => {
   }
 }
 
+// The list of pages begins at the page that is open.
+const side = document.getElementById('pages')
+const current = /** @type {HTMLElement | null} */ (side?.querySelector('[aria-current]'))
+if (side && current) side.scrollTop = current.offsetTop - side.clientHeight / 2
+
 if (form) {
   form.hidden = false
   form.addEventListener('submit', event => {

@@ -9,13 +9,12 @@ interface DocsProps {
   title: string
   /** The pages of the same part. */
   side: Children
-  scripts?: readonly string[]
   children: Children
 }
 
 /** The frame of the documentation, for everyone. */
-export const DocsFrame = ({ title, side, scripts, children }: DocsProps) => (
-  <Document title={title} {...(scripts && { scripts })}>
+export const DocsFrame = ({ title, side, children }: DocsProps) => (
+  <Document title={title} scripts={['docs.js']}>
     <PageContext.Consumer>
       {({ url, account, isSignedIn }) => (
         <>

@@ -11,22 +11,14 @@ export interface Rendered {
   html: RawHtml
 }
 
-interface Options {
-  /** The address of a link; undefined if the page shows its text alone. */
-  addressOf(href: string): string | undefined
-  /** Changes the text of code. */
-  inCode(text: string): string
-}
-
-/** Renders a file of docs/. */
-export const renderPage = (text: string, { addressOf, inCode }: Options): Rendered => {
+/** Renders a file of docs/. `addressOf` leads links to pages, or returns undefined for links that show as text. */
+export const renderPage = (text: string, addressOf: (href: string) => string | undefined): Rendered => {
   const tokens = markdown.parse(text, {})
   const [open, inline] = tokens
   const hasTitle = open?.type === 'heading_open' && open.tag === 'h1'
   const body = hasTitle ? tokens.slice(3) : tokens
   for (const token of body) {
     if (token.type === 'inline') token.children = linked(token.children ?? [], addressOf)
-    if (token.type === 'fence') token.content = inCode(token.content)
     unstyle(token)
   }
   const headings = anchored(body)
@@ -42,6 +34,16 @@ export const renderText = (text: string): RawHtml => ({ __html: markdown.render(
 export const renderLine = (text: string): RawHtml => ({ __html: markdown.renderInline(text) })
 
 const markdown = new MarkdownIt({ html: false })
+
+/** Cells of tables can be broken in no other way. */
+const LINE_BREAK = '<br>'
+
+markdown.inline.ruler.before('autolink', 'line_break', (state, isSilent) => {
+  if (!state.src.startsWith(LINE_BREAK, state.pos)) return false
+  if (!isSilent) state.push('hardbreak', 'br', 0)
+  state.pos += LINE_BREAK.length
+  return true
+})
 
 markdown.renderer.rules['fence'] = (tokens, at) => {
   const text = tokens[at]?.content.trimEnd() ?? ''
@@ -69,7 +71,7 @@ const unstyle = (token: Token) => {
 }
 
 /** Leads links between files to their pages. */
-const linked = (children: readonly Token[], addressOf: Options['addressOf']): Token[] => {
+const linked = (children: readonly Token[], addressOf: (href: string) => string | undefined): Token[] => {
   let isDropped = false
   return children.filter(token => {
     if (token.type === 'link_open') {

@@ -100,7 +100,7 @@ export const OperationPage = ({ reference, operation }: { reference: Reference; 
   const at = operations.indexOf(operation)
   const neighbour = (of: Operation | undefined) => of && { path: operationPath(of.id), title: of.summary, text: '' }
   return (
-    <DocsFrame title={summary} side={<ReferenceSide reference={reference} />} scripts={['docs.js']}>
+    <DocsFrame title={summary} side={<ReferenceSide reference={reference} />}>
       <div class="operation">
         <header class="stack tight">
           <p class="small faint">{tag}</p>
@@ -115,29 +115,19 @@ export const OperationPage = ({ reference, operation }: { reference: Reference; 
           <section class="stack" aria-labelledby="request">
             <h2 id="request">{isWebhook ? 'Message' : 'Request'}</h2>
             {!isWebhook && (
-              <Tabs
-                id="code"
-                label="Languages"
-                tabs={snippetsOf(operation, access, baseUrl, schemas).map(({ name, text }, index) => ({
-                  name,
-                  content: <Snippet id={`snippet-${index}`} label={name} text={text} />,
-                }))}
-              />
+              <>
+                <Tabs
+                  id="code"
+                  label="Languages"
+                  tabs={snippetsOf(operation, access, baseUrl, schemas).map(({ name, text }, index) => ({
+                    name,
+                    content: <Snippet id={`snippet-${index}`} label={name} text={text} />,
+                  }))}
+                />
+                <TryIt operation={operation} access={access} schemas={schemas} />
+                <Permission access={access} />
+              </>
             )}
-            {!isWebhook && <TryIt operation={operation} access={access} schemas={schemas} />}
-          </section>
-          <section class="stack" aria-labelledby="response">
-            <h2 id="response">{isWebhook ? 'Example' : 'Response'}</h2>
-            {isWebhook ? (
-              <Examples id="message" media={body['application/json']} schemas={schemas} />
-            ) : (
-              <ResponseExamples responses={responses} schemas={schemas} />
-            )}
-          </section>
-        </div>
-        <div class="halves">
-          <section class="stack" aria-label="Fields of the request">
-            {!isWebhook && <Permission access={access} />}
             {(['path', 'query', 'header'] as const).map(place => {
               const here = parameters.filter(parameter => parameter.in === place)
               return (
@@ -161,7 +151,13 @@ export const OperationPage = ({ reference, operation }: { reference: Reference; 
               </section>
             ))}
           </section>
-          <section class="stack" aria-label="Fields of the responses">
+          <section class="stack" aria-labelledby="response">
+            <h2 id="response">{isWebhook ? 'Example' : 'Response'}</h2>
+            {isWebhook ? (
+              <Examples id="message" media={body['application/json']} schemas={schemas} />
+            ) : (
+              <ResponseExamples responses={responses} schemas={schemas} />
+            )}
             {responses.filter(isSuccess).map(response => (
               <ResponseCard key={response.status} response={response} schemas={schemas} />
             ))}
@@ -259,7 +255,7 @@ const Errors = ({ responses, schemas }: { responses: readonly Answer[]; schemas:
     <div class="head">
       <h3>Errors</h3>
     </div>
-    <table class="fields">
+    <table class="fields by-status">
       <thead class="visually-hidden">
         <tr>
           <th>Status</th>

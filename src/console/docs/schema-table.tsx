@@ -143,7 +143,7 @@ const Nested = ({ label, children }: { label: string; children: Children }) => (
 export const Limits = ({ schema, schemas }: { schema: Schema; schemas: Schemas }) => {
   const { default: usual, examples, items } = schema
   const inItems = items ? resolved(items, schemas) : {}
-  const values = valuesOf(schema) ?? valuesOf(inItems)
+  const values = schema.const === undefined ? (schema.enum ?? inItems.enum) : undefined
   const limits = [...limitsOf(schema), ...limitsOf(inItems).map(limit => `each ${limit}`)]
   const example = values === undefined && schema.const === undefined ? examples?.[0] : undefined
   return (
@@ -163,8 +163,6 @@ export const Limits = ({ schema, schemas }: { schema: Schema; schemas: Schemas }
     </>
   )
 }
-
-const valuesOf = ({ enum: values }: Schema) => values
 
 const Values = ({ values }: { values: readonly unknown[] }) => {
   const list = (

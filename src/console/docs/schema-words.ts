@@ -1,13 +1,16 @@
 import { decimal } from '../parts/text.ts'
 import { referenceOf, resolved, type Schema, type Schemas } from './api-document.ts'
 
-/** The type of a value in a word or two: `string`, `list of integers`, `"run"`. Names of schemas stay names. */
+/** The type of a value in a word or two: `string`, `list of Run`, `"run"`; empty if any value will do. */
 export const typeOf = (schema: Schema, schemas: Schemas): string => {
   const name = referenceOf(schema)
   const { type, const: fixed, enum: values, items, anyOf, oneOf, contentMediaType, format } = resolved(schema, schemas)
   if (fixed !== undefined) return JSON.stringify(fixed)
   if (contentMediaType !== undefined) return 'file'
-  if (type === 'array') return items ? `list of ${typeOf(items, schemas)}` : 'list'
+  if (type === 'array') {
+    const of = items ? typeOf(items, schemas) : ''
+    return of === '' ? 'list' : `list of ${of}`
+  }
   if (name !== undefined && type === 'object') return name
   if (values && type === undefined) return typeof values[0]
   if (format === 'date-time') return 'time'
@@ -15,7 +18,7 @@ export const typeOf = (schema: Schema, schemas: Schemas): string => {
   if (type !== undefined) return [type].flat().join(' or ')
   const choices = anyOf ?? oneOf
   if (choices) return [...new Set(choices.map(choice => typeOf(choice, schemas)))].join(' or ')
-  return 'any value'
+  return ''
 }
 
 /** What a schema limits, in words: `1 to 64 characters`, `at least 0`. */

@@ -48,6 +48,10 @@ const contentOf = (props: TryItProps, isTest: boolean | undefined): Children => 
 const RequestForm = ({ operation, schemas, isTest }: TryItProps & { isTest: boolean }) => {
   const { id, method, path, parameters, body } = operation
   const shown = parameters.filter(({ name }) => !HIDDEN_HEADERS.includes(name))
+  // A body or the path says what to do, and the rest how.
+  const hasBody = Object.keys(body).length > 0
+  const first = shown.filter(({ required, in: place }) => required || (!hasBody && place === 'query'))
+  const rest = shown.filter(parameter => !first.includes(parameter))
   const { [JSON_TYPE]: json, [FORM_TYPE]: form } = body
   const cost = costOf(operation, isTest)
   return (
@@ -56,7 +60,7 @@ const RequestForm = ({ operation, schemas, isTest }: TryItProps & { isTest: bool
         <p class="muted">Sending a request from here needs JavaScript. The command above does the same.</p>
       </noscript>
       <form id="try-form" class="stack" data-method={method} data-path={path} hidden>
-        {shown.map(parameter => (
+        {first.map(parameter => (
           <ParameterField key={parameter.name} parameter={parameter} schemas={schemas} />
         ))}
         {json && (
@@ -71,10 +75,20 @@ const RequestForm = ({ operation, schemas, isTest }: TryItProps & { isTest: bool
           Object.entries(resolved(form.schema, schemas).properties ?? {}).map(([name, schema]) => (
             <FormField key={name} name={name} schema={schema} schemas={schemas} />
           ))}
-        {json === undefined && form === undefined && Object.keys(body).length > 0 && (
+        {json === undefined && form === undefined && hasBody && (
           <Field id="try-file" label="Body" hint="a file">
             <input id="try-file" name="file" type="file" />
           </Field>
+        )}
+        {rest.length > 0 && (
+          <details class="nested">
+            <summary>More options</summary>
+            <div class="stack">
+              {rest.map(parameter => (
+                <ParameterField key={parameter.name} parameter={parameter} schemas={schemas} />
+              ))}
+            </div>
+          </details>
         )}
         <div class="row wrap">
           <Button class={method === 'DELETE' ? 'danger' : 'main'}>Send {isTest ? 'test' : 'live'} request</Button>

@@ -60,8 +60,8 @@ export const openGuides = async (publicUrl: () => string): Promise<Guides> => {
   const bodies = new Map<string, Promise<StaticBody>>()
 
   const render = async (name: string): Promise<Rendered> => {
-    const inCode = (code: string) => code.replaceAll(EXAMPLE_URL, publicUrl())
-    return renderPage((await read(name)).toString(), { addressOf: addressIn(name), inCode })
+    const text = (await read(name)).toString().replaceAll(EXAMPLE_URL, publicUrl())
+    return renderPage(text, addressIn(name))
   }
 
   return {
