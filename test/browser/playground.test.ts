@@ -114,6 +114,16 @@ t.test('an image is uploaded, and changes what the form offers', needsPrograms('
   await page.getByRole('img', { name: 'make it winter' }).waitFor()
   await page.getByRole('link', { name: 'Use as input' }).click()
   t.match(await page.locator('#in-image_url').inputValue(), /\/cdn\/outputs\//)
+  await page.getByRole('button', { name: 'Remove: Image' }).click()
+  await page.getByText('match input image', { exact: true }).waitFor({ state: 'detached' })
+  const bytes = [...(await picture('jpeg'))]
+  const dropped = await page.evaluateHandle(
+    `(() => { const files = new DataTransfer()
+      files.items.add(new File([new Uint8Array(${JSON.stringify(bytes)})], 'a.jpg', { type: 'image/jpeg' }))
+      return files })()`,
+  )
+  await page.dispatchEvent('.drop', 'drop', { dataTransfer: dropped })
+  await until('the file is there', async () => /\.jpe?g$/.test(await page.locator('#in-image_url').inputValue()))
   t.same(complaints, [])
 })
 
@@ -131,6 +141,10 @@ t.test('a film', needsPrograms('chromium'), async t => {
   await page.locator('[data-size]').getByText('×').waitFor()
   t.equal(await balanceOn(page), 60)
   t.same(await violationsOn(page), [])
+  await page.getByRole('button', { name: /Run for 40 credits/ }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('heading', { name: 'Cancelled · 40 credits refunded' }).waitFor()
+  t.equal(await balanceOn(page), 60)
   t.same(complaints, [])
 })
 

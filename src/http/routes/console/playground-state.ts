@@ -158,7 +158,7 @@ export class PlaygroundState {
       const label = families.find(family => family.id === model)?.name ?? model
       const item = { id, outputType, label, href: `${PLAYGROUND}?model=${model}&run=${id}` }
       if (!hasFiles) return item
-      if (outputType === 'image') return { ...item, picture: `${PLAYGROUND}/runs/${id}/picture` }
+      if (outputType === 'image') return { ...item, picture: `/console/runs/${id}/thumbnail` }
       return outputType === 'video' ? { ...item, film: present.run(row).output?.url } : item
     })
   }

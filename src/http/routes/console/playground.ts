@@ -1,5 +1,4 @@
 import type Router from '@koa/router'
-import { hasEnded } from '../../../../projections/runs.ts'
 import type { RunRow } from '../../../../schemas/views.ts'
 import { ComposerAndRequests, PriceUpdate } from '../../../console/playground/composer.tsx'
 import { FamilyCards, ModelsPage } from '../../../console/playground/models-page.tsx'
@@ -21,9 +20,6 @@ import { type Entry, faultsOf, PLAYGROUND, PlaygroundState, parameterFor, takes 
 
 /** How long a browser without scripts waits for a result before it shows a run in progress. */
 const WAIT_MS = 20_000
-
-/** How long browsers keep a small picture. The picture of a run never changes. */
-const PICTURE_AGE = 'private, max-age=86400'
 
 /** The playground: a form of each model, what its runs make, and the price in the button. */
 export const playgroundPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
@@ -224,19 +220,6 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
       if (!failed) return
       ctx.type = 'text/event-stream'
       ctx.body = frames.end(failed)
-    }),
-  )
-
-  /** The first picture of a run, small. */
-  router.get(
-    `${PLAYGROUND}/runs/:id/picture`,
-    forOwner(async (ctx, owner) => {
-      const row = unwrap(await runs.findRun(owner, ctx['params'].id))
-      const [picture] = unwrap(await services.previews.ofRun(owner, row, disconnectSignal(ctx)))
-      if (!picture) throw new ApiError('not_found', 'The run has no picture.')
-      if (hasEnded(row)) ctx.set('Cache-Control', PICTURE_AGE)
-      ctx.type = 'image/jpeg'
-      ctx.body = Buffer.from(picture)
     }),
   )
 }
