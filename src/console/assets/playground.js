@@ -267,12 +267,23 @@ const prepareStage = stage => {
   for (const frame of all(stage, '[data-wave]')) void drawWave(frame).catch(() => undefined)
 }
 
+/** While a run is requested, the price waits: its answer would take away the faults of the run. */
+document.addEventListener('htmx:beforeRequest', event => {
+  const form = byId('composer')
+  const price = byId('price')
+  if (event.target === form && price) htmx?.trigger(price, 'htmx:abort')
+  if (event.target === price && form?.classList.contains('htmx-request')) event.preventDefault()
+})
+
 document.addEventListener('htmx:load', event => {
   const element = /** @type {HTMLElement} */ (event.target)
   prepare()
   if (element.id === 'stage') {
     prepareStage(element)
     tell(element.dataset['says'] ?? '')
+    // The run has changed the balance.
+    const price = byId('price')
+    if (price) htmx?.trigger(price, 'refresh')
   }
   if (element.id === 'composer')
     /** @type {HTMLElement | null} */ (element.querySelector('[aria-invalid=true]'))?.focus()

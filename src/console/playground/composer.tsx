@@ -80,7 +80,7 @@ export const Composer = (props: ComposerProps) => {
         <div
           {...{ id: 'price', class: 'row between small faint', 'hx-post': `${PLAYGROUND}/price`, 'hx-target': 'this' }}
           {...{
-            'hx-trigger': 'input from:#composer delay:300ms, change from:#composer delay:300ms',
+            'hx-trigger': 'input from:#composer delay:300ms, change from:#composer delay:300ms, refresh',
             'hx-sync': 'this:replace',
           }}
         >
