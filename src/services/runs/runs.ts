@@ -55,8 +55,8 @@ import { aborted, type RunReads, type RunsQuery } from './run-reads.ts'
 import type { RunToDo, Starter } from './starter.ts'
 
 /**
- * The routes, the page and the tool that spend credits, by their IDs. `test/http/spenders.test.ts` has a row for each and holds
- * it to every limit, so another one does not compile without a row.
+ * The routes, the page and the tool that spend credits, by their IDs. `test/http/spenders.test.ts` has a row for each
+ * and holds it to every limit, so another one does not compile without a row.
  */
 export type Spender =
   | 'runModel'

@@ -64,7 +64,9 @@ export class PlaygroundState {
     return found
   }
 
-  /** An entry whose endpoint follows from its input. Parameters at their defaults, and those of others, are left out. */
+  /**
+   * An entry whose endpoint follows from its input. Parameters at their defaults, and those of others, are left out.
+   */
   entryOf(family: ModelFamily, given: Input): Entry {
     const endpoint = endpointFor(family, given)
     const input = withoutDefaults(endpoint, movedTo(endpoint, given))
