@@ -44,7 +44,7 @@ export const Stage = (props: StageProps) => {
   const { run, strip } = props
   return (
     <section id="stage" class="outcome" aria-label="Result" {...(run && { 'data-says': sentenceOf(run) })}>
-      {run ? <OneRun {...props} run={run} /> : <Nothing />}
+      {run ? <OneRun {...props} run={run} /> : <Nothing isFirst={strip.length === 0} />}
       {strip.length > 0 && (
         <ul class="strip" aria-label="Last results">
           {strip.map(item => (
@@ -82,11 +82,11 @@ const failureOf = ({ error, credits_refunded: refunded }: Run): string =>
 
 const timeOf = ({ created_at: from, completed_at: to = from }: Run) => duration(Date.parse(to) - Date.parse(from))
 
-const Nothing = () => (
+const Nothing = ({ isFirst }: { isFirst: boolean }) => (
   <div class="shot waiting">
     <Canvas width={16} height={9} />
     <div class="message">
-      <p>Your first result appears here.</p>
+      <p>{isFirst ? 'Your first result appears here.' : 'The result appears here.'}</p>
       <p class="small faint">The form holds an example. Its price is in the button.</p>
     </div>
   </div>
