@@ -56,9 +56,11 @@ document.addEventListener('pointerdown', event => {
   first = barAt(event) ?? undefined
   last = undefined
 })
-document.addEventListener('dragstart', event => {
-  if (barAt(event)) event.preventDefault()
-})
+// The browser would drag the link itself, or select text.
+for (const name of ['mousedown', 'dragstart'])
+  document.addEventListener(name, event => {
+    if (barAt(event)) event.preventDefault()
+  })
 document.addEventListener('pointermove', event => {
   const bar = first && barAt(event)
   if (!bar || (bar === first && !last)) return
