@@ -35,7 +35,7 @@ const RUN = '/console/runs/:id'
 const PAGE = 24
 
 /** A page may be empty although there are more runs. Then the next ones are searched at once, but not for ever. */
-const MAX_READS = 4
+const MAX_READS = 2
 
 /** The newest keys that a menu offers. */
 const MAX_KEYS = 100
