@@ -23,6 +23,7 @@ export const LedgerCheck = () => (
         data-consistency="/v1/ledger/consistency"
       >
         <Icon name="shield-check" />
+        <Icon name="circle-alert" />
         <div class="told" aria-live="polite">
           <h2 id="check-title">The books can be checked</h2>
           <p class="small" id="check-text">
