@@ -22,7 +22,7 @@ export const Balance = Closed({
     about(
       Type.Number(),
       [
-        'The credits that were debited for runs that have not ended, and so are not part of the balance. Missing from a',
+        'The credits that were debited for runs that have not ended, which are not part of the balance. Missing from a',
         'past balance.',
       ].join(' '),
       10,

@@ -71,6 +71,18 @@ t.test(`the balance at ${QUESTIONS} random times and revisions is that of the lo
   t.same(wrong, [])
 })
 
+t.test('balances before many times are those of the log', async t => {
+  const spanMs = Date.parse(last.at) - Date.parse(first.at)
+  const times = Array.from({ length: 300 }, () => new Date(Date.parse(first.at) + (random() * 1.1 - 0.05) * spanMs))
+  const sorted = [...times.map(time => time.toISOString()), ...steps.slice(0, 50).map(step => step.at)].sort()
+  const found = unwrap(await services.ledger.balances(caller, sorted))
+  t.same(
+    found,
+    sorted.map(time => balanceWhere(step => step.at < time)),
+  )
+  t.same(unwrap(await services.ledger.balances(caller, [])), [])
+})
+
 const balanceAt = async (at: string | number) => (await customer.send(`/v1/balance?at=${at}`)).body
 
 t.test('the balance at a moment has the form of the balance', async t => {

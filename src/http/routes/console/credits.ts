@@ -217,7 +217,7 @@ const timesBetween = (fromMs: number, nowMs: number, stepMs: number): string[] =
  * The balance at each time, and by day. What was added on a day is how much more the balance grew than was spent, so
  * that grants need not be searched among the lines of the day.
  */
-const balanceOver = (
+export const balanceOver = (
   times: readonly string[],
   balances: readonly number[],
   { days: spentDays }: Spending,
