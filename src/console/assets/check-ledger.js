@@ -97,11 +97,15 @@ const checkLedger = async ({ proof, keys: keysUrl, consistency, lines, kept }) =
 const follow = async (kept, seal, url, keys) => {
   const number = Number.parseInt(kept, 10)
   if (kept === seal.name) return
-  if (number >= seal.number)
-    throw new Wrong(`this browser kept the seal ${kept}, and the newest seal is now ${seal.name}`)
+  const before = `this browser kept the seal ${kept}`
+  if (number >= seal.number) throw new Wrong(`${before}, and the newest seal is now ${seal.name}`)
   const proof = await (await load(`${url}?from=${number}&to=${seal.number}`)).text()
-  check(proof, keys, kept)
-  check(proof, keys, seal.name)
+  try {
+    check(proof, keys, kept)
+    check(proof, keys, seal.name)
+  } catch (error) {
+    throw new Wrong(`${before}, which the log does not continue: ${/** @type {Error} */ (error).message}`)
+  }
 }
 
 addEventListener('message', async ({ data }) => {

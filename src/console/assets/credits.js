@@ -3,6 +3,23 @@
 /** The name of the newest seal that this browser has seen, so that it notices a history that was rewritten. */
 const KEPT = 'tollgate-seal'
 
+/** Browsers may refuse to store anything. Then they only notice nothing. */
+const stored = {
+  get() {
+    try {
+      return localStorage.getItem(KEPT)
+    } catch {
+      return null
+    }
+  },
+  /** @param {string} name */
+  set(name) {
+    try {
+      localStorage.setItem(KEPT, name)
+    } catch {}
+  },
+}
+
 /** @param {string} id */
 const byId = id => /** @type {HTMLElement} */ (document.getElementById(id))
 
@@ -46,7 +63,7 @@ const show = (state, heading, sentence) => {
 
 /** @param {{ checked: number, seal: { number: number, name: string, at: string }, agreed: number, kept: string | null }} found */
 const showFound = ({ checked, seal, agreed, kept }) => {
-  localStorage.setItem(KEPT, seal.name)
+  stored.set(seal.name)
   const time = `${seal.at.slice(0, 10)} ${seal.at.slice(11, 19)} UTC`
   const before =
     kept !== null && kept !== seal.name
@@ -90,7 +107,7 @@ const run = () => {
       'This browser cannot run the check. Check it without this page instead.',
     )
   })
-  worker.postMessage({ proof: proofUrl, keys, consistency, lines: linesOnPage(), kept: localStorage.getItem(KEPT) })
+  worker.postMessage({ proof: proofUrl, keys, consistency, lines: linesOnPage(), kept: stored.get() })
 }
 
 start.addEventListener('click', run)
