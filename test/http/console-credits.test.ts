@@ -205,6 +205,16 @@ t.test('an account that no seal covers yet is told so', async t => {
   t.match({ status, error: JSON.parse(text).error }, { status: 409, error: { code: 'not_sealed' } })
 })
 
+t.test('test mode shows the same credits, since test runs cost nothing', async t => {
+  const { page, run, browser } = await openOwner(service)
+  await run('nano-banana-2')
+  const { figures, lines, spending } = await page()
+  t.match(await browser.post('/console/mode', { mode: 'test' }), { status: 303 })
+  const inTestMode = await page()
+  t.match(inTestMode.text, 'test-band')
+  t.same([inTestMode.figures, inTestMode.lines, inTestMode.spending], [figures, lines, spending])
+})
+
 t.test('an address that people changed shows what it can', async t => {
   const { page, browser } = await openOwner(service)
   const { text } = await page('/console/credits?range=forever&by=planet&cursor=none')
