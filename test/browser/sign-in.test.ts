@@ -75,17 +75,18 @@ t.test('people sign in and out in a browser without scripts', needsPrograms('chr
       t.match(await page.getByRole('main').textContent(), `Signed in as ${email}`)
       await inspect('the settings')
       await page.goto(`${service.url}/console/keys`)
+      await inspect('the form for a key')
       await page.getByLabel('Name').fill('website')
       await page.getByRole('button', { name: 'Create new key' }).click()
       await page.getByText('You will not see it again').waitFor()
       t.match(await page.getByRole('region', { name: 'The key' }).textContent(), /^tg_sk_live_[0-9a-f]{32}$/)
-      await page.getByRole('link', { name: 'I have saved the key' }).click()
+      await page.goto(`${service.url}/console/keys`)
       await inspect('the keys')
       await page.getByRole('link', { name: 'Revoke website' }).click()
       await inspect('the page before a key is revoked')
       await page.getByRole('button', { name: 'Revoke key' }).click()
       await page.getByText('You have no keys yet').waitFor()
-      for (const path of ['/', '/docs/first-request']) {
+      for (const path of ['/', '/docs/first-request', '/console/webhooks', '/console/confirm', '/console/identities']) {
         await page.goto(service.url + path)
         await inspect(path)
       }

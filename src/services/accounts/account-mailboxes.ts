@@ -164,7 +164,7 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 20,
+  version: 21,
   // A snapshot is as large as its contents, so large snapshots are written less often and the cost per event stays the
   // same.
   worthAfter: ({ requests, uploads, creditUses }) => Math.max(MIN_TAIL, requests.size + uploads.size + creditUses.size),
