@@ -25,7 +25,11 @@ export const Shell = ({ title, heading, scripts, children }: ShellProps) => (
           <a class="skip button" href="#content">
             Skip to the content
           </a>
-          {account?.isTest && <div class="test-band">Test mode: the sandbox does the runs, which cost nothing</div>}
+          {account?.isTest && (
+            <aside class="test-band" aria-label="Mode">
+              Test mode: the sandbox does the runs, which cost nothing
+            </aside>
+          )}
           <div class="app">
             <Side account={account} url={url} />
             <div>

@@ -26,6 +26,8 @@ export interface KeyFormProps {
   faults: KeyFaults
   /** The families that a key can be restricted to. */
   families: readonly { id: string; name: string }[]
+  /** Whether the session is in test mode, in which it creates only test keys. */
+  isTest: boolean
 }
 
 /** An empty form. */
@@ -35,7 +37,7 @@ export const newKeyFields = (isTest: boolean): KeyFields => ({
 })
 
 /** The form for a new key: what it is for, what it may do, and what it may spend. */
-export const KeyForm = ({ entered, faults, families }: KeyFormProps) => {
+export const KeyForm = ({ entered, faults, families, isTest }: KeyFormProps) => {
   const { name, scope, mode, budget, period, models, addresses, expires } = entered
   const isLimited = [models.length > 0, addresses, expires, faults.models, faults.addresses, faults.expires].some(
     Boolean,
@@ -58,7 +60,12 @@ export const KeyForm = ({ entered, faults, families }: KeyFormProps) => {
           />
         </Field>
         <div class="stack">
-          <Segments name="mode" label="Mode" options={modes} value={mode} />
+          <Segments
+            name="mode"
+            label="Mode"
+            options={modes.filter(({ value }) => value === 'test' || !isTest)}
+            value={mode}
+          />
           <p class="hint">The sandbox does the runs of a test key. They cost nothing.</p>
         </div>
       </div>

@@ -31,7 +31,7 @@ export const KeysPage = ({ keys, created, ...form }: KeysProps) => (
         </details>
       </div>
       {created && <NewKey {...created} />}
-      {keys.length > 0 ? <KeyTable keys={keys} /> : <p class="muted">You have no keys yet.</p>}
+      {keys.length > 0 ? <KeyTable keys={keys} /> : <p class="muted">You have no {form.isTest && 'test '}keys yet.</p>}
     </div>
   </Shell>
 )

@@ -56,7 +56,8 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
     KEYS,
     forOwner(async (ctx, owner) => {
       const [shown, families] = [await activeKeys(owner), await familiesFor()]
-      showPage(ctx, KeysPage({ keys: shown, families, entered: newKeyFields(isTest(owner)), faults: {} }))
+      const form = { families, entered: newKeyFields(isTest(owner)), faults: {}, isTest: isTest(owner) }
+      showPage(ctx, KeysPage({ keys: shown, ...form }))
     }),
   )
 
@@ -66,7 +67,7 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
       const entered = keyFields(ctx.state.form ?? new URLSearchParams())
       const families = await familiesFor()
       const page = async (fields: KeyFields, faults: KeyFaults) => ({
-        ...{ keys: await activeKeys(owner), families, entered: fields, faults },
+        ...{ keys: await activeKeys(owner), families, entered: fields, faults, isTest: isTest(owner) },
       })
       try {
         const wanted = keyRequest(entered)
