@@ -41,7 +41,7 @@ t.test('a reader tries a request in test mode, without a fault on any page', nee
   t.match(await page.locator('#try-answer').textContent(), /x-request-id/)
 
   await page.goto(`${service.url}/docs/reference/getRun`)
-  await page.getByLabel('id').fill('run_01m7z4hp40enbs019v3tcadvdx')
+  await page.locator('#try-path-id').fill('run_01m7z4hp40enbs019v3tcadvdx')
   await page.getByRole('button', { name: 'Send test request' }).click()
   await page.locator('#try-body').getByText('run_not_found').waitFor()
   t.same(

@@ -10,8 +10,14 @@ const service = await startService(t)
 const stranger = new BrowserClient(service.url)
 
 const commandsOn = (html: string) =>
-  [...html.matchAll(/<code[^>]*>([^<]*)<\/code>/g)]
-    .map(([, code = '']) => code.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&'))
+  [...html.matchAll(/<code[^>]*>(.*?)<\/code>/gs)]
+    .map(([, code = '']) =>
+      code
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&#39;', "'")
+        .replaceAll('&amp;', '&'),
+    )
     .filter(code => code.startsWith('curl'))
 
 const runShell = async (command: string, apiKey: string) => {

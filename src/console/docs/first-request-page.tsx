@@ -43,7 +43,7 @@ export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, famil
         <h2 id="create-a-key">1. Create a key</h2>
         {apiKey ? (
           <p>
-            You have the key <strong>{apiKey.name}</strong> (<code>{hintOf(apiKey)}</code>). If you have not saved it,{' '}
+            You have the key <strong>{apiKey.name}</strong> (<code>{hintOf(apiKey)}</code>). If you lost it,{' '}
             <a href="/console/keys">create another</a>: a key shows only once. In a terminal:
           </p>
         ) : (
@@ -75,7 +75,7 @@ export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, famil
         <h2 id="wait-for-videos-and-music">5. Wait for videos and music</h2>
         <p>
           The response to these runs is 202 with a <code>run_id</code>. Poll the run until its status is{' '}
-          <code>completed</code> or <code>failed</code>, wait with the header <code>Prefer: wait=60</code>, or set a{' '}
+          <code>completed</code> or <code>failed</code>, wait with <code>Prefer: wait=60</code>, or set a{' '}
           <code>webhook_url</code>.
         </p>
         <Snippet

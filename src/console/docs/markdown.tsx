@@ -21,6 +21,7 @@ export const renderPage = (text: string, addressOf: (href: string) => string | u
     if (token.type === 'inline') token.children = linked(token.children ?? [], addressOf)
     unstyle(token)
   }
+  number(body)
   const headings = anchored(body)
   return {
     title: hasTitle ? textOf(inline) : '',
@@ -47,7 +48,7 @@ markdown.inline.ruler.before('autolink', 'line_break', (state, isSilent) => {
 
 markdown.renderer.rules['fence'] = (tokens, at) => {
   const text = tokens[at]?.content.trimEnd() ?? ''
-  return render(<Snippet id={`code-${at}`} label="Code" text={text} />)
+  return render(<Snippet id={`code-${at}`} label={`Code ${tokens[at]?.meta?.['number']}`} text={text} />)
 }
 markdown.renderer.rules['code_block'] = markdown.renderer.rules['fence']
 // A heading is a link to itself, unless it holds another link.
@@ -59,8 +60,15 @@ markdown.renderer.rules['heading_close'] = (tokens, at, options, _, renderer) =>
 
 const hasLink = (inline: Token | undefined) => inline?.children?.some(({ type }) => type === 'link_open') === true
 
-markdown.renderer.rules['table_open'] = () => '<section class="card scroll" aria-label="Table" tabindex="0"><table>'
+markdown.renderer.rules['table_open'] = (tokens, at) =>
+  `<section class="card scroll" aria-label="Table ${tokens[at]?.meta?.['number']}" tabindex="0"><table>`
 markdown.renderer.rules['table_close'] = () => '</table></section>'
+
+/** Numbers the parts that scroll, since each needs a name of its own. */
+const number = (tokens: readonly Token[]) => {
+  for (const type of ['fence', 'code_block', 'table_open'])
+    for (const [at, token] of tokens.filter(each => each.type === type).entries()) token.meta = { number: at + 1 }
+}
 
 /** The policy for content forbids the style of aligned cells. */
 const unstyle = (token: Token) => {
