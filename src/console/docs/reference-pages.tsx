@@ -1,3 +1,5 @@
+import type { Markup, RawHtml } from '#jsx/jsx-runtime'
+import { render } from '#render'
 import { Tabs } from '../parts/tabs.tsx'
 import { type ApiDocument, type Operation, type Response, resolved, type Schemas } from './api-document.ts'
 import { DocsFrame, SideLink } from './docs-frame.tsx'
@@ -18,6 +20,8 @@ export interface Reference {
   operations: readonly Operation[]
   accessOf(operation: Operation): Access
   baseUrl: string
+  /** The parts of pages that are the same for all readers. */
+  parts: Map<string, RawHtml>
 }
 
 /** A list of operations with its name. */
@@ -93,11 +97,17 @@ const Method = ({ method }: { method: string }) => (
 
 /** An operation, with its request and its responses side by side. */
 export const OperationPage = ({ reference, operation }: { reference: Reference; operation: Operation }) => {
-  const { operations, accessOf, baseUrl, document } = reference
+  const { operations, accessOf, parts, document } = reference
   const { schemas } = document.components
-  const { method, path, isWebhook, tag, summary, description, parameters, body, responses } = operation
+  const { id, method, path, isWebhook, tag, summary, description } = operation
   const access = accessOf(operation)
   const at = operations.indexOf(operation)
+  const once = (name: string, make: () => Markup): RawHtml => {
+    const key = `${id} ${name}`
+    const part = parts.get(key) ?? { __html: render(make()) }
+    parts.set(key, part)
+    return part
+  }
   const neighbour = (of: Operation | undefined) => of && { path: operationPath(of.id), title: of.summary, text: '' }
   return (
     <DocsFrame title={summary} side={<ReferenceSide reference={reference} />}>
@@ -116,52 +126,15 @@ export const OperationPage = ({ reference, operation }: { reference: Reference; 
             <h2 id="request">{isWebhook ? 'Message' : 'Request'}</h2>
             {!isWebhook && (
               <>
-                <Tabs
-                  id="code"
-                  label="Languages"
-                  tabs={snippetsOf(operation, access, baseUrl, schemas).map(({ name, text }, index) => ({
-                    name,
-                    content: <Snippet id={`snippet-${index}`} label={name} text={text} />,
-                  }))}
-                />
+                <div dangerouslySetInnerHTML={once('snippets', () => snippets(operation, access, reference))} />
                 <TryIt operation={operation} access={access} schemas={schemas} />
-                <Permission access={access} />
               </>
             )}
-            {(['path', 'query', 'header'] as const).map(place => {
-              const here = parameters.filter(parameter => parameter.in === place)
-              return (
-                here.length > 0 && (
-                  <section key={place} class="card">
-                    <div class="head">
-                      <h3>{PLACES[place]}</h3>
-                    </div>
-                    <ParameterTable parameters={here} schemas={schemas} />
-                  </section>
-                )
-              )
-            })}
-            {Object.entries(body).map(([type, { schema }]) => (
-              <section key={type} class="card">
-                <div class="head">
-                  <h3>Body</h3>
-                  <code class="faint">{type}</code>
-                </div>
-                <Whole schema={schema} schemas={schemas} />
-              </section>
-            ))}
+            <div class="stack" dangerouslySetInnerHTML={once('request', () => request(operation, access, schemas))} />
           </section>
           <section class="stack" aria-labelledby="response">
             <h2 id="response">{isWebhook ? 'Example' : 'Response'}</h2>
-            {isWebhook ? (
-              <Examples id="message" media={body['application/json']} schemas={schemas} />
-            ) : (
-              <ResponseExamples responses={responses} schemas={schemas} />
-            )}
-            {responses.filter(isSuccess).map(response => (
-              <ResponseCard key={response.status} response={response} schemas={schemas} />
-            ))}
-            <Errors responses={responses.filter(response => !isSuccess(response))} schemas={schemas} />
+            <div class="stack" dangerouslySetInnerHTML={once('response', () => response(operation, schemas))} />
           </section>
         </div>
         <Neighbours previous={neighbour(operations[at - 1])} next={neighbour(operations[at + 1])} />
@@ -169,6 +142,59 @@ export const OperationPage = ({ reference, operation }: { reference: Reference; 
     </DocsFrame>
   )
 }
+
+const snippets = (operation: Operation, access: Access, { baseUrl, document }: Reference) => (
+  <Tabs
+    id="code"
+    label="Languages"
+    tabs={snippetsOf(operation, access, baseUrl, document.components.schemas).map(({ name, text }, index) => ({
+      name,
+      content: <Snippet id={`snippet-${index}`} label={name} text={text} />,
+    }))}
+  />
+)
+
+const request = ({ isWebhook, parameters, body }: Operation, access: Access, schemas: Schemas) => (
+  <>
+    {!isWebhook && <Permission access={access} />}
+    {(['path', 'query', 'header'] as const).map(place => {
+      const here = parameters.filter(parameter => parameter.in === place)
+      return (
+        here.length > 0 && (
+          <section key={place} class="card">
+            <div class="head">
+              <h3>{PLACES[place]}</h3>
+            </div>
+            <ParameterTable parameters={here} schemas={schemas} />
+          </section>
+        )
+      )
+    })}
+    {Object.entries(body).map(([type, { schema }]) => (
+      <section key={type} class="card">
+        <div class="head">
+          <h3>Body</h3>
+          <code class="faint">{type}</code>
+        </div>
+        <Whole schema={schema} schemas={schemas} />
+      </section>
+    ))}
+  </>
+)
+
+const response = ({ isWebhook, body, responses }: Operation, schemas: Schemas) => (
+  <>
+    {isWebhook ? (
+      <Examples id="message" media={body['application/json']} schemas={schemas} />
+    ) : (
+      <ResponseExamples responses={responses} schemas={schemas} />
+    )}
+    {responses.filter(isSuccess).map(each => (
+      <ResponseCard key={each.status} response={each} schemas={schemas} />
+    ))}
+    <Errors responses={responses.filter(each => !isSuccess(each))} schemas={schemas} />
+  </>
+)
 
 const PLACES = { path: 'Path', query: 'Query', header: 'Headers' }
 

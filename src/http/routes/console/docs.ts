@@ -124,6 +124,7 @@ const openReference = ({ services, present, publicUrl, isPublic }: PageDependenc
       operations: operationsOf(document),
       accessOf: ({ id }: Operation) => access.get(id) ?? { needs: 'nothing', scopes: [] },
       baseUrl,
+      parts: new Map(),
     }
   }
 
