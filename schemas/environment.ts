@@ -13,6 +13,9 @@ const ORIGIN = 'https?://(?:[\\w-]+(?:\\.[\\w-]+)*|\\[[0-9a-fA-F:.]+\\])(?::\\d{
 /** A domain name in lower case. */
 const DOMAIN = '[a-z0-9-]+(?:\\.[a-z0-9-]+)+'
 
+/** An e-mail address. The service checks it further. */
+const ADDRESS = '[^\\s\\p{C}@<>,]+@[^\\s\\p{C}@<>,]+'
+
 /** A number above 0 and below 1000, with at most six decimals. */
 const FACTOR = '(?!0+(?:\\.0+)?(?:,|$))\\d{1,3}(?:\\.\\d{1,6})?'
 const FAMILY_FACTOR = `[a-z0-9-]+=${FACTOR}`
@@ -428,6 +431,15 @@ export const Environment = Type.Object({
       description: [
         'Your address for mail about problems that only you can fix: a provider that refuses its key, and a seal sink',
         'that fails; no such mail is sent if unset',
+      ].join(' '),
+    }),
+  ),
+  ADMIN_EMAILS: Type.Optional(
+    Type.String({
+      pattern: `^${ADDRESS}(,${ADDRESS})*$`,
+      description: [
+        'The e-mail addresses of the operators, separated by commas: an account that signs in with one of them gets the',
+        'pages of the operator, which show and change all accounts and the catalog; nobody does if unset',
       ].join(' '),
     }),
   ),

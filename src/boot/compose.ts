@@ -31,6 +31,7 @@ import { Addresses } from '../services/files/addresses.ts'
 import { Files } from '../services/files/files.ts'
 import { OutputKeys } from '../services/files/output-keys.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { Operators } from '../services/operator/operators.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
@@ -238,6 +239,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       mailFolder: mailer.folder,
       hasTelegram: telegram !== undefined,
       brand: config.brand,
+      operators: new Operators(config.adminEmails),
       fileOrigins: fileOrigins(config),
     },
     random,

@@ -73,6 +73,8 @@ export interface Config {
   mail: MailConfig
   /** The address for alerts; undefined for none. */
   operatorEmail: string | undefined
+  /** The addresses of the operators, who sign in with them. */
+  adminEmails: readonly string[]
   /** Sign-in with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
   logLevel: Environment['LOG_LEVEL']

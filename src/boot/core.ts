@@ -222,7 +222,7 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
   const { offers } = dependencies
   const allowed = new AllowedAddresses(config.outbound)
   return authorize({
-    accounts: new Accounts({ accounts, logins, reads, random, keyPrefix: config.keyPrefix }),
+    accounts: new Accounts({ accounts, logins, reads, log, random, keyPrefix: config.keyPrefix }),
     ledger: new Ledger({ accounts, reads, log, clock }),
     charges: new Charges({ reads, log }),
     usage: new Usage({ reads, clock }),

@@ -1,13 +1,16 @@
 import { join } from 'node:path'
+import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import { type ProviderName, providerNames } from '../../schemas/binding.ts'
 import { Environment, type Role } from '../../schemas/environment.ts'
 import type { DefaultLimits } from '../domain/account/limits.ts'
 import { DAY_MS } from '../domain/days.ts'
+import { emailIdentity } from '../domain/login/identity.ts'
 import { clientAddresses } from '../http/connections/client-address.ts'
 import { compileConvertingCheck } from '../services/schema-check.ts'
 import { type Config, ConfigError, type ProviderConfig, type SealConfig } from './config.ts'
 import {
   advice,
+  listOf,
   readBytes,
   readDenied,
   readEventStore,
@@ -135,6 +138,7 @@ const toConfig = (environment: Environment): Config => {
     signInCodesPerMinute: environment.SIGN_IN_CODES_PER_MINUTE,
     mail: readMail(environment),
     operatorEmail: environment.OPERATOR_EMAIL,
+    adminEmails: readAdmins(environment),
     telegram: readTelegram(environment),
     logLevel: environment.LOG_LEVEL,
   }
@@ -188,6 +192,15 @@ const readMail = ({ DATA_DIR, SMTP_URL: url, MAIL_FROM: from }: Environment): Co
   if (from === undefined) throw new ConfigError(`SMTP_URL requires MAIL_FROM. ${advice('MAIL_FROM')}`)
   return { kind: 'smtp', url, from }
 }
+
+/** The log records the address of an operator as the name of who acts. */
+const readAdmins = ({ ADMIN_EMAILS: given = '' }: Environment): string[] =>
+  listOf(given).map(text => {
+    const address = emailIdentity(text)?.address
+    if (address !== undefined && address.length <= MAX_ACTOR_NAME_LENGTH) return address
+    const rule = `must contain e-mail addresses of at most ${MAX_ACTOR_NAME_LENGTH} characters`
+    throw new ConfigError(`ADMIN_EMAILS ${rule}, but has ${JSON.stringify(text)}. ${advice('ADMIN_EMAILS')}`)
+  })
 
 const readTelegram = (environment: Environment): Config['telegram'] => {
   const { TELEGRAM_CLIENT_ID: clientId, TELEGRAM_CLIENT_SECRET: clientSecret, TELEGRAM_ISSUER: issuer } = environment

@@ -59,7 +59,10 @@ export interface ApiDependencies extends Pick<RouteDependencies, 'present' | 'kn
   keyHolders: KeyHolders
   keyUses: KeyUses
   sessionHolders: SessionHolders
-  signInPages: Pick<ConsoleDependencies, 'registration' | 'mailFolder' | 'hasTelegram' | 'brand' | 'fileOrigins'>
+  signInPages: Pick<
+    ConsoleDependencies,
+    'registration' | 'mailFolder' | 'hasTelegram' | 'brand' | 'operators' | 'fileOrigins'
+  >
   random: Random
   auditorKeys: AuditorKeys
   requestLimits: RequestLimits

@@ -3,6 +3,7 @@ import type { PageState } from '../../console/page-state.ts'
 import { identityName } from '../../domain/login/identity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { modeOf, type SessionOwner } from '../../services/caller.ts'
+import type { Operators } from '../../services/operator/operators.ts'
 import type { Services } from '../../services/services.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import type { Context } from '../context.ts'
@@ -14,6 +15,7 @@ interface Dependencies {
   clock: Clock
   assetUrl(name: string): string
   brand: Brand
+  operators: Operators
 }
 
 /** Gathers what all parts of a page know of its request. */
@@ -41,14 +43,15 @@ export class PageStates {
   }
 
   async ofOwner(ctx: Context, owner: SessionOwner): Promise<PageState> {
-    const { accounts, identities } = this.#dependencies.services
-    const [balance, known] = await Promise.all([accounts.balance(owner), identities.list(owner)])
-    const [first] = unwrap(known)
+    const { services, operators } = this.#dependencies
+    const [balance, listed] = await Promise.all([services.accounts.balance(owner), services.identities.list(owner)])
+    const identities = unwrap(listed)
+    const [first] = identities
     const account = {
       name: first ? identityName(first) : '',
       ...unwrap(balance),
       isTest: modeOf(owner).livemode === false,
-      isOperator: false,
+      isOperator: operators.addressOf(identities) !== undefined,
     }
     return Object.defineProperty(this.of(ctx, true), 'account', { value: account, enumerable: true })
   }

@@ -2,6 +2,7 @@ import type { Brand } from '../../../console/brand.ts'
 import type { RegistrationNote } from '../../../console/sign-in/sign-in-page.tsx'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Logger } from '../../../ports/logger.ts'
+import type { Operators } from '../../../services/operator/operators.ts'
 import type { RequestLimits } from '../../../services/policies/request-limits.ts'
 import type { Presenter } from '../../../services/presenter.ts'
 import type { Services } from '../../../services/services.ts'
@@ -10,6 +11,7 @@ import type { ClientAddress } from '../../connections/client-address.ts'
 import type { Context } from '../../context.ts'
 import type { ForAnyone, ForOwner } from '../../middleware/pages.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
+import type { ForOperator } from './operator/for-operator.ts'
 
 export interface ConsoleDependencies {
   services: Services
@@ -25,6 +27,7 @@ export interface ConsoleDependencies {
   /** Whether people may sign in with Telegram. */
   hasTelegram: boolean
   brand: Brand
+  operators: Operators
   /** The origins that files come from and go to, besides the service's own. */
   fileOrigins: readonly string[]
   clientAddress: ClientAddress
@@ -37,6 +40,7 @@ export interface PageDependencies extends ConsoleDependencies {
   forOwner: ForOwner
   /** The same for changes that need a code of the last hour. */
   forFreshOwner: ForOwner
+  forOperator: ForOperator
   forAnyone: ForAnyone
   clientIn(ctx: Context): Client
 }
