@@ -10,6 +10,7 @@ export type Caller = (
   | KeyHolder
   | SessionOwner
   | { kind: 'operator'; name: string }
+  | OperatorInAccount
   | AuditorCaller
   | { kind: 'reactor' }
   | { kind: 'service' }
@@ -32,6 +33,14 @@ export interface SessionOwner extends Moded {
   kind: 'session'
   accountId: AccountId
   sessionId: SessionId
+  requestId?: string | undefined
+}
+
+/** An operator who looks at an account as its owner sees it. Only reads have such a caller. */
+export interface OperatorInAccount extends Moded {
+  kind: 'operator'
+  name: string
+  accountId: AccountId
   requestId?: string | undefined
 }
 

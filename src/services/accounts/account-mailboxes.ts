@@ -140,7 +140,7 @@ export class AccountMailboxes {
 
   /** The command with the facts about its caller that the account checks. */
   #withCaller(caller: Caller, command: AccountCommand): AccountCommand {
-    if (!('accountId' in caller)) return command
+    if (!('accountId' in caller) || caller.kind === 'operator') return command
     if (caller.kind === 'key') return { ...command, isByOwner: true }
     return { ...command, isByOwner: true, session: caller.sessionId, ...modeOf(caller) }
   }

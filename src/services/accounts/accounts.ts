@@ -1,14 +1,20 @@
 import type { AccountLimits, GrantKind, Payment } from '../../../schemas/account-events.ts'
+import { accountStream, type RecordedEvent } from '../../../schemas/events.ts'
+import type { Identity } from '../../../schemas/identity.ts'
 import type { NoticeSettings } from '../../../schemas/notice-events.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import { creditSplit } from '../../domain/account/free-credits.ts'
 import type { CreditUse, Suspension } from '../../domain/account/state.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller, Caller } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+import type { Page } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 import { generateKey, type NewKey } from './api-keys.ts'
 import { checkAccountId, findAccount } from './find-account.ts'
@@ -16,6 +22,7 @@ import { type RegistrationDependencies, type RegistrationResult, register } from
 
 interface Dependencies extends RegistrationDependencies {
   reads: Reads
+  log: Pick<EventLog, 'readEvent'>
   /** The prefix of API keys. */
   keyPrefix: string
 }
@@ -27,6 +34,8 @@ export interface AccountSummary {
   suspension: Suspension | undefined
   /** The limits that differ from the defaults. */
   limits: AccountLimits
+  /** The identities that sign in, the first one first. */
+  identities: readonly Identity[]
   sums: BalanceRow | undefined
 }
 
@@ -54,6 +63,13 @@ export interface GrantResult {
   reference: string
   balanceMicros: number
   isNew: boolean
+  /** The revision of the event; undefined if it was recorded before. */
+  revision: number | undefined
+}
+
+/** A recorded change of an account. `revision` is that of its event; undefined if nothing changed. */
+export interface AccountChange {
+  revision: number | undefined
 }
 
 export interface AccountOpening {
@@ -81,6 +97,8 @@ export class Accounts {
     findByEmail: 'operate',
     invite: 'operate',
     list: 'operate',
+    page: 'operate',
+    event: 'operate',
     balance: 'read',
     grant: 'operate',
     withdraw: 'operate',
@@ -136,6 +154,29 @@ export class Accounts {
     return answer(found)
   }
 
+  /** A page of accounts, newest first, so that no list reads them all. */
+  async page(
+    _caller: Caller,
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
+  ): Promise<Answer<Page<AccountSummary, AccountId>>> {
+    const { reads } = this.#dependencies
+    if (cursor !== undefined && !(await reads.get('accounts', cursor))) return refuse('cursor_unknown')
+    // One account more than requested shows that there are more.
+    const range = { prefix: '', after: cursor, newestFirst: true, limit: limit + 1 }
+    const rows = (await reads.list('accounts', BY_KEY, range)).map(({ row }) => row)
+    const found: AccountSummary[] = []
+    for (const row of rows.slice(0, limit)) found.push(await this.#summary(row))
+    return answer({ found, next: rows.length > limit ? (rows[limit - 1]?.accountId ?? null) : null })
+  }
+
+  /** An event of an account, from the log. */
+  async event(caller: Caller, accountId: string, revision: number): Promise<Answer<RecordedEvent | undefined>> {
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
+    const raw = await this.#dependencies.log.readEvent(accountStream(checked.value), revision)
+    return answer(raw && eventCodec.decode(raw))
+  }
+
   /** The caller's own balance after all of its earlier requests, and the debits of the runs that have not ended. */
   async balance({ accountId }: AccountCaller): Promise<Answer<OwnBalance>> {
     const state = await this.#dependencies.accounts.shownState(accountId)
@@ -156,25 +197,25 @@ export class Accounts {
   }
 
   /** Refuses all further requests of the account's owner. Accepted runs continue to their ends. */
-  suspend(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
+  suspend(caller: Caller, accountId: string, reason: string): Promise<Answer<AccountChange>> {
     return this.#change(caller, accountId, { type: 'SuspendAccount', reason })
   }
 
   /** Ends the suspension of an account. */
-  resume(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
+  resume(caller: Caller, accountId: string, reason: string): Promise<Answer<AccountChange>> {
     return this.#change(caller, accountId, { type: 'ResumeAccount', reason })
   }
 
   /** Sets exceptions to the default limits of an account, or ends all of them. */
-  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<undefined>> {
+  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<AccountChange>> {
     return this.#change(caller, accountId, { type: 'SetLimits', limits })
   }
 
-  async #change(caller: Caller, accountId: string, command: AccountCommand): Promise<Answer<undefined>> {
+  async #change(caller: Caller, accountId: string, command: AccountCommand): Promise<Answer<AccountChange>> {
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
     const outcome = await this.#dependencies.accounts.execute(caller, checked.value, command)
-    return 'refuse' in outcome ? outcome : answer(undefined)
+    return 'refuse' in outcome ? outcome : answer({ revision: outcome.accept[0]?.revision })
   }
 
   async #changeCredits(
@@ -189,13 +230,14 @@ export class Accounts {
     const outcome = await accounts.execute(caller, checked.value, { type, reference, ...grant })
     if ('refuse' in outcome) return outcome
     const { balanceMicros } = await accounts.state(checked.value)
-    return answer({ reference, balanceMicros, isNew: outcome.repeatOf === undefined })
+    const isNew = outcome.repeatOf === undefined
+    return answer({ reference, balanceMicros, isNew, revision: outcome.accept[0]?.revision })
   }
 
   async #summary(account: AccountRow): Promise<AccountSummary> {
     const { accounts, reads } = this.#dependencies
     const { accountId } = account
-    const { balanceMicros, suspension, limits } = await accounts.recentState(accountId)
-    return { account, balanceMicros, suspension, limits, sums: await reads.get('balance', accountId) }
+    const { balanceMicros, suspension, limits, identities } = await accounts.recentState(accountId)
+    return { account, balanceMicros, suspension, limits, identities, sums: await reads.get('balance', accountId) }
   }
 }

@@ -15,6 +15,8 @@ import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
 import { modePages } from './mode.ts'
+import { operatorAccountPages } from './operator/accounts.ts'
+import { operatorOnly } from './operator/for-operator.ts'
 import { playgroundPages } from './playground.ts'
 import { runPages } from './runs.ts'
 import { settingsPages } from './settings.ts'
@@ -35,6 +37,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   const shared: PageDependencies = {
     ...dependencies,
     forOwner,
+    forOperator: operatorOnly({ ...dependencies, forOwner }),
     forAnyone: anyone(sessions, pageStates),
     forFreshOwner: freshOwnerOnly(forOwner, dependencies.services.sessions),
     clientIn: ctx => ({
@@ -61,6 +64,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   identityPages(router, shared)
   confirmPages(router, shared)
   webhookPages(router, shared)
+  operatorAccountPages(router, shared)
   if (shared.hasTelegram) telegramRoutes(router, shared)
 
   // People get a page for a wrong address too, also where only forms are sent.

@@ -1,0 +1,208 @@
+import type { Children } from '#jsx/jsx-runtime'
+import { GRANT_KINDS, MAX_LIMIT } from '../../../schemas/account-events.ts'
+import { MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../../schemas/primitives.ts'
+import type { AccountSummary } from '../../services/accounts/accounts.ts'
+import { Button, Fault, Field, Form } from '../parts/form.tsx'
+import { credits } from '../parts/text.ts'
+import { Shell } from '../shell.tsx'
+import { Fact } from './account-page.tsx'
+import { ACCOUNTS, accountPath, nameOf } from './account-words.ts'
+
+/** What operators do to an account. */
+export const ACTIONS = ['grant', 'withdraw', 'suspend', 'resume', 'limits'] as const
+export type ActionName = (typeof ACTIONS)[number]
+
+const TITLES: Record<ActionName, string> = {
+  grant: 'Grant credits',
+  withdraw: 'Withdraw credits',
+  suspend: 'Suspend account',
+  resume: 'Resume account',
+  limits: 'Set limits',
+}
+
+/** The fields of the forms by name, as they were entered. */
+export type Entered = Readonly<Record<string, string>>
+
+interface FormProps {
+  action: ActionName
+  summary: AccountSummary
+  /** Makes a second sending of the form the same grant. */
+  formReference: string
+  entered: Entered
+  fault?: string | undefined
+}
+
+/** The first step of an action: what to do, and why. */
+export const ActionPage = ({ action, summary, formReference, entered, fault }: FormProps) => (
+  <Frame action={action} summary={summary}>
+    <Form action={`${accountPath(summary.account.accountId)}/${action}`} class="stack">
+      <Fault text={fault} />
+      {(action === 'grant' || action === 'withdraw') && <CreditFields action={action} entered={entered} />}
+      {action === 'limits' && <LimitFields summary={summary} entered={entered} />}
+      {action !== 'limits' && (
+        <Field id="reason" label="Reason" hint={HINTS[action]}>
+          <input
+            id="reason"
+            name="reason"
+            required
+            maxlength={MAX_REASON_LENGTH}
+            autocomplete="off"
+            value={entered['reason'] ?? ''}
+          />
+        </Field>
+      )}
+      <input type="hidden" name="form_reference" value={formReference} />
+      <div class="row">
+        <Button class="main">Look at it again</Button>
+        <a class="button quiet" href={accountPath(summary.account.accountId)}>
+          Cancel
+        </a>
+      </div>
+    </Form>
+  </Frame>
+)
+
+const HINTS: Record<Exclude<ActionName, 'limits'>, string> = {
+  grant: 'the owner sees it in the statement',
+  withdraw: 'the owner sees it in the statement',
+  suspend: 'the owner sees it',
+  resume: 'recorded in the log',
+}
+
+const CreditFields = ({ action, entered }: { action: 'grant' | 'withdraw'; entered: Entered }) => (
+  <>
+    <Field id="credits" label="Credits" hint="with at most six decimals">
+      <input
+        id="credits"
+        name="credits"
+        inputmode="decimal"
+        required
+        autocomplete="off"
+        value={entered['credits'] ?? ''}
+      />
+    </Field>
+    <Field id="kind" label={action === 'grant' ? 'Kind' : 'Kind of the grant to take back'}>
+      <select id="kind" name="kind">
+        {kindsOf(action).map(kind => (
+          <option key={kind} value={kind} selected={kind === (entered['kind'] ?? firstKindOf(action))}>
+            {KINDS[kind]}
+          </option>
+        ))}
+      </select>
+    </Field>
+    <Field id="reference" label="Reference" hint="optional: an invoice or a ticket. The same reference counts once.">
+      <input
+        id="reference"
+        name="reference"
+        maxlength={MAX_REFERENCE_LENGTH}
+        autocomplete="off"
+        value={entered['reference'] ?? ''}
+      />
+    </Field>
+  </>
+)
+
+/** A purchase needs its payment: the command line records one. */
+export const kindsOf = (action: 'grant' | 'withdraw') =>
+  action === 'grant' ? (['courtesy', 'correction'] as const) : GRANT_KINDS
+
+const firstKindOf = (action: 'grant' | 'withdraw') => (action === 'grant' ? 'courtesy' : 'correction')
+
+const KINDS: Record<(typeof GRANT_KINDS)[number], string> = {
+  welcome: 'Welcome',
+  purchase: 'Purchase',
+  courtesy: 'Courtesy',
+  correction: 'Correction',
+}
+
+const LimitFields = ({ summary: { limits }, entered }: { summary: AccountSummary; entered: Entered }) => (
+  <>
+    <p class="muted">Without a number, the account has the same limit as all others.</p>
+    {LIMITS.map(({ name, label, of }) => (
+      <Field key={name} id={name} label={label}>
+        <input id={name} name={name} type="number" min={1} max={MAX_LIMIT} value={entered[name] ?? limits[of] ?? ''} />
+      </Field>
+    ))}
+  </>
+)
+
+/** The fields of the limits. */
+export const LIMITS = [
+  { name: 'requests_per_minute', label: 'Requests a minute', of: 'requestsPerMinute' },
+  { name: 'runs_in_flight', label: 'Runs at a time', of: 'runsInFlight' },
+] as const
+
+/** What an action will do, in a sentence, facts and a button. */
+export interface SecondLook {
+  sentence: string
+  facts: readonly { name: string; text: string }[]
+  button: string
+  isDangerous?: boolean
+}
+
+interface LookProps {
+  action: ActionName
+  summary: AccountSummary
+  formReference: string
+  entered: Entered
+  look: SecondLook
+}
+
+/** The second step of an action: what will happen, before it does. */
+export const SecondLookPage = ({ action, summary, formReference, entered, look }: LookProps) => (
+  <Frame action={action} summary={summary}>
+    <Form action={`${accountPath(summary.account.accountId)}/${action}`} class="stack">
+      <p class="look">
+        <strong>
+          <bdi>{look.sentence}</bdi>
+        </strong>
+      </p>
+      <dl class="facts">
+        {look.facts.map(({ name, text }) => (
+          <Fact key={name} name={name}>
+            <bdi>{text}</bdi>
+          </Fact>
+        ))}
+      </dl>
+      {Object.entries(entered).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <input type="hidden" name="form_reference" value={formReference} />
+      <div class="row wrap">
+        <Button name="step" value="do" class={look.isDangerous ? 'danger' : 'main'}>
+          {look.button}
+        </Button>
+        <Button name="step" value="change" class="quiet">
+          Change it
+        </Button>
+      </div>
+    </Form>
+  </Frame>
+)
+
+interface FrameProps {
+  action: ActionName
+  summary: AccountSummary
+  children: Children
+}
+
+const Frame = ({ action, summary: { account, balanceMicros }, children }: FrameProps) => (
+  <Shell
+    title={TITLES[action]}
+    heading={
+      <>
+        <a href={ACCOUNTS}>Accounts</a> / <a href={accountPath(account.accountId)}>{nameOf(account)}</a>
+      </>
+    }
+  >
+    <div class="page action">
+      <section class="card" aria-labelledby="action">
+        <div class="head">
+          <h2 id="action">{TITLES[action]}</h2>
+          <span class="muted small">Balance {credits(balanceMicros)}</span>
+        </div>
+        <div class="pad">{children}</div>
+      </section>
+    </div>
+  </Shell>
+)

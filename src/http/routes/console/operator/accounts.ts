@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import type Router from '@koa/router'
+import { AccountPage } from '../../../../console/operator/account-page.tsx'
+import { ACCOUNTS, accountPath, nameOf } from '../../../../console/operator/account-words.ts'
+import { AccountRows, AccountsPage } from '../../../../console/operator/accounts-page.tsx'
+import { ACTIONS, ActionPage, SecondLookPage } from '../../../../console/operator/action-page.tsx'
+import { OperatorRunPage } from '../../../../console/operator/operator-run-page.tsx'
+import type { AccountSummary } from '../../../../services/accounts/accounts.ts'
+import { keyItem } from '../../../../services/accounts/key-item.ts'
+import type { OperatorInAccount } from '../../../../services/caller.ts'
+import type { Operator } from '../../../../services/operator/operators.ts'
+import { ApiError } from '../../../../transports/api-error.ts'
+import { errorOf, unwrap } from '../../../../transports/refusals.ts'
+import { isFragment, redirect, showError, showPage } from '../../../answers/page-answers.ts'
+import { waitingClient } from '../../../connections/disconnect.ts'
+import type { Context, RequestState } from '../../../context.ts'
+import { formField } from '../../../middleware/pages.ts'
+import type { PageDependencies } from '../dependencies.ts'
+import { enteredIn, FORM_REFERENCE, planOf } from './account-actions.ts'
+
+const ACCOUNT = `${ACCOUNTS}/:id`
+const RUN = `${ACCOUNT}/runs/:run`
+const ACTION = `${ACCOUNT}/:action`
+
+/** Accounts on a page of the list. Each balance comes from its account's own state. */
+const PAGE = 50
+
+/** Runs, lines and keys on the page of an account. */
+const NEWEST = 20
+
+/** All accounts, and what operators do to them. */
+export const operatorAccountPages = (router: Router<RequestState>, { services, forOperator }: PageDependencies) => {
+  const { accounts, keys, runs, ledger, histories } = services
+
+  const summaryIn = async (ctx: Context, operator: Operator) => unwrap(await accounts.find(operator, ctx['params'].id))
+
+  router.get(
+    ACCOUNTS,
+    forOperator(async (ctx, operator) => {
+      const { cursor } = ctx.query
+      const page = unwrap(
+        await accounts.page(operator, { limit: PAGE, cursor: typeof cursor === 'string' ? cursor : undefined }),
+      )
+      const part = { accounts: page.found, next: page.next }
+      showPage(ctx, isFragment(ctx) ? AccountRows(part) : AccountsPage(part))
+    }),
+  )
+
+  router.get(
+    ACCOUNT,
+    forOperator(async (ctx, operator) => {
+      const summary = await summaryIn(ctx, operator)
+      const reader = readerOf(operator, summary)
+      const client = waitingClient(ctx)
+      const [listed, newest, lines] = await Promise.all([
+        keys.list(operator, reader.accountId).then(unwrap),
+        runs.listRuns(reader, { limit: NEWEST }, client).then(unwrap),
+        ledger.lines(reader, { limit: NEWEST }, client).then(unwrap),
+      ])
+      const revision = Number(ctx.query[DONE])
+      const isNamed = Number.isSafeInteger(revision) && revision >= 0 && ctx.query[DONE] !== AGAIN
+      const done = isNamed ? unwrap(await accounts.event(operator, reader.accountId, revision)) : undefined
+      showPage(
+        ctx,
+        AccountPage({
+          summary,
+          keys: listed.toReversed().slice(0, NEWEST).map(keyItem),
+          runs: newest.found,
+          lines: lines.found.map(({ line }) => line),
+          // Only what this operator did is news.
+          done: done && isBy(operator, done.metadata.actor) ? done : undefined,
+          isRepeat: ctx.query[DONE] === AGAIN,
+        }),
+      )
+    }),
+  )
+
+  router.get(
+    RUN,
+    forOperator(async (ctx, operator) => {
+      const summary = await summaryIn(ctx, operator)
+      const history = unwrap(await histories.ofRun(readerOf(operator, summary), ctx['params'].run))
+      showPage(ctx, OperatorRunPage({ owner: nameOf(summary.account), history }))
+    }),
+  )
+
+  router.get(
+    ACTION,
+    forOperator(async (ctx, operator) => {
+      const action = actionIn(ctx)
+      const summary = await summaryIn(ctx, operator)
+      showPage(ctx, ActionPage({ action, summary, formReference: `console-${randomUUID()}`, entered: {} }))
+    }),
+  )
+
+  /** Shows what the action will do, and does it once the operator has seen that. */
+  router.post(
+    ACTION,
+    forOperator(async (ctx, operator, owner) => {
+      const action = actionIn(ctx)
+      const summary = await summaryIn(ctx, operator)
+      const entered = enteredIn(ctx, action)
+      const formReference = formField(ctx, FORM_REFERENCE)
+      const form = (fault?: string) => ActionPage({ action, summary, formReference, entered, fault })
+      if (formField(ctx, 'step') === 'change') return showPage(ctx, form())
+      const plan = planOf(action, { summary, entered, formReference, ownAccountId: owner.accountId })
+      if ('fault' in plan) return showError(ctx, new ApiError('invalid_request', plan.fault), form)
+      if (formField(ctx, 'step') !== 'do')
+        return showPage(ctx, SecondLookPage({ action, summary, formReference, entered, look: plan.look }))
+      const done = await plan.perform(accounts, operator)
+      if ('refuse' in done) return showError(ctx, errorOf(done.refuse), form)
+      redirect(ctx, `${accountPath(summary.account.accountId)}?${DONE}=${done.value.revision ?? AGAIN}`)
+    }),
+  )
+}
+
+/** The query parameter with the revision of the event that an action has appended. */
+const DONE = 'done'
+const AGAIN = 'before'
+
+const readerOf = ({ name, requestId }: Operator, { account: { accountId } }: AccountSummary): OperatorInAccount => ({
+  ...{ kind: 'operator', name, accountId },
+  requestId,
+})
+
+const isBy = ({ name }: Operator, actor: object | undefined) => (actor as { name?: string } | undefined)?.name === name
+
+const actionIn = (ctx: Context) => {
+  const action = ACTIONS.find(each => each === ctx['params'].action)
+  if (!action) throw new ApiError('not_found', 'There is no such page.')
+  return action
+}
