@@ -13,6 +13,7 @@ import { due } from './due.ts'
 import { dueKeyExpiries, dueMails, dueNotices } from './due-notices.ts'
 import { dueObjects } from './due-objects.ts'
 import { keys } from './keys.ts'
+import { jobLookups, requestLookups } from './lookups.ts'
 import type { Projection } from './projection.ts'
 import { runs } from './runs.ts'
 import { statement } from './statement.ts'
@@ -21,7 +22,20 @@ import { usage, usageByLabel } from './usage.ts'
 import { webhooks } from './webhooks.ts'
 
 const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries] as const
-const all = [accounts, balance, ...ofDue, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
+const lookups = [requestLookups, jobLookups] as const
+const all = [
+  accounts,
+  balance,
+  ...ofDue,
+  keys,
+  ...lookups,
+  runs,
+  statement,
+  uploads,
+  usage,
+  usageByLabel,
+  webhooks,
+] as const
 
 /** Events that concern no view: they are read from their own streams, or change only the account's own state. */
 type Unprojected =

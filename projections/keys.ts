@@ -10,7 +10,7 @@ const creatorOf = (actor: Actor): string =>
 /** API keys by their hash, and each account's keys in the order in which they were created. */
 export const keys = projection({
   view: 'keys',
-  version: 5,
+  version: 6,
   key: event => event.data.hash,
   on: {
     ApiKeyCreated: (_row, event) => {
@@ -21,5 +21,5 @@ export const keys = projection({
     ApiKeyUsed: (row, event) => row && { ...row, lastUsedAt: clockOf(event) },
     ApiKeyRevoked: (row, event) => row && { ...row, revokedAt: clockOf(event) },
   },
-  indexes: { byAccount: row => `${row.accountId}/${row.keyId}` },
+  indexes: { byId: ({ keyId }) => keyId, byAccount: row => `${row.accountId}/${row.keyId}` },
 })

@@ -8,7 +8,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs = projection({
   view: 'runs',
-  version: 7,
+  version: 8,
   key: event => runKey(accountOf(event), event.data.runId),
   on: {
     // The debit comes first in its append, and its receipt names the model of the run. A test run has no debit.
@@ -44,6 +44,7 @@ export const runs = projection({
     CreditsReleased: (row, event) => change(row, event, { releasedMicros: event.data.amountMicros }),
   },
   indexes: {
+    byId: ({ runId }) => runId,
     byRequest: row => row.request && requestPlaces(row.accountId, row.request.key, row) + row.runId,
     // Live runs may be far more numerous, and a page reads only a limited number of rows.
     ofTests: ({ livemode }, key) => (livemode === false ? key : undefined),

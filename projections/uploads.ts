@@ -6,7 +6,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** Uploads by account in time order, which is the order of their keys, and by the place of their file. */
 export const uploads = projection({
   view: 'uploads',
-  version: 2,
+  version: 3,
   key: event => uploadKey(accountOf(event), event.data.uploadId),
   on: {
     UploadGranted: (_, event) => granted(event),
@@ -15,7 +15,11 @@ export const uploads = projection({
     UploadDeletionRequested: row => row && { ...row, status: 'deleting' },
     UploadDeleted: () => undefined,
   },
-  indexes: { byObject: row => row.objectKey, ofTests: ({ livemode }, key) => (livemode === false ? key : undefined) },
+  indexes: {
+    byId: ({ uploadId }) => uploadId,
+    byObject: row => row.objectKey,
+    ofTests: ({ livemode }, key) => (livemode === false ? key : undefined),
+  },
 })
 
 /** The account comes first, so that the uploads of an account lie together and only its callers find them. */

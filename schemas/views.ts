@@ -282,6 +282,13 @@ export interface WebhookAttempt {
   nextAttemptAt?: string
 }
 
+/** A run that a request or a provider's job leads to. Key: see `projections/lookups.ts`. */
+export interface LookupRow {
+  accountId: AccountId
+  runId: RunId
+  jobId?: string
+}
+
 /** Every view and its row. */
 export interface Views {
   accounts: AccountRow
@@ -292,6 +299,7 @@ export interface Views {
   due: DueRow
   webhooks: WebhookRow
   uploads: UploadRow
+  lookups: LookupRow
   usage: UsageRow
   usageByLabel: UsageRow
 }

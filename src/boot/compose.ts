@@ -31,6 +31,7 @@ import { Addresses } from '../services/files/addresses.ts'
 import { Files } from '../services/files/files.ts'
 import { OutputKeys } from '../services/files/output-keys.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { Lookups } from '../services/operator/lookups.ts'
 import { Operators } from '../services/operator/operators.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { RequestLimits } from '../services/policies/request-limits.ts'
@@ -209,6 +210,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const previews = new Previews({ objects, outputKeys, reads, scaler, logger })
   const histories = new RunHistories({ reads, log })
   const runCounts = new RunCounts({ reads, runReads, usage: core.services.usage, clock })
+  const lookups = new Lookups({ reads, accounts: core.services.accounts })
   const stopping = new AbortController()
   const samples = new Samples({
     ...{ offers, objects, scaler, random, sandbox: providers.sandbox?.client },
@@ -225,7 +227,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const services: Services = {
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
-    ...authorize({ histories, runCounts }),
+    ...authorize({ histories, runCounts, lookups }),
     ...authorize({ audit, proofs, callbacks, webhookTests }),
     ...authorize(signIn),
   }

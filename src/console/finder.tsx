@@ -16,10 +16,15 @@ export const Finder = () => (
               placeholder="A page, or the ID of a run, key, request, upload or account"
               autocomplete="off"
               autofocus
+              hx-get="/console/search"
+              hx-trigger="input changed delay:200ms, search"
+              hx-target="#finder-results"
+              hx-sync="this:replace"
             />
           </div>
         </form>
-        <nav class="choices" aria-label="Pages">
+        <div id="finder-results" aria-live="polite" />
+        <nav class="choices pages" aria-label="Pages">
           {[...navigation.account, ...(account?.isOperator ? navigation.operator : []), navigation.documentation].map(
             ({ href, name, icon, key }) => (
               <a key={href} href={href} data-key={key}>

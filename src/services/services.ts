@@ -9,6 +9,7 @@ import type { Charges } from './ledger/charges.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Periods } from './ledger/periods.ts'
 import type { Notices } from './notices/notices.ts'
+import type { Lookups } from './operator/lookups.ts'
 import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
 import type { Previews } from './runs/previews.ts'
@@ -49,6 +50,7 @@ export interface Services extends CoreServices {
   signIn: Functions<SignIn>
   sessions: Functions<Sessions>
   identities: Functions<Identities>
+  lookups: Functions<Lookups>
 }
 
 /** The services that need only the log and the views. Commands open only these. */

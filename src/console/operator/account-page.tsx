@@ -9,9 +9,8 @@ import { credits, decimal } from '../parts/text.ts'
 import { Ago, Moment } from '../parts/time.tsx'
 import { STATUSES } from '../runs/run-words.ts'
 import { Shell } from '../shell.tsx'
-import { ACCOUNTS, accountPath, nameOf } from './account-words.ts'
+import { ACCOUNTS, type ActionName, accountPath, nameOf } from './account-words.ts'
 import { StateBadge } from './accounts-page.tsx'
-import type { ActionName } from './action-page.tsx'
 
 export interface AccountProps {
   summary: AccountSummary

@@ -9,3 +9,7 @@ export const accountPath = (accountId: string): string => `${ACCOUNTS}/${account
 
 /** The owner of an account, as operators know it. */
 export const nameOf = (account: AccountRow): string => ownerName(account)
+
+/** What operators do to an account. */
+export const ACTIONS = ['grant', 'withdraw', 'suspend', 'resume', 'limits'] as const
+export type ActionName = (typeof ACTIONS)[number]

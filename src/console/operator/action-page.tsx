@@ -6,11 +6,7 @@ import { Button, Fault, Field, Form } from '../parts/form.tsx'
 import { credits } from '../parts/text.ts'
 import { Shell } from '../shell.tsx'
 import { Fact } from './account-page.tsx'
-import { ACCOUNTS, accountPath, nameOf } from './account-words.ts'
-
-/** What operators do to an account. */
-export const ACTIONS = ['grant', 'withdraw', 'suspend', 'resume', 'limits'] as const
-export type ActionName = (typeof ACTIONS)[number]
+import { ACCOUNTS, type ActionName, accountPath, nameOf } from './account-words.ts'
 
 const TITLES: Record<ActionName, string> = {
   grant: 'Grant credits',

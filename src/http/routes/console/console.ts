@@ -19,6 +19,7 @@ import { operatorAccountPages } from './operator/accounts.ts'
 import { operatorOnly } from './operator/for-operator.ts'
 import { playgroundPages } from './playground.ts'
 import { runPages } from './runs.ts'
+import { searchPages } from './search.ts'
 import { settingsPages } from './settings.ts'
 import { signInPages } from './sign-in.ts'
 import { telegramRoutes } from './telegram.ts'
@@ -65,6 +66,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   confirmPages(router, shared)
   webhookPages(router, shared)
   operatorAccountPages(router, shared)
+  searchPages(router, shared)
   if (shared.hasTelegram) telegramRoutes(router, shared)
 
   // People get a page for a wrong address too, also where only forms are sent.

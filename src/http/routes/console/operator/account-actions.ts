@@ -1,14 +1,8 @@
 import { type AccountLimits, type GrantKind, MAX_LIMIT } from '../../../../../schemas/account-events.ts'
 import { isLine, normalized } from '../../../../../schemas/names.ts'
 import { MAX_GRANT_MICROS, MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../../../../schemas/primitives.ts'
-import { nameOf } from '../../../../console/operator/account-words.ts'
-import {
-  type ActionName,
-  type Entered,
-  kindsOf,
-  LIMITS,
-  type SecondLook,
-} from '../../../../console/operator/action-page.tsx'
+import { type ActionName, nameOf } from '../../../../console/operator/account-words.ts'
+import { type Entered, kindsOf, LIMITS, type SecondLook } from '../../../../console/operator/action-page.tsx'
 import { credits } from '../../../../console/parts/text.ts'
 import { fromMicros, toMicros } from '../../../../domain/money.ts'
 import type { AccountChange, AccountSummary } from '../../../../services/accounts/accounts.ts'
@@ -92,7 +86,10 @@ const creditPlan = (action: 'grant' | 'withdraw', { summary, entered, formRefere
   }
 }
 
-const CREDITS_FAULT = `The credits must be a number from 0.000001 to ${fromMicros(MAX_GRANT_MICROS)}, with at most six decimals.`
+const CREDITS_FAULT = [
+  `The credits must be a number from 0.000001 to ${fromMicros(MAX_GRANT_MICROS)},`,
+  'with at most six decimals.',
+].join(' ')
 
 const microsOf = (text: string): number | undefined => {
   const amount = /^\d+(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN

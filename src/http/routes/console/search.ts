@@ -1,0 +1,88 @@
+import type Router from '@koa/router'
+import { navigation, type Place } from '../../../console/navigation.ts'
+import { accountPath } from '../../../console/operator/account-words.ts'
+import { SearchPage, type SearchResult, SearchResults } from '../../../console/operator/search-page.tsx'
+import type { Found } from '../../../services/operator/lookups.ts'
+import { unwrap } from '../../../transports/refusals.ts'
+import { isFragment, redirect, showPage } from '../../answers/page-answers.ts'
+import type { RequestState } from '../../context.ts'
+import type { PageDependencies } from './dependencies.ts'
+
+/** More than the longest ID has. */
+const MAX_QUERY = 300
+
+/**
+ * One search for the whole console: pages by their names, and anything by its ID. Operators find the things of all
+ * accounts; for others, those of other accounts do not exist.
+ */
+export const searchPages = (router: Router<RequestState>, { services, operators, forOwner }: PageDependencies) => {
+  const { lookups, identities } = services
+
+  router.get(
+    '/console/search',
+    forOwner(async (ctx, owner) => {
+      const query = (typeof ctx.query['q'] === 'string' ? ctx.query['q'] : '').trim().slice(0, MAX_QUERY)
+      const operator = operators.callerOf(owner, unwrap(await identities.list(owner)))
+      const own = query === '' ? [] : unwrap(await lookups.own(owner, query)).map(ownResult)
+      const others =
+        operator && own.length === 0 && query !== '' ? unwrap(await lookups.any(operator, query)).map(anyResult) : []
+      const things = [...own, ...others]
+      const places = [...navigation.account, ...(operator ? navigation.operator : []), navigation.documentation]
+      const results = [...things, ...places.filter(({ name }) => isIn(name, query)).map(placeResult)]
+      const [only] = things
+      if (isFragment(ctx)) return showPage(ctx, SearchResults({ query, results }))
+      // An ID leads to its page at once.
+      if (only && things.length === 1) return redirect(ctx, only.href)
+      showPage(ctx, SearchPage({ query, results }))
+    }),
+  )
+}
+
+const isIn = (name: string, query: string) => name.toLowerCase().includes(query.toLowerCase())
+
+const placeResult = ({ href, name, icon }: Place): SearchResult => ({ href, name, icon, note: 'Page' })
+
+/** Where owners see their own things. */
+const ownResult = (found: Found): SearchResult => {
+  switch (found.kind) {
+    case 'account':
+      return { href: '/console/settings', icon: 'users', name: found.name, note: 'Account' }
+    case 'run':
+      return runResult(found.run, '/console/runs')
+    case 'key':
+      return keyResult(found.key, '/console/keys')
+    case 'upload':
+      return uploadResult(found.upload, `/v1/uploads/${found.upload.uploadId}`)
+  }
+}
+
+/** Where operators see the things of an account. */
+const anyResult = (found: Found): SearchResult => {
+  switch (found.kind) {
+    case 'account':
+      return { href: accountPath(found.accountId), icon: 'users', name: found.name, note: 'Account' }
+    case 'run':
+      return runResult(found.run, `${accountPath(found.run.accountId)}/runs`)
+    case 'key':
+      return keyResult(found.key, accountPath(found.key.accountId))
+    case 'upload':
+      return uploadResult(found.upload, accountPath(found.upload.accountId))
+  }
+}
+
+type Of<Kind extends Found['kind']> = Extract<Found, { kind: Kind }>
+
+const runResult = ({ runId, model, status }: Of<'run'>['run'], folder: string): SearchResult => ({
+  ...{ href: `${folder}/${runId}`, icon: 'layout-grid', name: `Run of ${model}` },
+  note: status,
+})
+
+const keyResult = ({ keyId, name, revokedAt }: Of<'key'>['key'], page: string): SearchResult => ({
+  ...{ href: `${page}#${keyId}`, icon: 'key-round', name },
+  note: revokedAt === undefined ? 'API key' : 'revoked API key',
+})
+
+const uploadResult = ({ filename }: Of<'upload'>['upload'], href: string): SearchResult => ({
+  ...{ href, icon: 'upload', name: filename },
+  note: 'Upload',
+})

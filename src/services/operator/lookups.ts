@@ -1,0 +1,130 @@
+import { jobLookup, lastPart, requestLookup } from '../../../projections/lookups.ts'
+import { runKey } from '../../../projections/runs.ts'
+import { uploadKey } from '../../../projections/uploads.ts'
+import { type AccountId, REQUEST_ID } from '../../../schemas/primitives.ts'
+import type { KeyRow, LookupRow, RunRow, UploadRow, Views } from '../../../schemas/views.ts'
+import { sha256 } from '../../domain/digest.ts'
+import { ownerName } from '../../domain/login/identity.ts'
+import { BY_KEY } from '../../ports/view-store.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import { type Answer, answer } from '../answer.ts'
+import { type AccountCaller, type Caller, isSeenBy } from '../caller.ts'
+import { isAccountId, isUploadId, parseRunId } from '../ids.ts'
+import type { Reads } from '../views/reads.ts'
+
+/** Something that an ID or an address leads to. */
+export type Found =
+  | { kind: 'account'; accountId: AccountId; name: string }
+  | { kind: 'run'; run: RunRow }
+  | { kind: 'key'; key: KeyRow }
+  | { kind: 'upload'; upload: UploadRow }
+
+/** The longest ID is that of a provider's job. */
+const MAX_TEXT = 255
+
+/** Runs that one ID of a request or a job leads to. A client may repeat an ID at will. */
+const MAX_RUNS = 20
+
+interface Dependencies {
+  reads: Reads
+  accounts: Pick<Accounts, 'find' | 'findByEmail'>
+}
+
+/** Finds things by any of their IDs. Each kind of ID has its own form, or its own index. */
+export class Lookups {
+  readonly #dependencies: Dependencies
+
+  readonly permissions = { own: 'read', any: 'operate' } as const
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /** The caller's own run, key or upload, by its ID or by the ID of the request that created a run. */
+  async own(caller: AccountCaller, text: string): Promise<Answer<Found[]>> {
+    const { reads } = this.#dependencies
+    const { accountId } = caller
+    if (!isPossible(text)) return answer([])
+    await reads.ownWrites(accountId)
+    const found = await this.#find(text, accountId)
+    return answer(found.filter(each => each.kind === 'account' || isSeenBy(caller, rowOf(each))))
+  }
+
+  /** Anything of any account. */
+  async any(caller: Caller, text: string): Promise<Answer<Found[]>> {
+    if (!isPossible(text)) return answer([])
+    const found = await this.#find(text, undefined)
+    if (found.length > 0) return answer(found)
+    const account = await this.#account(caller, text)
+    return answer(account ? [account] : await this.#runsOfJob(text))
+  }
+
+  async #find(text: string, accountId: AccountId | undefined): Promise<Found[]> {
+    const { reads } = this.#dependencies
+    const runId = parseRunId(text)
+    const run = runId && (await this.#run(runId, accountId))
+    if (run) return [{ kind: 'run', run }]
+    if (isUploadId(text)) {
+      const upload = accountId
+        ? await reads.get('uploads', uploadKey(accountId, text))
+        : await this.#byId('uploads', text)
+      return upload ? [{ kind: 'upload', upload }] : []
+    }
+    // A whole key, too, finds its row, whose key is the digest.
+    const key = (await this.#byId('keys', text)) ?? (await reads.get('keys', sha256(text)))
+    if (key && (accountId === undefined || key.accountId === accountId)) return [{ kind: 'key', key }]
+    return REQUEST.test(text) ? this.#runsOfRequest(text, accountId) : []
+  }
+
+  async #run(runId: string, accountId: AccountId | undefined): Promise<RunRow | undefined> {
+    return accountId ? this.#dependencies.reads.get('runs', runKey(accountId, runId)) : this.#byId('runs', runId)
+  }
+
+  async #runsOfRequest(requestId: string, accountId: AccountId | undefined): Promise<Found[]> {
+    const rows = await this.#rowsAt(requestLookup(requestId))
+    return this.#runsIn(rows.filter(row => accountId === undefined || row.accountId === accountId))
+  }
+
+  /** By the whole ID of a job, or by its last part. */
+  async #runsOfJob(text: string): Promise<Found[]> {
+    const rows = await this.#rowsAt(jobLookup(text))
+    return this.#runsIn(rows.filter(({ jobId = '' }) => jobId === text || lastPart(jobId) === text))
+  }
+
+  async #rowsAt(prefix: string): Promise<LookupRow[]> {
+    const range = { prefix, newestFirst: true, limit: MAX_RUNS }
+    return (await this.#dependencies.reads.list('lookups', BY_KEY, range)).map(({ row }) => row)
+  }
+
+  async #runsIn(rows: LookupRow[]): Promise<Found[]> {
+    const { reads } = this.#dependencies
+    const runs = await Promise.all(rows.map(row => reads.get('runs', runKey(row.accountId, row.runId))))
+    return runs.flatMap(run => (run ? [{ kind: 'run' as const, run }] : []))
+  }
+
+  async #account(caller: Caller, text: string): Promise<Found | undefined> {
+    const { accounts } = this.#dependencies
+    const found = isAccountId(text)
+      ? await accounts.find(caller, text)
+      : text.includes('@')
+        ? await accounts.findByEmail(caller, text)
+        : undefined
+    if (!found || 'refuse' in found) return undefined
+    const { account } = found.value
+    return { kind: 'account', accountId: account.accountId, name: ownerName(account) }
+  }
+
+  async #byId<Name extends 'runs' | 'keys' | 'uploads'>(view: Name, id: string): Promise<Views[Name] | undefined> {
+    const [entry] = await this.#dependencies.reads.list(view, 'byId', { prefix: id, limit: 1 })
+    // An ID may be the start of another text.
+    return entry?.place === id ? entry.row : undefined
+  }
+}
+
+const rowOf = (found: Exclude<Found, { kind: 'account' }>) =>
+  found.kind === 'run' ? found.run : found.kind === 'key' ? found.key : found.upload
+
+const REQUEST = new RegExp(`^${REQUEST_ID}$`)
+
+/** Other texts are no ID, and could be no place in an index. */
+const isPossible = (text: string): boolean => text.length <= MAX_TEXT && /^[\x21-\x7e\p{L}\p{M}\p{N}]+$/u.test(text)

@@ -1,0 +1,302 @@
+import t from 'tap'
+import { TypeID } from 'typeid-js'
+import { accountStream } from '../../schemas/events.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
+import type { RawEvent } from '../../schemas/recorded.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import { BrowserClient } from '../support/browser-client.ts'
+import { picture } from '../support/client.ts'
+import { collect } from '../support/collect.ts'
+import { doneFor } from '../support/done.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { unwrap } from '../support/unwrap.ts'
+
+const caller = { kind: 'operator', name: 'test' } as const
+const OPERATOR = 'ops@example.com'
+const environment = { TRUSTED_PROXIES: '127.0.0.1', ADMIN_EMAILS: `${OPERATOR},Second@Example.com` }
+/** A provider whose jobs have IDs. */
+const slow: Provider = {
+  deduplicates: true,
+  submit: async ({ runId }) => ({ kind: 'submitted', jobId: `models/x/operations/op.${runId}`, pollAfterMs: 0 }),
+  poll: async job => doneFor(job),
+}
+const service = await startService(t, { environment, providers: { sandbox: slow } })
+
+const signedIn = async (email: string) => {
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, email)
+  return browser
+}
+
+const textOf = (html: string) =>
+  html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replaceAll(/\s+/g, ' ')
+
+const operator = await signedIn(OPERATOR)
+const second = await signedIn('second@example.com')
+const owner = await signedIn('ada@example.com')
+const accountOf = async (browser: BrowserClient) =>
+  /acct_\w+/.exec((await browser.get('/console/settings')).text)?.[0] as AccountId
+const ada = await accountOf(owner)
+
+const pathOf = (accountId: string, action = '') => `/console/operator/accounts/${accountId}${action && `/${action}`}`
+
+const eventsOf = async (accountId: AccountId): Promise<RawEvent[]> =>
+  (await collect(service.core.log.readStream(accountStream(accountId), 0))).flat()
+
+const lastEvent = async (accountId: AccountId) => (await eventsOf(accountId)).at(-1)
+
+/** The hidden and other fields with values on a page, but not the token of the form. */
+const fieldsOn = (html: string) =>
+  Object.fromEntries(
+    [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+      .map(([, name = '', value = '']) => [name, value] as const)
+      .filter(([name]) => name !== 'form_token' && name !== 'back' && name !== 'mode'),
+  )
+
+/** Fills in the form of an action, and looks at it again. */
+const lookAt = async (browser: BrowserClient, path: string, fields: Record<string, string>) => {
+  const form = await browser.get(path)
+  return browser.post(path, { ...fieldsOn(form.text), ...fields })
+}
+
+/** Does what the second look shows. */
+const act = async (browser: BrowserClient, path: string, fields: Record<string, string>) => {
+  const look = await lookAt(browser, path, fields)
+  return look.status === 200 ? browser.post(path, { ...fieldsOn(look.text), step: 'do' }) : look
+}
+
+const PAGES = ['/console/operator/accounts', pathOf(ada), pathOf(ada, 'grant'), pathOf(ada, 'suspend')]
+
+t.test('owners who are no operators find no page of the operator, and cannot act', async t => {
+  for (const path of PAGES) {
+    t.match(await owner.get(path), { status: 404, text: /There is no such page/ }, path)
+    const { status } = await new BrowserClient(service.url).get(path)
+    t.equal(status, 303, `${path} asks strangers to sign in`)
+  }
+  const before = await eventsOf(ada)
+  for (const action of ['grant', 'withdraw', 'suspend', 'resume', 'limits'])
+    t.match(await owner.post(pathOf(ada, action), { credits: '5', reason: 'me', kind: 'courtesy', step: 'do' }), {
+      status: 404,
+    })
+  t.same(await eventsOf(ada), before)
+  t.notMatch((await owner.get('/console/settings')).text, 'href="/console/operator')
+  t.match((await operator.get('/console/settings')).text, 'href="/console/operator')
+})
+
+t.test('an operator grants credits after a second look, and sending it twice grants once', async t => {
+  const path = pathOf(ada, 'grant')
+  const look = await lookAt(operator, path, { credits: '500', kind: 'courtesy', reason: 'for the outage' })
+  t.equal(look.status, 200)
+  t.match(textOf(look.text), /You grant 500 credits to ada@example\.com\..*Balance 100 → 600/)
+  t.not((await lastEvent(ada))?.type, 'CreditsGranted', 'looking grants nothing')
+  const fields = { ...fieldsOn(look.text), step: 'do' }
+  const done = await operator.post(path, fields)
+  t.match(done, { status: 303, location: /^\/console\/operator\/accounts\/acct_\w+\?done=\d+$/ })
+  const event = await lastEvent(ada)
+  t.match(event, {
+    type: 'CreditsGranted',
+    data: { amountMicros: 500_000_000, kind: 'courtesy', reason: 'for the outage', reference: /^console-/ },
+    metadata: { actor: { kind: 'operator', name: OPERATOR } },
+  })
+  const page = await operator.get(done.location ?? '')
+  t.match(
+    textOf(page.text),
+    new RegExp(`Done: CreditsGranted is event ${event?.revision} of the account, by ${OPERATOR}`),
+  )
+  t.match(await operator.post(path, fields), { status: 303, location: /done=before$/ })
+  t.match(textOf((await operator.get(`${pathOf(ada)}?done=before`)).text), /This was done before/)
+  t.equal((await eventsOf(ada)).filter(({ type }) => type === 'CreditsGranted').length, 2, 'welcome and grant')
+})
+
+t.test('a second look can be changed, and a page names only what its operator did', async t => {
+  const path = pathOf(ada, 'grant')
+  const look = await lookAt(operator, path, { credits: '7', kind: 'correction', reason: '<b>"x"' })
+  const back = await operator.post(path, { ...fieldsOn(look.text), reason: '<b>"x"', step: 'change' })
+  t.match(back.text, 'value="7"')
+  t.match(back.text, 'value="&lt;b>&quot;x&quot;"')
+  const { revision } = (await lastEvent(ada)) as RawEvent
+  t.notMatch(textOf((await second.get(`${pathOf(ada)}?done=${revision}`)).text), 'Done:')
+})
+
+t.test('an operator withdraws credits, but no more than there are', async t => {
+  const path = pathOf(ada, 'withdraw')
+  const fields = { credits: '100.5', kind: 'courtesy', reason: 'too much', reference: 'ticket 7' }
+  t.match(await act(operator, path, fields), { status: 303, location: /done=\d+$/ })
+  t.match(await lastEvent(ada), {
+    type: 'CreditsWithdrawn',
+    data: { amountMicros: 100_500_000, reference: 'ticket 7', balanceAfterMicros: 499_500_000 },
+    metadata: { actor: { name: OPERATOR } },
+  })
+  t.match(await act(operator, path, fields), { location: /done=before$/ }, 'the reference counts once')
+  t.match(await lookAt(operator, path, { ...fields, credits: '500', reference: '' }), {
+    status: 400,
+    text: /The account has only 499\.5 credits/,
+  })
+})
+
+t.test('the owner of a suspended account is refused until it is resumed', async t => {
+  const customer = await openAccount(service)
+  const { accountId } = customer
+  const done = await act(second, pathOf(accountId, 'suspend'), { reason: 'unpaid invoice' })
+  t.match(done, { status: 303 })
+  t.match(await lastEvent(accountId), {
+    type: 'AccountSuspended',
+    data: { reason: 'unpaid invoice' },
+    metadata: { actor: { kind: 'operator', name: 'second@example.com' } },
+  })
+  t.equal((await customer.send('/v1/balance')).status, 403)
+  t.match(textOf((await second.get(pathOf(accountId))).text), /Suspended since .*: unpaid invoice/)
+  t.match(await act(second, pathOf(accountId, 'suspend'), { reason: 'again' }), {
+    status: 400,
+    text: /already suspended/,
+  })
+  t.match(await act(second, pathOf(accountId, 'resume'), { reason: 'paid' }), { status: 303 })
+  t.equal((await customer.send('/v1/balance')).status, 200)
+  t.match(await lastEvent(accountId), { type: 'AccountResumed', metadata: { actor: { name: 'second@example.com' } } })
+})
+
+t.test('nobody suspends the own account', async t => {
+  const own = await accountOf(operator)
+  t.match(await act(operator, pathOf(own, 'suspend'), { reason: 'oops' }), { status: 400, text: /your own account/ })
+})
+
+t.test('limits are set, changed and ended', async t => {
+  const { accountId } = await openAccount(service)
+  const path = pathOf(accountId, 'limits')
+  const look = await lookAt(operator, path, { requests_per_minute: '1200', runs_in_flight: '' })
+  t.match(textOf(look.text), /Requests a minute as for all → 1200/)
+  await act(operator, path, { requests_per_minute: '1200', runs_in_flight: '9' })
+  t.match(await lastEvent(accountId), { type: 'LimitsSet', data: { requestsPerMinute: 1200, runsInFlight: 9 } })
+  await act(operator, path, { requests_per_minute: '', runs_in_flight: '12' })
+  t.same((await lastEvent(accountId))?.data, { runsInFlight: 12 })
+  await act(operator, path, { requests_per_minute: '', runs_in_flight: '' })
+  t.same((await lastEvent(accountId))?.data, {})
+  t.match(await lastEvent(accountId), { metadata: { actor: { name: OPERATOR } } })
+})
+
+t.test('faults of the forms are shown, and change nothing', async t => {
+  const before = await eventsOf(ada)
+  for (const [action, fields, fault] of [
+    ['grant', { credits: '1e3', kind: 'courtesy', reason: 'x' }, /number from 0\.000001/],
+    ['grant', { credits: '0', kind: 'courtesy', reason: 'x' }, /number from 0\.000001/],
+    ['grant', { credits: '1.0000001', kind: 'courtesy', reason: 'x' }, /at most six decimals/],
+    ['grant', { credits: '1', kind: 'purchase', reason: 'x' }, /kind is unknown/],
+    ['grant', { credits: '1', kind: 'courtesy', reason: ' ' }, /reason must have/],
+    ['grant', { credits: '1', kind: 'courtesy', reason: 'a\u0007b' }, /reason must have/],
+    ['withdraw', { credits: '1', kind: 'courtesy', reason: 'x', reference: 'r'.repeat(201) }, /reference must have/],
+    ['suspend', { reason: '' }, /reason must have/],
+    ['resume', { reason: 'x' }, /not suspended/],
+    ['limits', { requests_per_minute: '0' }, /whole number/],
+  ] as const) {
+    const { status, text } = await act(operator, pathOf(ada, action), fields)
+    t.equal(status, 400)
+    t.match(/role="alert">([^<]*)/.exec(text)?.[1], fault)
+  }
+  for (const path of [pathOf('acct_01m7z4hp3ye9bv5nfwqzm2r6ja'), pathOf('nobody'), pathOf(ada, 'delete')])
+    t.equal((await operator.get(path)).status, 404, path)
+  t.same(await eventsOf(ada), before)
+})
+
+t.test('forms of other sites, and forms without their token, are refused', async t => {
+  const before = await eventsOf(ada)
+  const fields = { credits: '5', kind: 'courtesy', reason: 'me', form_reference: 'forged', step: 'do' }
+  for (const headers of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }])
+    for (const action of ['grant', 'suspend'])
+      t.equal((await operator.post(pathOf(ada, action), fields, headers as never)).status, 403)
+  t.equal((await operator.post(pathOf(ada, 'grant'), { ...fields, form_token: 'guessed' })).status, 403)
+  t.same(await eventsOf(ada), before)
+})
+
+t.test('the page of an account shows what its owner sees, and the list goes on by a cursor', async t => {
+  const customer = await openAccount(service)
+  const { body } = await customer.run({ ...picture, input: { prompt: '<script>alert(1)</script>' } })
+  const page = textOf((await operator.get(pathOf(customer.accountId))).text)
+  t.match(page, /completed/i)
+  t.match(page, /nano-banana-2.*Debit.*Grant/)
+  const run = await operator.get(`${pathOf(customer.accountId)}/runs/${body.run_id}`)
+  t.match(textOf(run.text), /RunQueued|RunStarted/)
+  t.notMatch(run.text, '<script>alert')
+  t.equal((await operator.get(`${pathOf(ada)}/runs/${body.run_id}`)).status, 404, 'a run is of one account')
+  t.equal((await owner.get(`${pathOf(customer.accountId)}/runs/${body.run_id}`)).status, 404)
+
+  const list = await operator.get('/console/operator/accounts')
+  t.match(textOf(list.text), /Owner State Balance/)
+  const rest = await operator.get(`/console/operator/accounts?cursor=${customer.accountId}`)
+  t.notMatch(rest.text, customer.accountId)
+  t.match(rest.text, ada, 'older accounts follow')
+  t.equal((await operator.get('/console/operator/accounts?cursor=acct_x')).status, 400)
+  const fragment = await operator.get(`/console/operator/accounts?cursor=${customer.accountId}`, {
+    'HX-Request': 'true',
+  })
+  t.notMatch(fragment.text, '<html')
+})
+
+const searchFor = async (browser: BrowserClient, query: string) =>
+  browser.get(`/console/search?q=${encodeURIComponent(query)}`)
+
+t.test('the search takes any ID, and owners find only their own things', async t => {
+  const stranger = await openAccount(service)
+  const requestId = 'order-4711.a'
+  const { body } = await stranger.run(picture, { 'X-Request-Id': requestId })
+  const run = body.run_id as string
+  const { body: upload } = await stranger.post<{ id: string }>('/v1/uploads/presigned', {
+    ...{ filename: 'beach.png', mime_type: 'image/png' },
+  })
+  const uuid = TypeID.fromString(run).toUUID()
+  const jobId = `models/x/operations/op.${run}`
+  const { email = '' } = unwrap(await service.core.services.accounts.find(caller, stranger.accountId)).account
+  const account = pathOf(stranger.accountId)
+  const runPage = `${account}/runs/${run}`
+  const found: [text: string, page: string][] = [
+    [stranger.accountId, account],
+    [email, account],
+    [` ${email.toUpperCase()} `, account],
+    [run, runPage],
+    [uuid, runPage],
+    [requestId, runPage],
+    [jobId, runPage],
+    [`op.${run}`, runPage],
+    [stranger.keyId, `${account}#${stranger.keyId}`],
+    [stranger.apiKey, `${account}#${stranger.keyId}`],
+    [upload.id, account],
+  ]
+  for (const [text, page] of found) {
+    t.match(await searchFor(operator, text), { status: 303, location: page }, text)
+    t.match(await searchFor(owner, text), { status: 200, text: /Nothing has the name or ID/ }, `${text} for others`)
+  }
+  for (const text of [
+    'acct_',
+    'run_',
+    run.slice(0, -1),
+    '%',
+    '/',
+    'request/',
+    '\u0000',
+    'x'.repeat(1000),
+    requestId.slice(0, 5),
+  ])
+    t.match(await searchFor(operator, text), { status: 200, text: /Nothing has/ }, text)
+  const hostile = '<script>alert(1)</script>'
+  t.notMatch((await searchFor(operator, hostile)).text, hostile)
+})
+
+t.test('owners find their own runs, keys and uploads, and pages by name', async t => {
+  await owner.post('/console/keys', { name: 'website' })
+  const [key = ''] = /key_\w+/.exec((await owner.get('/console/keys')).text) ?? []
+  t.match(await searchFor(owner, key), { status: 303, location: `/console/keys#${key}` })
+  const { body: run } = await owner.send<{ run_id: string }>('POST', '/v1/run', picture, { 'X-Request-Id': 'mine-1' })
+  for (const text of [run.run_id, 'mine-1'])
+    t.match(await searchFor(owner, text), { status: 303, location: `/console/runs/${run.run_id}` })
+  t.match(await searchFor(owner, 'play'), { status: 200, text: /href="\/console\/playground" data-item/ })
+  t.notMatch(textOf((await searchFor(owner, 'catalog')).text), /Catalog Page/)
+  t.match(textOf((await searchFor(operator, 'catalog')).text), /Catalog Page/)
+  const fragment = await owner.get(`/console/search?q=${run.run_id}`, { 'HX-Request': 'true' })
+  t.match(fragment, { status: 200, text: `/console/runs/${run.run_id}` })
+  t.notMatch(fragment.text, '<html')
+  t.equal((await new BrowserClient(service.url).get('/console/search?q=x')).status, 303)
+})
