@@ -438,7 +438,7 @@ export const Environment = Type.Object({
     Type.String({
       pattern: `^${ADDRESS}(,${ADDRESS})*$`,
       description: [
-        'The e-mail addresses of the operators, separated by commas: an account that signs in with one of them gets the',
+        'The e-mail addresses of the operators, separated by commas: accounts that sign in with one of them get the',
         'pages of the operator, which show and change all accounts and the catalog; nobody does if unset',
       ].join(' '),
     }),

@@ -30,6 +30,7 @@ export const openAlerts = (core: Core, dependencies: Dependencies) => {
   return {
     ofAccount,
     ofSink,
+    state: () => alerts.state(),
     start: () => {
       alerts.start()
       if (roles.has('reactors')) mails.start()

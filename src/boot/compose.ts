@@ -31,8 +31,10 @@ import { Addresses } from '../services/files/addresses.ts'
 import { Files } from '../services/files/files.ts'
 import { OutputKeys } from '../services/files/output-keys.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { Activity } from '../services/operator/activity.ts'
 import { Lookups } from '../services/operator/lookups.ts'
 import { Operators } from '../services/operator/operators.ts'
+import { Overview } from '../services/operator/overview.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
@@ -211,6 +213,11 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const histories = new RunHistories({ reads, log })
   const runCounts = new RunCounts({ reads, runReads, usage: core.services.usage, clock })
   const lookups = new Lookups({ reads, accounts: core.services.accounts })
+  const activity = new Activity({ log, clock, logger })
+  const overview = new Overview({
+    ...{ activity, retirements, reads, log, clock, alerts: alerts.state, routing: core.services.routing },
+    configured: config.providers.map(({ provider }) => provider),
+  })
   const stopping = new AbortController()
   const samples = new Samples({
     ...{ offers, objects, scaler, random, sandbox: providers.sandbox?.client },
@@ -227,7 +234,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const services: Services = {
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
-    ...authorize({ histories, runCounts, lookups }),
+    ...authorize({ histories, runCounts, lookups, overview }),
     ...authorize({ audit, proofs, callbacks, webhookTests }),
     ...authorize(signIn),
   }
@@ -274,6 +281,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       alerts.start()
       for (const reactor of sealing) reactor.start()
       if (api) knownSeals.start()
+      if (api && config.adminEmails.length > 0) activity.start()
       choices.start()
       if (!hasReactors) return reported.start()
       reports.start()
@@ -283,6 +291,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     /** Ends the work in progress, then the waits for queued work. */
     stop: async () => {
       stopping.abort()
+      activity.stop()
       knownSeals.stop()
       choices.stop()
       reported.stop()

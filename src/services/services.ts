@@ -10,6 +10,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import type { Periods } from './ledger/periods.ts'
 import type { Notices } from './notices/notices.ts'
 import type { Lookups } from './operator/lookups.ts'
+import type { Overview } from './operator/overview.ts'
 import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
 import type { Previews } from './runs/previews.ts'
@@ -51,6 +52,7 @@ export interface Services extends CoreServices {
   sessions: Functions<Sessions>
   identities: Functions<Identities>
   lookups: Functions<Lookups>
+  overview: Functions<Overview>
 }
 
 /** The services that need only the log and the views. Commands open only these. */

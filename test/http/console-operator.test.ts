@@ -18,7 +18,7 @@ const environment = { TRUSTED_PROXIES: '127.0.0.1', ADMIN_EMAILS: `${OPERATOR},S
 const slow: Provider = {
   deduplicates: true,
   submit: async ({ runId }) => ({ kind: 'submitted', jobId: `models/x/operations/op.${runId}`, pollAfterMs: 0 }),
-  poll: async job => doneFor(job),
+  poll: async ({ endpoint }) => doneFor({ endpoint, input: {} }),
 }
 const service = await startService(t, { environment, providers: { sandbox: slow } })
 

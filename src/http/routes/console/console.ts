@@ -17,6 +17,7 @@ import { keyPages } from './keys.ts'
 import { modePages } from './mode.ts'
 import { operatorAccountPages } from './operator/accounts.ts'
 import { operatorOnly } from './operator/for-operator.ts'
+import { operatorOverviewPages } from './operator/overview.ts'
 import { playgroundPages } from './playground.ts'
 import { runPages } from './runs.ts'
 import { searchPages } from './search.ts'
@@ -65,6 +66,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   identityPages(router, shared)
   confirmPages(router, shared)
   webhookPages(router, shared)
+  operatorOverviewPages(router, shared)
   operatorAccountPages(router, shared)
   searchPages(router, shared)
   if (shared.hasTelegram) telegramRoutes(router, shared)
