@@ -229,7 +229,7 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: dependencies.auditorKeys, random, keyPrefix: config.keyPrefix }),
-    catalog: new Catalog({ offers, publishedCatalog, shipped: applyMarkUp(config) }),
+    catalog: new Catalog({ offers, publishedCatalog, log, shipped: applyMarkUp(config) }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, clock }),
     notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import microdiff from 'microdiff'
 import type { ModelEndpoint } from '../../schemas/api/model.ts'
 import { Families, type Family } from '../../schemas/catalog.ts'
 import { configuredRoutes } from '../boot/providers.ts'
 import type { CatalogCommand, CatalogState } from '../domain/catalog/catalog.ts'
+import { familyDiff } from '../services/catalog/family-diff.ts'
 import { Addresses } from '../services/files/addresses.ts'
 import { Presenter } from '../services/presenter.ts'
 import { ReportedBreakers } from '../services/providers/reported-breakers.ts'
@@ -145,11 +145,6 @@ const describe = (state: CatalogState, change: CatalogCommand): Record<string, u
   const isByHand = state.byHand.has(change.family.id)
   const hand = { ...summarize(change), place: 'by hand', from: String(isByHand), to: String(!isByHand) }
   const changesHands = isByHand !== (change.byHand ?? false)
-  const places = microdiff(before ?? {}, change.family).map(difference => ({
-    ...summarize(change),
-    place: difference.path.join('.'),
-    from: 'oldValue' in difference ? JSON.stringify(difference.oldValue) : null,
-    to: 'value' in difference ? JSON.stringify(difference.value) : null,
-  }))
+  const places = familyDiff(before, change.family).map(difference => ({ ...summarize(change), ...difference }))
   return changesHands ? [...places, hand] : places
 }

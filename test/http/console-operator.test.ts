@@ -4,11 +4,13 @@ import { accountStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import type { Provider } from '../../src/ports/provider.ts'
+import { Alerts } from '../../src/services/operator/alerts.ts'
 import { BrowserClient } from '../support/browser-client.ts'
 import { picture } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { doneFor } from '../support/done.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
 
 const caller = { kind: 'operator', name: 'test' } as const
@@ -70,7 +72,10 @@ const act = async (browser: BrowserClient, path: string, fields: Record<string, 
   return look.status === 200 ? browser.post(path, { ...fieldsOn(look.text), step: 'do' }) : look
 }
 
-const PAGES = ['/console/operator/accounts', pathOf(ada), pathOf(ada, 'grant'), pathOf(ada, 'suspend')]
+const PAGES = [
+  ...['/console/operator', '/console/operator/accounts', pathOf(ada), pathOf(ada, 'grant'), pathOf(ada, 'suspend')],
+  ...['/console/operator/catalog', '/console/operator/catalog/nano-banana-2'],
+]
 
 t.test('owners who are no operators find no page of the operator, and cannot act', async t => {
   for (const path of PAGES) {
@@ -83,6 +88,8 @@ t.test('owners who are no operators find no page of the operator, and cannot act
     t.match(await owner.post(pathOf(ada, action), { credits: '5', reason: 'me', kind: 'courtesy', step: 'do' }), {
       status: 404,
     })
+  for (const path of ['/console/operator/retry', '/console/operator/catalog/nano-banana-2'])
+    t.equal((await owner.post(path, { provider: 'openai', json: '{}', step: 'do' })).status, 404)
   t.same(await eventsOf(ada), before)
   t.notMatch((await owner.get('/console/settings')).text, 'href="/console/operator')
   t.match((await operator.get('/console/settings')).text, 'href="/console/operator')
@@ -299,4 +306,74 @@ t.test('owners find their own runs, keys and uploads, and pages by name', async 
   t.match(fragment, { status: 200, text: `/console/runs/${run.run_id}` })
   t.notMatch(fragment.text, '<html')
   t.equal((await new BrowserClient(service.url).get('/console/search?q=x')).status, 303)
+})
+
+t.test('the overview shows what the service does, and what needs a person', async t => {
+  const page = await until('the run counts', async () => {
+    const { text } = await operator.get('/console/operator')
+    return /Runs a minute [1-9]/.test(textOf(text)) && textOf(text)
+  })
+  t.match(page, /Failed 0 % 0 of [1-9]/)
+  t.match(page, /Oldest waiting none queue of 0/)
+  t.match(page, /Views behind \d+ ms/)
+  t.match(page, /Needs you Nothing/)
+  t.match(page, /sandbox Closed .* 100 %/)
+})
+
+t.test('an alert needs a person, who has the account tried again', async t => {
+  const alerts = new Alerts({ ...service.core, hasMail: false })
+  const sink = { kind: 'seal_sink_fails', sink: '/mnt/<i>copies' } as const
+  alerts.report({ kind: 'provider_refuses', provider: 'openai', account: '1a2b3c4d', reason: 'unauthorized' })
+  alerts.report(sink)
+  await alerts.stop()
+  const { text } = await operator.get('/console/operator')
+  t.match(textOf(text), /2 matters openai 1a2b3c4d The provider refuses the key.*Try again now/)
+  t.match(text, '/mnt/&lt;i>copies')
+  const fields = { provider: 'openai', account: '1a2b3c4d' }
+  t.match(await operator.post('/console/operator/retry', fields), { status: 303, location: /retry=none$/ })
+  t.match(textOf((await operator.get('/console/operator?retry=none')).text), /It waits no more/)
+})
+
+t.test('a family is revised after a look at the differences', async t => {
+  t.match(textOf((await operator.get('/console/operator/catalog')).text), /Nano Banana 2 .*nano-banana-2/i)
+  const path = '/console/operator/catalog/nano-banana-2'
+  const [family] = unwrap(await service.core.services.catalog.export(caller, 'nano-banana-2'))
+  const json = JSON.stringify({ ...family, name: 'Nano <b>"2"' })
+  const form = await operator.get(path)
+  const seen = fieldsOn(form.text)['seen'] as string
+  const review = await operator.post(path, { json, seen })
+  t.equal(review.status, 200)
+  t.match(review.text, /You change nano-banana-2 in 1 place/)
+  t.match(review.text, 'Nano &lt;b>')
+  const newest = async () => (await collect(service.core.log.readStream('catalog', 0))).at(-1)
+  t.notMatch(await newest(), { type: 'FamilyRevised' }, 'looking publishes nothing')
+  const done = await operator.post(path, { json, seen, step: 'do' })
+  t.match(await newest(), {
+    type: 'FamilyRevised',
+    data: { family: { name: 'Nano <b>"2"' }, byHand: true },
+    metadata: { actor: { kind: 'operator', name: OPERATOR } },
+  })
+  t.match(done, { status: 303, location: `${path}?done=${(await newest())?.revision}` })
+  t.match(
+    textOf((await operator.get(done.location ?? '')).text),
+    new RegExp(`Done: FamilyRevised.*revised ${OPERATOR}`),
+  )
+  t.match(await operator.post(path, { json, seen, step: 'do' }), { status: 303, location: `${path}?done=before` })
+  const before = await newest()
+  const next = String(before?.revision)
+  for (const [text, fault, at = next] of [
+    ['{', /This is not JSON/],
+    ['{}', /This is not a family/],
+    [JSON.stringify({ ...family, id: 'other' }), /ID must stay/],
+    [json, /published in this form/],
+    [JSON.stringify(family), /has changed since/, seen],
+    [JSON.stringify({ ...family, aliases: ['flux-2-pro'] }), /not valid/],
+  ] as const) {
+    const looked = await operator.post(path, { json: text, seen: at })
+    const reply = looked.status === 200 ? await operator.post(path, { json: text, seen: at, step: 'do' }) : looked
+    t.match(/role="alert">([^<]*)/.exec(reply.text)?.[1], fault)
+    t.equal(reply.status, 400)
+  }
+  t.same(await newest(), before)
+  t.equal((await operator.get('/console/operator/catalog/nothing')).status, 404)
 })

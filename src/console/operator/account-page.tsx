@@ -101,7 +101,10 @@ const Facts = ({ summary: { account, suspension, limits, identities } }: { summa
     <div class="pad">
       <dl class="facts">
         <Fact name="ID">
-          <code id="account-id">{account.accountId}</code> <CopyButton of="account-id" />
+          <code id="account-id" class="id">
+            {account.accountId}
+          </code>{' '}
+          <CopyButton of="account-id" />
         </Fact>
         <Fact name="Opened">
           <Moment at={account.openedAt} />
@@ -131,8 +134,8 @@ const Sums = ({ summary: { balanceMicros, sums } }: { summary: AccountSummary })
     <div class="pad">
       <dl class="facts sums">
         <Fact name="Granted">{credits(sums?.grantedMicros ?? 0)}</Fact>
-        <Fact name="Withdrawn">{credits(-(sums?.withdrawnMicros ?? 0))}</Fact>
-        <Fact name="Debited">{credits(-(sums?.debitedMicros ?? 0))}</Fact>
+        <Fact name="Withdrawn">{credits(0 - (sums?.withdrawnMicros ?? 0))}</Fact>
+        <Fact name="Debited">{credits(0 - (sums?.debitedMicros ?? 0))}</Fact>
         <Fact name="Refunded">{credits(sums?.refundedMicros ?? 0)}</Fact>
         <Fact name="Released">{credits(sums?.releasedMicros ?? 0)}</Fact>
         <Fact name="Balance">

@@ -49,7 +49,7 @@ export const ActionPage = ({ action, summary, formReference, entered, fault }: F
       )}
       <input type="hidden" name="form_reference" value={formReference} />
       <div class="row">
-        <Button class="main">Look at it again</Button>
+        <Button class="main">Review {NOUNS[action]}</Button>
         <a class="button quiet" href={accountPath(summary.account.accountId)}>
           Cancel
         </a>
@@ -57,6 +57,14 @@ export const ActionPage = ({ action, summary, formReference, entered, fault }: F
     </Form>
   </Frame>
 )
+
+const NOUNS: Record<ActionName, string> = {
+  grant: 'grant',
+  withdraw: 'withdrawal',
+  suspend: 'suspension',
+  resume: 'resumption',
+  limits: 'limits',
+}
 
 const HINTS: Record<Exclude<ActionName, 'limits'>, string> = {
   grant: 'the owner sees it in the statement',

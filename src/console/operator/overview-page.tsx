@@ -60,7 +60,7 @@ const Figures = ({ overview: { activity, queue, viewsBehindMs } }: { overview: O
 
 const Figure = ({ name, value, note }: { name: string; value: string; note: string }) => (
   <div>
-    {name}
+    <span class="muted">{name}</span>
     <strong>{value}</strong>
     <span class="small faint">{note}</span>
   </div>
@@ -242,7 +242,7 @@ const ProviderRow = ({ state: { provider, state, reason, calls, maxCalls, activi
   return (
     <tr>
       <td>
-        <strong>{provider}</strong>
+        <strong class="cut">{provider}</strong>
       </td>
       <td>
         <span class={`badge ${HEALTH[state].tone}`} title={reason}>

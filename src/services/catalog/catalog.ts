@@ -1,15 +1,22 @@
+import type { Actor } from '../../../schemas/actor.ts'
 import type { Family, Kind, Mode } from '../../../schemas/catalog.ts'
+import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
+import { CATALOG_STREAM } from '../../../schemas/events.ts'
+import type { Recorded } from '../../../schemas/recorded.ts'
 import { type CatalogCommand, type CatalogState, commandsToShip, putByHand } from '../../domain/catalog/catalog.ts'
 import { namesOf } from '../../domain/catalog/family.ts'
 import { refuse } from '../../domain/refusal.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
 import type { Offer, Offers } from './offers.ts'
 import type { PublishedCatalog } from './published-catalog.ts'
 
 interface Dependencies {
   offers: Offers
   publishedCatalog: PublishedCatalog
+  log: Pick<EventLog, 'readStream'>
   /** The families that ship with this version. */
   shipped: Family[]
 }
@@ -25,6 +32,15 @@ interface CatalogFilters {
   query?: string
 }
 
+/** An event of a family. A withdrawal has no family. */
+export interface FamilyRevision {
+  type: CatalogEvent['type']
+  family: Family | undefined
+  revision: number
+  at: string
+  actor: Actor
+}
+
 /** The published catalog, and commands that would change it. */
 interface CatalogChanges {
   state: CatalogState
@@ -38,6 +54,7 @@ export class Catalog {
   readonly permissions = {
     list: 'read',
     export: 'operate',
+    history: 'operate',
     compare: 'operate',
     publish: 'operate',
     withdraw: 'operate',
@@ -71,6 +88,20 @@ export class Catalog {
     if (familyId === undefined) return answer([...families.values()])
     const family = families.get(familyId)
     return family ? answer([family]) : refuse('family_not_found')
+  }
+
+  /** The revisions of a family in the log, the newest first. The stream of the catalog is short. */
+  async history(_caller: Caller, familyId: string): Promise<Answer<FamilyRevision[]>> {
+    const found: FamilyRevision[] = []
+    for await (const page of this.#dependencies.log.readStream(CATALOG_STREAM, 0))
+      for (const raw of page) {
+        const { type, data, revision, metadata } = eventCodec.decode(raw) as Recorded<CatalogEvent>
+        const id = 'family' in data ? data.family.id : data.familyId
+        if (id !== familyId) continue
+        const family = 'family' in data ? data.family : undefined
+        found.push({ type, family, revision, at: metadata.at, actor: metadata.actor as Actor })
+      }
+    return found.length > 0 ? answer(found.reverse()) : refuse('family_not_found')
   }
 
   /** The changes that `publish` would make. */

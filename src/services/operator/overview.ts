@@ -1,6 +1,6 @@
 import { queues } from '../../../projections/due.ts'
 import type { Alert } from '../../../schemas/operator-events.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
+import { type AccountId, SANDBOX } from '../../../schemas/primitives.ts'
 import type { Retirement } from '../../domain/account/commands.ts'
 import { DAY_MS } from '../../domain/days.ts'
 import type { AlertsState } from '../../domain/operator/alerts.ts'
@@ -151,9 +151,11 @@ export class Overview {
     return [...names].map(provider => {
       const choice = disabled.value.get(provider)
       const { processes, calls, maxCalls, openBreakers } = reported.value.get(provider) ?? NO_REPORTS
+      // The sandbox is part of the service.
+      const isSilent = processes === 0 && provider !== SANDBOX
       return {
         provider,
-        state: choice ? 'disabled' : openBreakers.length > 0 ? 'resting' : processes === 0 ? 'no reports' : 'on',
+        state: choice ? 'disabled' : openBreakers.length > 0 ? 'resting' : isSilent ? 'no reports' : 'on',
         reason: choice?.reason,
         openBreakers,
         calls,

@@ -16,6 +16,7 @@ import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
 import { modePages } from './mode.ts'
 import { operatorAccountPages } from './operator/accounts.ts'
+import { operatorCatalogPages } from './operator/catalog.ts'
 import { operatorOnly } from './operator/for-operator.ts'
 import { operatorOverviewPages } from './operator/overview.ts'
 import { playgroundPages } from './playground.ts'
@@ -68,6 +69,7 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   webhookPages(router, shared)
   operatorOverviewPages(router, shared)
   operatorAccountPages(router, shared)
+  operatorCatalogPages(router, shared)
   searchPages(router, shared)
   if (shared.hasTelegram) telegramRoutes(router, shared)
 

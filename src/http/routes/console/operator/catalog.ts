@@ -1,0 +1,111 @@
+import type Router from '@koa/router'
+import { Families, type Family } from '../../../../../schemas/catalog.ts'
+import { CATALOG, CatalogPage } from '../../../../console/operator/catalog-page.tsx'
+import { FamilyPage, FamilyReviewPage, type ShownRevision } from '../../../../console/operator/family-page.tsx'
+import type { FamilyRevision } from '../../../../services/catalog/catalog.ts'
+import { familyDiff } from '../../../../services/catalog/family-diff.ts'
+import type { Operator } from '../../../../services/operator/operators.ts'
+import { compileCheck } from '../../../../services/schema-check.ts'
+import { ApiError } from '../../../../transports/api-error.ts'
+import { errorOf, unwrap } from '../../../../transports/refusals.ts'
+import { redirect, showError, showPage } from '../../../answers/page-answers.ts'
+import type { Context, RequestState } from '../../../context.ts'
+import { formField } from '../../../middleware/pages.ts'
+import type { PageDependencies } from '../dependencies.ts'
+
+const FAMILY = `${CATALOG}/:id`
+
+const checkFamilies = compileCheck(Families)
+
+/** The catalog, and how operators change it. */
+export const operatorCatalogPages = (
+  router: Router<RequestState>,
+  { services: { catalog }, present, forOperator }: PageDependencies,
+) => {
+  const familyIn = async (ctx: Context, operator: Operator) => {
+    const familyId: string = ctx['params'].id
+    const history = withDifferences(unwrap(await catalog.history(operator, familyId)))
+    return { familyId, history, family: history[0]?.family }
+  }
+
+  router.get(
+    CATALOG,
+    forOperator(async (ctx, operator) => {
+      const [offers, { state }] = await Promise.all([
+        catalog.list(operator).then(unwrap),
+        catalog.compare(operator).then(unwrap),
+      ])
+      const families = offers.map(({ family, status, revision }) => ({
+        family: present.family(family, status),
+        ...{ revision, isByHand: state.byHand.has(family.id) },
+      }))
+      showPage(ctx, CatalogPage({ families }))
+    }),
+  )
+
+  router.get(
+    FAMILY,
+    forOperator(async (ctx, operator) => {
+      const shown = await familyIn(ctx, operator)
+      const { done } = ctx.query
+      const [newest] = shown.history
+      const isNewest = newest !== undefined && done === String(newest.revision)
+      const text = isNewest ? `Done: ${newest.type} is revision ${newest.revision} of the catalog.` : undefined
+      showPage(ctx, FamilyPage({ ...shown, done: done === AGAIN ? 'This was published before.' : text }))
+    }),
+  )
+
+  /** Shows what a revision changes, and publishes it once the operator has seen that. */
+  router.post(
+    FAMILY,
+    forOperator(async (ctx, operator) => {
+      const shown = await familyIn(ctx, operator)
+      const { familyId, history } = shown
+      const json = formField(ctx, 'json')
+      const seen = formField(ctx, 'seen')
+      const form = (fault?: string) => FamilyPage({ ...shown, json, fault })
+      const step = formField(ctx, 'step')
+      if (step === 'change') return showPage(ctx, form())
+      const read = readFamily(json, familyId)
+      if ('fault' in read) return showError(ctx, new ApiError('invalid_request', read.fault), form)
+      const { commands } = unwrap(await catalog.compare(operator, [read.family]))
+      const differences = familyDiff(shown.family, read.family)
+      if (step === 'do' && shown.family && differences.length === 0)
+        return redirect(ctx, `${CATALOG}/${familyId}?done=${AGAIN}`)
+      if (commands.length === 0 || (shown.family && differences.length === 0))
+        return showError(ctx, new ApiError('invalid_request', 'The family is published in this form.'), form)
+      if (seen !== String(history[0]?.revision)) return showError(ctx, new ApiError('invalid_request', CHANGED), form)
+      if (step !== 'do')
+        return showPage(ctx, FamilyReviewPage({ familyId, isNew: !shown.family, json, seen, differences }))
+      const published = await catalog.publish(operator, [read.family])
+      if ('refuse' in published) return showError(ctx, errorOf(published.refuse), form)
+      const { state } = unwrap(await catalog.compare(operator))
+      redirect(ctx, `${CATALOG}/${familyId}?done=${state.revisions.get(familyId) ?? AGAIN}`)
+    }),
+  )
+}
+
+const AGAIN = 'before'
+
+const CHANGED = 'The family has changed since you opened this page. Look at its history, and review your change again.'
+
+const readFamily = (json: string, familyId: string): { family: Family } | { fault: string } => {
+  let family: Family
+  try {
+    family = JSON.parse(json)
+  } catch (error) {
+    return { fault: `This is not JSON: ${(error as Error).message}.` }
+  }
+  const [fault] = checkFamilies([family])
+  if (fault) return { fault: `This is not a family: ${fault.path.slice('/0'.length) || '/'} ${fault.message}.` }
+  return family.id === familyId ? { family } : { fault: `The ID must stay ${familyId}.` }
+}
+
+/** The revisions, each with what it changed of the one before. */
+const withDifferences = (history: readonly FamilyRevision[]): ShownRevision[] =>
+  history.map((revision, index) => toShown(revision, history.slice(index + 1).find(({ family }) => family)?.family))
+
+const toShown = (revision: FamilyRevision, before: Family | undefined): ShownRevision => ({
+  ...revision,
+  differences: revision.family && before ? familyDiff(before, revision.family) : [],
+})
