@@ -58,8 +58,8 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
 
   await page.getByRole('link', { name: 'Grant credits' }).click()
   await inspect('the form of a grant')
-  await page.getByLabel('Credits').fill('500')
-  await page.getByLabel('Reason').fill('for the outage')
+  await page.getByRole('textbox', { name: 'Credits' }).fill('500')
+  await page.getByRole('textbox', { name: 'Reason' }).fill('for the outage')
   await page.getByRole('button', { name: 'Review grant' }).click()
   await page.getByText(/^You grant 500 credits to /).waitFor()
   t.match(await page.getByRole('main').textContent(), '90 → 590')
@@ -69,7 +69,7 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
   await inspect('the page after the grant')
 
   await page.getByRole('link', { name: 'Suspend account' }).click()
-  await page.getByLabel('Reason').fill('unpaid invoice')
+  await page.getByRole('textbox', { name: 'Reason' }).fill('unpaid invoice')
   await page.getByRole('button', { name: 'Review suspension' }).click()
   await page.getByRole('button', { name: 'Suspend account' }).click()
   await page.getByText('AccountSuspended').waitFor()

@@ -164,7 +164,7 @@ interface TableProps {
 
 /** A card with a table. */
 export const TableCard = ({ id, title, head, empty, rows }: TableProps) => (
-  <section class="card" aria-labelledby={id}>
+  <div class="card">
     <div class="head">
       <h2 id={id}>{title}</h2>
     </div>
@@ -186,7 +186,7 @@ export const TableCard = ({ id, title, head, empty, rows }: TableProps) => (
         </table>
       </section>
     )}
-  </section>
+  </div>
 )
 
 const Runs = ({ runs, path }: { runs: readonly RunRow[]; path: string }) => (

@@ -175,7 +175,7 @@ const needsOf = ({ alerts, providers, retiring, webhooks, activity }: OperatorOv
       key: `cost ${model} ${provider}`,
       subject: model,
       tone: 'bad',
-      text: `Sold below cost: ${provider} charged ${dollars(costUsdMicros)} for what earned ${dollars(earnedUsdMicros)}.`,
+      text: `Sold below cost at ${provider}: ${dollars(earnedUsdMicros)} earned, ${dollars(costUsdMicros)} charged.`,
       action: (
         <a class="button quiet" href={`${OPERATOR}/catalog/${model}`}>
           Look at the price
@@ -204,7 +204,7 @@ const REASONS: Record<ReportedBreaker['kind'], string> = {
 }
 
 const Providers = ({ overview: { providers } }: { overview: OperatorOverview }) => (
-  <section class="card" aria-labelledby="providers">
+  <div class="card">
     <div class="head">
       <h2 id="providers">Providers</h2>
       <span class="small faint">in the last hour</span>
@@ -233,7 +233,7 @@ const Providers = ({ overview: { providers } }: { overview: OperatorOverview }) 
         </table>
       </section>
     )}
-  </section>
+  </div>
 )
 
 const ProviderRow = ({ state: { provider, state, reason, calls, maxCalls, activity } }: { state: ProviderState }) => {
