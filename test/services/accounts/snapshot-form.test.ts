@@ -44,6 +44,7 @@ import {
   undelivered,
   uploadGranted,
   uploadId,
+  withdrawn,
 } from '../../support/account-samples.ts'
 import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
 import { at, by, given, THEN_MS } from '../../support/given.ts'
@@ -143,9 +144,11 @@ t.test('an account is loaded from its snapshot and the events after it', async t
 })
 
 t.test('a snapshot holds every part of the state', async t => {
-  const { state } = given(
+  const { state: lived } = given(
     account,
-    ...[opened({ tester: true }), granted(100), keyCreated(), sessionOpened()],
+    ...[opened({ tester: true }), granted(100, { kind: 'courtesy' }), keyCreated(), sessionOpened()],
+    granted(1, { after: 101, kind: 'purchase', reference: 'bought' }),
+    withdrawn(1, { after: 100, kind: 'purchase', reference: 'taken back' }),
     ...[...accepted({ run: 1, webhook: true, after: 90 }), started(1), completed(1), undelivered(1, { run: 1 })],
     ...[
       ...accepted({ run: 2, after: 80 }),
@@ -161,6 +164,8 @@ t.test('a snapshot holds every part of the state', async t => {
     tested({ run: 6 }),
     uploadGranted(),
   )
+  // After runs by the thousand.
+  const state = { ...lived, hasDroppedUses: true }
   const whole = plain(state)
   for (const [part, initial] of Object.entries(plain(initialAccount))) t.notSame(whole[part], initial, `it has ${part}`)
   const text = JSON.stringify(accountSnapshots.freeze(state))
