@@ -82,6 +82,7 @@ const importedByFolder: Record<string, string[]> = {
   '#jsx': ['src/console/'],
   '#render': ['src/console/'],
   '#preact': ['src/console/'],
+  'markdown-it': ['src/console/docs/'],
   pdfkit: ['src/audit/statement/pdf/'],
 }
 

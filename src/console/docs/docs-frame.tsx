@@ -28,7 +28,7 @@ export const DocsFrame = ({ title, side, children }: DocsProps) => (
               <Part href={DOCS} name="Guides" isCurrent={!url.startsWith(REFERENCE)} />
               <Part href={REFERENCE} name="API reference" isCurrent={url.startsWith(REFERENCE)} />
             </nav>
-            <button type="button" class="docs-pages" popovertarget="pages">
+            <button type="button" class="quiet docs-pages" popovertarget="pages">
               <Icon name="list" />
               Pages
             </button>
