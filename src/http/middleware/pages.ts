@@ -5,7 +5,7 @@ import { FORM_TOKEN } from '../../console/parts/form.tsx'
 import type { Logger } from '../../ports/logger.ts'
 import type { SessionOwner } from '../../services/caller.ts'
 import { ApiError, toApiError } from '../../transports/api-error.ts'
-import { redirect, showError } from '../answers/page-answers.ts'
+import { isFragment, redirect, showError } from '../answers/page-answers.ts'
 import { bodyText, checkCharset, isUtf8Encoded } from '../bodies/utf8.ts'
 import type { Context } from '../context.ts'
 import type { BrowserSessions } from '../sessions/browser-sessions.ts'
@@ -82,7 +82,7 @@ export const ownerOnly =
   handle =>
   async ctx => {
     const owner = await sessions.ownerOf(ctx)
-    if (!owner) return redirect(ctx, '/console/sign-in')
+    if (!owner) return signInFirst(ctx)
     ctx.state.page = await pageStates.ofOwner(ctx, owner)
     await handle(ctx, owner)
   }
@@ -100,6 +100,16 @@ export const anyone =
     if (owner) ctx.state.page = await pageStates.ofOwner(ctx, owner)
     await handle(ctx, owner)
   }
+
+/** htmx would put the page of a redirect into the fragment that it replaces. */
+const signInFirst = (ctx: Context) => {
+  redirect(ctx, SIGN_IN)
+  if (!isFragment(ctx)) return
+  ctx.set('HX-Redirect', SIGN_IN)
+  ctx.status = 200
+}
+
+const SIGN_IN = '/console/sign-in'
 
 const formReader = (maxBytes: number) =>
   koaBody({

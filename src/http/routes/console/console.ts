@@ -37,12 +37,14 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   const assets = new PageAssets(brand)
   const pageStates = new PageStates({ ...dependencies, assetUrl: assets.urlOf })
   const forOwner = ownerOnly(sessions, pageStates)
+  const forFreshOwner = freshOwnerOnly(forOwner, dependencies.services.sessions)
   const shared: PageDependencies = {
     ...dependencies,
     forOwner,
+    forFreshOwner,
     forOperator: operatorOnly({ ...dependencies, forOwner }),
+    forFreshOperator: operatorOnly({ ...dependencies, forOwner: forFreshOwner }),
     forAnyone: anyone(sessions, pageStates),
-    forFreshOwner: freshOwnerOnly(forOwner, dependencies.services.sessions),
     clientIn: ctx => ({
       ...{ network: networkOf(clientAddress(ctx.req)), browser: sessions.browserOf(ctx) },
       userAgent: ctx.get('User-Agent'),

@@ -41,6 +41,8 @@ export interface PageDependencies extends ConsoleDependencies {
   /** The same for changes that need a code of the last hour. */
   forFreshOwner: ForOwner
   forOperator: ForOperator
+  /** For what changes money or access: the operator has entered a code in the last hour. */
+  forFreshOperator: ForOperator
   forAnyone: ForAnyone
   clientIn(ctx: Context): Client
 }

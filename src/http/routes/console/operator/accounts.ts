@@ -29,7 +29,10 @@ const PAGE = 50
 const NEWEST = 20
 
 /** All accounts, and what operators do to them. */
-export const operatorAccountPages = (router: Router<RequestState>, { services, forOperator }: PageDependencies) => {
+export const operatorAccountPages = (
+  router: Router<RequestState>,
+  { services, forOperator, forFreshOperator }: PageDependencies,
+) => {
   const { accounts, keys, runs, ledger, histories } = services
 
   const summaryIn = async (ctx: Context, operator: Operator) => unwrap(await accounts.find(operator, ctx['params'].id))
@@ -86,7 +89,7 @@ export const operatorAccountPages = (router: Router<RequestState>, { services, f
 
   router.get(
     ACTION,
-    forOperator(async (ctx, operator) => {
+    forFreshOperator(async (ctx, operator) => {
       const action = actionIn(ctx)
       const summary = await summaryIn(ctx, operator)
       showPage(ctx, ActionPage({ action, summary, formReference: `console-${randomUUID()}`, entered: {} }))
@@ -96,7 +99,7 @@ export const operatorAccountPages = (router: Router<RequestState>, { services, f
   /** Shows what the action will do, and does it once the operator has seen that. */
   router.post(
     ACTION,
-    forOperator(async (ctx, operator, owner) => {
+    forFreshOperator(async (ctx, operator, owner) => {
       const action = actionIn(ctx)
       const summary = await summaryIn(ctx, operator)
       const entered = enteredIn(ctx, action)

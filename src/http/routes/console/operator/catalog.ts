@@ -20,7 +20,7 @@ const checkFamilies = compileCheck(Families)
 /** The catalog, and how operators change it. */
 export const operatorCatalogPages = (
   router: Router<RequestState>,
-  { services: { catalog }, present, forOperator }: PageDependencies,
+  { services: { catalog }, present, forOperator, forFreshOperator }: PageDependencies,
 ) => {
   const familyIn = async (ctx: Context, operator: Operator) => {
     const familyId: string = ctx['params'].id
@@ -58,7 +58,7 @@ export const operatorCatalogPages = (
   /** Shows what a revision changes, and publishes it once the operator has seen that. */
   router.post(
     FAMILY,
-    forOperator(async (ctx, operator) => {
+    forFreshOperator(async (ctx, operator) => {
       const shown = await familyIn(ctx, operator)
       const { familyId, history } = shown
       const json = formField(ctx, 'json')

@@ -8,7 +8,10 @@ import { formField } from '../../../middleware/pages.ts'
 import type { PageDependencies } from '../dependencies.ts'
 
 /** The first page of operators. */
-export const operatorOverviewPages = (router: Router<RequestState>, { services, forOperator }: PageDependencies) => {
+export const operatorOverviewPages = (
+  router: Router<RequestState>,
+  { services, forOperator, forFreshOperator }: PageDependencies,
+) => {
   const { overview, routing } = services
 
   router.get(
@@ -24,7 +27,7 @@ export const operatorOverviewPages = (router: Router<RequestState>, { services, 
   /** Ends the wait of an account or model at a provider, in every process. */
   router.post(
     `${OPERATOR}/retry`,
-    forOperator(async (ctx, operator) => {
+    forFreshOperator(async (ctx, operator) => {
       const [provider, account, model] = ['provider', 'account', 'model'].map(name => formField(ctx, name))
       const wait = { provider: provider ?? '', ...(account && { account }), ...(model && { model }) }
       const { isChange } = unwrap(await routing.endWait(operator, wait))
