@@ -25,28 +25,37 @@ const runShell = async (command: string, apiKey: string) => {
   return JSON.parse((await promisify(execFile)('sh', ['-c', command], { env })).stdout)
 }
 
-t.test('a stranger with a browser finds a picture, its price and its request', async t => {
+t.test('a stranger with a browser finds the models with a sample and a price each', async t => {
   const { status, headers, text } = await stranger.get('/')
   t.equal(status, 200)
   t.match(headers.get('Content-Type'), /^text\/html/)
   t.match(headers.get('Content-Security-Policy'), /^default-src 'none'/)
   t.match(text, 'Start with 100 free credits')
-  const [, src = ''] = /<img src="([^"]+)"/.exec(text) ?? []
-  const image = await stranger.get(src)
-  t.match([image.status, image.headers.get('Content-Type')], [200, 'image/jpeg'])
-  t.match(text, 'from 10 credits')
+  t.match(text, 'Nano Banana 2</a>')
+  t.match(text, '10 – 81.5')
+  const [src = '', other = ''] = [...text.matchAll(/<img src="([^"]+)"/g)].map(([, path = '']) => path)
+  const sample = await stranger.get(src)
+  t.match([sample.status, sample.headers.get('Content-Type')], [200, 'image/jpeg'])
+  t.equal((await stranger.get(src)).text, sample.text, 'it is kept')
+  t.not((await stranger.get(other)).text, sample.text)
+  for (const name of ['unknown', '..%2Fsecret', 'constructor'])
+    t.equal((await stranger.get(`/console/samples/${name}`)).status, 404, name)
+})
+
+t.test('the picture beside the sign-in form is what the first request makes', async t => {
   const customer = await openAccount(service)
-  const [command = ''] = commandsOn(text)
-  const run = await runShell(command, customer.apiKey)
+  const [, src = ''] = /<img [^>]*src="([^"]+)"/.exec((await stranger.get('/console/sign-in')).text) ?? []
+  const [request] = commandsOn((await stranger.get('/docs/first-request')).text)
+  const run = await runShell(request ?? '', customer.apiKey)
   t.match(run, { object: 'run', status: 'completed', credits_charged: 10 })
-  t.match(await readFile('README.md', 'utf8'), command.split(' -d ').at(-1), 'README has the same request')
+  t.match(await readFile('README.md', 'utf8'), request?.split(' -d ').at(-1), 'README has the same request')
   const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
   // The sandbox also writes into its files how they were made.
   const [made, shown] = [
     await pixelsOf(await bytesAt(run.output.url)),
     await pixelsOf(await bytesAt(service.url + src)),
   ]
-  t.ok(made.equals(shown), 'the request makes this picture')
+  t.ok(made.equals(shown))
 })
 
 t.test('it leads to sign-in, the reference and the documentation', async t => {

@@ -7,7 +7,7 @@ import { sampleOf } from './pictures.ts'
 interface FrontProps {
   isSignedIn: boolean
   registration: RegistrationNote
-  /** The public families; empty if the service shows them only to people who have signed in. */
+  /** The public families. */
   families: readonly ModelFamily[]
 }
 
@@ -21,8 +21,9 @@ export const FrontPage = ({ isSignedIn, registration, families }: FrontProps) =>
         One key. A bill that adds up.
       </h1>
       <p>
-        Images, video, audio and text {families.length > 0 && `from ${families.length} model families `}over one API and
-        MCP. Each credit that you spend has a receipt, and anybody can check the whole ledger.
+        Images, video, audio and text from {families.length} model families over one API and MCP. Each credit that you
+        spend has a receipt. You can check your own ledger, and an auditor with a key can check the ledger of all
+        accounts.
       </p>
       <div class="row wrap">
         <a class="button main big" href={isSignedIn ? '/console' : '/console/sign-in'}>

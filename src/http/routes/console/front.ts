@@ -13,12 +13,11 @@ import { publicFamilies } from './models-that-run.ts'
 
 /** The pages for people who have no account yet, and their files. */
 export const frontPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, sessions, registration, isPublic } = dependencies
+  const { services, sessions, registration } = dependencies
 
   router.get('/', async ctx => {
     const isSignedIn = await sessions.isSignedIn(ctx)
-    const families = isPublic || isSignedIn ? await publicFamilies(dependencies) : []
-    showPage(ctx, FrontPage({ isSignedIn, registration, families }))
+    showPage(ctx, FrontPage({ isSignedIn, registration, families: await publicFamilies(dependencies) }))
   })
 
   router.get(PICTURE_PATH, ctx => answer(ctx, picture()))
