@@ -3,12 +3,14 @@ import { TypeID } from 'typeid-js'
 import { accountStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
+import { FRESH_MS } from '../../src/domain/account/access.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { Alerts } from '../../src/services/operator/alerts.ts'
 import { BrowserClient } from '../support/browser-client.ts'
 import { picture } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { doneFor } from '../support/done.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
@@ -22,7 +24,8 @@ const slow: Provider = {
   submit: async ({ runId }) => ({ kind: 'submitted', jobId: `models/x/operations/op.${runId}`, pollAfterMs: 0 }),
   poll: async ({ endpoint }) => doneFor({ endpoint, input: {} }),
 }
-const service = await startService(t, { environment, providers: { sandbox: slow } })
+const clock = new ManualClock()
+const service = await startService(t, { clock, environment, providers: { sandbox: slow } })
 
 const signedIn = async (email: string) => {
   const browser = new BrowserClient(service.url)
@@ -376,4 +379,21 @@ t.test('a family is revised after a look at the differences', async t => {
   }
   t.same(await newest(), before)
   t.equal((await operator.get('/console/operator/catalog/nothing')).status, 404)
+})
+
+t.test('money, access and prices need a fresh code, and looking needs none', async t => {
+  const path = pathOf(ada, 'grant')
+  const look = await lookAt(operator, path, { credits: '1', kind: 'courtesy', reason: 'late' })
+  const before = await eventsOf(ada)
+  clock.advance(FRESH_MS)
+  const confirm = { status: 303, location: /^\/console\/confirm\?back=%2Fconsole%2Foperator/ }
+  for (const action of ['grant', 'withdraw', 'suspend', 'resume', 'limits'])
+    t.match(await operator.get(pathOf(ada, action)), confirm, action)
+  const referer = { Referer: service.url + path }
+  t.match(await operator.post(path, { ...fieldsOn(look.text), step: 'do' }, referer), confirm)
+  const catalog = '/console/operator/catalog/nano-banana-2'
+  t.match(await operator.post(catalog, { json: '{}' }, { Referer: service.url + catalog }), confirm)
+  t.same(await eventsOf(ada), before)
+  for (const each of ['/console/operator', pathOf(ada), catalog]) t.equal((await operator.get(each)).status, 200, each)
+  t.equal((await owner.get(path)).status, 404, 'an owner is asked for nothing')
 })

@@ -17,7 +17,7 @@ import { keyPages } from './keys.ts'
 import { modePages } from './mode.ts'
 import { operatorAccountPages } from './operator/accounts.ts'
 import { operatorCatalogPages } from './operator/catalog.ts'
-import { operatorOnly } from './operator/for-operator.ts'
+import { freshOperatorOnly, operatorOnly } from './operator/for-operator.ts'
 import { operatorOverviewPages } from './operator/overview.ts'
 import { playgroundPages } from './playground.ts'
 import { runPages } from './runs.ts'
@@ -44,6 +44,12 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
     forFreshOwner,
     forOperator: operatorOnly({ ...dependencies, forOwner }),
     forFreshOperator: operatorOnly({ ...dependencies, forOwner: forFreshOwner }),
+  const forOperator = operatorOnly({ ...dependencies, forOwner })
+  const shared: PageDependencies = {
+    ...dependencies,
+    forOwner,
+    forOperator,
+    forFreshOperator: freshOperatorOnly(forOperator, dependencies.services.sessions),
     forAnyone: anyone(sessions, pageStates),
     clientIn: ctx => ({
       ...{ network: networkOf(clientAddress(ctx.req)), browser: sessions.browserOf(ctx) },

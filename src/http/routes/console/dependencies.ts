@@ -42,6 +42,7 @@ export interface PageDependencies extends ConsoleDependencies {
   forFreshOwner: ForOwner
   forOperator: ForOperator
   /** For what changes money or access: the operator has entered a code in the last hour. */
+  /** The same for changes of money, access or prices, which need a code of the last hour. */
   forFreshOperator: ForOperator
   forAnyone: ForAnyone
   clientIn(ctx: Context): Client

@@ -4,6 +4,7 @@ import type { Services } from '../../../../services/services.ts'
 import { ApiError } from '../../../../transports/api-error.ts'
 import { unwrap } from '../../../../transports/refusals.ts'
 import type { Context } from '../../../context.ts'
+import { askForCode } from '../../../middleware/fresh-codes.ts'
 import type { ForOwner } from '../../../middleware/pages.ts'
 
 export type ForOperator = (
@@ -15,6 +16,16 @@ interface Dependencies {
   operators: Operators
   services: Pick<Services, 'identities'>
 }
+
+/** The same for changes of money, access or prices, which need a code of the last hour. */
+export const freshOperatorOnly =
+  (forOperator: ForOperator, sessions: Pick<Services['sessions'], 'checkFresh'>): ForOperator =>
+  handle =>
+    forOperator(async (ctx, operator, owner) => {
+      const checked = await sessions.checkFresh(owner)
+      if ('refuse' in checked) askForCode(ctx)
+      else await handle(ctx, operator, owner)
+    })
 
 /** Handles the requests of operators. For others who have signed in, there are no such pages. */
 export const operatorOnly =
