@@ -64,7 +64,7 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
   await page.getByText(/^You grant 500 credits to /).waitFor()
   t.match(await page.getByRole('main').textContent(), '90 → 590')
   await page.getByRole('button', { name: 'Grant 500 credits' }).click()
-  await page.getByText('CreditsGranted').waitFor()
+  await page.locator('.done code', { hasText: 'CreditsGranted' }).waitFor()
   t.equal(await customer.balance(), 590)
   await inspect('the page after the grant')
 
@@ -72,7 +72,7 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
   await page.getByRole('textbox', { name: 'Reason' }).fill('unpaid invoice')
   await page.getByRole('button', { name: 'Review suspension' }).click()
   await page.getByRole('button', { name: 'Suspend account' }).click()
-  await page.getByText('AccountSuspended').waitFor()
+  await page.locator('.done code', { hasText: 'AccountSuspended' }).waitFor()
   t.equal((await customer.send('/v1/balance')).status, 403)
   await inspect('the page of a suspended account')
 
