@@ -172,7 +172,7 @@ export const TableCard = ({ id, title, head, empty, rows }: TableProps) => (
       <p class="pad muted">{empty}</p>
     ) : (
       <section class="scroll" tabindex={0} aria-labelledby={id}>
-        <table>
+        <table class="whole">
           <thead>
             <tr>
               {head.map(({ name, isNumber }) => (
