@@ -359,3 +359,17 @@ t.test('the Telegram login needs an ID and a secret', async t => {
   t.throws(() => readConfig({ TELEGRAM_CLIENT_SECRET: 'hush' }), { message: /^TELEGRAM_CLIENT_ID is required/ })
   t.throws(() => readConfig({ ...both, TELEGRAM_CLIENT_SECRET: 'hu sh' }), { message: /^(?!.*hu sh)/s })
 })
+
+t.test('operators are named by their addresses', t => {
+  t.same(readConfig({}).adminEmails, [])
+  const given = 'Ada@Example.com,grace@localhost,käthe@bücher.example'
+  t.same(readConfig({ ADMIN_EMAILS: given }).adminEmails, [
+    ...['ada@example.com', 'grace@localhost', 'käthe@xn--bcher-kva.example'],
+  ])
+  for (const value of ['ada', 'ada@example.com,', '@example.com', 'a b@example.com', 'a%b@example.com', 'a@1.2.3.4'])
+    t.throws(() => readConfig({ ADMIN_EMAILS: value }), { name: 'ConfigError', message: /^ADMIN_EMAILS must / }, value)
+  // The log could not record a longer name.
+  const long = `${'a'.repeat(60)}@example.com`
+  t.throws(() => readConfig({ ADMIN_EMAILS: long }), { message: /^ADMIN_EMAILS must .* at most 64 characters/ })
+  t.end()
+})

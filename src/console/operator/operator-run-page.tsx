@@ -48,9 +48,9 @@ export const OperatorRunPage = ({ owner, history: { run, events, lines } }: RunP
             </tr>
           ))}
         />
-        <section class="card" aria-labelledby="json">
+        <section class="card" aria-labelledby="recorded">
           <div class="head">
-            <h2 id="json">Events as recorded</h2>
+            <h2 id="recorded">Events as recorded</h2>
           </div>
           <div class="pad">
             <JsonView id="run-json" label="Events" value={events.map(({ type, data }) => ({ type, data }))} />
