@@ -37,17 +37,11 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   const assets = new PageAssets(brand)
   const pageStates = new PageStates({ ...dependencies, assetUrl: assets.urlOf })
   const forOwner = ownerOnly(sessions, pageStates)
-  const forFreshOwner = freshOwnerOnly(forOwner, dependencies.services.sessions)
-  const shared: PageDependencies = {
-    ...dependencies,
-    forOwner,
-    forFreshOwner,
-    forOperator: operatorOnly({ ...dependencies, forOwner }),
-    forFreshOperator: operatorOnly({ ...dependencies, forOwner: forFreshOwner }),
   const forOperator = operatorOnly({ ...dependencies, forOwner })
   const shared: PageDependencies = {
     ...dependencies,
     forOwner,
+    forFreshOwner: freshOwnerOnly(forOwner, dependencies.services.sessions),
     forOperator,
     forFreshOperator: freshOperatorOnly(forOperator, dependencies.services.sessions),
     forAnyone: anyone(sessions, pageStates),

@@ -41,7 +41,6 @@ export interface PageDependencies extends ConsoleDependencies {
   /** The same for changes that need a code of the last hour. */
   forFreshOwner: ForOwner
   forOperator: ForOperator
-  /** For what changes money or access: the operator has entered a code in the last hour. */
   /** The same for changes of money, access or prices, which need a code of the last hour. */
   forFreshOperator: ForOperator
   forAnyone: ForAnyone
