@@ -34,6 +34,16 @@ export const attachmentAt = (url: unknown, attachments: Attachments): LabelledAt
   return found && { ...found, label: essenceOf(label) }
 }
 
+/**
+ * The attachments that a request still has. If a member came twice, only its last value is left, and no limit would
+ * count the file of the other while the run lasts.
+ */
+export const attachmentsIn = (request: unknown, attachments: Attachments): Attachments => {
+  const named = new Set<string | undefined>()
+  changed(request, part => void named.add(attachmentAt(part, attachments)?.inspected.sha256))
+  return new Map([...attachments].filter(([digest]) => named.has(digest)))
+}
+
 /** The attachments that are images of messages. */
 export const attachedImages = (input: Input, attachments: Attachments): Attachment[] => {
   if (attachments.size === 0) return []
