@@ -53,7 +53,7 @@ export const compileConvertingCheck = (schema: object): Check => toCheck(() => c
 const MAX_FAULTS = 50
 
 /** The longest path to report. A name of the client may have as many characters as a body, and errors repeat it. */
-const MAX_PATH_LENGTH = 1_000
+export const MAX_PATH_LENGTH = 1_000
 
 /** Compiles at first use: no process needs every schema, and commands must start quickly. */
 const toCheck = (compile: () => ValidateFunction): Check => {
