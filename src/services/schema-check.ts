@@ -52,6 +52,9 @@ export const compileConvertingCheck = (schema: object): Check => toCheck(() => c
 /** The most faults to report of a value. Readers fix the first faults first. */
 const MAX_FAULTS = 50
 
+/** The longest path to report. A name of the client may have as many characters as a body, and errors repeat it. */
+export const MAX_PATH_LENGTH = 1_000
+
 /** Compiles at first use: no process needs every schema, and commands must start quickly. */
 const toCheck = (compile: () => ValidateFunction): Check => {
   let validate: ValidateFunction | undefined
@@ -62,6 +65,7 @@ const toCheck = (compile: () => ValidateFunction): Check => {
       : withoutRedundant(validate.errors ?? [])
           .slice(0, MAX_FAULTS)
           .map(toFault)
+          .map(({ path, message }) => ({ path: path.slice(0, MAX_PATH_LENGTH), message }))
   }
 }
 

@@ -1,6 +1,7 @@
 import { parseTime } from '../audit/as-of.ts'
 import { isWholeMicros, toMicros } from '../domain/money.ts'
 import type { AccountMoment } from '../services/ledger/past-line.ts'
+import { MAX_PATH_LENGTH } from '../services/schema-check.ts'
 import { ApiError } from './api-error.ts'
 
 /** The days of a query, or of a tool's arguments. Throws invalid_request for a time at which no UTC day begins. */
@@ -27,7 +28,7 @@ export const timeOf = (name: string, text: string, part: string): string => {
 
 /** The error for one place of a request. */
 export const placeFault = (name: string, message: string, part: string) => {
-  const path = `/${name}`
+  const path = `/${name}`.slice(0, MAX_PATH_LENGTH)
   return new ApiError('invalid_request', `Invalid ${part}: ${path} ${message}.`, { errors: [{ path, message }] })
 }
 

@@ -97,6 +97,18 @@ t.test('a digest stands only for a file of the same request', async t => {
   t.same(withAddresses(input, new Map()), inputOf(named))
 })
 
+t.test('a file that arrived once stands in one place, however often the client writes its digest', async t => {
+  const body = { input: { url: large, forged: Array(3).fill(named), at: `https://example.com/${digest}` } }
+  const { document, attachments } = await read(JSON.stringify(body))
+  const request = withTexts(JSON.parse(document.toString()), attachments)
+  t.same(request, { input: { ...body.input, url: large } })
+})
+
+t.test('an address that ends with a digest is another address', async t => {
+  const input = inputOf(`https://example.com/${digest}`)
+  t.same(withAddresses(input, new Map([[digest, 'https://example.com/a.png']])), input)
+})
+
 t.test('messages may have any form, since they are checked later', async t => {
   const { attachments } = await read(JSON.stringify({ url: large }))
   for (const messages of [null, 1, 'a', [null], [[1]], [{ content: null }], [{ content: [null, 1, { image_url: 1 }] }]])

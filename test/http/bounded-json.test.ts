@@ -28,6 +28,19 @@ t.test('a text beyond the bounds is refused before it is parsed', async t => {
   t.equal(message(`{"a":"\\\\",${',0'.repeat(MAX_JSON_VALUES)}`), 'The body has more than 10000 values.')
 })
 
+t.test('the rest of a text beyond the bounds is not read', async t => {
+  let read = 0
+  const text = {
+    length: 1_000_000,
+    charCodeAt: () => {
+      read += 1
+      return '['.charCodeAt(0)
+    },
+  }
+  t.throws(() => parseBounded(text as unknown as string), /more than 10000 values/)
+  t.equal(read, MAX_JSON_VALUES)
+})
+
 t.test('an integer that would be rounded is refused with its place', async t => {
   const placed = (text: string) => {
     try {

@@ -87,6 +87,26 @@ t.test('a body counts until it is parsed', async t => {
   t.equal((await send()).status, 200, 'a body that was parsed counts no longer')
 })
 
+t.test('a file that another value has replaced is not kept', async t => {
+  const app = new Koa<RequestState>()
+    .use(async (ctx, next) => {
+      ctx.state.nextTurn = async () => undefined
+      await next()
+    })
+    .use(jsonBody(MAX_BODY_BYTES, { attaches: true }))
+    .use(ctx => {
+      ctx.body = [...(ctx.state.attachments?.values() ?? [])].map(({ inspected }) => inspected.sizeBytes)
+    })
+  const server = app.listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const file = (bytes: number) => `"url": "data:image/png;base64,${Buffer.alloc(bytes).toString('base64')}"`
+  const body = `{${file(90_000)}, ${file(60_000)}}`
+  const response = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+  t.same(await response.json(), [60_000])
+})
+
 t.test('many accounts share what all may be sending', async t => {
   const app = new Koa<RequestState>()
     .use(async (ctx, next) => {

@@ -46,3 +46,8 @@ t.test('text that cannot be converted is refused in the same words', async t => 
     { path: '/SECRET', message: 'must have at least 32 characters' },
   ])
 })
+
+t.test('the path of a fault is short, however long the name of a field is', async t => {
+  const [fault] = compileCheck(Closed({}))({ ['a'.repeat(1_000_000)]: 'x' })
+  t.equal(fault?.path, `/${'a'.repeat(999)}`)
+})

@@ -51,7 +51,8 @@ class ArrivingAttachment implements ArrivingFile {
   async end() {
     const inspected = await this.#inspection.result()
     this.digest = inspected.sha256
-    if (!this.#attachments.has(this.digest)) this.#attachments.set(this.digest, { inspected, pieces: this.#pieces })
+    const { times = 0, pieces = this.#pieces } = this.#attachments.get(this.digest) ?? {}
+    this.#attachments.set(this.digest, { inspected, pieces, times: times + 1 })
   }
 }
 

@@ -34,8 +34,9 @@ export class NotJson extends ApiError {
 export const parseBounded = (text: string, at = '', limits = shortJson): object => boundedJson(text, at, limits)()
 
 /** The same in two steps, since each takes a twentieth of a second for a long text. Returns the second step. */
-export const boundedJson = (text: string, at: string, { maxValues, maxNames } = shortJson) => {
-  const { values, names, rounded } = scan(text)
+export const boundedJson = (text: string, at: string, limits = shortJson) => {
+  const { maxValues, maxNames } = limits
+  const { values, names, rounded } = scan(text, limits)
   if (values > maxValues) throw tooMany(maxValues, 'values')
   if (names > maxNames) throw tooMany(maxNames, 'names')
   return () => parseScanned(text, at, rounded)
@@ -67,13 +68,13 @@ interface Span {
 /**
  * The most values and the number of names that a JSON text can hold, and the first integer that would be rounded.
  * A scan for marks and numbers between strings takes a fraction of the time of parsing, which needs a quarter of a
- * second for a megabyte of names.
+ * second for a megabyte of names. Ends at a limit, since a text of only marks takes a second.
  */
-const scan = (text: string): { values: number; names: number; rounded?: Span } => {
+const scan = (text: string, { maxValues, maxNames }: JsonLimits): { values: number; names: number; rounded?: Span } => {
   let values = 1
   let names = 0
   let rounded: Span | undefined
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length && values <= maxValues && names <= maxNames; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
     else if (code === COMMA || code === BRACE || code === BRACKET) values++

@@ -1,6 +1,7 @@
 import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { MAX_BODY_BYTES } from '../../../schemas/primitives.ts'
+import { attachmentsIn, NO_ATTACHMENTS } from '../../services/runs/attachments.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { readAttached } from '../bodies/attachments.ts'
 import { boundedJson, type JsonLimits, NotJson } from '../bodies/bounded-json.ts'
@@ -49,7 +50,10 @@ export const jsonBody = (maxBytes: number, { arrivalMs = ARRIVAL_MS, limits, att
     await pause()
     const parse = boundedJson(text, '', limits)
     await pause()
-    Object.assign(ctx.request, { body: parse() })
+    const body = parse()
+    Object.assign(ctx.request, { body })
+    const { attachments = NO_ATTACHMENTS } = ctx.state
+    if (attachments.size > 0) ctx.state.attachments = attachmentsIn(body, attachments)
     await pause()
     ctx.state.bodyIsRead?.()
     return next()

@@ -6,6 +6,8 @@ import type { InspectionResult } from '../uploads/inspection.ts'
 export interface Attachment {
   inspected: InspectionResult
   pieces: readonly Buffer[]
+  /** How often the request has it. */
+  times: number
 }
 
 /** An attachment with the type that the client states. */
@@ -32,6 +34,16 @@ export const attachmentAt = (url: unknown, attachments: Attachments): LabelledAt
   return found && { ...found, label: essenceOf(label) }
 }
 
+/**
+ * The attachments that a request still has. If a member came twice, only its last value is left, and no limit would
+ * count the file of the other while the run lasts.
+ */
+export const attachmentsIn = (request: unknown, attachments: Attachments): Attachments => {
+  const named = new Set<string | undefined>()
+  changed(request, part => void named.add(attachmentAt(part, attachments)?.inspected.sha256))
+  return new Map([...attachments].filter(([digest]) => named.has(digest)))
+}
+
 /** The attachments that are images of messages. */
 export const attachedImages = (input: Input, attachments: Attachments): Attachment[] => {
   if (attachments.size === 0) return []
@@ -39,14 +51,24 @@ export const attachedImages = (input: Input, attachments: Attachments): Attachme
   return [...new Set(found)].flatMap(digest => attachments.get(digest ?? '') ?? [])
 }
 
-/** The request with the text of all other attachments. */
+/**
+ * The request with the text of all other attachments. Each comes back as often as it arrived: a short request with many
+ * digests, which its client wrote, would become one of many gigabytes.
+ */
 export const withTexts = (request: RunRequest, attachments: Attachments): RunRequest => {
   if (attachments.size === 0) return request
   const holders = new Set<unknown>(holdersIn(request.input))
+  const left = new Map([...attachments.values()].map(each => [each.inspected.sha256, each.times]))
   const textOf = (part: unknown) => {
     if (holders.has(part)) return part
     const attachment = attachmentAt(part, attachments)
-    return attachment && (part as string).replace(/[^,]*$/, () => Buffer.concat(attachment.pieces).toString('base64'))
+    if (!attachment) return undefined
+    const { sha256 } = attachment.inspected
+    const times = left.get(sha256) as number
+    left.set(sha256, times - 1)
+    return times > 0
+      ? (part as string).replace(/[^,]*$/, () => Buffer.concat(attachment.pieces).toString('base64'))
+      : part
   }
   return changed(request, textOf) as RunRequest
 }
@@ -58,12 +80,10 @@ export const withAddresses = (input: Input, addresses: ReadonlyMap<string, strin
   const addressed = (part: unknown) => {
     if (!holders.has(part)) return undefined
     const { url, ...others } = part as Holder
-    return { ...others, url: addresses.get(String(url).slice(-DIGEST_LENGTH)) ?? url }
+    return { ...others, url: addresses.get(ADDRESS.exec(String(url))?.[2] ?? '') ?? url }
   }
   return { ...input, messages: changed(input['messages'], addressed) }
 }
-
-const DIGEST_LENGTH = 64
 
 /** An object with the URL of an image. */
 interface Holder {

@@ -186,6 +186,11 @@ t.test('what a model lacks is refused with its name and costs nothing', async t 
       /is not supported/,
     ],
     [{ messages: [] }, 'messages', /at least 1 item/],
+    [
+      { messages: [{ role: 'user', content: '1', ['a'.repeat(10_000)]: 1 }] },
+      `messages[0].${'a'.repeat(1_000 - '/messages/0/'.length)}`,
+      /is not supported/,
+    ],
     [{ messages: [{ role: 'tool', content: '1' }] }, 'messages[0].tool_call_id', /is required/],
     [{ messages: [{ role: 'user', content: '1', tool_call_id: '1' }] }, 'messages[0].tool_call_id', /the role tool/],
     [{ messages: [{ role: 'user', content: '1', tool_calls: [call] }] }, 'messages[0].tool_calls', /assistant/],
