@@ -42,7 +42,14 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
       <div class="pad">
         <Form action={`${CATALOG}/${familyId}`} class="stack">
           <Field id="family-json" label="The family as JSON" hint="amounts are microcredits" fault={fault}>
-            <textarea id="family-json" name="json" class="json" spellcheck="false" required {...faulty('family-json', fault)}>
+            <textarea
+              id="family-json"
+              name="json"
+              class="json"
+              spellcheck="false"
+              required
+              {...faulty('family-json', fault)}
+            >
               {json ?? JSON.stringify(family ?? history.find(each => each.family)?.family, null, 2)}
             </textarea>
           </Field>
