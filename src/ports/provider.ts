@@ -34,9 +34,9 @@ export interface Job {
   openFile: OpenFile
   /**
    * If it is set, a text is asked for as a stream, and each further piece is handed over as it arrives. After the first
-   * piece, a stream without its proper end rejects. `unitsSoFar` reads what the provider has reported by then.
+   * piece, a stream without its proper end rejects.
    */
-  onText?: (text: string, unitsSoFar?: () => Work['units']) => void
+  onText?: (text: string) => void
 }
 
 export type OpenFile = () => ArrivingFile
@@ -101,8 +101,6 @@ export interface Done {
   toolCalls?: ToolCall[]
   /** Why a text is not complete: the model reached its limit, or the text was cut off. */
   finish?: 'length' | 'cancelled'
-  /** Billed quantities that the provider had reported when the text was cut off. It may bill more. */
-  unitsSoFar?: Work['units']
   work?: Work
 }
 

@@ -56,10 +56,6 @@ export const countTokens = (input: Input, text: string, toolCalls: readonly Tool
   counted: true,
 })
 
-/** The tokens of an answer that was cut off: those that its provider had reported, and at least those of the text. */
-export const tokensSoFar = (reported: TokenUsage, counted: TokenUsage): TokenUsage =>
-  counted.output > reported.output ? { ...reported, output: counted.output, counted: true } : reported
-
 const usualInput = (input: Input, imageTokens: number): number =>
   Math.ceil(bytesIn(input) / USUAL_BYTES_PER_TOKEN) + imagesIn(input).length * imageTokens
 

@@ -7,7 +7,7 @@ import type { Recorded } from '../../../schemas/recorded.ts'
 import type { WatchTask } from '../../../schemas/views.ts'
 import type { AccountCommand, Worked } from '../../domain/account/commands.ts'
 import { isTestEndpoint, outputTypeOf } from '../../domain/catalog/family.ts'
-import { countTokens, tokensSoFar } from '../../domain/catalog/tokens.ts'
+import { countTokens } from '../../domain/catalog/tokens.ts'
 import { reportedTokens } from '../../domain/routing/list-price.ts'
 import { visible } from '../../domain/visible-text.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -200,16 +200,13 @@ const runCost = async (
 const runUsage = async (
   { routes, log }: RunCostsDependencies,
   run: BilledRun,
-  { text = '', toolCalls, unitsSoFar, work }: Done,
+  { text = '', toolCalls, work }: Done,
   upstream: Upstream | undefined,
 ): Promise<TokenUsage | undefined> => {
   if (outputTypeOf(run.endpoint) !== 'text' || isTestEndpoint(run.endpoint)) return undefined
   const price = upstream && routes.priceListOf(run.endpoint, upstream)
-  const units = work?.units ?? unitsSoFar
-  const reported = price && units && reportedTokens(price, units)
-  if (reported && units !== unitsSoFar) return reported
-  const counted = countTokens(await inputOf(log, run), text, toolCalls)
-  return reported ? tokensSoFar(reported, counted) : counted
+  const reported = price && work?.units && reportedTokens(price, work.units)
+  return reported ?? countTokens(await inputOf(log, run), text, toolCalls)
 }
 
 /** A run that ends. One that waits in the queue has not started. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { Failed, Job, OpenFile, ProviderOutcome, Submitted, Work } from '../../ports/provider.ts'
+import type { Failed, OpenFile, ProviderOutcome, Submitted } from '../../ports/provider.ts'
 import type { BreakerChange, CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
 import type { ProviderRoute, Routes } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/starter.ts'
@@ -46,7 +46,6 @@ export class Submission {
   #route: ProviderRoute | undefined
   #isAsked = false
   #text = ''
-  #unitsSoFar: () => Work['units'] = () => undefined
 
   /** `chosen` is the route that was found when the run started, if this process started it. */
   constructor(run: RunToDo, chosen: ProviderRoute | undefined, dependencies: Dependencies) {
@@ -91,9 +90,7 @@ export class Submission {
   /** A text so far is a result, since its reader has it. */
   cancel() {
     const text = this.#text
-    if (text.trim() === '') return this.#end(cancelled)
-    const unitsSoFar = this.#unitsSoFar()
-    this.#end({ kind: 'done', media: [], text, finish: 'cancelled', ...(unitsSoFar && { unitsSoFar }) })
+    this.#end(text.trim() === '' ? cancelled : { kind: 'done', media: [], text, finish: 'cancelled' })
   }
 
   /** Ends the submission because the service stops. Another process submits an async run again if that is safe. */
@@ -146,10 +143,9 @@ export class Submission {
     if (route !== this.#chosen) routes.passTurn(route)
     breakers.beginCall(account, upstream.model)
     let isOver = false
-    const onText: Job['onText'] = (text, unitsSoFar) => {
+    const onText = (text: string) => {
       if (isOver || stop.aborted) return
       this.#text += text
-      if (unitsSoFar) this.#unitsSoFar = unitsSoFar
       this.#dependencies.onText(text)
     }
     try {

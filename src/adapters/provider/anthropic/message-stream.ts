@@ -8,7 +8,7 @@ type Values = Record<string, unknown>
  * https://platform.claude.com/docs/en/build-with-claude/streaming. Counts grow: those at the start are of the input
  * and of a first token, those at the end are of the whole message. So without the latter, there is no usage.
  */
-export const messageReader = (): AnswerReader<Anthropic.Message> & { usageSoFar(): unknown } => {
+export const messageReader = (): AnswerReader<Anthropic.Message> => {
   const block = { type: 'text', text: '' }
   const content: Values[] = [block]
   const answer: Values = { content }
@@ -61,7 +61,7 @@ export const messageReader = (): AnswerReader<Anthropic.Message> & { usageSoFar(
         return {}
     }
   }
-  return { answer: answer as unknown as Anthropic.Message, take, usageSoFar: () => answer['usage'] ?? started }
+  return { answer: answer as unknown as Anthropic.Message, take }
 }
 
 const valuesOf = (value: unknown): Values => (typeof value === 'object' && value !== null ? (value as Values) : {})

@@ -75,7 +75,7 @@ const callOf = (block: Anthropic.ContentBlock | null) => {
 }
 
 /** The number of tokens, and of uses of tools that cost extra. */
-export const unitsOf = (usage: unknown): Record<string, number> => {
+const unitsOf = (usage: unknown): Record<string, number> => {
   const { server_tool_use: tools, ...tokens } = (usage ?? {}) as Record<string, unknown>
   const counts = Object.entries({ ...tokens, ...(tools ?? {}) })
   return Object.fromEntries(counts.filter((count): count is [string, number] => Number.isFinite(count[1])))

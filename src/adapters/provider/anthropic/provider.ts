@@ -6,7 +6,7 @@ import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, unusableFile, type VendorDependencies, withFile } from '../vendor.ts'
 import { failures } from './failures.ts'
 import { messageReader } from './message-stream.ts'
-import { type ApiVersion, outcomeOf, toImageBlock, toRequest, unitsOf, versionFor } from './messages.ts'
+import { type ApiVersion, outcomeOf, toImageBlock, toRequest, versionFor } from './messages.ts'
 
 const ANTHROPIC_URL = 'https://api.anthropic.com'
 
@@ -27,10 +27,7 @@ export const createAnthropicProvider = (dependencies: VendorDependencies): Provi
         const url = `${baseUrl}/v1/messages`
         const { onText } = job
         if (!onText) return outcomeOf(await call.json<Anthropic.Message>(url, { headers, body, signal }))
-        const { usageSoFar, ...reader } = messageReader()
-        const unitsSoFar = () => unitsOf(usageSoFar())
-        const handOver = (text: string) => onText(text, unitsSoFar)
-        const streamed = { headers, body: { ...body, stream: true }, signal, reader, onText: handOver }
+        const streamed = { headers, body: { ...body, stream: true }, signal, reader: messageReader(), onText }
         return call.streamText(url, streamed, outcomeOf)
       })
     } catch (error) {

@@ -74,9 +74,7 @@ const generateOnce = async (
     const sent = { headers: headersOf(dependencies), body: toBody(parameters), signal }
     if (onText && wanted === 'text') {
       const url = urlOf(dependencies, `models/${model}:streamGenerateContent?alt=sse`)
-      const reader = contentReader()
-      const unitsSoFar = () => contentUnitsOf(reader.answer.usageMetadata)
-      const streamed = { ...sent, reader, onText: (text: string) => onText(text, unitsSoFar) }
+      const streamed = { ...sent, reader: contentReader(), onText }
       return await call.streamText(url, streamed, answer => outcomeOf(answer, wanted, files))
     }
     const url = urlOf(dependencies, `models/${model}:generateContent`)

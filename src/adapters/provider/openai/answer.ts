@@ -76,10 +76,7 @@ export const answerChat: Operation = async (api, { prompt, messages: said, instr
   const { call, signal, onText } = api
   if (!onText) return outcomeOf(await requestJson<OpenAI.ChatCompletion>(api, path, body))
   const streamed = { ...body, stream: true, stream_options: { include_usage: true } }
-  const reader = chatReader()
-  const unitsSoFar = () => workOf(reader.answer).work?.units
-  const handOver = (text: string) => onText(text, unitsSoFar)
-  const request = { headers: headersOf(api), body: streamed, signal, reader, onText: handOver }
+  const request = { headers: headersOf(api), body: streamed, signal, reader: chatReader(), onText }
   return call.streamText(urlOf(api, path), request, outcomeOf)
 }
 
