@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'minio'
 import t, { type Test } from 'tap'
@@ -9,6 +9,7 @@ import { objectStoreContract, textOf } from '../../contract/object-store.ts'
 import { needsS3, startRadosgw } from '../../support/radosgw.ts'
 import { freePorts } from '../../support/server-program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { until } from '../../support/until.ts'
 
 const PNG = 'image/png'
 const KEY = `outputs/${'0'.repeat(32)}.png`
@@ -130,6 +131,10 @@ t.test('a bucket', needsS3(), async t => {
     const { store, leftovers } = await open(t, { answerMs: 300 })
     await store.put(KEY, Buffer.from('a'), PNG)
     process.kill(server.pid, 'SIGSTOP')
+    // Until all of its threads stop, it may still answer.
+    await until('the server stops', async () =>
+      /^State:\tT/m.test(await readFile(`/proc/${server.pid}/status`, 'utf8')),
+    )
     try {
       const incoming = await store.receive()
       incoming.body.end('b')
