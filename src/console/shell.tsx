@@ -111,7 +111,7 @@ const isAt = (url: string, href: string) => {
 }
 
 /** Objects of one mode are not shown in the other, so the switch leads to the list that the page belongs to. */
-const TestSwitch = ({ account: { isTest }, url }: { account: PageAccount; url: string }) => (
+export const TestSwitch = ({ account: { isTest }, url }: { account: PageAccount; url: string }) => (
   <Form action="/console/mode">
     <input type="hidden" name="back" value={navigation.account.find(({ href }) => isAt(url, href))?.href ?? ''} />
     <input type="hidden" name="mode" value={isTest ? 'live' : 'test'} />

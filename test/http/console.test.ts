@@ -387,3 +387,15 @@ t.test('an owner adds an address, which then signs in to the same account', asyn
   for (const path of ['/console/identities', '/console/identities/code'])
     t.equal((await stranger.post(path, { email, code: 'x' })).location, '/console/sign-in')
 })
+
+t.test('every place of the navigation has a page', async t => {
+  const browser = await signedIn()
+  const { text } = await browser.get('/console/more')
+  const places = new Set([...text.matchAll(/<a [^>]*href="(\/[^"#]*)"/g)].map(([, path = '']) => path))
+  t.ok(places.has('/console/webhooks') && places.has('/console/more'))
+  for (const path of places) {
+    const { status, location } = await browser.get(path)
+    t.ok(status === 200 || (status === 303 && location !== '/console/sign-in'), `${path} is ${status}`)
+  }
+  t.equal((await new BrowserClient(service.url).get('/console/more')).location, '/console/sign-in')
+})

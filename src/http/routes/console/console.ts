@@ -1,6 +1,7 @@
 import Router from '@koa/router'
+import { MorePage } from '../../../console/more-page.tsx'
 import { ApiError } from '../../../transports/api-error.ts'
-import { redirect } from '../../answers/page-answers.ts'
+import { redirect, showPage } from '../../answers/page-answers.ts'
 import { networkOf } from '../../connections/connections.ts'
 import type { RequestState } from '../../context.ts'
 import { freshOwnerOnly } from '../../middleware/fresh-codes.ts'
@@ -56,6 +57,10 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   router.get(
     '/console',
     shared.forOwner(ctx => redirect(ctx, HOME)),
+  )
+  router.get(
+    '/console/more',
+    shared.forOwner(ctx => showPage(ctx, MorePage())),
   )
   frontPages(router, shared)
   docsPages(router, shared)
