@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
 import { toMicros } from '../../src/domain/money.ts'
 import { BrowserClient } from '../support/browser-client.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { isComplaint, openBrowser } from '../support/chromium.ts'
 import { Client } from '../support/client.ts'
 import { readCredits } from '../support/credits-page.ts'
 import { needsPrograms } from '../support/needs.ts'
@@ -52,7 +52,7 @@ t.test('credits in a browser', needsPrograms('chromium'), async t => {
     const page = await context.newPage()
     const faults: string[] = []
     page.on('console', message => {
-      if (message.type() === 'error') faults.push(message.text())
+      if (isComplaint(message)) faults.push(message.text())
     })
     page.on('pageerror', error => faults.push(error.message))
     await page.goto(`${service.url}/console/credits`)

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { BrowserClient } from '../support/browser-client.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { isComplaint, openBrowser } from '../support/chromium.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { startService } from '../support/service.ts'
 
@@ -25,7 +25,7 @@ t.test('a reader tries a request in test mode, without a fault on any page', nee
   page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('console', message => {
-    if (['error', 'warning'].includes(message.type())) faults.push(message.text())
+    if (isComplaint(message)) faults.push(message.text())
   })
   page.on('pageerror', error => faults.push(error.message))
 

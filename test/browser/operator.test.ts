@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { BrowserClient } from '../support/browser-client.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { isComplaint, openBrowser } from '../support/chromium.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 
@@ -37,7 +37,7 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
   const page = await context.newPage()
   const faults: string[] = []
   page.on('console', message => {
-    if (message.type() === 'error') faults.push(message.text())
+    if (isComplaint(message)) faults.push(message.text())
   })
   page.on('pageerror', error => faults.push(error.message))
   const inspect = async (what: string) => {

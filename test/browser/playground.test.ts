@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t from 'tap'
 import { BrowserClient } from '../support/browser-client.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { isComplaint, openBrowser } from '../support/chromium.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { picture } from '../support/sample-files.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -38,7 +38,7 @@ const openPlayground = async (options: BrowserContextOptions = {}) => {
   page.on('console', message => {
     // A refused form has a status of its own, which browsers report as if a resource were missing.
     if (/ status of 4\d\d /.test(message.text())) return
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+    if (isComplaint(message)) complaints.push(message.text())
   })
   page.on('pageerror', error => complaints.push(error.message))
   await page.goto(`${service.url}/console/playground`)

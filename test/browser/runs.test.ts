@@ -6,7 +6,7 @@ import { toMicros } from '../../src/domain/money.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { BrowserClient } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { isComplaint, openBrowser } from '../support/chromium.ts'
 import { Client } from '../support/client.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { startReceiver, untilRecorded } from '../support/receiver.ts'
@@ -75,7 +75,7 @@ const openOwner = async ({ core, url }: Service, email: string, options = {}): P
   await context.addCookies([...browser.cookies].map(([name, value]) => ({ name, value, url: base })))
   const faults: string[] = []
   context.on('console', message => {
-    if (['error', 'warning'].includes(message.type())) faults.push(message.text())
+    if (isComplaint(message)) faults.push(message.text())
   })
   context.on('weberror', error => faults.push(error.error().message))
   return { accountId: accountId as AccountId, client: new Client(url, apiKey), context, faults }

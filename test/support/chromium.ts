@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, ConsoleMessage } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import type { Test } from 'tap'
 
@@ -12,3 +12,11 @@ export const openBrowser = async (t: Test): Promise<Browser> => {
   t.teardown(() => browser.close())
   return browser
 }
+
+/**
+ * Whether a browser complains. htmx reports a request that a newer one replaces, and an answer whose place is gone, as
+ * errors.
+ */
+export const isComplaint = (message: ConsoleMessage): boolean =>
+  ['error', 'warning'].includes(message.type()) &&
+  !/^htmx:(afterRequest|sendAbort|oobErrorNoTarget)\b/.test(message.text())
