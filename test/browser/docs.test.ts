@@ -22,7 +22,6 @@ t.test('a reader tries a request in test mode, without a fault on any page', nee
   const context = await browser.newContext()
   await context.addCookies(cookies)
   const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('console', message => {
     if (isComplaint(message)) faults.push(message.text())

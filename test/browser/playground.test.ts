@@ -10,9 +10,6 @@ import { until } from '../support/until.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** Painting takes seconds on a busy machine. */
-const TIMEOUT_MS = 120_000
-
 /** One browser and one service for all tests. */
 let opened: Promise<{ browser: Awaited<ReturnType<typeof openBrowser>>; service: Service }> | undefined
 const openOnce = () => {
@@ -33,7 +30,6 @@ const openPlayground = async (options: BrowserContextOptions = {}) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
   await context.addCookies([...client.cookies].map(([name, value]) => ({ name, value, url: service.url })))
   const page = await context.newPage()
-  page.setDefaultTimeout(TIMEOUT_MS)
   const complaints: string[] = []
   page.on('console', message => {
     // A refused form has a status of its own, which browsers report as if a resource were missing.

@@ -5,11 +5,20 @@ import type { Test } from 'tap'
 /** Debian's package. Nothing is downloaded. */
 const CHROMIUM = '/usr/bin/chromium'
 
+/** Longer than anything takes on a busy machine, such as the first picture of a new service. */
+const PATIENCE_MS = 180_000
+
 /** A headless browser that ends with the test. */
 export const openBrowser = async (t: Test): Promise<Browser> => {
   // The sandbox needs rights that containers lack.
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
   t.teardown(() => browser.close())
+  const open = browser.newContext.bind(browser)
+  browser.newContext = async options => {
+    const context = await open(options)
+    context.setDefaultTimeout(PATIENCE_MS)
+    return context
+  }
   return browser
 }
 
