@@ -28,10 +28,10 @@ const isAlone = (name: string) => alone.includes(name.split('/')[0] ?? '')
  * Tests that kill processes or stores and wait until others take over. Only the long form runs them: simulated worlds
  * do the same in a second. And programs from outside that take long, where others do the same for less: the inspector
  * besides the official suite of MCP, and more clients from the OpenAPI document than that of the docs. And commands that
- * wait ten seconds for views.
+ * wait ten seconds for views. And all of the console in a browser but signing in, which other tests ask for as HTML.
  */
 const long =
-  /^(processes\/(cluster|.*-(crash|outage|memory))|cli\/late-views|mcp\/inspector|http\/generated-clients)\.test/
+  /^(processes\/(cluster|.*-(crash|outage|memory))|browser\/(?!sign-in).*|cli\/late-views|mcp\/inspector|http\/generated-clients)\.test/
 
 /**
  * What does not depend on the version of Node.js: how pictures, films and sounds are drawn, files of the repository, what
