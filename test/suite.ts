@@ -10,8 +10,8 @@ t.setTimeout(0)
 // More than the processors of a small machine, since tests often wait for a disk or a timer.
 t.jobs = 4
 
-/** Folders whose files have a process each: their tests are the longest, and start processes themselves. They run first. */
-const alone = ['browser', 'processes']
+/** Files that have a process each: their tests are the longest, or start processes themselves. They run first. */
+const alone = ['simulation/world/crash-points', 'browser/', 'processes/']
 
 /** These files share logs that take seconds to make. */
 const ofLogs = /^(cli\/)?audit\//
@@ -22,7 +22,7 @@ const ofLogs = /^(cli\/)?audit\//
  */
 const PROCESSES = 11
 
-const isAlone = (name: string) => alone.includes(name.split('/')[0] ?? '')
+const isAlone = (name: string) => alone.some(start => name.startsWith(start))
 
 /**
  * Tests that kill processes or stores and wait until others take over. Only the long form runs them: simulated worlds
@@ -45,7 +45,7 @@ const names = (await readdir(import.meta.dirname, { recursive: true }))
   .sort()
 const shared = names.filter(name => !isAlone(name) && !ofLogs.test(name))
 const groups = [
-  ...names.filter(isAlone).map(name => [name]),
+  ...alone.flatMap(start => names.filter(name => name.startsWith(start))).map(name => [name]),
   names.filter(name => ofLogs.test(name)),
   ...Array.from({ length: PROCESSES }, (_, group) => shared.filter((_, index) => index % PROCESSES === group)),
 ]
