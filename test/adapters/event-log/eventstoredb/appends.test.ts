@@ -99,12 +99,16 @@ t.test('many commands through the mailboxes with randomly lost responses: each t
       if (/it is unknown whether/.test(error.message)) grants.set(requestId, 'open')
     }
   }
+  const numbers = Array.from({ length: ACCOUNTS }, (_, index) => index + 1)
+  const begin = (account: number) =>
+    accounts.execute(caller('opening'), accountId(account), openAccount({ account, welcome: 0 }))
+  // No response is lost before all accounts are open.
+  await Promise.all(numbers.map(begin))
+  faults.append = oneIn(COMMANDS)
   const life = async (account: number) => {
-    await accounts.execute(caller('opening'), accountId(account), openAccount({ account, welcome: 0 }))
-    faults.append = oneIn(COMMANDS)
     for (let command = 0; command < COMMANDS; command++) await grant(account, `${account}-${command}`)
   }
-  await Promise.all(Array.from({ length: ACCOUNTS }, (_, index) => life(index + 1)))
+  await Promise.all(numbers.map(life))
 
   await delay(500)
   const all = (await collect(stored.readAll(BEFORE_FIRST))).filter(({ type }) => type === 'CreditsGranted')
