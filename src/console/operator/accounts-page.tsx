@@ -1,9 +1,9 @@
 import type { AccountSummary } from '../../services/accounts/accounts.ts'
-import { Button } from '../parts/form.tsx'
 import { credits } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
 import { ACCOUNTS, accountPath, nameOf } from './account-words.ts'
+import { SearchForm } from './search-form.tsx'
 
 export interface AccountsProps {
   /** The newest first. */
@@ -16,19 +16,11 @@ export interface AccountsProps {
 export const AccountsPage = ({ accounts, next }: AccountsProps) => (
   <Shell title="Accounts">
     <div class="page stack">
-      <search>
-        <form method="get" action="/console/search" class="row">
-          <input
-            type="search"
-            name="q"
-            required
-            aria-label="Find an account"
-            placeholder="An e-mail address, or the ID of an account, run, request, key, upload or job"
-            autocomplete="off"
-          />
-          <Button>Find</Button>
-        </form>
-      </search>
+      <SearchForm
+        label="Find an account"
+        placeholder="An e-mail address, or the ID of an account, run, request, key, upload or job"
+        button="Find"
+      />
       <section class="card scroll" aria-label="Accounts, newest first" tabindex={0}>
         <table>
           <thead>

@@ -132,7 +132,7 @@ const needsOf = ({ alerts, providers, retiring, webhooks, activity }: OperatorOv
           tone: 'warn',
           text: (
             <>
-              {REASONS[kind]} It rests until <Moment at={until} />.
+              {REASONS[kind]} It gets no runs until <Moment at={until} />.
             </>
           ),
           action: <TryAgain provider={provider} account={account} model={model} />,

@@ -1,5 +1,6 @@
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Shell } from '../shell.tsx'
+import { SearchForm } from './search-form.tsx'
 
 /** A place that a search leads to. */
 export interface SearchResult {
@@ -19,19 +20,7 @@ interface SearchProps {
 export const SearchPage = ({ query, results }: SearchProps) => (
   <Shell title="Search">
     <div class="page stack">
-      <search>
-        <form method="get" action="/console/search" class="row">
-          <input
-            type="search"
-            name="q"
-            required
-            aria-label="Search, or paste any ID"
-            value={query}
-            autocomplete="off"
-          />
-          <button type="submit">Search</button>
-        </form>
-      </search>
+      <SearchForm label="Search, or paste any ID" query={query} button="Search" />
       <section class="card" aria-label="Results">
         <SearchResults query={query} results={results} />
       </section>
