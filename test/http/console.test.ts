@@ -77,21 +77,18 @@ t.test('every page may load nothing from elsewhere, and is kept nowhere', async 
 })
 
 t.test('clients whose proxy names ports have room of their own for codes, and unknown ones share theirs', async t => {
+  // So few codes that the minutes of the test bring no room for another one.
+  const few = await startService(t, { environment: { ...environment, SIGN_IN_CODES_PER_MINUTE: '1' } })
   const ask = async (forwarded: string) => {
     const email = `${crypto.randomUUID()}@example.com`
     const headers = { 'X-Forwarded-For': forwarded }
-    return (await new BrowserClient(service.url).post('/console/sign-in', { email }, headers)).location
+    return (await new BrowserClient(few.url).post('/console/sign-in', { email }, headers)).location
   }
-  const isBusy = async (forwarded: string) => {
-    let asked = 0
-    while (asked < 40 && (await ask(forwarded)) === ENTER_CODE) asked++
-    return asked
-  }
-  const first = await isBusy('203.0.113.7:1')
-  t.ok(first > 20 && first < 40)
+  t.equal(await ask('203.0.113.7:1'), ENTER_CODE)
+  t.equal(await ask('203.0.113.7:2'), BUSY, 'the same client')
   t.equal(await ask('203.0.113.8:21'), BUSY, 'the same network')
   t.equal(await ask('203.0.112.8:21'), ENTER_CODE)
-  t.ok((await isBusy('unknown')) < 40)
+  t.equal(await ask('unknown'), ENTER_CODE)
   t.equal(await ask('_hidden'), BUSY)
   t.equal(await ask(''), BUSY)
 })
