@@ -145,4 +145,4 @@ const IDLE_TIMEOUT_MS = 30_000
 
 // Lowers the threads' priority below the service's. Only Linux has niceness per thread; elsewhere it would apply to the
 // whole process.
-const NICENESS = process.platform === 'linux' ? 10 : 0
+const NICENESS = process.platform === 'linux' ? 5 : 0
