@@ -1,5 +1,5 @@
 import { readdir, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t from 'tap'
 import { node } from './support/program.ts'
 import { isLong, isNewer, PROCESS_TIMEOUT_MS } from './support/test-length.ts'
@@ -24,6 +24,9 @@ const PROCESSES = 11
 
 const isAlone = (name: string) => alone.some(start => name.startsWith(start))
 
+/** Mixes the folders: browsers keep the processor busy, and the tests of processes mostly wait. */
+const byFile = (a: string, b: string) => basename(a).localeCompare(basename(b))
+
 /**
  * Tests that kill processes or stores and wait until others take over. Only the long form runs them: simulated worlds
  * do the same in a second. And programs from outside that take long, where others do the same for less: the inspector
@@ -45,7 +48,10 @@ const names = (await readdir(import.meta.dirname, { recursive: true }))
   .sort()
 const shared = names.filter(name => !isAlone(name) && !ofLogs.test(name))
 const groups = [
-  ...alone.flatMap(start => names.filter(name => name.startsWith(start))).map(name => [name]),
+  ...names
+    .filter(isAlone)
+    .sort(byFile)
+    .map(name => [name]),
   names.filter(name => ofLogs.test(name)),
   ...Array.from({ length: PROCESSES }, (_, group) => shared.filter((_, index) => index % PROCESSES === group)),
 ]
