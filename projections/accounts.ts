@@ -4,9 +4,13 @@ import { projection } from './define.ts'
 /** Accounts in the order in which they were opened, which is the order of their ids. */
 export const accounts = projection({
   view: 'accounts',
-  version: 1,
+  version: 2,
   key: event => event.data.accountId,
   on: {
-    AccountOpened: (_, event) => ({ ...event.data, openedAt: clockOf(event) }),
+    // Whether it is a tester may change, and is in the state of the account.
+    AccountOpened: (_, event) => {
+      const { tester: _tester, ...opening } = event.data
+      return { ...opening, openedAt: clockOf(event) }
+    },
   },
 })

@@ -45,6 +45,7 @@ type Unprojected =
   | 'ProviderCostRecorded'
   | 'AccountSuspended'
   | 'AccountResumed'
+  | 'TesterSet'
   | 'LimitsSet'
   | ('NoticesSet' | 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent | OperatorEvent)['type']

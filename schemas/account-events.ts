@@ -63,6 +63,9 @@ const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 export const AccountSuspended = Closed({ reason: Reason })
 export const AccountResumed = Closed({ reason: Reason })
 
+/** Whether the account may see and run the families that are for testers, from here on. */
+export const TesterSet = Closed({ tester: Type.Boolean() })
+
 /** The highest limit that an operator may set for an account. */
 export const MAX_LIMIT = 1_000_000_000
 const Limit = Type.Integer({ minimum: 1, maximum: MAX_LIMIT })
@@ -449,6 +452,7 @@ export const accountEvents = {
   AccountOpened,
   AccountSuspended,
   AccountResumed,
+  TesterSet,
   LimitsSet,
   CreditsGranted,
   CreditsWithdrawn,

@@ -23,7 +23,6 @@ export interface AccountRow {
   /** The e-mail address that opened the account; otherwise the identity. */
   email?: string
   identity?: TelegramIdentity
-  tester: boolean
   openedAt: string
 }
 

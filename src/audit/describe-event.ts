@@ -22,6 +22,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `opened for ${ownerName(event.data)}${event.data.tester ? ', as a tester' : ''}`
     case 'AccountSuspended':
       return `suspended: ${event.data.reason}`
+    case 'TesterSet':
+      return event.data.tester ? 'made a tester' : 'no tester any more'
     case 'LimitsSet':
       return `limits set: ${describeLimits(event.data)}`
     case 'AccountResumed':

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Argument, Command } from 'commander'
 import type { AccountLimits } from '../../schemas/account-events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import { type Config, publicUrlOf } from '../boot/config.ts'
@@ -108,6 +108,18 @@ export const accountsCommand = (): Command => {
       })
     })
 
+  command
+    .command('tester <account>')
+    .description('allow an account to see and run test models, or no longer')
+    .addArgument(new Argument('<allowed>').choices(['yes', 'no']))
+    .option('--json', 'print JSON')
+    .action(async (account, allowed, options, command) => {
+      const caller = operatorOf(command)
+      const tester = allowed === 'yes'
+      await withCore(async ({ services: { accounts } }) => unwrap(await accounts.setTester(caller, account, tester)))
+      printOne({ account_id: account, tester }, options)
+    })
+
   addNotices(command)
   addSuspension(command, 'suspend', 'refuse all requests of an account; accepted runs continue')
   addSuspension(command, 'resume', 'end the suspension of an account')
@@ -138,11 +150,18 @@ const showLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits) => ({
   runs_in_flight: runsInFlight ?? null,
 })
 
-const show = ({ account, balanceMicros, suspension, limits, sums }: AccountSummary): Record<string, unknown> => ({
+const show = ({
+  account,
+  tester,
+  balanceMicros,
+  suspension,
+  limits,
+  sums,
+}: AccountSummary): Record<string, unknown> => ({
   account_id: account.accountId,
   email: account.email ?? null,
   ...(account.identity && { telegram: account.identity.subject }),
-  tester: account.tester,
+  tester,
   opened_at: account.openedAt,
   suspended_at: suspension?.since ?? null,
   suspension_reason: suspension?.reason ?? null,

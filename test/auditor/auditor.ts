@@ -211,6 +211,8 @@ export class Auditor {
         return
       case 'LimitsSet':
         return this.#expect(actor?.kind === 'operator', 'nobody but the operator sets limits')
+      case 'TesterSet':
+        return this.#expect(actor?.kind === 'operator', 'nobody but the operator names testers')
       case 'ApiKeyCreated':
         this.#activeKeys.add(data['keyId'])
         if (data['livemode'] === false) this.#testKeys.add(data['keyId'])

@@ -103,6 +103,15 @@ t.test('accounts limits: exceptions are set one by one and end together', async 
   t.match(await refused(t, 'accounts', 'limits', 'acct_none', '--default'), /There is no such account/)
 })
 
+t.test('accounts tester: models in test exist for the account, or not', async t => {
+  const customer = await openAccount(service)
+  const tester = ['accounts', 'tester', customer.accountId]
+  t.match(await json(t, ...tester, 'yes'), { account_id: customer.accountId, tester: true })
+  t.match(await json(t, 'accounts', 'show', customer.accountId), { tester: true })
+  t.match(await json(t, ...tester, 'no'), { tester: false })
+  t.match(await refused(t, ...tester, 'perhaps'), /Allowed choices are yes, no/)
+})
+
 t.test('credits grant: a refused run is accepted right after', async t => {
   const customer = await openAccount(service, { credits: 9.999999 })
   t.equal((await customer.run(picture)).status, 402)

@@ -87,7 +87,7 @@ t.test('owners who are no operators find no page of the operator, and cannot act
     t.equal(status, 303, `${path} asks strangers to sign in`)
   }
   const before = await eventsOf(ada)
-  for (const action of ['grant', 'withdraw', 'suspend', 'resume', 'limits'])
+  for (const action of ['grant', 'withdraw', 'suspend', 'resume', 'limits', 'tester'])
     t.match(await owner.post(pathOf(ada, action), { credits: '5', reason: 'me', kind: 'courtesy', step: 'do' }), {
       status: 404,
     })
@@ -187,6 +187,30 @@ t.test('limits are set, changed and ended', async t => {
   await act(operator, path, { requests_per_minute: '', runs_in_flight: '' })
   t.same((await lastEvent(accountId))?.data, {})
   t.match(await lastEvent(accountId), { metadata: { actor: { name: OPERATOR } } })
+})
+
+t.test('a tester sees and runs the models in test, until an operator says otherwise', async t => {
+  const customer = await openAccount(service)
+  const path = pathOf(customer.accountId, 'tester')
+  const request = { model: 'sandbox', input: { prompt: 'a lake' } }
+  t.equal((await customer.run(request)).status, 404)
+  const look = await lookAt(operator, path, { tester: 'yes' })
+  t.match(textOf(look.text), /You make .* a tester\./)
+  t.match(await act(operator, path, { tester: 'yes' }), { status: 303, location: /done=\d+$/ })
+  t.match(await lastEvent(customer.accountId), {
+    type: 'TesterSet',
+    data: { tester: true },
+    metadata: { actor: { kind: 'operator', name: OPERATOR } },
+  })
+  t.match((await operator.get(pathOf(customer.accountId))).text, '>Tester<')
+  t.equal((await customer.run(request)).status, 200)
+  const { length } = await eventsOf(customer.accountId)
+  await act(operator, path, { tester: 'yes' })
+  t.equal((await eventsOf(customer.accountId)).length, length, 'it is a tester already')
+  await act(operator, path, { tester: 'no' })
+  t.notMatch((await operator.get(pathOf(customer.accountId))).text, '>Tester<')
+  t.equal((await customer.run(request)).status, 404)
+  t.match(await lookAt(operator, path, { tester: 'maybe' }), { status: 400, text: /Choose whether/ })
 })
 
 t.test('faults of the forms are shown, and change nothing', async t => {

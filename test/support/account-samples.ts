@@ -158,6 +158,8 @@ export const suspendAccount = (reason = 'unpaid') => ({ type: 'SuspendAccount', 
 
 export const resumeAccount = (reason = 'paid') => ({ type: 'ResumeAccount', reason }) satisfies AccountCommand
 
+export const setTester = (tester = true) => ({ type: 'SetTester', tester }) satisfies AccountCommand
+
 export const setLimits = (limits: AccountLimits | 'default') => ({ type: 'SetLimits', limits }) satisfies AccountCommand
 
 let references = 0
@@ -288,6 +290,8 @@ export const opened = ({ account = 1, tester = false } = {}): AccountEvent => ({
 export const accountSuspended = (reason = 'unpaid'): AccountEvent => ({ type: 'AccountSuspended', data: { reason } })
 
 export const accountResumed = (reason = 'paid'): AccountEvent => ({ type: 'AccountResumed', data: { reason } })
+
+export const testerSet = (tester = true): AccountEvent => ({ type: 'TesterSet', data: { tester } })
 
 export const limitsSet = (data: AccountLimits): AccountEvent => ({ type: 'LimitsSet', data })
 

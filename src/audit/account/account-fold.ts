@@ -92,6 +92,9 @@ export class AccountFold {
       case 'AccountResumed':
         this.#suspension = undefined
         return
+      case 'TesterSet':
+        this.#opening = { ...(this.#opening as Opening), ...data }
+        return
       case 'CreditsGranted':
         this.sums.grantedMicros += data.amountMicros
         return

@@ -41,12 +41,12 @@ export class Suspension implements Rule {
 /** Actors that act for the owner of an account. */
 const OWNERS = ['key', 'session']
 
-/** Only operators set the limits of an account. */
-export class Limits implements Rule {
+/** Only operators set the limits of an account, and make it a tester. */
+export class OperatorOnly implements Rule {
   take({ type, metadata }: AuditedEvent, report: Report) {
-    if (type !== 'LimitsSet') return
+    if (type !== 'LimitsSet' && type !== 'TesterSet') return
     const { kind } = metadata.actor as { kind: string }
-    if (kind !== 'operator') report(`it was caused by a ${kind}, but only operators set limits`)
+    if (kind !== 'operator') report(`it was caused by a ${kind}, but only operators do this`)
   }
 }
 

@@ -76,6 +76,7 @@ const actionsOf = ({ suspension }: AccountSummary) => [
   { action: 'grant' satisfies ActionName, label: 'Grant credits', isMain: true },
   { action: 'withdraw' satisfies ActionName, label: 'Withdraw credits' },
   { action: 'limits' satisfies ActionName, label: 'Set limits' },
+  { action: 'tester' satisfies ActionName, label: 'Set test models' },
   suspension
     ? { action: 'resume' satisfies ActionName, label: 'Resume account' }
     : { action: 'suspend' satisfies ActionName, label: 'Suspend account', isRed: true },
@@ -92,11 +93,11 @@ const Done = ({ event }: { event: RecordedEvent }) => {
   )
 }
 
-const Facts = ({ summary: { account, suspension, limits, identities } }: { summary: AccountSummary }) => (
+const Facts = ({ summary: { account, tester, suspension, limits, identities } }: { summary: AccountSummary }) => (
   <section class="card" aria-labelledby="facts">
     <div class="head">
       <h2 id="facts">Account</h2>
-      <StateBadge isSuspended={suspension !== undefined} isTester={account.tester} />
+      <StateBadge isSuspended={suspension !== undefined} isTester={tester} />
     </div>
     <div class="pad">
       <dl class="facts">

@@ -11,5 +11,5 @@ export const accountPath = (accountId: string): string => `${ACCOUNTS}/${account
 export const nameOf = (account: AccountRow): string => ownerName(account)
 
 /** What operators do to an account. */
-export const ACTIONS = ['grant', 'withdraw', 'suspend', 'resume', 'limits'] as const
+export const ACTIONS = ['grant', 'withdraw', 'suspend', 'resume', 'limits', 'tester'] as const
 export type ActionName = (typeof ACTIONS)[number]

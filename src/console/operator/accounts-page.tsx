@@ -50,7 +50,7 @@ export const AccountsPage = ({ accounts, next }: AccountsProps) => (
 /** It is a fragment, too: the next page replaces the last row. */
 export const AccountRows = ({ accounts, next }: AccountsProps) => (
   <>
-    {accounts.map(({ account, balanceMicros, suspension, sums }) => (
+    {accounts.map(({ account, tester, balanceMicros, suspension, sums }) => (
       <tr key={account.accountId}>
         <td>
           <a href={accountPath(account.accountId)} data-item dir="auto">
@@ -58,7 +58,7 @@ export const AccountRows = ({ accounts, next }: AccountsProps) => (
           </a>
         </td>
         <td>
-          <StateBadge isSuspended={suspension !== undefined} isTester={account.tester} />
+          <StateBadge isSuspended={suspension !== undefined} isTester={tester} />
         </td>
         <td class="num">{credits(balanceMicros)}</td>
         <td class="num hide-small muted">

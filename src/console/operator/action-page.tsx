@@ -14,6 +14,7 @@ const TITLES: Record<ActionName, string> = {
   suspend: 'Suspend account',
   resume: 'Resume account',
   limits: 'Set limits',
+  tester: 'Set test models',
 }
 
 /** The fields of the forms by name, as they were entered. */
@@ -35,8 +36,9 @@ export const ActionPage = ({ action, summary, formReference, entered, fault }: F
       <Fault text={fault} />
       {(action === 'grant' || action === 'withdraw') && <CreditFields action={action} entered={entered} />}
       {action === 'limits' && <LimitFields summary={summary} entered={entered} />}
-      {action !== 'limits' && (
-        <Field id="reason" label="Reason" hint={HINTS[action]}>
+      {action === 'tester' && <TesterField summary={summary} entered={entered} />}
+      {action in HINTS && (
+        <Field id="reason" label="Reason" hint={HINTS[action as keyof typeof HINTS]}>
           <input
             id="reason"
             name="reason"
@@ -64,9 +66,11 @@ const NOUNS: Record<ActionName, string> = {
   suspend: 'suspension',
   resume: 'resumption',
   limits: 'limits',
+  tester: 'change',
 }
 
-const HINTS: Record<Exclude<ActionName, 'limits'>, string> = {
+/** Who sees the reason of an action that has one. */
+const HINTS = {
   grant: 'the owner sees it in the statement',
   withdraw: 'the owner sees it in the statement',
   suspend: 'the owner sees it',
@@ -129,6 +133,23 @@ const LimitFields = ({ summary: { limits }, entered }: { summary: AccountSummary
     ))}
   </>
 )
+
+const TesterField = ({ summary: { tester }, entered }: { summary: AccountSummary; entered: Entered }) => (
+  <Field id="tester" label="Models in test" hint="models that are not public yet">
+    <select id="tester" name="tester">
+      {Object.entries(TESTER_CHOICES).map(([choice, label]) => (
+        <option key={choice} value={choice} selected={choice === (entered['tester'] ?? (tester ? 'yes' : 'no'))}>
+          {label}
+        </option>
+      ))}
+    </select>
+  </Field>
+)
+
+export const TESTER_CHOICES = {
+  yes: 'The account sees and runs them',
+  no: 'They do not exist for the account',
+} as const
 
 /** The fields of the limits. */
 export const LIMITS = [

@@ -108,6 +108,9 @@ export const suspendAccount = ({ reason }: { reason: string }, state: AccountSta
 export const resumeAccount = ({ reason }: { reason: string }, state: AccountState): Decided<AccountEvent> =>
   state.suspension ? accept([{ type: 'AccountResumed', data: { reason } }]) : refuse('account_not_suspended')
 
+export const setTester = ({ tester }: { tester: boolean }, state: AccountState): Decided<AccountEvent> =>
+  accept(tester === state.tester ? [] : [{ type: 'TesterSet', data: { tester } }])
+
 /** Why the account's owner may do and see nothing now; undefined unless the account is suspended. */
 export const suspensionRefusal = ({ suspension }: AccountState): RefusalOf<'account_suspended'> | undefined =>
   suspension && { code: 'account_suspended', reason: suspension.reason }

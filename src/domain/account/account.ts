@@ -10,6 +10,7 @@ import {
   openSession,
   resumeAccount,
   sessionRefusal,
+  setTester,
   suspendAccount,
   suspensionRefusal,
 } from './access.ts'
@@ -59,6 +60,8 @@ const decideByNoun = (
       return suspendAccount(command, state)
     case 'ResumeAccount':
       return resumeAccount(command, state)
+    case 'SetTester':
+      return setTester(command, state)
     case 'SetLimits':
       return setLimits(command, state)
     case 'GrantCredits':

@@ -28,6 +28,7 @@ import type { LimitPair } from './state.ts'
 export type AccountCommand = (
   | OpenAccount
   | { type: 'SuspendAccount' | 'ResumeAccount'; reason: string }
+  | { type: 'SetTester'; tester: boolean }
   | SetLimits
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun

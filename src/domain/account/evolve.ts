@@ -41,6 +41,8 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       return { ...state, suspension: { reason: event.data.reason, since: clockOf(event) } }
     case 'AccountResumed':
       return { ...state, suspension: undefined }
+    case 'TesterSet':
+      return { ...state, tester: event.data.tester }
     case 'LimitsSet':
       return { ...state, limits: event.data }
     case 'CreditsGranted': {

@@ -30,6 +30,8 @@ interface Dependencies extends RegistrationDependencies {
 /** An account with its balance and the sums of its credits. An account that never had any credits has no sums. */
 export interface AccountSummary {
   account: AccountRow
+  /** Whether it may see and run the families that are for testers. */
+  tester: boolean
   balanceMicros: number
   suspension: Suspension | undefined
   /** The limits that differ from the defaults. */
@@ -104,6 +106,7 @@ export class Accounts {
     withdraw: 'operate',
     suspend: 'operate',
     resume: 'operate',
+    setTester: 'operate',
     setLimits: 'operate',
   } as const
 
@@ -206,6 +209,11 @@ export class Accounts {
     return this.#change(caller, accountId, { type: 'ResumeAccount', reason })
   }
 
+  /** Lets an account see and run the families that are for testers, or no longer. */
+  setTester(caller: Caller, accountId: string, tester: boolean): Promise<Answer<AccountChange>> {
+    return this.#change(caller, accountId, { type: 'SetTester', tester })
+  }
+
   /** Sets exceptions to the default limits of an account, or ends all of them. */
   setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<AccountChange>> {
     return this.#change(caller, accountId, { type: 'SetLimits', limits })
@@ -237,7 +245,8 @@ export class Accounts {
   async #summary(account: AccountRow): Promise<AccountSummary> {
     const { accounts, reads } = this.#dependencies
     const { accountId } = account
-    const { balanceMicros, suspension, limits, identities } = await accounts.recentState(accountId)
-    return { account, balanceMicros, suspension, limits, identities, sums: await reads.get('balance', accountId) }
+    const { tester, balanceMicros, suspension, limits, identities } = await accounts.recentState(accountId)
+    const sums = await reads.get('balance', accountId)
+    return { account, tester, balanceMicros, suspension, limits, identities, sums }
   }
 }

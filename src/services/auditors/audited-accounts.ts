@@ -48,14 +48,14 @@ export class AuditedAccounts {
     return answer({ found, next: rows.length > limit ? (rows[limit - 1] as AccountRow).accountId : null })
   }
 
-  async #show({ accountId, email, tester, openedAt }: AccountRow): Promise<AuditedAccount> {
+  async #show({ accountId, email, openedAt }: AccountRow): Promise<AuditedAccount> {
     const { state, revision, link } = await this.#dependencies.accounts.currentHead(accountId)
     if (link === undefined) throw new Damaged(`the views have the account ${accountId}, and the log does not`)
     return {
       object: 'account',
       account_id: accountId,
       email: email ?? null,
-      tester,
+      tester: state.tester,
       opened_at: openedAt,
       suspended: state.suspension !== undefined,
       credits_balance: fromMicros(state.balanceMicros),

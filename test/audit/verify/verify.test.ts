@@ -295,7 +295,15 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
       data: {},
       metadata: { ...(grant.metadata as object), actor: { kind: 'service' } },
     }),
-    what: /caused by a service, but only operators set limits/,
+    what: /caused by a service, but only operators do this/,
+  },
+  'a tester whom the service names': {
+    log: withAfter(grant, {
+      ...happened('TesterSet'),
+      data: { tester: true },
+      metadata: { ...(grant.metadata as object), actor: { kind: 'service' } },
+    }),
+    what: /caused by a service, but only operators do this/,
   },
   'an account that is suspended twice': {
     log: withAfter(grant, happened('AccountSuspended'), happened('AccountSuspended')),

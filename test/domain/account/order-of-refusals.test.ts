@@ -45,6 +45,7 @@ import {
   rotateSecret,
   secretRotated,
   setLimits,
+  setTester,
   started,
   startRun,
   storeUpload,
@@ -131,6 +132,10 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', resumeAccount()],
     ['account_not_suspended', resumeAccount(), opened()],
     [undefined, resumeAccount(), opened(), accountSuspended()],
+  ],
+  SetTester: [
+    ['account_not_found', setTester()],
+    [undefined, setTester(), opened()],
   ],
   SetLimits: [
     ['account_not_found', setLimits('default')],

@@ -2,7 +2,13 @@ import { type AccountLimits, type GrantKind, MAX_LIMIT } from '../../../../../sc
 import { isLine, normalized } from '../../../../../schemas/names.ts'
 import { MAX_GRANT_MICROS, MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../../../../schemas/primitives.ts'
 import { type ActionName, nameOf } from '../../../../console/operator/account-words.ts'
-import { type Entered, kindsOf, LIMITS, type SecondLook } from '../../../../console/operator/action-page.tsx'
+import {
+  type Entered,
+  kindsOf,
+  LIMITS,
+  type SecondLook,
+  TESTER_CHOICES,
+} from '../../../../console/operator/action-page.tsx'
 import { credits } from '../../../../console/parts/text.ts'
 import { fromMicros, toMicros } from '../../../../domain/money.ts'
 import type { AccountChange, AccountSummary } from '../../../../services/accounts/accounts.ts'
@@ -21,6 +27,7 @@ const FIELDS: Record<ActionName, readonly string[]> = {
   suspend: ['reason'],
   resume: ['reason'],
   limits: LIMITS.map(({ name }) => name),
+  tester: ['tester'],
 }
 
 /** The fields of a form, as they were entered. */
@@ -49,6 +56,8 @@ export const planOf = (action: ActionName, asked: Asked): Plan => {
       return suspensionPlan(action, asked)
     case 'limits':
       return limitsPlan(asked)
+    case 'tester':
+      return testerPlan(asked)
   }
 }
 
@@ -128,6 +137,19 @@ const suspensionPlan = (action: 'suspend' | 'resume', { summary, entered, ownAcc
       isDangerous: isSuspending,
     },
     perform: (accounts, operator) => accounts[action](operator, account.accountId, reason),
+  }
+}
+
+const testerPlan = ({ summary: { account }, entered: { tester = '' } }: Asked): Plan => {
+  if (tester !== 'yes' && tester !== 'no') return { fault: 'Choose whether the account sees models in test.' }
+  return {
+    look: {
+      sentence:
+        tester === 'yes' ? `You make ${nameOf(account)} a tester.` : `${nameOf(account)} is no tester any more.`,
+      facts: [{ name: 'Models in test', text: TESTER_CHOICES[tester] }],
+      button: 'Set test models',
+    },
+    perform: (accounts, operator) => accounts.setTester(operator, account.accountId, tester === 'yes'),
   }
 }
 
