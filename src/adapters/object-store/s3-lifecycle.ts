@@ -13,7 +13,11 @@ const DAY_MS = 24 * 60 * 60 * 1000
  */
 export const withOurRules = (xml: string, { uploadsMs, outputsMs }: Retention): string | undefined => {
   const present = [...xml.matchAll(/<Rule>.*?<\/Rule>/gs)].map(([rule]) => rule)
-  const ours = [ourRule(present, 'uploads', uploadsMs), ourRule(present, 'outputs', outputsMs)]
+  const ours = [
+    ourRule(present, 'uploads', uploadsMs),
+    ourRule(present, 'outputs', outputsMs),
+    ourRule(present, 'thumbnails', outputsMs),
+  ]
   if (ours.every(({ isPresent }) => isPresent)) return undefined
   const others = present.filter(rule => ours.every(({ id }) => idOf(rule) !== id))
   const rules = [...others, ...ours.map(({ rule }) => rule)].join('')

@@ -148,11 +148,12 @@ t.test('a bucket', needsS3(), async t => {
 
   t.test('lifecycle rules delete expired objects after the service does', async t => {
     const { bucket } = await open(t)
-    t.same(await rulesOf(bucket), { 'tollgate-uploads': ['uploads/', 2], 'tollgate-outputs': ['outputs/', 8] })
+    const ofOutputs = { 'tollgate-outputs': ['outputs/', 8], 'tollgate-thumbnails': ['thumbnails/', 8] }
+    t.same(await rulesOf(bucket), { 'tollgate-uploads': ['uploads/', 2], ...ofOutputs })
     await open(t, { bucket, retention: { uploadsMs: DAY_MS + 1, outputsMs: 1 } })
     t.same(
       await rulesOf(bucket),
-      { 'tollgate-uploads': ['uploads/', 3], 'tollgate-outputs': ['outputs/', 8] },
+      { 'tollgate-uploads': ['uploads/', 3], ...ofOutputs },
       'existing objects keep the longer retention',
     )
   })
@@ -165,7 +166,7 @@ t.test('a bucket', needsS3(), async t => {
     await open(t, { bucket })
     await open(t, { bucket, retention: { uploadsMs: 3 * DAY_MS, outputsMs: 1 } })
     const after = await rawRules(bucket)
-    t.equal(after.length, 3)
+    t.equal(after.length, 4)
     t.ok(after.includes(before[0] ?? ''), 'byte for byte')
   })
 
