@@ -113,13 +113,22 @@ t.test('an image is uploaded, and changes what the form offers', needsPrograms('
   await page.getByRole('button', { name: 'Remove: Image' }).click()
   await page.getByText('match input image', { exact: true }).waitFor({ state: 'detached' })
   const bytes = [...(await picture('jpeg'))]
-  const dropped = await page.evaluateHandle(
-    `(() => { const files = new DataTransfer()
-      files.items.add(new File([new Uint8Array(${JSON.stringify(bytes)})], 'a.jpg', { type: 'image/jpeg' }))
-      return files })()`,
+  const files = await page.evaluateHandle(
+    `globalThis.files = new DataTransfer()
+    files.items.add(new File([new Uint8Array(${JSON.stringify(bytes)})], 'a.jpg', { type: 'image/jpeg' }))
+    files`,
   )
-  await page.dispatchEvent('.drop', 'drop', { dataTransfer: dropped })
-  await until('the file is there', async () => /\.jpe?g$/.test(await page.locator('#in-image_url').inputValue()))
+  const address = page.locator('#in-image_url')
+  const isThere = async () => /\.jpe?g$/.test(await address.inputValue())
+  await page.dispatchEvent('.drop', 'drop', { dataTransfer: files })
+  await until('the dropped file is there', isThere)
+  const dropped = await address.inputValue()
+  await page.evaluate(`document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: files })) && undefined`)
+  await until('the pasted file is there', async () => (await address.inputValue()) !== dropped && (await isThere()))
+  const camera = page.getByLabel('use the camera')
+  t.equal(await camera.getAttribute('capture'), 'environment')
+  await camera.setInputFiles({ name: 'shot.png', mimeType: 'image/png', buffer: await picture('png') })
+  await until('the shot is there', async () => /\.png$/.test(await address.inputValue()))
   t.same(complaints, [])
 })
 
@@ -191,7 +200,7 @@ t.test('faults are told at their fields', needsPrograms('chromium'), async t => 
 })
 
 t.test('form and JSON are two views of the same', needsPrograms('chromium'), async t => {
-  const { page, complaints } = await openPlayground()
+  const { page, complaints, context } = await openPlayground()
   await page.getByLabel('Prompt').fill('a "lake"')
   await page.getByText('9:16', { exact: true }).click()
   await page.getByRole('button', { name: 'JSON' }).click()
@@ -199,7 +208,12 @@ t.test('form and JSON are two views of the same', needsPrograms('chromium'), asy
   t.same(JSON.parse(await json.inputValue()), { prompt: 'a "lake"', aspect_ratio: '9:16' })
   await json.fill('{"prompt": "a hill", "num_images": 3}')
   await page.getByRole('button', { name: 'Run for 30 credits' }).waitFor()
-  t.match(await page.locator('#request-curl').textContent(), /a hill/)
+  const request = await page.locator('#request-curl').textContent()
+  t.match(request, /a hill/)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('tabpanel').getByRole('button', { name: 'Copy' }).click()
+  await page.getByText('Copied').first().waitFor()
+  t.equal(await page.evaluate('navigator.clipboard.readText()'), request)
   await json.fill('{"prompt": ')
   await page.locator('#json-faults').getByText('not a JSON object').waitFor()
   await page.getByRole('button', { name: 'Form' }).click()
