@@ -65,29 +65,15 @@ export const SchemaDetails = ({ schema, schemas, depth = 0 }: SchemaProps): Mark
   )
 }
 
-/** The parameters of a request in one place, such as its path. */
-export const ParameterTable = ({ parameters, schemas }: { parameters: readonly Parameter[]; schemas: Schemas }) => (
-  <table class="fields">
-    <thead class="visually-hidden">
-      <tr>
-        <th>Name and type</th>
-        <th>Meaning</th>
-      </tr>
-    </thead>
-    <tbody>
-      {parameters.map(({ name, required, description, schema }) => (
-        <FieldRows
-          key={name}
-          name={name}
-          schema={{ ...schema, ...(description !== undefined && { description }) }}
-          isRequired={required}
-          schemas={schemas}
-          depth={0}
-        />
-      ))}
-    </tbody>
-  </table>
-)
+/** The parameters of a request in one place, such as its path, shown like the members of an object. */
+export const ParameterTable = ({ parameters, schemas }: { parameters: readonly Parameter[]; schemas: Schemas }) => {
+  const properties = parameters.map(
+    ({ name, description, schema }) =>
+      [name, { ...schema, ...(description !== undefined && { description }) }] as const,
+  )
+  const required = parameters.filter(parameter => parameter.required).map(({ name }) => name)
+  return <SchemaDetails schema={{ properties: Object.fromEntries(properties), required }} schemas={schemas} />
+}
 
 interface FieldProps extends Required<SchemaProps> {
   name: string
