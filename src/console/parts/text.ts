@@ -3,9 +3,9 @@ import { fromMicros } from '../../domain/money.ts'
 /** Credits with all of their decimals, thousands separated, and a true minus sign: `−1,234.5`. */
 export const credits = (micros: number): string => decimal(fromMicros(micros))
 
-/** A number with up to six decimals. */
-export const decimal = (value: number): string =>
-  value.toLocaleString('en', { maximumFractionDigits: 6 }).replace('-', '−')
+/** A number with up to six decimals, or as many as given. */
+export const decimal = (value: number, places = 6): string =>
+  value.toLocaleString('en', { maximumFractionDigits: places }).replace('-', '−')
 
 /** `1 run`, `1,234 runs`. */
 export const plural = (count: number, noun: string): string => `${decimal(count)} ${noun}${count === 1 ? '' : 's'}`

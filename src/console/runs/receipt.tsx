@@ -20,15 +20,15 @@ export const Receipt = ({ facts: { run, receipt } }: { facts: RunFacts }) =>
       </div>
       <div class="pad">
         <dl class="receipt">
-          {receipt.steps.filter(counts).map((step, index) => (
-            <Line key={index} name={nameOf(step, run.endpoint)} amount={decimal(Number(step.result))} />
+          {entriesOf(receipt.steps.filter(counts)).map(({ name, amount }) => (
+            <Line key={name} name={name} amount={decimal(amount, EXACT_PLACES)} />
           ))}
           {run.livemode ? (
             <Settlement receipt={receipt} isOpen={isOpen(run)} />
           ) : (
             <Fragment>
               <Line name="With a live key" amount={credits(receipt.totalMicros)} />
-              <Line name="Charged in test mode" amount="0 credits" isSum />
+              <Line name="Charged in test mode" amount="0 credits" kind="sum" />
             </Fragment>
           )}
         </dl>
@@ -56,46 +56,72 @@ export const Receipt = ({ facts: { run, receipt } }: { facts: RunFacts }) =>
 /** Tokens of a kind that the run did not use are no step. */
 const counts = ({ line }: PriceStep) => line.kind !== 'tokens' || line.count > 0
 
-/** What was debited, and what came back. It shows only if anything did. */
+/** What came back of the price, what the run cost, and what was held until it ended. */
 const Settlement = ({ receipt, isOpen }: { receipt: ShownReceipt; isOpen: boolean }) => {
-  const { totalMicros, chargedMicros, releasedMicros, refundedMicros } = receipt
+  const { chargedMicros, releasedMicros, refundedMicros } = receipt
   const costMicros = chargedMicros - releasedMicros - refundedMicros
   return (
     <Fragment>
-      {releasedMicros > 0 && (
-        <Fragment>
-          <Line name="Price of what was used" amount={credits(totalMicros)} />
-          <Line name="Reserved when accepted" amount={credits(chargedMicros)} />
-          <Line name="Released" amount={credits(-releasedMicros)} />
-        </Fragment>
-      )}
-      {releasedMicros === 0 && refundedMicros > 0 && <Line name="Debited" amount={credits(chargedMicros)} />}
       {refundedMicros > 0 && <Line name="Refunded" amount={credits(-refundedMicros)} />}
-      <Line name={isOpen ? 'Debited' : 'Charged'} amount={creditsOf(fromMicros(costMicros))} isSum />
+      <Line name={isOpen ? 'Debited' : 'Charged'} amount={creditsOf(fromMicros(costMicros))} kind="sum" />
+      {releasedMicros > 0 && (
+        <Line
+          name="Held while it ran"
+          amount={`${credits(chargedMicros)}, of which ${credits(releasedMicros)} came back`}
+          kind="aside"
+        />
+      )}
     </Fragment>
   )
 }
 
-const Line = ({ name, amount, isSum = false }: { name: string; amount: string; isSum?: boolean }) => (
-  <div {...(isSum && { class: 'sum' })}>
+interface LineProps {
+  name: string
+  amount: string
+  kind?: 'sum' | 'aside'
+}
+
+const Line = ({ name, amount, kind }: LineProps) => (
+  <div {...(kind && { class: kind })}>
     <dt>{name}</dt>
     <dd>{amount}</dd>
   </div>
 )
 
-/** A step in words: `× 2 images`, `× 1.5 quality high`. */
-const nameOf = ({ line }: PriceStep, endpoint: string): string => {
+/** A price of a token has twice the decimals of a credit. */
+const EXACT_PLACES = 12
+
+/** The steps as entries that add up to the price. All factors are in the entry of the base price. */
+const entriesOf = (steps: readonly PriceStep[]): { name: string; amount: number }[] => {
+  const factors = steps.filter(({ line }) => isFactor(line))
+  const product = { name: factors.map(({ line }) => nameOf(line)).join(' '), amount: Number(factors.at(-1)?.result) }
+  const [first] = factors
+  if (factors.length === 1 && first) product.name = `Base price ${nameOf(first.line)}`
+  const added = steps.filter(({ line }) => !isFactor(line)).map(step => ({ name: nameOf(step.line), step }))
+  return [
+    ...(first ? [product] : []),
+    ...added.map(({ name, step }) => ({ name, amount: Number(step.result) - resultBefore(steps, step) })),
+  ]
+}
+
+const isFactor = ({ kind }: PriceStep['line']) => ['base', 'quantity', 'multiplier'].includes(kind)
+
+const resultBefore = (steps: readonly PriceStep[], step: PriceStep) =>
+  Number(steps[steps.indexOf(step) - 1]?.result ?? 0)
+
+/** A step in words: `× 2 images`, `× 1.5 (quality high)`. */
+const nameOf = (line: PriceStep['line']): string => {
   switch (line.kind) {
     case 'base':
-      return `Base, ${endpoint}`
+      return credits(line.amountMicros)
     case 'quantity':
       return `× ${decimal(line.value)} ${unitOf(line.parameter, line.value)}`
     case 'multiplier':
-      return `× ${decimal(fromMicros(line.factorMicros))} ${wordsOf(line.parameter)} ${line.value}`
+      return `× ${decimal(fromMicros(line.factorMicros))} (${wordsOf(line.parameter)} ${line.value})`
     case 'tokens':
-      return `${decimal(line.count)} ${wordsOf(line.tokens)} tokens × ${credits(line.perMillionMicros)} a million`
+      return `${decimal(line.count)} ${wordsOf(line.tokens)} tokens at ${credits(line.perMillionMicros)} credits a million`
     case 'surcharge':
-      return `+ ${wordsOf(line.parameter)}`
+      return wordsOf(line.parameter)
     case 'rounding':
       return 'Rounded up to a millionth'
   }
