@@ -71,8 +71,8 @@ t.test('the page of a picture shows it, its price line by line, and what was cho
   const receipt = receiptOn(text)
   t.same(receipt.at(-1), ['Charged', run.credits_charged])
   t.same(receipt, [
-    ['Base price 10', run.credits_charged],
-    ['Charged', run.credits_charged],
+    ['10 × 1 image', 10],
+    ['Charged', 10],
   ])
   t.match(words, `"credits_charged" : ${run.credits_charged}`, 'the run as the API answers it')
   t.match(words, /RunCompleted event \d+/)

@@ -1,6 +1,6 @@
 import { Fragment } from '#jsx/jsx-runtime'
 import type { PriceStep } from '../../audit/explain/price-steps.ts'
-import { fromMicros } from '../../domain/money.ts'
+import { fromMicros, toMicros } from '../../domain/money.ts'
 import { Icon } from '../parts/icon.tsx'
 import { credits, decimal } from '../parts/text.ts'
 import { isOpen, type RunFacts, type ShownReceipt } from './run-facts.ts'
@@ -53,8 +53,9 @@ export const Receipt = ({ facts: { run, receipt } }: { facts: RunFacts }) =>
     </section>
   )
 
-/** Tokens of a kind that the run did not use are no step. */
-const counts = ({ line }: PriceStep) => line.kind !== 'tokens' || line.count > 0
+/** Tokens of a kind that the run did not use, and choices that cost nothing more, are left out. */
+const counts = ({ line }: PriceStep) =>
+  (line.kind !== 'tokens' || line.count > 0) && (line.kind !== 'multiplier' || line.factorMicros !== toMicros(1))
 
 /** What came back of the price, what the run cost, and what was held until it ended. */
 const Settlement = ({ receipt, isOpen }: { receipt: ShownReceipt; isOpen: boolean }) => {
