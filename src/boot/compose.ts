@@ -155,7 +155,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     retirements,
     starter: activeRuns,
     testRunsPerDay: config.testRunsPerDay,
-    isOwnMachine: config.publicUrl === undefined && LOOPBACK.includes(config.host),
+    ownFolder: config.publicUrl === undefined && LOOPBACK.includes(config.host) ? config.dataDir : undefined,
   })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
   const secretsOf = webhookSecrets(masterSecret)

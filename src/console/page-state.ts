@@ -22,7 +22,7 @@ export interface PageAccount {
   balanceMicros: number
   /** The credits of the runs that have not ended. */
   heldMicros: number
-  openRuns: number
+  holdingRuns: number
   isTest: boolean
   isOperator: boolean
 }

@@ -81,10 +81,10 @@ const Side = ({ account, url }: { account: PageAccount | undefined; url: string 
 )
 
 /** What the navigation says of the balance. */
-export const BalanceText = ({ account: { balanceMicros, heldMicros, openRuns } }: { account: PageAccount }) => (
+export const BalanceText = ({ account: { balanceMicros, heldMicros, holdingRuns } }: { account: PageAccount }) => (
   <>
     Balance<strong>{credits(balanceMicros)}</strong>
-    {openRuns > 0 && `${credits(heldMicros)} held by ${plural(openRuns, 'run')}`}
+    {holdingRuns > 0 && `${credits(heldMicros)} held by ${plural(holdingRuns, 'run')}`}
   </>
 )
 

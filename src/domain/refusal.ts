@@ -112,10 +112,16 @@ export interface KeyRefusals {
   }
 }
 
+/** Where an operator grants credits to an account: in the data folder of the service. */
+export interface GrantPlace {
+  accountId: AccountId
+  folder: string
+}
+
 export interface LedgerRefusals {
   balance_too_high: { balanceMicros: number }
-  /** `grantTo` is the caller's account, if the service is on their own machine, where they can grant credits. */
-  insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: AccountId }
+  /** `grantTo` is set if the service is on the machine of the caller, who can grant credits there. */
+  insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: GrantPlace }
   reference_mismatch: { amountMicros: number }
   too_many_references: { limit: number }
   refunds_changed: object

@@ -259,11 +259,11 @@ t.test('insufficient_credits states the balance and the price', async t => {
 t.test('insufficient_credits shows owners on their own machine the command that adds credits', async t => {
   const customer = await openAccount(service, { credits: 5 })
   const { body } = await customer.run(picture)
-  const [, command = ''] =
-    /run this in the folder of Tollgate: npm run -s tollgate -- (.*)$/.exec(body.error.message) ?? []
+  const [, folder = '', command = ''] =
+    /in the folder of Tollgate: DATA_DIR='([^']+)' npm run -s tollgate -- (.*)$/.exec(body.error.message) ?? []
   const args = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
   t.match(args, ['credits', 'grant', customer.accountId])
-  const { code, stderr } = await runCommand({ args, env: { DATA_DIR: service.core.config.dataDir } })
+  const { code, stderr } = await runCommand({ args, env: { DATA_DIR: folder } })
   t.same([code, stderr], [0, ''])
   await until('the credits are there', async () => (await customer.balance()) === 1005)
   for (const environment of [{ HOST: '0.0.0.0' }, { PUBLIC_URL: 'https://tollgate.example.com' }] as const) {

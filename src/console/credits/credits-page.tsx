@@ -9,7 +9,7 @@ import { StatementCard, type StatementCardProps } from './statement-card.tsx'
 export interface Figures {
   balanceMicros: number
   heldMicros: number
-  openRuns: number
+  holdingRuns: number
   /** Missing while it is unknown. */
   split?: { freeMicros: number; paidMicros: number }
 }
@@ -41,7 +41,7 @@ export const CreditsPage = ({ figures, hasRuns, balance, spending, statement }: 
   </Shell>
 )
 
-const FigureRow = ({ balanceMicros, heldMicros, openRuns, split }: Figures) => (
+const FigureRow = ({ balanceMicros, heldMicros, holdingRuns, split }: Figures) => (
   <section class="card figures" aria-label="Your credits">
     <div>
       <span class="muted">Balance</span>
@@ -62,7 +62,7 @@ const FigureRow = ({ balanceMicros, heldMicros, openRuns, split }: Figures) => (
       <span class="muted">Held</span>
       <strong>{credits(heldMicros)}</strong>
       <span class="small faint">
-        {openRuns === 0 ? 'no run in progress' : `by ${plural(openRuns, 'run')} in progress`}
+        {holdingRuns === 0 ? 'no run in progress' : `by ${plural(holdingRuns, 'run')} in progress`}
       </span>
     </div>
   </section>

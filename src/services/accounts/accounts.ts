@@ -45,7 +45,8 @@ export interface OwnBalance {
   balanceMicros: number
   /** Credits that were debited for runs that have not ended. */
   heldMicros: number
-  openRuns: number
+  /** The runs that hold them. Test runs hold none. */
+  holdingRuns: number
   /** Missing while it is unknown; see `splitCredits`. */
   split?: CreditUse
 }
@@ -185,8 +186,9 @@ export class Accounts {
     const state = await this.#dependencies.accounts.shownState(accountId)
     const { balanceMicros, openRuns } = state
     const split = creditSplit(state)
-    const heldMicros = [...openRuns.values()].reduce((sum, { chargedMicros }) => sum + chargedMicros, 0)
-    return answer({ balanceMicros, heldMicros, openRuns: openRuns.size, ...(split && { split }) })
+    const held = [...openRuns.values()].map(({ chargedMicros }) => chargedMicros).filter(micros => micros > 0)
+    const heldMicros = held.reduce((sum, micros) => sum + micros, 0)
+    return answer({ balanceMicros, heldMicros, holdingRuns: held.length, ...(split && { split }) })
   }
 
   /** Adds credits to an account. */

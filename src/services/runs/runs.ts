@@ -139,8 +139,8 @@ interface Dependencies extends RepeatDependencies {
   runsInFlight: LimitPair
   /** The test runs that an account may have in a UTC day. */
   testRunsPerDay: number
-  /** Whether only this machine can reach the service. */
-  isOwnMachine: boolean
+  /** The data folder, if only this machine can reach the service. */
+  ownFolder: string | undefined
 }
 
 /** A run whose text is wanted as it arrives. */
@@ -380,9 +380,10 @@ export class Runs {
   }
 
   /** People who try the service on their own machine are its operators too. */
-  #withRemedy({ refuse: refusal }: Refused, grantTo: AccountId): Refused {
-    const canGrant = refusal.code === 'insufficient_credits' && this.#dependencies.isOwnMachine
-    return { refuse: canGrant ? { ...refusal, grantTo } : refusal }
+  #withRemedy({ refuse: refusal }: Refused, accountId: AccountId): Refused {
+    const { ownFolder: folder } = this.#dependencies
+    if (refusal.code !== 'insufficient_credits' || folder === undefined) return { refuse: refusal }
+    return { refuse: { ...refusal, grantTo: { accountId, folder } } }
   }
 
   /** Refuses a run that no provider would take now. Throws Unavailable if its result could not be kept. */

@@ -1,5 +1,6 @@
+import { resolve } from 'node:path'
 import { fromMicros } from '../../domain/money.ts'
-import type { LedgerRefusals } from '../../domain/refusal.ts'
+import type { GrantPlace, LedgerRefusals } from '../../domain/refusal.ts'
 import type { RefusalTable } from './refusal-table.ts'
 
 export const ledger = {
@@ -81,5 +82,8 @@ export const ledger = {
   },
 } satisfies RefusalTable<LedgerRefusals>
 
-const grantCommand = (account: string) =>
-  `npm run -s tollgate -- credits grant ${account} 1000 --reason 'to try the service'`
+const grantCommand = ({ accountId, folder }: GrantPlace) =>
+  `${placeOf(folder)}npm run -s tollgate -- credits grant ${accountId} 1000 --reason 'to try the service'`
+
+/** The command would open an empty ledger in the default folder if the service has another one. */
+const placeOf = (folder: string) => (resolve(folder) === resolve('data') ? '' : `DATA_DIR='${resolve(folder)}' `)
