@@ -120,7 +120,10 @@ const nameOf = (line: PriceStep['line']): string => {
     case 'multiplier':
       return `× ${decimal(fromMicros(line.factorMicros))} (${wordsOf(line.parameter)} ${line.value})`
     case 'tokens':
-      return `${decimal(line.count)} ${wordsOf(line.tokens)} tokens at ${credits(line.perMillionMicros)} credits a million`
+      return [
+        `${decimal(line.count)} ${wordsOf(line.tokens)} tokens`,
+        `at ${credits(line.perMillionMicros)} credits a million`,
+      ].join(' ')
     case 'surcharge':
       return wordsOf(line.parameter)
     case 'rounding':
