@@ -42,7 +42,7 @@ t.test('an owner creates a key, tries it as the page says, and revokes it', asyn
   t.match(command, key, 'the first request holds the key')
   t.match(await runShell(command), { object: 'run', status: 'completed', credits_charged: 10 })
 
-  const row = new RegExp(`website\\s+…${key?.slice(-4)}\\s+run and read everything\\s+–\\s+today\\s+Revoke`)
+  const row = new RegExp(`website\\s+tg_sk_live_\\s*…${key?.slice(-4)}\\s+run and read everything\\s+–\\s+today\\s+Revoke`)
   const home = await until('the use of the key is recorded', async () => {
     const page = await browser.get('/console/keys')
     return row.test(textOf(page.text)) && page
@@ -145,5 +145,5 @@ t.test('only the owner of the account, and no page of another site, manages its 
   for (const headers of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }])
     for (const each of ['/console/keys', path])
       t.equal((await browser.post(each, { name: 'x' }, headers as never)).status, 403)
-  t.match(textOf((await browser.get('/console/keys')).text), /website\s+….*Revoke/s)
+  t.match(textOf((await browser.get('/console/keys')).text), /website\s+tg_sk_live_\s*….*Revoke/s)
 })

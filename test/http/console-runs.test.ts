@@ -160,11 +160,11 @@ t.test('the attempts of a webhook show, and it is sent again', async t => {
   await caughtUp(core)
   const page = await pageOfRun(run.run_id)
   t.match(page.words, /Webhook 410/, 'in the waterfall')
-  t.match(page.words, /Webhook Send again.*given up.*410/)
+  t.match(page.words, /Webhook Send again.*Given up.*410/)
   t.notMatch(page.text, '"><b>')
   receiver.answer = status(204)
   t.match(await ada.browser.post(`/console/runs/${run.run_id}/webhook`), { status: 303 })
-  await until('it is delivered', async () => /delivered/.test((await pageOfRun(run.run_id)).words))
+  await until('it is delivered', async () => /Delivered/.test((await pageOfRun(run.run_id)).words))
 })
 
 t.test('a run of another account, or none, is not found', async t => {

@@ -47,7 +47,7 @@ t.test('deliveries are listed with their attempts, and sent again', async t => {
   const receiver = await startReceiver(t)
   const { body: run } = await browser.send<Run>('POST', '/v1/run', { ...picture, webhook_url: receiver.url })
   const page = () => browser.get('/console/webhooks')
-  const isDelivered = async () => /badge good">delivered/.test((await page()).text)
+  const isDelivered = async () => /badge good">Delivered/.test((await page()).text)
   await until('the webhook is delivered', isDelivered)
   t.match((await page()).text, /1 attempt<?.*accepted with 204/s)
   t.match(await browser.post(`/console/webhooks/${run.run_id}/resend`), {

@@ -38,7 +38,7 @@ t.test('the message and details state the facts of a refusal', async t => {
   t.match(said('input_file_refused'), {
     message: 'image_url cannot be used. The upload does not exist or was deleted.',
   })
-  t.match(said('address_not_public'), { message: /no private addresses and no denied ones\.$/ })
+  t.match(said('address_not_public'), { message: /no private addresses and no denied ones\./ })
   t.match(said('model_not_found'), { message: /alias of a family, or the ID of an endpoint\.$/ })
   t.match(said('model_not_listed'), { message: /was withdrawn\. Use lumen/, replaced_by: 'lumen' })
   t.match(said('file_too_large'), { message: 'The file has 1001 bytes; the limit is 1000.' })

@@ -30,7 +30,9 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
                 </div>
               )}
             </td>
-            <td class="mono muted">…{key.last_four}</td>
+            <td class="mono muted">
+              {key.livemode ? 'tg_sk_live_' : 'tg_sk_test_'}…{key.last_four}
+            </td>
             <td class="hide-small muted">{abilityOf(key)}</td>
             <td class="num hide-small muted">
               <Budget of={key} />

@@ -30,7 +30,7 @@ export const RevokeKeyPage = ({ apiKey: { id, name, last_four: lastFour }, isInU
                 id="name"
                 label={
                   <span>
-                    This key was used in the last day. Enter <strong dir="auto">{name}</strong> to revoke it
+                    This key was used in the last day. To revoke it, enter its name: “<bdi>{name}</bdi>”
                   </span>
                 }
                 fault={fault}

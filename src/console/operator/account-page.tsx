@@ -7,7 +7,7 @@ import type { AccountSummary } from '../../services/accounts/accounts.ts'
 import { CopyButton } from '../parts/code.tsx'
 import { credits, decimal } from '../parts/text.ts'
 import { Ago, Moment } from '../parts/time.tsx'
-import { STATUSES } from '../runs/run-words.ts'
+import { statusOf } from '../runs/run-words.ts'
 import { Shell } from '../shell.tsx'
 import { ACCOUNTS, type ActionName, accountPath, nameOf } from './account-words.ts'
 import { StateBadge } from './accounts-page.tsx'
@@ -205,7 +205,7 @@ const Runs = ({ runs, path }: { runs: readonly RunRow[]; path: string }) => (
     rows={runs.map(run => (
       <tr key={run.runId}>
         <td>
-          <span class={`badge ${STATUSES[run.status].tone}`}>{STATUSES[run.status].word}</span>
+          <span class={`badge ${statusOf(run).tone}`}>{statusOf(run).word}</span>
           {run.livemode === false && <span class="badge warn plain tester">test</span>}
         </td>
         <td>

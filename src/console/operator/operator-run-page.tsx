@@ -2,7 +2,7 @@ import type { RunHistory } from '../../services/runs/run-history.ts'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { JsonView } from '../runs/json-view.tsx'
-import { STATUSES } from '../runs/run-words.ts'
+import { statusOf } from '../runs/run-words.ts'
 import { Shell } from '../shell.tsx'
 import { Fact, TableCard } from './account-page.tsx'
 import { ACCOUNTS, accountPath } from './account-words.ts'
@@ -60,7 +60,7 @@ export const OperatorRunPage = ({ owner, history: { run, events, lines } }: RunP
       <section class="card" aria-labelledby="facts">
         <div class="head">
           <h2 id="facts">Run</h2>
-          <span class={`badge ${STATUSES[run.status].tone}`}>{STATUSES[run.status].word}</span>
+          <span class={`badge ${statusOf(run).tone}`}>{statusOf(run).word}</span>
         </div>
         <div class="pad">
           <dl class="facts">

@@ -7,11 +7,12 @@ import { Tabs } from '../parts/tabs.tsx'
 import { duration } from '../parts/text.ts'
 import { Ago, Moment } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
+import { stateOf } from '../webhooks/delivery-words.ts'
 import { JsonView } from './json-view.tsx'
 import { Receipt } from './receipt.tsx'
 import { endOf, Result } from './result.tsx'
 import { isOpen, type RunFacts } from './run-facts.ts'
-import { providerName, STATUSES } from './run-words.ts'
+import { promptOf, providerName, statusOf } from './run-words.ts'
 import { Waterfall } from './waterfall.tsx'
 
 /** How often the page of an open run is read again. Its events are followed beside that, and are faster. */
@@ -54,6 +55,7 @@ export const RunView = ({ facts }: { facts: RunFacts }) => {
     >
       <div class="stack gap-20">
         <Result facts={facts} />
+        <Prompt text={promptOf(run.input)} />
         <Waterfall facts={facts} />
         <Details facts={facts} />
       </div>
@@ -66,9 +68,22 @@ export const RunView = ({ facts }: { facts: RunFacts }) => {
   )
 }
 
+const Prompt = ({ text }: { text: string | undefined }) =>
+  text === undefined ? null : (
+    <section class="card" aria-labelledby="prompt-title">
+      <div class="head">
+        <h2 id="prompt-title">Prompt</h2>
+        <CopyButton of="prompt" />
+      </div>
+      <p class="pad run-prompt" id="prompt" dir="auto" tabindex={0}>
+        {text}
+      </p>
+    </section>
+  )
+
 const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
   const { run, modelName, runsAgain, key, steps } = facts
-  const { word, tone } = STATUSES[run.status]
+  const { word, tone } = statusOf(run)
   const refused = steps.filter(({ kind }) => kind === 'refused').map(({ upstream }) => upstream?.provider ?? '')
   const took = run.completed_at === undefined ? undefined : Date.parse(run.completed_at) - Date.parse(run.created_at)
   const again = new URLSearchParams({ model: run.model, from: run.run_id })
@@ -175,7 +190,7 @@ const Webhook = ({ webhook, path }: { webhook: WebhookDelivery; path: string }) 
     <div class="pad stack small">
       <div class="row between">
         <code class="small">{webhook.url}</code>
-        <span class={`badge ${WEBHOOKS[webhook.status].tone}`}>{WEBHOOKS[webhook.status].word}</span>
+        <span class={`badge ${stateOf(webhook).tone}`}>{stateOf(webhook).word}</span>
       </div>
       {webhook.attempts.length > 0 && (
         <ol class="attempts">
@@ -201,13 +216,6 @@ const Webhook = ({ webhook, path }: { webhook: WebhookDelivery; path: string }) 
     </div>
   </section>
 )
-
-const WEBHOOKS: Record<WebhookDelivery['status'], { word: string; tone: string }> = {
-  waiting: { word: 'when the run ends', tone: '' },
-  pending: { word: 'pending', tone: 'warn' },
-  delivered: { word: 'delivered', tone: 'good' },
-  abandoned: { word: 'given up', tone: 'bad' },
-}
 
 const Details = ({ facts: { run, marks, events } }: { facts: RunFacts }) => (
   <Tabs

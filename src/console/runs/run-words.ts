@@ -20,7 +20,7 @@ const FAILURES: Record<NonNullable<Run['error']>['code'], string> = {
   provider_error: 'The provider failed',
   provider_timeout: 'The provider took too long',
   interrupted: 'Interrupted',
-  invalid_input: 'The provider did not take the input',
+  invalid_input: 'The input could not be used',
   cancelled: 'Cancelled',
 }
 
@@ -34,7 +34,11 @@ export const refundOf = ({ credits_refunded: refunded, livemode }: Run): string 
 /** `1 credit`, `31.5 credits`. */
 export const creditsOf = (credits: number): string => `${decimal(credits)} credit${credits === 1 ? '' : 's'}`
 
-export const STATUSES: Record<Run['status'], { word: string; tone: string }> = {
+/** The state of a run in words, with the class of its badge. */
+export const statusOf = ({ status, error }: Pick<Run, 'status' | 'error'>): { word: string; tone: string } =>
+  error?.code === 'cancelled' ? { word: 'Cancelled', tone: '' } : STATUSES[status]
+
+const STATUSES: Record<Run['status'], { word: string; tone: string }> = {
   queued: { word: 'Waiting', tone: '' },
   processing: { word: 'In progress', tone: 'warn' },
   completed: { word: 'Completed', tone: 'good' },

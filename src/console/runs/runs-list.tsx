@@ -3,7 +3,7 @@ import type { Run } from '../../../schemas/api/run.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Ago } from '../parts/time.tsx'
 import { isOpen, type RunFile } from './run-facts.ts'
-import { creditsOf, failureOf, promptOf, refundOf, STATUSES } from './run-words.ts'
+import { creditsOf, failureOf, promptOf, refundOf, statusOf } from './run-words.ts'
 import { addressOf, type ShownFilter } from './runs-filter.ts'
 
 /** A run in the list. */
@@ -74,7 +74,7 @@ const viewOf = (listed: ListedRun): Children => {
   const { run, file } = listed
   if (run.status === 'failed')
     return (
-      <div class="words bad">
+      <div class={`words ${statusOf(run).tone}`}>
         <strong>{failureOf(run)}</strong>
         <span class="small">{refundOf(run)}</span>
       </div>
@@ -82,7 +82,7 @@ const viewOf = (listed: ListedRun): Children => {
   if (isOpen(run))
     return (
       <div class="words">
-        <strong>{STATUSES[run.status].word}</strong>
+        <strong>{statusOf(run).word}</strong>
         <span class="small faint">{run.status === 'queued' ? 'for a provider' : 'not finished yet'}</span>
       </div>
     )
@@ -136,7 +136,7 @@ export const Rows = ({ runs, next, filter }: ListPartProps) => (
 
 const Row = ({ listed }: { listed: ListedRun }) => {
   const { run, modelName, keyName } = listed
-  const { word, tone } = STATUSES[run.status]
+  const { word, tone } = statusOf(run)
   return (
     <tr>
       <td>

@@ -72,7 +72,8 @@ export const CodePage = ({
       <Button class="main big wide">{button}</Button>
     </Form>
     <p class="small faint">
-      No code after a minute? Look in your spam folder, or <a href={back}>request another code</a>.
+      No code after a minute? Look in your spam folder, or <a href={back}>request another code</a>, also for another
+      address.
     </p>
   </SignInFrame>
 )

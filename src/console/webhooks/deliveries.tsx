@@ -2,6 +2,7 @@ import type { WebhookDelivery } from '../../../schemas/api/delivery.ts'
 import { Button, Form } from '../parts/form.tsx'
 import { plural } from '../parts/text.ts'
 import { Ago, Moment } from '../parts/time.tsx'
+import { stateOf } from './delivery-words.ts'
 
 type Status = WebhookDelivery['status']
 
@@ -31,7 +32,7 @@ export const Deliveries = ({ deliveries, status, next }: DeliveriesProps) => (
     </div>
     {deliveries.length === 0 ? (
       <p class="pad muted">
-        {status ? `No delivery is ${status}.` : 'No delivery yet. Send a run with a webhook_url, or send a test.'}
+        {status ? 'No delivery is in this state.' : 'No delivery yet. Send a run with a webhook_url.'}
       </p>
     ) : (
       <section class="scroll" aria-label="Deliveries" tabindex={0}>
@@ -65,61 +66,64 @@ export const Deliveries = ({ deliveries, status, next }: DeliveriesProps) => (
   </section>
 )
 
-const Row = ({ of: { run_id: id, url, status, attempts, next_attempt_at: nextAt } }: { of: WebhookDelivery }) => (
-  <tr>
-    <td>
-      <span class={`badge ${COLOURS[status]}`}>{status}</span>
-    </td>
-    <td class="mono">
-      <a href={`/console/runs/${id}`} title={id} data-item>
-        {`${id.slice(0, 8)}…${id.slice(-4)}`}
-      </a>
-    </td>
-    <td class="hide-small muted">
-      <div class="cut receiver" title={url}>
-        {url}
-      </div>
-    </td>
-    <td>
-      {attempts.length === 0 ? (
-        <span class="muted">none yet</span>
-      ) : (
-        <details>
-          <summary>
-            {plural(attempts.length, 'attempt')}, <Ago at={attempts.at(-1)?.at ?? ''} />
-          </summary>
-          <ol class="attempts small">
-            {attempts.map(({ attempt, at, status_code: code, error }) => (
-              <li key={`${at}${attempt}`}>
-                <Moment at={at} /> {error ?? `accepted with ${code}`}
-              </li>
-            ))}
-          </ol>
-        </details>
-      )}
-      {nextAt !== undefined && (
-        <div class="small faint">
-          next at <Moment at={nextAt} />
+const Row = ({ of }: { of: WebhookDelivery }) => {
+  const { run_id: id, url, status, attempts, next_attempt_at: nextAt } = of
+  const { word, tone } = stateOf(of)
+  return (
+    <tr>
+      <td>
+        <span class={`badge ${tone}`}>{word}</span>
+        {attempts.at(-1)?.error !== undefined && <div class="small muted">{attempts.at(-1)?.error}</div>}
+      </td>
+      <td class="mono">
+        <a href={`/console/runs/${id}`} title={id} data-item>
+          {`${id.slice(0, 8)}…${id.slice(-4)}`}
+        </a>
+      </td>
+      <td class="hide-small muted">
+        <div class="cut receiver" title={url}>
+          {url}
         </div>
-      )}
-    </td>
-    <td class="num">
-      {(status === 'delivered' || status === 'abandoned') && (
-        <Form action={`/console/webhooks/${id}/resend`}>
-          <Button class="quiet" aria-label={`Send again: the webhook of ${id}`}>
-            Send again
-          </Button>
-        </Form>
-      )}
-    </td>
-  </tr>
-)
-
-const COLOURS: Record<Status, string> = { waiting: '', pending: 'warn', delivered: 'good', abandoned: 'bad' }
+      </td>
+      <td>
+        {attempts.length === 0 ? (
+          <span class="muted">none yet</span>
+        ) : (
+          <details>
+            <summary>
+              {plural(attempts.length, 'attempt')}, <Ago at={attempts.at(-1)?.at ?? ''} />
+            </summary>
+            <ol class="attempts small">
+              {attempts.map(({ attempt, at, status_code: code, error }) => (
+                <li key={`${at}${attempt}`}>
+                  <Moment at={at} /> {error ?? `accepted with ${code}`}
+                </li>
+              ))}
+            </ol>
+          </details>
+        )}
+        {nextAt !== undefined && (
+          <div class="small faint">
+            next at <Moment at={nextAt} />
+          </div>
+        )}
+      </td>
+      <td class="num">
+        {(status === 'delivered' || status === 'abandoned') && (
+          <Form action={`/console/webhooks/${id}/resend`}>
+            <Button class="quiet" aria-label={`Send again: the webhook of ${id}`}>
+              Send again
+            </Button>
+          </Form>
+        )}
+      </td>
+    </tr>
+  )
+}
 
 const filters: readonly { label: string; value: Status | undefined }[] = [
   { label: 'All', value: undefined },
   { label: 'Delivered', value: 'delivered' },
   { label: 'Pending', value: 'pending' },
-  { label: 'Abandoned', value: 'abandoned' },
+  { label: 'Given up', value: 'abandoned' },
 ]

@@ -44,7 +44,7 @@ export const audit = {
   },
   event_not_sealed: {
     api: 'not_sealed',
-    message: () => 'No seal covers this event yet. Try again after the next seal, in some minutes.',
+    message: () => 'No seal covers the newest event yet. The service seals its log every few minutes: try again soon.',
   },
   too_many_events: {
     api: 'invalid_request',

@@ -39,6 +39,7 @@ export const runs = {
       [
         `${parameter} must have a public host that the operator does not deny:`,
         'the service contacts no local names, no private addresses and no denied ones.',
+        'The operator can allow the first two with ALLOW_PRIVATE_WEBHOOKS.',
       ].join(' '),
     details: ({ parameter }) => ({
       errors: [
