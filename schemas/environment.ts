@@ -315,17 +315,30 @@ export const Environment = Type.Object({
     }),
   ),
   SERVICE_NAME: Type.String({
-    pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{N} .&+-]{0,39}$',
+    pattern: '^[\\p{L}\\p{N}]([^\\p{C}\\p{Zl}\\p{Zp}]{0,38}[^\\p{C}\\p{Z}])?$',
     default: 'Tollgate',
-    description: 'The name of the service on pages, mail and statements',
+    description: [
+      'The name of the service on pages, mail, statements and descriptions of the API: a line of up to 40 characters',
+      'that begins with a letter or digit',
+    ].join(' '),
   }),
   BRAND_LOGO_FILE: Type.Optional(
-    Type.String({ description: 'The logo on pages, an SVG, PNG or WebP file of up to 256 KB; our own if unset' }),
+    Type.String({
+      description:
+        'The logo on pages and statements, an SVG, PNG or WebP file of up to 256 KB; if unset, pages have our own',
+    }),
   ),
   BRAND_COLOR: Type.Optional(
     Type.String({
       pattern: '^#[0-9a-f]{6}$',
-      description: 'The accent colour of pages, such as #0b6b5c, dark enough for text on white; green if unset',
+      description:
+        'The accent colour of pages and statements, such as #0b6b5c, dark enough for text on white; green if unset',
+    }),
+  ),
+  BRAND_TEXT_FILE: Type.Optional(
+    Type.String({
+      description:
+        'The words of the first page, a Markdown file that begins with a # heading, of up to 64 KB; our own if unset',
     }),
   ),
   PUBLIC_DESCRIPTORS: Type.Boolean({

@@ -7,9 +7,10 @@ import type { ProxySettings } from '../adapters/outbound/proxy.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
 import type { RedisAddress } from '../adapters/redis/client.ts'
 import type { SealSinkAddress } from '../adapters/seal-sink/url.ts'
-import type { Brand } from '../console/brand.ts'
 import type { DefaultLimits } from '../domain/account/limits.ts'
+import type { Brand } from '../domain/brand.ts'
 import type { ConnectionLimits } from '../http/connections/connections.ts'
+import type { Sender } from '../ports/mailer.ts'
 import type { RegistrationRules } from '../services/sign-in/admissions.ts'
 
 /** The factor for all families, and the factors of single families. */
@@ -80,7 +81,7 @@ export interface Config {
   logLevel: Environment['LOG_LEVEL']
 }
 
-type MailConfig = { from: string } & ({ kind: 'smtp'; url: string } | { kind: 'outbox'; folder: string })
+type MailConfig = { from: Sender } & ({ kind: 'smtp'; url: string } | { kind: 'outbox'; folder: string })
 
 export interface SealConfig {
   /** The private key in PEM, or its file. A missing development key is created. */

@@ -1,17 +1,4 @@
-/** How the operator's service looks. */
-export interface Brand {
-  /** The name of the service. */
-  name: string
-  /** Replaces our logo. */
-  logo: BrandLogo | undefined
-  /** Replaces the accent colour: `#rrggbb`. */
-  color: string | undefined
-}
-
-export interface BrandLogo {
-  type: string
-  bytes: Uint8Array
-}
+import type { Brand } from '../domain/brand.ts'
 
 /** The least contrast of text by WCAG 2.2, criterion 1.4.3: https://www.w3.org/TR/WCAG22/#contrast-minimum. */
 const MIN_CONTRAST = 4.5
@@ -30,7 +17,7 @@ export const colorFault = (color: string): string | undefined => {
 }
 
 /** The style that puts the brand's colour in the place of the accent. Dark pages get a lighter tint of it. */
-export const brandStyle = ({ color }: Brand): string => {
+export const brandStyle = ({ color }: Pick<Brand, 'color'>): string => {
   if (color === undefined) return ''
   const tint = [0, 0.2, 0.4, 0.6, 0.8].map(part => mixed(color, WHITE, part)).find(isReadableInTheDark) ?? WHITE
   const tokens = (accent: string, paper: string, onAccent: string) =>

@@ -1,5 +1,5 @@
 import { createContext } from '#preact'
-import type { Brand } from './brand.ts'
+import type { Brand } from '../domain/brand.ts'
 
 /** What all parts of a page know of its request. */
 export interface PageState {

@@ -1,5 +1,5 @@
-import type { Brand } from '../../console/brand.ts'
 import type { PageState } from '../../console/page-state.ts'
+import type { Brand } from '../../domain/brand.ts'
 import { identityName } from '../../domain/login/identity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { modeOf, type SessionOwner } from '../../services/caller.ts'

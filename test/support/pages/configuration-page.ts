@@ -39,6 +39,7 @@ const sections: Partial<Record<Variable, [string, string]>> = {
     'Addresses that the service reaches',
     'See [A proxy to the internet](network.md#a-proxy-to-the-internet).',
   ],
+  SERVICE_NAME: ['The name and look of the service', 'See [Your name and look](operations.md#your-name-and-look).'],
   PUBLIC_DESCRIPTORS: [
     'The API and its prices',
     'See [Prices that follow from costs](providers.md#prices-that-follow-from-costs).',

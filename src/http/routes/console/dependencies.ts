@@ -1,5 +1,5 @@
-import type { Brand } from '../../../console/brand.ts'
 import type { RegistrationNote } from '../../../console/sign-in/sign-in-page.tsx'
+import type { Brand } from '../../../domain/brand.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import type { Operators } from '../../../services/operator/operators.ts'
