@@ -170,6 +170,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     logger,
     secretsOf,
     mailer,
+    brand: config.brand,
     publicUrl,
     leaseMs,
   })

@@ -185,9 +185,12 @@ const readProviders = (environment: Environment): ProviderConfig[] =>
     return keys.length > 0 ? [{ provider, keys, baseUrl: url && readUrl(urlVariable, url) }] : []
   })
 
-const readMail = ({ DATA_DIR, SMTP_URL: url, MAIL_FROM: from }: Environment): Config['mail'] => {
+const readMail = ({ DATA_DIR, SERVICE_NAME, SMTP_URL: url, MAIL_FROM: from }: Environment): Config['mail'] => {
   if (url === undefined)
-    return { kind: 'outbox', folder: join(DATA_DIR, 'outbox'), from: from ?? 'Tollgate <tollgate@localhost>' }
+    return {
+      ...{ kind: 'outbox', folder: join(DATA_DIR, 'outbox') },
+      from: from ?? { name: SERVICE_NAME, address: 'tollgate@localhost' },
+    }
   if (!URL.canParse(url)) throw new ConfigError(`SMTP_URL must be a valid URL. ${advice('SMTP_URL')}`)
   if (from === undefined) throw new ConfigError(`SMTP_URL requires MAIL_FROM. ${advice('MAIL_FROM')}`)
   return { kind: 'smtp', url, from }

@@ -20,7 +20,7 @@ interface SignInDependencies {
 /** Opens the services with which people open accounts and sign in. */
 export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publicUrl }: SignInDependencies) => {
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
-  const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
+  const { brand, welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
   const snapshots = snapshotsOf(registrationSnapshots)
   const admissions = new Admissions({
     log,
@@ -35,7 +35,7 @@ export const openSignIn = (core: Core, { tokens, browsers, mail, telegram, publi
   })
   const codes = new OneTimeCodes({ logins, mail, clock, random, logger, masterSecret, browsers, codesPerMinute })
   const places = new SessionPlaces(masterSecret, random)
-  const dependencies = { accounts, logins, codes, mail, browsers, places, telegram, clock, random, publicUrl }
+  const dependencies = { accounts, logins, codes, mail, browsers, places, telegram, clock, random, brand, publicUrl }
   return {
     signIn: new SignIn({ ...dependencies, tokens, admissions, welcomeMicros }),
     identities: new Identities(dependencies),

@@ -184,7 +184,7 @@ const mailInvitation = async (config: Config, to: string): Promise<string> => {
   const mailer = await openMailer(config)
   const publicUrl = publicUrlOf(config, config.port)
   try {
-    await mailer.send(invitationMessage({ to, publicUrl }))
+    await mailer.send(invitationMessage({ to, brand: config.brand, publicUrl }))
   } catch (error) {
     const { message } = error as Error
     throw new OperatorError(`The invitation is recorded, but ${message}. Repeat the command to send the mail.`)

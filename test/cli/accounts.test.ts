@@ -29,7 +29,11 @@ t.test('an operator invites an address, which may then open an account', async t
 
 t.test('an invitation is mailed, and again if it is repeated', async t => {
   const mail = await startMailServer(t)
-  const mailing = operatorOf(folder, { ...mail.environment, PUBLIC_URL: 'https://api.example.com' })
+  const mailing = operatorOf(folder, {
+    ...mail.environment,
+    PUBLIC_URL: 'https://api.example.com',
+    SERVICE_NAME: 'Acme',
+  })
   t.match(await mailing.run('accounts', 'invite', 'Eve@Example.com'), {
     code: 0,
     stderr:
@@ -37,6 +41,7 @@ t.test('an invitation is mailed, and again if it is repeated', async t => {
   })
   t.match(mail.received, [{ from: 'tollgate@example.com', to: ['eve@example.com'] }])
   t.match(mail.received[0]?.text, /You may open an account at https:\/\/api\.example\.com\/console\/sign-in/)
+  t.match(mail.received[0]?.text, /^Subject: You are invited to Acme\r$/m)
   mail.isFull = true
   const failed = await mailing.run('accounts', 'invite', 'eve@example.com')
   t.match(failed, { code: 1, stderr: /is recorded, but the mail server failed with \w+ 452\. Repeat the command/ })

@@ -11,6 +11,7 @@ import { OneTimeCodes } from '../../src/services/sign-in/one-time-codes.ts'
 import { SessionPlaces } from '../../src/services/sign-in/session-places.ts'
 import { SessionHolders, Sessions, type SigningIn } from '../../src/services/sign-in/sessions.ts'
 import { type CodeEntry, SignIn } from '../../src/services/sign-in/sign-in.ts'
+import { ourBrand } from './brands.ts'
 import { accountsOn, ambient, loginsOn, noSnapshots } from './engine.ts'
 import type { ManualClock } from './manual-clock.ts'
 import { until } from './until.ts'
@@ -75,6 +76,7 @@ export const signInOn = (
     browsers,
     places,
     telegram: undefined,
+    brand: ourBrand,
     publicUrl: () => 'http://localhost',
   }
   const signIn = new SignIn({ ...common, admissions, tokens, welcomeMicros: WELCOME_MICROS })

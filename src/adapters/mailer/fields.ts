@@ -1,7 +1,7 @@
-import type { MailMessage } from '../../ports/mailer.ts'
+import type { MailMessage, Sender } from '../../ports/mailer.ts'
 
 /** The message for the library. An address in an object is never parsed as a list. */
-export const fieldsOf = (from: string, { to, subject, text }: MailMessage) => ({
+export const fieldsOf = (from: Sender, { to, subject, text }: MailMessage) => ({
   from,
   to: { name: '', address: to },
   subject,

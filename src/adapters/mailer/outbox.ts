@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
-import type { Mailer } from '../../ports/mailer.ts'
+import type { Mailer, Sender } from '../../ports/mailer.ts'
 import { fieldsOf } from './fields.ts'
 
 /** Messages to keep. The outbox is for trying out the service, and codes expire after minutes. */
@@ -10,7 +10,7 @@ const MAX_KEPT = 1_000
 
 interface OutboxOptions {
   folder: string
-  from: string
+  from: Sender
   maxKept?: number
 }
 

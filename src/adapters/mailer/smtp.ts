@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer'
-import type { Mailer } from '../../ports/mailer.ts'
+import type { Mailer, Sender } from '../../ports/mailer.ts'
 import { fieldsOf } from './fields.ts'
 
 /** How long each step may wait for the mail server. The default is minutes, too long for a short-lived code. */
@@ -11,7 +11,7 @@ const MAX_CONNECTIONS = 4
 interface SmtpOptions {
   /** `smtp://USER:PASSWORD@HOST:PORT` or `smtps://…`. */
   url: string
-  from: string
+  from: Sender
   /** The URL of an HTTP proxy to the server. */
   proxy?: string | undefined
 }

@@ -4,6 +4,7 @@ import type { DeliverTask, NoticeTask, RunRow } from '../../../schemas/views.ts'
 import type { RecordDelivery, RecordNotice } from '../../domain/account/commands.ts'
 import { deliveryOf, mailAddress } from '../../domain/account/notices.ts'
 import type { AccountState } from '../../domain/account/state.ts'
+import type { Brand } from '../../domain/brand.ts'
 import { nextAttemptMs } from '../../domain/webhook-schedule.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -74,6 +75,7 @@ const atItsEnd = (run: RunRow): RunRow => {
 export interface NoticeDependencies extends AttemptDependencies {
   mailer: Pick<Mailer, 'send'>
   logger: Logger
+  brand: Pick<Brand, 'name'>
   publicUrl(): string
 }
 
@@ -95,12 +97,12 @@ const mail = async (
   { notice, attempt }: NoticeTask,
   state: AccountState,
 ): Promise<RecordNotice['outcome']> => {
-  const { mailer, logger, publicUrl } = dependencies
+  const { mailer, logger, brand, publicUrl } = dependencies
   const to = mailAddress(state)
   if (to === undefined) return { delivered: false, reason: 'The account has no e-mail address.' }
   const keyName = 'keyId' in notice ? await nameOf(dependencies, notice.keyId, state) : ''
   try {
-    await mailer.send(noticeMail({ to, notice, keyName, publicUrl: publicUrl() }))
+    await mailer.send(noticeMail({ to, notice, keyName, brand, publicUrl: publicUrl() }))
     return { delivered: true }
   } catch (err) {
     // The address does not belong in the log.

@@ -1,5 +1,6 @@
 import type { NoticeEvent } from '../../../schemas/api/notice.ts'
 import type { Notice } from '../../../schemas/notice-events.ts'
+import type { Brand } from '../../domain/brand.ts'
 import { minuteText } from '../../domain/days.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { MailMessage } from '../../ports/mailer.ts'
@@ -9,21 +10,26 @@ interface NoticeMail {
   notice: Notice
   /** The name of the key in the notice. */
   keyName: string
+  brand: Pick<Brand, 'name'>
   publicUrl: string
 }
 
 /** A notice as mail. Lines are short, so that no mail program breaks them. Names of keys appear only in the text. */
-export const noticeMail = ({ to, notice, keyName, publicUrl }: NoticeMail): MailMessage => {
-  const { subject, lines } = contentOf(notice, keyName)
+export const noticeMail = ({ to, notice, keyName, brand, publicUrl }: NoticeMail): MailMessage => {
+  const { subject, lines } = contentOf(notice, keyName, brand)
   const settings = `To change these notices, send PUT ${publicUrl}/v1/notices.`
   return { to, subject, text: `${[...lines, '', settings].join('\n')}\n` }
 }
 
-const contentOf = (notice: Notice, keyName: string): { subject: string; lines: string[] } => {
+const contentOf = (
+  notice: Notice,
+  keyName: string,
+  { name }: Pick<Brand, 'name'>,
+): { subject: string; lines: string[] } => {
   switch (notice.kind) {
     case 'balance_low':
       return {
-        subject: `Your Tollgate balance is under ${fromMicros(notice.underMicros)} credits`,
+        subject: `Your ${name} balance is under ${fromMicros(notice.underMicros)} credits`,
         lines: [
           `Your account has ${fromMicros(notice.balanceMicros)} credits left.`,
           'Runs that cost more than that are refused.',
@@ -33,7 +39,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
       }
     case 'budget_warning':
       return {
-        subject: 'An API key has used 80 % of its budget',
+        subject: `An API key of your ${name} account has used 80 % of its budget`,
         lines: [
           ...budgetLines(notice, keyName),
           '',
@@ -42,7 +48,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
       }
     case 'budget_exhausted':
       return {
-        subject: 'An API key has used its whole budget',
+        subject: `An API key of your ${name} account has used its whole budget`,
         lines: [
           ...budgetLines(notice, keyName),
           'Until then, runs with this key are refused.',
@@ -52,7 +58,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
       }
     case 'key_expiring':
       return {
-        subject: 'An API key expires soon',
+        subject: `An API key of your ${name} account expires soon`,
         lines: [
           `The key ${keyName}`,
           `expires at ${minuteText(notice.expiresAt)}. After that, requests with it are refused.`,
@@ -63,7 +69,7 @@ const contentOf = (notice: Notice, keyName: string): { subject: string; lines: s
       }
     case 'model_retiring':
       return {
-        subject: `The model ${notice.model} retires soon`,
+        subject: `The model ${notice.model} retires soon at ${name}`,
         lines: [
           'Your account has used this model in the last 30 days.',
           `It retires at ${minuteText(notice.retiresAt)}. After that, runs of these endpoints are refused:`,

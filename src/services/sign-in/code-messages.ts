@@ -1,18 +1,20 @@
+import type { Brand } from '../../domain/brand.ts'
 import type { MailMessage } from '../../ports/mailer.ts'
 import { CODE_MS } from './one-time-codes.ts'
 
 interface CodeMail {
   to: string
   code: string
+  brand: Pick<Brand, 'name'>
   publicUrl: string
 }
 
 const MINUTES = CODE_MS / 60_000
 
 /** The mail with a sign-in code. Lines are short, so that no mail program breaks them. */
-export const signInMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => ({
+export const signInMessage = ({ to, code, brand, publicUrl }: CodeMail): MailMessage => ({
   to,
-  subject: 'Your code to sign in to Tollgate',
+  subject: `Your code to sign in to ${brand.name}`,
   text: `Enter this code to sign in at ${publicUrl}/console/sign-in:
 
     ${code}
@@ -25,9 +27,9 @@ to anyone: people who ask you for it want to use your account.
 })
 
 /** The mail with a code that links an address to an account. */
-export const linkMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => ({
+export const linkMessage = ({ to, code, brand, publicUrl }: CodeMail): MailMessage => ({
   to,
-  subject: 'Your code to add this address to a Tollgate account',
+  subject: `Your code to add this address to a ${brand.name} account`,
   text: `Somebody who is signed in at ${publicUrl}/console
 wants to sign in to the same account with this address too.
 If this is you, enter the code there:
@@ -42,9 +44,9 @@ If it is not you, ignore this message. Do not give the code to anyone.
 })
 
 /** The mail with a code that confirms who uses a session. */
-export const confirmMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => ({
+export const confirmMessage = ({ to, code, brand, publicUrl }: CodeMail): MailMessage => ({
   to,
-  subject: 'Your code to confirm a change to your Tollgate account',
+  subject: `Your code to confirm a change to your ${brand.name} account`,
   text: `Somebody who is signed in at ${publicUrl}/console
 wants to change something that needs a code. If this is you, enter it
 there:
@@ -62,14 +64,11 @@ other sessions of your account in its settings.
 export const linkedMessage = ({
   to,
   added,
+  brand,
   publicUrl,
-}: {
-  to: string
-  added: string
-  publicUrl: string
-}): MailMessage => ({
+}: Omit<CodeMail, 'code'> & { added: string }): MailMessage => ({
   to,
-  subject: 'A way to sign in was added to your Tollgate account',
+  subject: `A way to sign in was added to your ${brand.name} account`,
   text: `This now signs in to your account as well:
 
     ${added}
@@ -83,9 +82,9 @@ Then write to the operator of the service.
 })
 
 /** The mail to a person who may open an account. */
-export const invitationMessage = ({ to, publicUrl }: Omit<CodeMail, 'code'>): MailMessage => ({
+export const invitationMessage = ({ to, brand, publicUrl }: Omit<CodeMail, 'code'>): MailMessage => ({
   to,
-  subject: 'You are invited to Tollgate',
+  subject: `You are invited to ${brand.name}`,
   text: `You may open an account at ${publicUrl}/console/sign-in
 with this e-mail address. You get a code by mail to sign in.
 

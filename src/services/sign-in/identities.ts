@@ -1,6 +1,7 @@
 import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import { type AccountId, MAX_IDENTITIES } from '../../../schemas/primitives.ts'
 import { freshRefusal, sessionRefusal } from '../../domain/account/access.ts'
+import type { Brand } from '../../domain/brand.ts'
 import { emailIdentity, identityName, isSameIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OneAtATime } from '../../flow/one-at-a-time.ts'
@@ -22,6 +23,7 @@ interface Dependencies {
   telegram: TelegramProofs | undefined
   mail: MailQueue
   clock: Clock
+  brand: Pick<Brand, 'name'>
   publicUrl: () => string
 }
 
@@ -51,14 +53,14 @@ export class Identities {
 
   /** Sends a code to a new address, with which the caller proves to own it. */
   async requestCode(caller: SessionOwner, { email, network }: CodeRequest): Promise<Answer<{ codeId: string }>> {
-    const { codes, publicUrl } = this.#dependencies
+    const { codes, brand, publicUrl } = this.#dependencies
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
     const refused = await this.#refusalOf(caller)
     if (refused) return refused
     return codes.request({
       ...{ caller, identity, network, owner: caller },
-      messageOf: code => linkMessage({ to: identity.address, code, publicUrl: publicUrl() }),
+      messageOf: code => linkMessage({ to: identity.address, code, brand, publicUrl: publicUrl() }),
     })
   }
 
@@ -83,12 +85,12 @@ export class Identities {
 
   /** Sends a code to the first address of the account, with which its owner may again do what needs a fresh one. */
   async requestConfirmation(caller: SessionOwner, { network }: Client): Promise<Answer<RequestedCode>> {
-    const { codes, publicUrl } = this.#dependencies
+    const { codes, brand, publicUrl } = this.#dependencies
     const identity = await this.#firstAddress(caller)
     if (!identity) return refuse('no_address')
     const requested = await codes.request({
       ...{ caller, identity, network, owner: caller },
-      messageOf: code => confirmMessage({ to: identity.address, code, publicUrl: publicUrl() }),
+      messageOf: code => confirmMessage({ to: identity.address, code, brand, publicUrl: publicUrl() }),
     })
     return 'refuse' in requested ? requested : answer({ email: identity.address, codeId: requested.value.codeId })
   }
@@ -140,11 +142,11 @@ export class Identities {
 
   /** Tells the other addresses, so that the owner of a stolen session learns of it. */
   async #tellOthers({ accountId }: SessionOwner, added: Identity) {
-    const { accounts, mail, publicUrl } = this.#dependencies
+    const { accounts, mail, brand, publicUrl } = this.#dependencies
     const { identities } = await accounts.state(accountId)
     for (const each of identities)
       if (each.kind === 'email' && !isSameIdentity(each, added))
-        mail.add(linkedMessage({ to: each.address, added: identityName(added), publicUrl: publicUrl() }), {
+        mail.add(linkedMessage({ to: each.address, added: identityName(added), brand, publicUrl: publicUrl() }), {
           isFirst: true,
         })
   }

@@ -1,5 +1,6 @@
 import type { Identity } from '../../../schemas/identity.ts'
 import { DEFAULT_NOTICES } from '../../domain/account/notices.ts'
+import type { Brand } from '../../domain/brand.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { ProofAttempt } from '../../ports/identity-provider.ts'
@@ -18,6 +19,7 @@ export interface SignInDependencies extends RegistrationDependencies, SessionDep
   /** Undefined if sign-in with Telegram is off. */
   telegram: TelegramProofs | undefined
   welcomeMicros: number
+  brand: Pick<Brand, 'name'>
   publicUrl: () => string
 }
 
@@ -59,14 +61,14 @@ export class SignIn {
 
   /** Makes a code. It is mailed only if the address has an account or may open one. */
   async requestCode(caller: Caller, { email, ...client }: CodeRequest): Promise<Answer<CodeAnswer>> {
-    const { codes, admissions, publicUrl } = this.#dependencies
+    const { codes, admissions, brand, publicUrl } = this.#dependencies
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
     return codes.request({
       ...{ caller, identity, ...client },
       messageOf: (code, state) =>
         admissions.maySignIn(identity, state)
-          ? signInMessage({ to: identity.address, code, publicUrl: publicUrl() })
+          ? signInMessage({ to: identity.address, code, brand, publicUrl: publicUrl() })
           : undefined,
     })
   }

@@ -98,7 +98,7 @@ t.test('a budget raises a notice at 80 % and at its end, with the name of the ke
   const key = await openKey(service, customer, { budget: { amountMicros: toMicros(12.5), period: 'month' } })
   await key.run(picture)
   await untilEvents(service, customer, 'NoticeDelivered', 1)
-  t.match(mail.received[0]?.text, /Subject: An API key has used 80 % of its budget/)
+  t.match(mail.received[0]?.text, /Subject: An API key of your Tollgate account has used 80 % of its\s+budget/)
   t.match(mail.received[0]?.text, /The key "test" \(ending in [0-9a-f]{4}\)/)
   t.match(mail.received[0]?.text, /has spent 10 of the 12.5 credits of its budget/)
   t.match(mail.received[0]?.text, /The budget renews at 2026-12-01 00:00 UTC\./)

@@ -18,6 +18,7 @@ import {
   recordDelivered,
   startRun,
 } from '../../support/account-samples.ts'
+import { ourBrand } from '../../support/brands.ts'
 import { caughtUp } from '../../support/caught-up.ts'
 import { picture } from '../../support/client.ts'
 import { cellsOf, forgeCells } from '../../support/dump.ts'
@@ -329,6 +330,7 @@ for (const [answered, type] of [
 /** What these reactors need beside, to send what they have none of. */
 const ofNotices = {
   secretsOf: () => ['whsec_AAAA'],
+  brand: ourBrand,
   publicUrl: () => 'http://localhost',
   mailer: { send: () => Promise.reject(new Error('no mail is sent')) },
 }
