@@ -120,7 +120,7 @@ const serveApi = (router: Router<RequestState>, api: ApiDependencies, sessions: 
     'key unless public': isPublic ? [] : ofOwner,
     'auditor key': [authenticateAuditor(auditorKeys, keyHolders), unreadResponses()],
   }
-  const descriptions = new Descriptions({ ...api, operations: routes, tools: mcp.tools })
+  const descriptions = new Descriptions({ ...api, brand: api.signInPages.brand, operations: routes, tools: mcp.tools })
   const openExports = new OpenCounts<AccountId>(MAX_EXPORTS)
   const untaken = new UntakenRequests(clock, services.runs)
   const kept = { streams: new Streams(), bodies: new StaticBodies(), openExports, untaken }

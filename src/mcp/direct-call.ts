@@ -6,7 +6,11 @@ import type { Tool, ToolDependencies } from './tool.ts'
 import { toolCalledBy } from './tools.ts'
 
 /** The name and version of this server in answers. */
-export const about = { name: 'tollgate', title: info.title, version: info.version }
+export const about = ({ brand }: Pick<ToolDependencies, 'brand'>) => ({
+  name: 'tollgate',
+  title: brand.name,
+  version: info.version,
+})
 
 /** A call that the SDK need not answer. `isOld` if the message is in the older of the two revisions. */
 interface DirectCall {
@@ -49,7 +53,9 @@ export const answerDirectly = async (ctx: Context, direct: DirectCall, dependenc
   const { caller, countAnswer, nextTurn } = ctx.state
   const signal = disconnectSignal(ctx)
   const called = await tool.call(args, { ...dependencies, caller, countAnswer, nextTurn, signal, notify: undefined })
-  const result = isOld ? called : { ...called, resultType: 'complete', _meta: { [`${META}serverInfo`]: about } }
+  const result = isOld
+    ? called
+    : { ...called, resultType: 'complete', _meta: { [`${META}serverInfo`]: about(dependencies) } }
   const text = JSON.stringify({ result, jsonrpc: '2.0', id })
   const isStream = isOld && asksForStream(ctx)
   ctx.set(isStream ? STREAM_HEADERS : JSON_HEADERS)

@@ -70,7 +70,7 @@ export type Asker = Pick<Call, 'caller' | 'countAnswer' | 'nextTurn'>
 export const createServer = (dependencies: ToolDependencies, asker: Asker): Server => {
   const { caller } = asker
   const shown = caller.kind === 'key' && caller.scope === 'read' ? shownToReaders : shownToAll
-  const server = new Server(about, shown.options)
+  const server = new Server(about(dependencies), shown.options)
   server.setRequestHandler('tools/list', () => ({ tools: shown.tools }))
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const tool = toolNamed(params.name)

@@ -1,5 +1,6 @@
 import type { CallToolResult, ResourceLink, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Static, TObject } from 'typebox'
+import type { Brand } from '../domain/brand.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { AccountCaller } from '../services/caller.ts'
 import type { Presenter } from '../services/presenter.ts'
@@ -12,6 +13,7 @@ import { looseArguments } from './loose-arguments.ts'
 export interface ToolDependencies {
   services: Services
   present: Presenter
+  brand: Pick<Brand, 'name'>
   logger: Logger
 }
 

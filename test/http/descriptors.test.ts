@@ -170,10 +170,10 @@ t.test('the MCP descriptor says where and how agents connect', async t => {
 
 t.test('the server card matches the MCP schema', async t => {
   const tools = [{ name: 'get_balance', title: 'Balance', description: 'Says what is left.' }]
-  const card = describeMcp(
-    'https://api.example.com',
-    tools.map(tool => ({ ...tool, input: {} })),
-  )
+  const card = describeMcp({
+    ...{ title: 'Acme', baseUrl: 'https://api.example.com' },
+    tools: tools.map(tool => ({ ...tool, input: {} })),
+  })
   t.equal(card.$schema, 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json')
   t.equal(card.name, 'com.example.api/tollgate')
   t.match(card.description, /^.{1,100}$/)
@@ -201,7 +201,7 @@ t.test('the server name is derived from the public URL', async t => {
     ['https://bücher.example', 'example.xn--bcher-kva/tollgate'],
   ]
   for (const [url, name] of names) {
-    const card = describeMcp(url, [])
+    const card = describeMcp({ title: 'Acme', baseUrl: url, tools: [] })
     t.equal(card.name, name)
     t.same(compileCheck(McpDescriptor)(card), [], url)
   }

@@ -56,7 +56,7 @@ t.test('the document is OpenAPI 3.1 and has the API version and the server URL',
 t.test('the same service always produces the same text', async t => {
   const { body: again } = await customer.send('/v1/openapi.json', { headers: { 'Accept-Encoding': 'identity' } })
   t.equal(JSON.stringify(again), text)
-  const offered = { baseUrl: service.url, families: models.data }
+  const offered = { title: 'Tollgate', baseUrl: service.url, families: models.data }
   t.equal(JSON.stringify(describeApi(routes, offered)), text)
 })
 

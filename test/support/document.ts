@@ -28,7 +28,11 @@ interface Header {
 }
 
 /** Omits parts that do not affect responses: the models and the server URL. */
-const document = describeApi(routes, { baseUrl: 'http://localhost', families: [] }) as unknown as Described
+const document = describeApi(routes, {
+  title: 'Tollgate',
+  baseUrl: 'http://localhost',
+  families: [],
+}) as unknown as Described
 
 /** AJV as strict as the service's own, extended with the keywords around schemas in a document. */
 export const documentAjv = (root: object) => {

@@ -32,7 +32,7 @@ const shippedDocument = (): string => {
   const baseUrl = 'http://localhost:8080'
   const present = new Presenter(new Addresses(() => baseUrl), 10_000, () => ({ available: true }))
   const families = shipped.flatMap(family => visibleTo(family, false) ?? []).map(family => present.family(family))
-  return JSON.stringify(describeApi(routes, { baseUrl, families }))
+  return JSON.stringify(describeApi(routes, { title: 'Tollgate', baseUrl, families }))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -3,9 +3,8 @@ import type { Tag } from '../operation.ts'
 /** The version of Tollgate and of its API, as in package.json, which is not a part of the build. */
 const VERSION = '0.2.0'
 
-/** The Info Object of the OpenAPI document. The other descriptions reuse its texts. */
+/** The Info Object of the OpenAPI document without the title, which is the name of the service. */
 export const info = {
-  title: 'Tollgate',
   version: VERSION,
   summary: 'Runs AI generation models and charges credits.',
   description: [

@@ -1,4 +1,5 @@
 import type { ToolSummary } from '../../../schemas/api/descriptors.ts'
+import type { Brand } from '../../domain/brand.ts'
 import type { Offer } from '../../services/catalog/offers.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import { StaticBody } from '../answers/static-body.ts'
@@ -11,6 +12,7 @@ interface Dependencies {
   /** All operations of the API. */
   operations: Operation[]
   tools: ToolSummary[]
+  brand: Pick<Brand, 'name'>
   publicUrl(): string
   present: Presenter
   /** Whether anyone may read them without an API key. */
@@ -42,13 +44,14 @@ export class Descriptions {
   }
 
   #describe(baseUrl: string, offers: Offer[]): DescriptionBodies {
-    const { tools, present } = this.#dependencies
+    const { tools, present, brand } = this.#dependencies
+    const facts = { title: brand.name, baseUrl }
     const operations = this.#dependencies.operations.map(of => this.#opened(of))
     const families = offers.map(({ family, status }) => present.family(family, status))
     return {
-      openApi: new StaticBody('application/json', JSON.stringify(describeApi(operations, { baseUrl, families }))),
-      llmsText: new StaticBody('text/plain', llmsText({ baseUrl, operations, families, tools })),
-      mcp: new StaticBody('application/json', JSON.stringify(describeMcp(baseUrl, tools))),
+      openApi: new StaticBody('application/json', JSON.stringify(describeApi(operations, { ...facts, families }))),
+      llmsText: new StaticBody('text/plain', llmsText({ ...facts, operations, families, tools })),
+      mcp: new StaticBody('application/json', JSON.stringify(describeMcp({ ...facts, tools }))),
     }
   }
 

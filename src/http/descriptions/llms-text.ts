@@ -6,6 +6,8 @@ import { info } from './api-info.ts'
 
 /** The facts that differ between services. */
 export interface GuideFacts {
+  /** The name of the service. */
+  title: string
   baseUrl: string
   operations: Operation[]
   families: ModelFamily[]
@@ -13,13 +15,13 @@ export interface GuideFacts {
 }
 
 /** A guide to the service for agents, in the https://llmstxt.org format. */
-export const llmsText = ({ baseUrl, operations: all, families, tools }: GuideFacts): string => {
+export const llmsText = ({ title, baseUrl, operations: all, families, tools }: GuideFacts): string => {
   // Agents have the keys of accounts.
   const operations = all.filter(of => of.auth !== 'auditor key')
   const links = (tag: Tag) => operations.filter(of => of.tag === tag && isPage(of)).map(of => linkTo(of, baseUrl))
   const sections = [...new Set(operations.map(of => of.tag))].filter(tag => tag !== OPTIONAL)
   const blocks = [
-    `# ${info.title}`,
+    `# ${title}`,
     `> ${info.summary}`,
     info.description,
     [

@@ -7,8 +7,15 @@ export const PROTOCOL_VERSIONS = ['2026-07-28', '2025-11-25']
 
 const KEY = 'The API key that HTTP requests also use.'
 
-/** The body of `/.well-known/mcp` for a service at `baseUrl`. */
-export const describeMcp = (baseUrl: string, tools: ToolSummary[]): McpDescriptor => {
+interface ServerFacts {
+  /** The name of the service. */
+  title: string
+  baseUrl: string
+  tools: ToolSummary[]
+}
+
+/** The body of `/.well-known/mcp`. */
+export const describeMcp = ({ title, baseUrl, tools }: ServerFacts): McpDescriptor => {
   const endpoint = `${baseUrl}/mcp`
   const authorization = {
     name: 'Authorization',
@@ -21,7 +28,7 @@ export const describeMcp = (baseUrl: string, tools: ToolSummary[]): McpDescripto
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
     name: `${namespaceOf(baseUrl)}/tollgate`,
-    title: info.title,
+    title,
     version: info.version,
     description: info.summary,
     websiteUrl: `${baseUrl}/docs`,

@@ -8,13 +8,15 @@ import { inputsOf } from './inputs.ts'
 
 /** The parts of the document that differ between services. */
 export interface DocumentFacts {
+  /** The name of the service. */
+  title: string
   baseUrl: string
   /** The families that every account can use. */
   families: ModelFamily[]
 }
 
 /** The OpenAPI 3.1 description of operations (https://spec.openapis.org/oas/v3.1.0.html). */
-export const describeApi = (operations: Operation[], { baseUrl, families }: DocumentFacts) => {
+export const describeApi = (operations: Operation[], { title, baseUrl, families }: DocumentFacts) => {
   const components = new Components()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
@@ -25,7 +27,7 @@ export const describeApi = (operations: Operation[], { baseUrl, families }: Docu
   const { schemas, parameters, headers, responses } = components
   return {
     openapi: '3.1.0',
-    info: { ...info, contact: { name: 'The operator of this service', url: baseUrl } },
+    info: { title, ...info, contact: { name: 'The operator of this service', url: baseUrl } },
     servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
     tags,

@@ -110,7 +110,7 @@ export const docsPages = (router: Router<RequestState>, dependencies: PageDepend
 }
 
 /** Describes the API again whenever the catalog, its supply or the base URL has changed. */
-const openReference = ({ services, present, publicUrl, isPublic }: PageDependencies) => {
+const openReference = ({ services, present, brand, publicUrl, isPublic }: PageDependencies) => {
   const opened = routes.map(of => (isPublic && of.auth === 'key unless public' ? { ...of, auth: 'none' as const } : of))
   const access = new Map(
     opened.map(of => [of.id, accessOf({ method: of.method.toUpperCase(), path: templateOf(of), auth: of.auth })]),
@@ -118,7 +118,7 @@ const openReference = ({ services, present, publicUrl, isPublic }: PageDependenc
   let last: { key: string; reference: Reference } | undefined
 
   const describe = (baseUrl: string, families: Parameters<typeof describeApi>[1]['families']): Reference => {
-    const document = describeApi(opened, { baseUrl, families }) as unknown as ApiDocument
+    const document = describeApi(opened, { title: brand.name, baseUrl, families }) as unknown as ApiDocument
     return {
       document,
       operations: operationsOf(document),
