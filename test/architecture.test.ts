@@ -59,7 +59,7 @@ const importedByFolder: Record<string, string[]> = {
   rxjs: ['src/time/', 'src/engine/', 'src/services/', 'src/reactors/'],
   'ipaddr.js': ['src/adapters/outbound/', 'src/services/accounts/key-addresses.ts'],
   'p-limit': ['src/adapters/event-log/eventstoredb/', 'src/services/seals/'],
-  '@napi-rs/canvas': ['src/studio/'],
+  '@napi-rs/canvas': ['src/studio/', 'src/audit/statement/pdf/'],
   undici: ['src/adapters/outbound/'],
   openai: ['src/adapters/provider/openai/'],
   '@google/genai': ['src/adapters/provider/google/'],

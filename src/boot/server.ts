@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { publishShipped } from '../services/catalog/published-catalog.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
+import { checkBrand } from './check-brand.ts'
 import { openService } from './compose.ts'
 import { publicUrlOf } from './config.ts'
 import type { Core, TestOverrides } from './core.ts'
@@ -28,9 +29,10 @@ interface RunningServer {
   stop(): Promise<void>
 }
 
-/** Starts the service on a core. Rejects if the port is not available. */
+/** Starts the service on a core. Rejects if the port is not available, or the logo is no picture. */
 export const startServer = async (core: Core, overrides: TestOverrides = {}): Promise<RunningServer> => {
   const { host, port, publicUrl, connections } = core.config
+  await checkBrand(core)
   let url = publicUrl ?? ''
   const service = await openService(core, () => url, overrides)
   const published = await publishShipped(core.log, core.publishedCatalog, applyMarkUp(core.config), refusal =>

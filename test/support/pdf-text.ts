@@ -9,13 +9,17 @@ export interface Drawn {
 
 /** The texts of each page of a PDF that pdfkit wrote with embedded fonts, which need not be compressed. */
 export const pdfPages = (pdf: Uint8Array): Drawn[][] => {
+  const fonts = fontsOf(objectsOf(Buffer.from(pdf).toString('latin1')))
+  return pageStreams(pdf).map(content => drawnIn(content, fonts))
+}
+
+/** The drawing instructions of each page. */
+export const pageStreams = (pdf: Uint8Array): string[] => {
   const objects = objectsOf(Buffer.from(pdf).toString('latin1'))
-  const fonts = fontsOf(objects)
-  const contents = [...objects.values()].flatMap(text => {
+  return [...objects.values()].flatMap(text => {
     const [, number] = (/\/Type \/Page\n/.test(text) && /\/Contents (\d+) 0 R/.exec(text)) || []
     return number ? [streamOf(objects.get(number) ?? '')] : []
   })
-  return contents.map(content => drawnIn(content, fonts))
 }
 
 /** All texts of a page, each in a line. */

@@ -6,6 +6,9 @@ import { monthAfter, startOf } from '../../audit/closings.ts'
 import { type Period, parseBound } from '../../audit/statement/period.ts'
 import { makeStatement, type Statement } from '../../audit/statement/statement.ts'
 import { parseZone } from '../../audit/statement/zone.ts'
+import { explainFailure } from '../../boot/process.ts'
+import { readConfig } from '../../boot/read-config.ts'
+import type { Brand } from '../../domain/brand.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { isAccountId } from '../../services/ids.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -21,13 +24,22 @@ const FORMATS = {
   text: statementToText,
   csv: statementToCsv,
   json: statementToJson,
-  html: statementToHtml,
+  html: (statement: Statement) => statementToHtml(statement, brandOf()),
   // The library takes a while to load.
   pdf: async function* (statement: Statement) {
     const { statementToPdf } = await import('./statement/pdf.ts')
-    yield* statementToPdf(statement)
+    yield* statementToPdf(statement, brandOf())
   },
 } satisfies Record<string, (statement: Statement) => Pieces>
+
+/** As customers see the service, if the command has the service's environment. */
+const brandOf = (): Brand => {
+  try {
+    return readConfig(process.env, { isCommand: true }).brand
+  } catch (error) {
+    throw new OperatorError(explainFailure(error), UNABLE)
+  }
+}
 
 type Pieces = Iterable<string> | AsyncIterable<Uint8Array>
 type StatementFormat = keyof typeof FORMATS

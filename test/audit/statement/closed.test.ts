@@ -6,6 +6,7 @@ import { statementToHtml } from '../../../src/cli/audit/statement/html.ts'
 import { statementToJson } from '../../../src/cli/audit/statement/json.ts'
 import { statementToPdf } from '../../../src/cli/audit/statement/pdf.ts'
 import { statementToText } from '../../../src/cli/audit/statement/text.ts'
+import { ourBrand } from '../../support/brands.ts'
 import { clockAt, openPeriodWorld, operator } from '../../support/period-world.ts'
 import { joined, statementOf, statementOrFault } from '../../support/statements.ts'
 import { unwrap } from '../../support/unwrap.ts'
@@ -19,12 +20,12 @@ const december = month('2026-12', '2027-01')
 /** A statement in each format. */
 const filesOf = async (statement: Statement): Promise<Record<string, string>> => {
   const pdf: Uint8Array[] = []
-  for await (const piece of statementToPdf(statement)) pdf.push(piece)
+  for await (const piece of statementToPdf(statement, ourBrand)) pdf.push(piece)
   return {
     text: joined(statementToText(statement)),
     csv: joined(statementToCsv(statement)),
     json: joined(statementToJson(statement)),
-    html: joined(statementToHtml(statement)),
+    html: joined(statementToHtml(statement, ourBrand)),
     pdf: Buffer.concat(pdf).toString('latin1'),
   }
 }

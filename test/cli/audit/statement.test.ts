@@ -64,6 +64,20 @@ t.test('audit statement: --output writes a file, and the same PDF each time', as
   t.equal(await readFile(path('one.csv'), 'utf8'), await operator.text(t, ...statement, ...ever, '--format', 'csv'))
 })
 
+t.test('audit statement: has the name and look that the environment names', async t => {
+  const branded = operatorOf(folder, { SERVICE_NAME: 'Acme & Sons', BRAND_COLOR: '#b3261e' })
+  const file = ['--file', await fileOf(t, events)]
+  for (const from of [[], file]) {
+    const html = await branded.text(t, ...statement, ...ever, '--format', 'html', ...from)
+    t.match(html, '<bdi>Acme &amp; Sons</bdi>')
+    t.match(html, '--accent: #b3261e')
+  }
+  const light = operatorOf(folder, { BRAND_COLOR: '#ffee88' })
+  const refused = await light.run(...statement, ...ever, '--format', 'html', ...file)
+  t.match(refused, { code: 2, stderr: /BRAND_COLOR has a contrast of/ })
+  t.match(await light.text(t, ...statement, ...ever, ...file), customer.accountId, 'a text has no look')
+})
+
 t.test('audit statement: dates begin at midnight in the zone', async t => {
   const granted = events.find(({ type }) => type === 'CreditsGranted') as RawEvent
   const { at } = granted.metadata as { at: string }

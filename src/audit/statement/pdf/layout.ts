@@ -1,10 +1,18 @@
 import type { Figure, Sheet, SheetRow } from '../sheet.ts'
+import { type DrawnLogo, LOGO_HEIGHT } from './logo.ts'
 import { capitalized, Flow, LEFT, lightRule, type Mark, RIGHT, STYLES, strongRule, toLeft, toRight } from './page.ts'
 import type { Style, Typeface } from './typeface.ts'
 
-export const layOut = (sheet: Sheet, type: Typeface): Mark[][] => {
+/** Who makes the statement. */
+export interface Issuer {
+  name: string
+  color: string | undefined
+  logo: DrawnLogo | undefined
+}
+
+export const layOut = (sheet: Sheet, issuer: Issuer, type: Typeface): Mark[][] => {
   const flow = new Flow()
-  letterhead(sheet, type, flow)
+  letterhead(sheet, issuer, type, flow)
   facts(sheet, type, flow)
   summary(sheet, type, flow)
   layOutLines(sheet, type, flow)
@@ -12,11 +20,20 @@ export const layOut = (sheet: Sheet, type: Typeface): Mark[][] => {
   return flow.pages
 }
 
-const letterhead = ({ title }: Sheet, type: Typeface, flow: Flow) => {
+const TITLE_WIDTH = 150
+
+/** A name in letters that the fonts lack is left to the logo. */
+const letterhead = ({ title }: Sheet, { name, color, logo }: Issuer, type: Typeface, flow: Flow) => {
   const y = flow.take(46)
-  const room = (RIGHT - LEFT) / 2
-  flow.add(toLeft('Tollgate', LEFT, y, STYLES.brand), toRight(type, title, RIGHT, y + 6, room, STYLES.title))
-  flow.add(strongRule(y + 30))
+  const left = logo ? LEFT + logo.width + 10 : LEFT
+  if (logo) flow.add({ kind: 'logo', logo, x: LEFT, y: y + (LOGO_HEIGHT - logo.height) / 2 })
+  if (!logo || type.canWrite(name)) {
+    const style = { ...STYLES.brand, ...(color && { color }) }
+    const scale = Math.min(1, (RIGHT - TITLE_WIDTH - left) / type.width(name, style))
+    // Smaller letters stand on the same line.
+    flow.add(toLeft(name, left, y + style.size * (1 - scale), { ...style, size: style.size * scale }))
+  }
+  flow.add(toRight(type, title, RIGHT, y + 6, TITLE_WIDTH, STYLES.title), strongRule(y + 30, color))
 }
 
 const NAME_WIDTH = 70

@@ -1,3 +1,4 @@
+import type { DrawnLogo } from './logo.ts'
 import type { Style, Typeface } from './typeface.ts'
 
 // All lengths are in points. The page is A4, with its origin at the top left.
@@ -16,6 +17,7 @@ export type Mark =
   | { kind: 'text'; text: string; x: number; y: number; style: Style }
   | { kind: 'rule'; y: number; thickness: number; color: string }
   | { kind: 'box'; y: number; height: number; color: string }
+  | { kind: 'logo'; logo: DrawnLogo; x: number; y: number }
 
 const INK = '#111111'
 const GREY = '#555555'
@@ -32,7 +34,7 @@ export const STYLES = {
   detail: { weight: 400, size: 7.5, color: GREY },
 } as const satisfies Record<string, Style>
 
-export const strongRule = (y: number): Mark => ({ kind: 'rule', y, thickness: 1, color: INK })
+export const strongRule = (y: number, color: string = INK): Mark => ({ kind: 'rule', y, thickness: 1, color })
 export const lightRule = (y: number): Mark => ({ kind: 'rule', y, thickness: 0.5, color: '#cccccc' })
 
 export const toLeft = (text: string, x: number, y: number, style: Style): Mark => ({ kind: 'text', text, x, y, style })

@@ -40,6 +40,11 @@ export class Typeface {
         )
   }
 
+  /** Whether the fonts have all characters of a text. */
+  canWrite(text: string): boolean {
+    return [...text.normalize('NFC')].every(each => this.#fontOf(each) !== undefined)
+  }
+
   /** In points. */
   width(text: string, { weight, size, isTabular = false }: Style): number {
     const key = `${weight} ${isTabular} ${text}`

@@ -1,13 +1,14 @@
 import type { Figure, Sheet, SheetRow, SummaryRow } from '../../../audit/statement/sheet.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
+import type { Brand } from '../../../domain/brand.ts'
 import { sheetOf } from './sheet.ts'
 
 /** A statement as one HTML file for a browser or printer, in pieces. The file runs no scripts and loads nothing. */
-export function* statementToHtml(statement: Statement): Generator<string> {
+export function* statementToHtml(statement: Statement, brand: Brand): Generator<string> {
   const sheet = sheetOf(statement)
   const name = `${sheet.title}, ${statement.account.accountId}`
-  yield HEAD.replace('TITLE', () => escaped(name))
-  yield `<header><p class="brand">Tollgate</p><h1>${escaped(sheet.title)}</h1></header>\n`
+  yield HEAD.replace('ACCENT', brand.color ?? '#111').replace('TITLE', () => escaped(name))
+  yield `<header>${letterhead(brand)}<h1>${escaped(sheet.title)}</h1></header>\n`
   yield `<section class="blocks">${factsOf(sheet)}${summaryOf(sheet)}</section>\n`
   yield `<table class="lines">\n<thead><tr>${COLUMNS}</tr></thead>\n<tbody>\n`
   for (const row of sheet.rows) yield rowOf(row, sheet)
@@ -19,6 +20,11 @@ export function* statementToHtml(statement: Statement): Generator<string> {
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, character => ENTITIES[character] as string)
+
+const letterhead = ({ name, logo }: Brand): string => {
+  const image = logo ? `<img src="data:${logo.type};base64,${Buffer.from(logo.bytes).toString('base64')}" alt="">` : ''
+  return `<p class="brand">${image}<bdi>${escaped(name)}</bdi></p>`
+}
 
 const COLUMNS = '<th>Time</th><th>Line</th><th class="figure">Change</th><th class="figure">Balance</th>'
 
@@ -48,24 +54,28 @@ const figureOf = ({ total, parts }: Figure): string => {
   return `<td class="figure"><b>${escaped(total)}</b>${shown.join('')}</td>`
 }
 
-/** The policy keeps a browser from running scripts or loading anything, even if escaping fails. */
+/**
+ * The policy keeps a browser from running scripts or loading anything, even if escaping fails. The file contains the
+ * logo.
+ */
 const HEAD = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>TITLE</title>
 <style>
 @page { size: A4; margin: 18mm 16mm 20mm;
   @bottom-right { content: "page " counter(page) " of " counter(pages); font: 8pt sans-serif; color: #444 } }
-:root { color-scheme: light }
+:root { color-scheme: light; --accent: ACCENT }
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 190mm; padding: 12mm 6mm; background: #fff; color: #111;
   font: 10pt/1.4 Inter, "Helvetica Neue", Arial, "Noto Sans", sans-serif;
   font-variant-numeric: tabular-nums lining-nums }
-header { border-bottom: 2pt solid #111; margin-bottom: 6mm }
-.brand { margin: 0; font-weight: 600; letter-spacing: .06em }
+header { border-bottom: 2pt solid var(--accent); margin-bottom: 6mm }
+.brand { display: flex; align-items: center; gap: 3mm; margin: 0; color: var(--accent); font-weight: 600 }
+.brand img { height: 8mm; max-width: 56mm }
 h1 { margin: 1mm 0 3mm; font-size: 18pt }
 .blocks { margin-bottom: 7mm }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 6mm; margin: 0 0 5mm }

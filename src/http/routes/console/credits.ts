@@ -5,6 +5,7 @@ import { CreditsPage } from '../../../console/credits/credits-page.tsx'
 import { PROOF } from '../../../console/credits/ledger-check.tsx'
 import { CREDITS, type CreditsView, RANGES, SPENDING_BY } from '../../../console/credits/range.ts'
 import type { SpendingCardProps } from '../../../console/credits/spending-card.tsx'
+import type { Brand } from '../../../domain/brand.ts'
 import { DAY_MS, dayOf } from '../../../domain/days.ts'
 import { identityName } from '../../../domain/login/identity.ts'
 import { OpenCounts } from '../../../flow/open-counts.ts'
@@ -38,7 +39,7 @@ const MAX_PDF_LINES = 2000
 
 /** The credits of an account, for its owner: the page, files with its statement, and the proof of its events. */
 export const creditPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, clock } = dependencies
+  const { services, clock, brand } = dependencies
   const { accounts, ledger, usage, keys, identities, proofs } = services
   /** A file or a proof reads all lines or events, so an account may have one open at a time. */
   const open = new OpenCounts<string>(1)
@@ -115,12 +116,12 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
     const account = owner.accountId
     const sheet = spokenSheet(lines, { account, owner: first ? identityName(first) : account, ...period })
     const { sheetToPdf } = await import('../../../audit/statement/pdf/pdf.ts')
-    return sheetToPdf(sheet, { account, subject: `From ${period.from} to ${period.to}, UTC`, at: period.to })
+    return sheetToPdf(sheet, { account, subject: `From ${period.from} to ${period.to}, UTC`, at: period.to, brand })
   }
 
   const formats: Record<string, Format> = {
     csv: { type: 'text/csv', make: (ctx, owner, period) => csvOf(linesOf(ctx, owner, period)) },
-    hledger: { type: 'text/plain', make: (ctx, owner, period) => journalOf(linesOf(ctx, owner, period)) },
+    hledger: { type: 'text/plain', make: (ctx, owner, period) => journalOf(linesOf(ctx, owner, period), brand) },
     pdf: { type: 'application/pdf', make: pdfOf },
   }
 
@@ -185,8 +186,8 @@ async function* csvOf(lines: AsyncGenerator<SpokenLine[]>) {
   for await (const some of lines) yield some.map(csvLine).join('')
 }
 
-async function* journalOf(lines: AsyncGenerator<SpokenLine[]>) {
-  const journal = new Journal()
+async function* journalOf(lines: AsyncGenerator<SpokenLine[]>, brand: Brand) {
+  const journal = new Journal(brand)
   for await (const some of lines) yield some.map(line => journal.take(line)).join('')
   yield journal.end()
 }

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { statementToHtml } from '../../../../src/cli/audit/statement/html.ts'
+import { awkwardBrand, ourBrand } from '../../../support/brands.ts'
 import { everyKind, reasons } from '../../../support/statement-samples.ts'
 import { joined, statementOf, year } from '../../../support/statements.ts'
 
-const htmlOf = async (...args: Parameters<typeof statementOf>) => joined(statementToHtml(await statementOf(...args)))
+const htmlOf = async (...args: Parameters<typeof statementOf>) =>
+  joined(statementToHtml(await statementOf(...args), ourBrand))
 
 t.test('every text is escaped', async t => {
   const html = await htmlOf(reasons([`<script>alert("x")</script> & 'y'`, '\u202eevil\u0000'], '<b>@example.com'))
@@ -15,7 +17,7 @@ t.test('every text is escaped', async t => {
 
 t.test('the page runs and loads nothing, and its policy says so', async t => {
   const html = await htmlOf(everyKind())
-  t.match(html, `content="default-src 'none'; style-src 'unsafe-inline'"`)
+  t.match(html, `content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`)
   t.notMatch(html, /\b(src|href)=|url\(|@import|<script|<link|<img|https?:/i)
 })
 
@@ -38,4 +40,13 @@ t.test('each line has its words, and its figures with as many decimals', async t
   t.match(rows[6], 'released: gpt-6-1-terra')
   t.match(html, '<th>opening balance</th><td class="figure">0.00</td>')
   t.match(html, 'The log has no seal')
+})
+
+t.test('it has the name, logo and colour of the operator', async t => {
+  const html = joined(statementToHtml(await statementOf(everyKind()), awkwardBrand))
+  t.match(html, '<bdi>Großartige: &quot;Bilder&quot; &amp; Co.;  &lt;KG&gt;</bdi>')
+  t.match(html, '--accent: #b3261e }')
+  const [, logo = ''] = /<img src="data:image\/svg\+xml;base64,([^"]+)" alt="">/.exec(html) ?? []
+  t.equal(Buffer.from(logo, 'base64').toString(), awkwardBrand.logo?.bytes.toString())
+  t.match(await htmlOf(everyKind()), '<p class="brand"><bdi>Tollgate</bdi></p>')
 })

@@ -1,15 +1,19 @@
 import t from 'tap'
 import { statementToPdf } from '../../../../src/cli/audit/statement/pdf.ts'
+import type { Brand } from '../../../../src/domain/brand.ts'
 import { accountId } from '../../../support/account-samples.ts'
+import { AWKWARD_NAME, awkwardBrand, HEBREW_NAME, ourBrand } from '../../../support/brands.ts'
 import { ledgerEvents } from '../../../support/ledger-events.ts'
 import { linked } from '../../../support/linked.ts'
-import { pageText, pdfPages } from '../../../support/pdf-text.ts'
+import { pageStreams, pageText, pdfPages } from '../../../support/pdf-text.ts'
 import { everyKind, reasons } from '../../../support/statement-samples.ts'
 import { statementOf, year } from '../../../support/statements.ts'
 
-const pdfOf = async (...args: Parameters<typeof statementOf>): Promise<Buffer> => {
+const pdfOf = async (...args: Parameters<typeof statementOf>): Promise<Buffer> => brandedPdf(ourBrand, ...args)
+
+const brandedPdf = async (brand: Brand, ...args: Parameters<typeof statementOf>): Promise<Buffer> => {
   const pieces: Uint8Array[] = []
-  for await (const piece of statementToPdf(await statementOf(...args))) pieces.push(piece)
+  for await (const piece of statementToPdf(await statementOf(...args), brand)) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 
@@ -110,4 +114,32 @@ t.test('figures stand below each other, and the largest ones have room', async t
 t.test('a period without lines says so', async t => {
   const period = { ...year, from: '2026-12-01T00:00:00.000Z' }
   t.match(textOf(await pdfOf(everyKind(), { period })), 'No credits moved in this period.')
+})
+
+t.test('the letterhead has the logo, name and colour of the operator, also with equal bytes', async t => {
+  const [one, same] = [await brandedPdf(awkwardBrand, everyKind()), await brandedPdf(awkwardBrand, everyKind())]
+  t.ok(one.equals(same))
+  const [first = []] = pdfPages(one)
+  const name = first.slice(
+    0,
+    first.findIndex(({ text }) => text === 'Statement of credits'),
+  )
+  t.equal(name.map(({ text }) => text).join(''), AWKWARD_NAME)
+  t.ok(Number(name[0]?.x) > 48 + 2 * 24, 'it stands beside the logo, which is twice as wide as high')
+  t.match(one.toString('latin1'), /\/Subtype \/Image[\s\S]*?\/Width 288\n\/Height 144\n/)
+  const [page = ''] = pageStreams(one)
+  t.match(page, /0\.70\d* 0\.14\d* 0\.11\d* scn/, 'the name has the colour')
+  t.match(page, /0\.70\d* 0\.14\d* 0\.11\d* SCN/, 'and so has the rule')
+})
+
+t.test('a name of forty wide letters leaves the title its room', async t => {
+  const [page = ''] = pageStreams(await brandedPdf({ ...awkwardBrand, name: 'W'.repeat(40) }, everyKind()))
+  const [, size = ''] = /\/F\d+ (\S+) Tf/.exec(page) ?? []
+  t.ok(Number(size) > 6 && Number(size) < 9, size)
+})
+
+t.test('a name that the fonts cannot write is left to the logo', async t => {
+  const hebrew = { ...awkwardBrand, name: HEBREW_NAME }
+  t.notMatch(textOf(await brandedPdf(hebrew, everyKind())), '\\u05')
+  t.match(textOf(await brandedPdf({ ...hebrew, logo: undefined }, everyKind())), '\\u05d1')
 })
