@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { BrowserClient } from '../support/browser-client.ts'
 import { pixelsOf } from '../support/pixels.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const service = await startService(t)
 const stranger = new BrowserClient(service.url)
@@ -105,4 +107,32 @@ t.test('a service that opens no accounts says so', async t => {
   const closed = await startService(t, { environment: { REGISTRATION: 'closed' } })
   const { text } = await new BrowserClient(closed.url).get('/')
   t.notMatch(text, 'free credits')
+})
+
+const WORDS = `# Pictures & <b>Sons</b>
+
+We make **pictures**. [Ask us](https://example.com/ask), or [run](javascript:alert(1)) <img src=x onerror=alert(1)>.
+
+---
+
+[Imprint](https://example.com/imprint) · [Terms](/terms)
+`
+
+t.test('the words of the operator take the place of ours', async t => {
+  const file = join(await temporaryFolder(t), 'words.md')
+  await writeFile(file, WORDS.replaceAll('\n', '\r\n'))
+  const own = await startService(t, { environment: { SERVICE_NAME: 'Sons', BRAND_TEXT_FILE: file } })
+  const { text } = await new BrowserClient(own.url).get('/')
+  t.match(text, '<title>Pictures &amp; &lt;b>Sons&lt;/b> – Sons</title>')
+  t.match(text, /<h1[^>]*>Pictures &amp; &lt;b>Sons&lt;\/b><\/h1>/)
+  t.match(text, 'We make <strong>pictures</strong>')
+  t.match(text, '<a href="https://example.com/ask" rel="noreferrer">Ask us</a>')
+  t.notMatch(text, /href="javascript|<b>|<img src=x/)
+  const [, foot = ''] = /<footer[^>]*>(.*?)<\/footer>/s.exec(text) ?? []
+  t.match(foot, '>Imprint</a> · <a href="/terms">Terms</a>')
+  t.match(text, 'Start with 100 free credits')
+  t.match(text, 'Nano Banana 2</a>')
+  t.notMatch(text, /Every model|Charged once|<hr/)
+  t.match((await stranger.get('/')).text, /Every model\..*Charged once/s)
+  t.notMatch((await stranger.get('/')).text, '<footer')
 })

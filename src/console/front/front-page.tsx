@@ -3,28 +3,29 @@ import { Outside } from '../outside.tsx'
 import { decimal } from '../parts/text.ts'
 import type { RegistrationNote } from '../sign-in/sign-in-page.tsx'
 import { sampleOf } from './pictures.ts'
+import type { Words } from './words.ts'
 
 interface FrontProps {
   isSignedIn: boolean
   registration: RegistrationNote
   /** The public families. */
   families: readonly ModelFamily[]
+  /** The operator's words; our own if undefined. */
+  words: Words | undefined
 }
 
 /** Introduces the service to people in a browser. */
-export const FrontPage = ({ isSignedIn, registration, families }: FrontProps) => (
-  <Outside title="Every model, one key">
+export const FrontPage = ({ isSignedIn, registration, families, words }: FrontProps) => (
+  <Outside title={words?.title ?? 'Every model, one key'}>
     <section class="hero">
-      <h1>
-        Every model.
-        <br />
-        One key. A bill that adds up.
-      </h1>
-      <p>
-        Images, video, audio and text from {families.length} model families over one API and MCP. Each credit that you
-        spend has a receipt. You can check your own ledger, and an auditor with a key can check the ledger of all
-        accounts.
-      </p>
+      {words ? (
+        <>
+          <h1 dir="auto">{words.title}</h1>
+          <div class="prose" dir="auto" dangerouslySetInnerHTML={words.introduction} />
+        </>
+      ) : (
+        <OurIntroduction families={families.length} />
+      )}
       <div class="row wrap">
         <a class="button main big" href={isSignedIn ? '/console' : '/console/sign-in'}>
           {isSignedIn ? 'Open the console' : actionOf(registration)}
@@ -35,22 +36,41 @@ export const FrontPage = ({ isSignedIn, registration, families }: FrontProps) =>
       </div>
     </section>
     {families.length > 0 && <Mosaic families={families} />}
-    <section class="three">
-      <div>
-        <h2>Charged once</h2>
-        <p>A repeated request, a lost connection or a crash never costs twice. What fails is refunded at once.</p>
-      </div>
-      <div>
-        <h2>Prices you can read</h2>
-        <p>Each price is a published formula: a quote before the run, a receipt after it, and a limit for every key.</p>
-      </div>
-      <div>
-        <h2>Open books</h2>
-        <p>Your ledger is yours: export it, replay it, and prove it offline with a program of one file.</p>
-      </div>
-    </section>
+    {!words && <OurPromises />}
     {families.length > 0 && <Prices families={families} />}
+    {words?.foot && <footer class="prose foot" dir="auto" dangerouslySetInnerHTML={words.foot} />}
   </Outside>
+)
+
+const OurIntroduction = ({ families }: { families: number }) => (
+  <>
+    <h1>
+      Every model.
+      <br />
+      One key. A bill that adds up.
+    </h1>
+    <p>
+      Images, video, audio and text from {families} model families over one API and MCP. Each credit that you spend has
+      a receipt. You can check your own ledger, and an auditor with a key can check the ledger of all accounts.
+    </p>
+  </>
+)
+
+const OurPromises = () => (
+  <section class="three">
+    <div>
+      <h2>Charged once</h2>
+      <p>A repeated request, a lost connection or a crash never costs twice. What fails is refunded at once.</p>
+    </div>
+    <div>
+      <h2>Prices you can read</h2>
+      <p>Each price is a published formula: a quote before the run, a receipt after it, and a limit for every key.</p>
+    </div>
+    <div>
+      <h2>Open books</h2>
+      <p>Your ledger is yours: export it, replay it, and prove it offline with a program of one file.</p>
+    </div>
+  </section>
 )
 
 /** What the tiles of the mosaic show, in their order. */

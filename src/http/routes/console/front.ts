@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type Router from '@koa/router'
 import { FrontPage } from '../../../console/front/front-page.tsx'
 import { PICTURE_PATH, sampleOf } from '../../../console/front/pictures.ts'
+import { wordsOf } from '../../../console/front/words.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { showPage } from '../../answers/page-answers.ts'
@@ -13,11 +14,12 @@ import { publicFamilies } from './models-that-run.ts'
 
 /** The pages for people who have no account yet, and their files. */
 export const frontPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, sessions, registration } = dependencies
+  const { services, sessions, registration, brand } = dependencies
+  const words = brand.text === undefined ? undefined : wordsOf(brand.text)
 
   router.get('/', async ctx => {
     const isSignedIn = await sessions.isSignedIn(ctx)
-    showPage(ctx, FrontPage({ isSignedIn, registration, families: await publicFamilies(dependencies) }))
+    showPage(ctx, FrontPage({ isSignedIn, registration, families: await publicFamilies(dependencies), words }))
   })
 
   router.get(PICTURE_PATH, ctx => answer(ctx, picture()))
