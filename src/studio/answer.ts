@@ -45,13 +45,13 @@ export function requiredCall({ tools = [], tool_choice: choice }: Input, runId: 
 function jsonAnswer({ response_format: format }: Input): string | undefined {
   const { type, json_schema: wanted } = Object(format) as { type?: string; json_schema?: { schema: object } }
   if (type === undefined || type === 'text') return undefined
-  return JSON.stringify(wanted ? sampleOf(wanted.schema) : { answer: 'This is the Tollgate sandbox.' })
+  return JSON.stringify(wanted ? sampleOf(wanted.schema) : { answer: 'This is the sandbox.' })
 }
 
 const openings: readonly [Opening, ...Opening[]] = [
-  quoted => `You asked: “${quoted}”. This is the Tollgate sandbox, which answers in place of the model.`,
+  quoted => `You asked: “${quoted}”. This is the sandbox, which answers in place of the model.`,
   quoted => `The sandbox has read “${quoted}” and is happy to reply, though it is not a model.`,
-  quoted => `“${quoted}”: that is what reached the Tollgate sandbox, and here is its answer.`,
+  quoted => `“${quoted}”: that is what reached the sandbox, and here is its answer.`,
 ]
 
 type Opening = (quoted: string) => string

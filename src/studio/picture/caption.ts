@@ -20,7 +20,7 @@ export function drawCaption(sheet: Sheet, caption: { prompt: string; seed: numbe
   context.lang = 'en'
   const badge = measureBadge(context, size)
   context.font = font(400, size * SMALL)
-  const source = fit(context, `Tollgate  ·  seed ${caption.seed}`, room)
+  const source = fit(context, `seed ${caption.seed}`, room)
   const sourceWidth = context.measureText(source).width
   const stacked = badge.width + size * 0.8 + sourceWidth > room
   context.font = font(400, size)
