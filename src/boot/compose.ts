@@ -249,7 +249,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       mailFolder: mailer.folder,
       hasTelegram: telegram !== undefined,
       brand: config.brand,
-      operators: new Operators(config.adminEmails),
+      operators: new Operators({ addresses: config.adminEmails, mail, publicUrl }),
       fileOrigins: fileOrigins(config),
     },
     random,

@@ -42,7 +42,9 @@ t.test('an owner creates a key, tries it as the page says, and revokes it', asyn
   t.match(command, key, 'the first request holds the key')
   t.match(await runShell(command), { object: 'run', status: 'completed', credits_charged: 10 })
 
-  const row = new RegExp(`website\\s+tg_sk_live_\\s*…${key?.slice(-4)}\\s+run and read everything\\s+–\\s+today\\s+Revoke`)
+  const row = new RegExp(
+    `website\\s+tg_sk_live_\\s*…${key?.slice(-4)}\\s+run and read everything\\s+–\\s+today\\s+Revoke`,
+  )
   const home = await until('the use of the key is recorded', async () => {
     const page = await browser.get('/console/keys')
     return row.test(textOf(page.text)) && page

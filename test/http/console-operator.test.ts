@@ -6,7 +6,7 @@ import type { RawEvent } from '../../schemas/recorded.ts'
 import { FRESH_MS } from '../../src/domain/account/access.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { Alerts } from '../../src/services/operator/alerts.ts'
-import { BrowserClient } from '../support/browser-client.ts'
+import { BrowserClient, messagesIn } from '../support/browser-client.ts'
 import { picture } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { doneFor } from '../support/done.ts'
@@ -118,6 +118,16 @@ t.test('an operator grants credits after a second look, and sending it twice gra
     textOf(page.text),
     new RegExp(`Done: CreditsGranted is event ${event?.revision} of the account, by ${OPERATOR}`),
   )
+  const told = await until('the other operator is told', async () =>
+    (await messagesIn(service)).find(message => message.includes('acted as an operator')),
+  )
+  t.match(told, /^To: second@example\.com\r$/m)
+  for (const line of [
+    /ops@example\.com did this/,
+    / {4}Grant 500 credits: ada@example\.com/,
+    / {4}Reason: for the outage/,
+  ])
+    t.match(told, line)
   t.match(await operator.post(path, fields), { status: 303, location: /done=before$/ })
   t.match(textOf((await operator.get(`${pathOf(ada)}?done=before`)).text), /This was done before/)
   t.equal((await eventsOf(ada)).filter(({ type }) => type === 'CreditsGranted').length, 2, 'welcome and grant')

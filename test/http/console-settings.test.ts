@@ -83,6 +83,10 @@ t.test('what changes who may use an account asks for a fresh code, and then come
   )
   t.equal((await browser.post('/console/sessions/end-others')).location, '/console/settings#sessions')
   t.equal((await other.get('/v1/balance')).status, 401)
+  await until('the second address is told', async () =>
+    (await messagesTo(added)).some(message => /sessions\r?\nof it/.test(message)),
+  )
+  t.equal((await messagesTo(email)).filter(message => /has ended other sessions/.test(message)).length, 0)
 })
 
 t.test('the page for a code comes back only to pages of the console', async t => {

@@ -24,6 +24,7 @@ t.test('the subject of each mail to a customer names the service, and no mail na
     messages.linkMessage(code),
     messages.confirmMessage(code),
     messages.linkedMessage({ ...facts, added: 'eve@example.com' }),
+    messages.sessionsEndedMessage(facts),
     messages.invitationMessage(facts),
     ...notices.map(notice => noticeMail({ ...facts, notice, keyName: '"laptop"' })),
   ]

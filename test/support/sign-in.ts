@@ -94,7 +94,7 @@ export const signInOn = (
   return {
     ...{ accounts, logins, mailer, signIn, network, newMail },
     holders: new SessionHolders({ accounts, tokens, clock }),
-    sessions: new Sessions({ accounts, places, clock }),
+    sessions: new Sessions({ ...common, mail }),
     identities: new Identities({ ...common, mail }),
 
     /** Requests a code and takes it from the mail. */

@@ -1,18 +1,26 @@
 import type { Identity } from '../../../schemas/identity.ts'
 import type { Caller, SessionOwner } from '../caller.ts'
+import type { MailQueue } from '../sign-in/mail-queue.ts'
+
+interface Dependencies {
+  /** In the form of identities. */
+  addresses: readonly string[]
+  mail: Pick<MailQueue, 'add'>
+  publicUrl: () => string
+}
 
 /** The people who operate the service. They sign in with addresses that the configuration lists. */
 export class Operators {
-  readonly #addresses: ReadonlySet<string>
+  readonly #dependencies: Dependencies
 
-  /** The addresses are in the form of identities. */
-  constructor(addresses: readonly string[]) {
-    this.#addresses = new Set(addresses)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The address of an operator among the identities of an account, each of which was proved; undefined for others. */
   addressOf(identities: readonly Identity[]): string | undefined {
-    const found = identities.find(each => each.kind === 'email' && this.#addresses.has(each.address))
+    const { addresses } = this.#dependencies
+    const found = identities.find(each => each.kind === 'email' && addresses.includes(each.address))
     return found?.kind === 'email' ? found.address : undefined
   }
 
@@ -20,6 +28,25 @@ export class Operators {
   callerOf({ requestId }: SessionOwner, identities: readonly Identity[]): Operator | undefined {
     const name = this.addressOf(identities)
     return name === undefined ? undefined : { kind: 'operator', name, requestId }
+  }
+
+  /** Tells the other operators what one of them did to money, access or prices. `lines` say what, `path` is its page. */
+  tellOthers({ name }: Operator, { path, lines }: { path: string; lines: readonly string[] }) {
+    const { addresses, mail, publicUrl } = this.#dependencies
+    for (const to of addresses)
+      if (to !== name)
+        mail.add({
+          to,
+          subject: `${name} acted as an operator of Tollgate`,
+          text: [
+            `${name} did this in the console:`,
+            '',
+            ...lines.map(line => `    ${line}`),
+            '',
+            publicUrl() + path,
+            '',
+          ].join('\n'),
+        })
   }
 }
 

@@ -81,6 +81,21 @@ Then write to the operator of the service.
 `,
 })
 
+/** The mail that tells the other addresses of an account that its sessions were ended. */
+export const sessionsEndedMessage = ({ to, brand, publicUrl }: Omit<CodeMail, 'code'>): MailMessage => ({
+  to,
+  subject: `Sessions of your ${brand.name} account were ended`,
+  text: `Somebody who is signed in to your account has ended other sessions
+of it, after a code that was sent to its first address.
+
+If it was not you, sign in and end the other sessions of your account:
+
+${publicUrl}/console/settings
+
+Then write to the operator of the service.
+`,
+})
+
 /** The mail to a person who may open an account. */
 export const invitationMessage = ({ to, brand, publicUrl }: Omit<CodeMail, 'code'>): MailMessage => ({
   to,

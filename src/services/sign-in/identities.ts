@@ -2,7 +2,7 @@ import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import { type AccountId, MAX_IDENTITIES } from '../../../schemas/primitives.ts'
 import { freshRefusal, sessionRefusal } from '../../domain/account/access.ts'
 import type { Brand } from '../../domain/brand.ts'
-import { emailIdentity, identityName, isSameIdentity } from '../../domain/login/identity.ts'
+import { emailIdentity, identityName } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OneAtATime } from '../../flow/one-at-a-time.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -13,6 +13,7 @@ import { confirmMessage, linkedMessage, linkMessage } from './code-messages.ts'
 import type { Logins } from './logins.ts'
 import type { MailQueue } from './mail-queue.ts'
 import type { Client, OneTimeCodes } from './one-time-codes.ts'
+import { tellOthers } from './other-addresses.ts'
 import { type CodeEntry, type CodeRequest, codesOf, type RequestedCode } from './sign-in.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
@@ -136,19 +137,12 @@ export class Identities {
     }
     const listed = await accounts.execute(caller, accountId, { type: 'LinkIdentity', identity })
     if ('refuse' in listed) return listed
-    await this.#tellOthers(caller, identity)
-    return answer(undefined)
-  }
-
-  /** Tells the other addresses, so that the owner of a stolen session learns of it. */
-  async #tellOthers({ accountId }: SessionOwner, added: Identity) {
-    const { accounts, mail, brand, publicUrl } = this.#dependencies
+    const { mail, brand, publicUrl } = this.#dependencies
     const { identities } = await accounts.state(accountId)
-    for (const each of identities)
-      if (each.kind === 'email' && !isSameIdentity(each, added))
-        mail.add(linkedMessage({ to: each.address, added: identityName(added), brand, publicUrl: publicUrl() }), {
-          isFirst: true,
-        })
+    tellOthers(mail, { identities, not: identity }, to =>
+      linkedMessage({ to, added: identityName(identity), brand, publicUrl: publicUrl() }),
+    )
+    return answer(undefined)
   }
 
   /** The reason to refuse the caller. The identity's stream does not know the session, so it is checked here. */

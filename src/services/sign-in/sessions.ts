@@ -2,6 +2,7 @@ import type { AccountId, SessionId } from '../../../schemas/primitives.ts'
 import { freshRefusal, sessionRefusal, suspensionRefusal } from '../../domain/account/access.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { AccountState } from '../../domain/account/state.ts'
+import type { Brand } from '../../domain/brand.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
@@ -10,7 +11,10 @@ import { type Answer, answer } from '../answer.ts'
 import type { Caller, SessionOwner } from '../caller.ts'
 import { isSessionId, newSessionId } from '../ids.ts'
 import type { KnownBrowsers, SessionTokens } from './browser-tokens.ts'
+import { sessionsEndedMessage } from './code-messages.ts'
+import type { MailQueue } from './mail-queue.ts'
 import type { Client } from './one-time-codes.ts'
+import { tellOthers } from './other-addresses.ts'
 import type { SessionPlace, SessionPlaces } from './session-places.ts'
 
 /** A session that is open. Times are ISO 8601. */
@@ -22,11 +26,15 @@ export interface SessionInfo extends SessionPlace {
   isOwn: boolean
 }
 
+interface SessionsDependencies extends Pick<SessionDependencies, 'accounts' | 'places' | 'clock'> {
+  mail: Pick<MailQueue, 'add'>
+  brand: Brand
+  publicUrl: () => string
+}
+
 /** Lists and closes the sessions of the account's owner. */
 export class Sessions {
-  readonly #accounts: AccountMailboxes
-  readonly #places: SessionPlaces
-  readonly #clock: Clock
+  readonly #dependencies: SessionsDependencies
 
   readonly permissions = {
     list: 'session',
@@ -37,19 +45,18 @@ export class Sessions {
     closeAll: 'session',
   } as const
 
-  constructor({ accounts, places, clock }: Pick<SessionDependencies, 'accounts' | 'places' | 'clock'>) {
-    this.#accounts = accounts
-    this.#places = places
-    this.#clock = clock
+  constructor(dependencies: SessionsDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** The open sessions of the account, the newest first. */
   async list({ accountId, sessionId }: SessionOwner): Promise<Answer<SessionInfo[]>> {
-    const { sessions } = await this.#accounts.recentState(accountId)
-    const open = [...sessions].filter(([, { expiresAtMs }]) => expiresAtMs > this.#clock.nowMs()).reverse()
+    const { accounts, places, clock } = this.#dependencies
+    const { sessions } = await accounts.recentState(accountId)
+    const open = [...sessions].filter(([, { expiresAtMs }]) => expiresAtMs > clock.nowMs()).reverse()
     return answer(
       open.map(([id, { openedAtMs, expiresAtMs, place }]) => ({
-        ...{ sessionId: id, isOwn: id === sessionId, ...this.#places.open(place) },
+        ...{ sessionId: id, isOwn: id === sessionId, ...places.open(place) },
         ...{ openedAt: new Date(openedAtMs).toISOString(), expiresAt: new Date(expiresAtMs).toISOString() },
       })),
     )
@@ -57,8 +64,8 @@ export class Sessions {
 
   /** Refuses a caller that has entered no code in the last hour. */
   async checkFresh({ accountId, sessionId }: SessionOwner): Promise<Answer<undefined>> {
-    const state = await this.#accounts.currentState(accountId)
-    return freshRefusal(sessionId, state, this.#clock.nowMs()) ?? answer(undefined)
+    const { accounts, clock } = this.#dependencies
+    return freshRefusal(sessionId, await accounts.currentState(accountId), clock.nowMs()) ?? answer(undefined)
   }
 
   /** Closes the caller's own session. */
@@ -66,7 +73,10 @@ export class Sessions {
     return this.#execute(caller, { type: 'CloseSession', sessionId: caller.sessionId })
   }
 
-  /** Closes another session of the account, which needs a fresh code, as the next two do. */
+  /**
+   * Closes another session of the account. This needs a fresh code, as the next two do, and all of them tell the other
+   * addresses of the account.
+   */
   closeOther(caller: SessionOwner, id: string): Promise<Answer<undefined>> {
     return isSessionId(id)
       ? this.#execute(caller, { type: 'CloseSession', sessionId: id })
@@ -84,8 +94,16 @@ export class Sessions {
   }
 
   async #execute(caller: SessionOwner, command: AccountCommand): Promise<Answer<undefined>> {
-    const closed = await this.#accounts.execute(caller, caller.accountId, command)
-    return 'refuse' in closed ? closed : answer(undefined)
+    const { accounts, mail, brand, publicUrl } = this.#dependencies
+    const closed = await accounts.execute(caller, caller.accountId, command)
+    if ('refuse' in closed) return closed
+    if (closed.accept.some(({ data }) => 'sessionId' in data && data.sessionId !== caller.sessionId)) {
+      const { identities } = await accounts.state(caller.accountId)
+      // The first address got the code.
+      const not = identities.find(({ kind }) => kind === 'email')
+      tellOthers(mail, { identities, not }, to => sessionsEndedMessage({ to, brand, publicUrl: publicUrl() }))
+    }
+    return answer(undefined)
   }
 }
 

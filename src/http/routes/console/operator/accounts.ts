@@ -3,7 +3,7 @@ import type Router from '@koa/router'
 import { AccountPage } from '../../../../console/operator/account-page.tsx'
 import { ACCOUNTS, ACTIONS, accountPath, nameOf } from '../../../../console/operator/account-words.ts'
 import { AccountRows, AccountsPage } from '../../../../console/operator/accounts-page.tsx'
-import { ActionPage, SecondLookPage } from '../../../../console/operator/action-page.tsx'
+import { ActionPage, type SecondLook, SecondLookPage } from '../../../../console/operator/action-page.tsx'
 import { OperatorRunPage } from '../../../../console/operator/operator-run-page.tsx'
 import type { AccountSummary } from '../../../../services/accounts/accounts.ts'
 import { keyItem } from '../../../../services/accounts/key-item.ts'
@@ -31,7 +31,7 @@ const NEWEST = 20
 /** All accounts, and what operators do to them. */
 export const operatorAccountPages = (
   router: Router<RequestState>,
-  { services, forOperator, forFreshOperator }: PageDependencies,
+  { services, operators, forOperator, forFreshOperator }: PageDependencies,
 ) => {
   const { accounts, keys, runs, ledger, histories } = services
 
@@ -112,10 +112,18 @@ export const operatorAccountPages = (
         return showPage(ctx, SecondLookPage({ action, summary, formReference, entered, look: plan.look }))
       const done = await plan.perform(accounts, operator)
       if ('refuse' in done) return showError(ctx, errorOf(done.refuse), form)
-      redirect(ctx, `${accountPath(summary.account.accountId)}?${DONE}=${done.value.revision ?? AGAIN}`)
+      const path = accountPath(summary.account.accountId)
+      if (done.value.revision !== undefined)
+        operators.tellOthers(operator, { path, lines: linesOf(plan.look, summary) })
+      redirect(ctx, `${path}?${DONE}=${done.value.revision ?? AGAIN}`)
     }),
   )
 }
+
+const linesOf = ({ button, facts }: SecondLook, { account }: AccountSummary): string[] => [
+  `${button}: ${nameOf(account)}`,
+  ...facts.map(({ name, text }) => `${name}: ${text}`),
+]
 
 /** The query parameter with the revision of the event that an action has appended. */
 const DONE = 'done'

@@ -20,7 +20,7 @@ const checkFamilies = compileCheck(Families)
 /** The catalog, and how operators change it. */
 export const operatorCatalogPages = (
   router: Router<RequestState>,
-  { services: { catalog }, present, forOperator, forFreshOperator }: PageDependencies,
+  { services: { catalog }, operators, present, forOperator, forFreshOperator }: PageDependencies,
 ) => {
   const familyIn = async (ctx: Context, operator: Operator) => {
     const familyId: string = ctx['params'].id
@@ -80,6 +80,7 @@ export const operatorCatalogPages = (
       const published = await catalog.publish(operator, [read.family])
       if ('refuse' in published) return showError(ctx, errorOf(published.refuse), form)
       const { state } = unwrap(await catalog.compare(operator))
+      operators.tellOthers(operator, { path: `${CATALOG}/${familyId}`, lines: [`Publish ${familyId}`] })
       redirect(ctx, `${CATALOG}/${familyId}?done=${state.revisions.get(familyId) ?? AGAIN}`)
     }),
   )
