@@ -127,7 +127,7 @@ t.test('an operator grants credits after a second look, and sending it twice gra
     / {4}Grant 500 credits: ada@example\.com/,
     / {4}Reason: for the outage/,
   ])
-    t.match(told, line)
+    t.match(told?.replaceAll('=\r\n', ''), line)
   t.match(await operator.post(path, fields), { status: 303, location: /done=before$/ })
   t.match(textOf((await operator.get(`${pathOf(ada)}?done=before`)).text), /This was done before/)
   t.equal((await eventsOf(ada)).filter(({ type }) => type === 'CreditsGranted').length, 2, 'welcome and grant')

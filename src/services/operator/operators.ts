@@ -30,7 +30,7 @@ export class Operators {
     return name === undefined ? undefined : { kind: 'operator', name, requestId }
   }
 
-  /** Tells the other operators what one of them did to money, access or prices. `lines` say what, `path` is its page. */
+  /** Tells the other operators what one of them did to money, access or prices, and on which page to see it. */
   tellOthers({ name }: Operator, { path, lines }: { path: string; lines: readonly string[] }) {
     const { addresses, mail, publicUrl } = this.#dependencies
     for (const to of addresses)
@@ -38,14 +38,12 @@ export class Operators {
         mail.add({
           to,
           subject: `${name} acted as an operator of Tollgate`,
-          text: [
-            `${name} did this in the console:`,
-            '',
-            ...lines.map(line => `    ${line}`),
-            '',
-            publicUrl() + path,
-            '',
-          ].join('\n'),
+          text: `${name} did this in the console:
+
+${lines.map(line => `    ${line}`).join('\n')}
+
+${publicUrl()}${path}
+`,
         })
   }
 }
