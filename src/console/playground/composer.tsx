@@ -22,13 +22,14 @@ export interface ComposerProps extends RequestsProps, Pick<ControlFieldProps, 'a
   price: Price | undefined
   /** Where the next example is. */
   exampleHref: string | undefined
+  attempt: string
 }
 
 const PLAYGROUND = '/console/playground'
 
 /** The model, its input as a form or as JSON, and the button with the price. */
 export const Composer = (props: ComposerProps) => {
-  const { family, endpoint, view, json, faults, fault, price, exampleHref } = props
+  const { family, endpoint, view, json, faults, fault, price, exampleHref, attempt } = props
   return (
     <Form
       {...{ action: PLAYGROUND, id: 'composer', class: 'compose', 'aria-label': 'Request', novalidate: true }}
@@ -42,6 +43,7 @@ export const Composer = (props: ComposerProps) => {
       <input type="hidden" name="model" value={family.id} />
       <input type="hidden" name="endpoint" value={endpoint} />
       <input type="hidden" name="shown" value={view} />
+      <Attempt name={attempt} />
       <ModelCard {...props} />
       <div class="row between">
         <fieldset class="segments modes">
@@ -96,6 +98,14 @@ export const Composer = (props: ComposerProps) => {
     </Form>
   )
 }
+
+/** Names what a form does once, however often it is sent. */
+export const Attempt = ({ name, replaces = false }: { name: string; replaces?: boolean }) => (
+  <input
+    {...{ type: 'hidden', id: 'attempt', name: 'attempt', value: name }}
+    {...(replaces && { 'hx-swap-oob': 'true' })}
+  />
+)
 
 /** The form again, for the choices that the person has just made, beside the requests for them. */
 export const ComposerAndRequests = (props: ComposerProps) => (

@@ -1,6 +1,6 @@
 import { PageContext } from '../page-state.ts'
 import { BalanceText, Shell } from '../shell.tsx'
-import { Composer, type ComposerProps } from './composer.tsx'
+import { Attempt, Composer, type ComposerProps } from './composer.tsx'
 import { Requests } from './requests.tsx'
 import { Stage, type StageProps } from './stage.tsx'
 
@@ -22,10 +22,16 @@ export const PlaygroundPage = ({ composer, stage }: PlaygroundProps) => (
   </Shell>
 )
 
-/** The stage in place of the one on the page, with what a run changes elsewhere: the balance. */
-export const StageUpdate = ({ stage }: Pick<PlaygroundProps, 'stage'>) => (
+interface StageUpdateProps extends Pick<PlaygroundProps, 'stage'> {
+  /** The name of what the form does next; undefined if it has not run. */
+  attempt: string | undefined
+}
+
+/** The stage in place of the one on the page, with what a run changes elsewhere: the balance, and the next attempt. */
+export const StageUpdate = ({ stage, attempt }: StageUpdateProps) => (
   <>
     <Stage {...stage} />
+    {attempt !== undefined && <Attempt name={attempt} replaces />}
     <PageContext.Consumer>
       {({ account }) =>
         account && (

@@ -35,6 +35,8 @@ export interface StageProps {
   /** Whether the run can be made again, and also with another seed. */
   canRepeat: boolean
   canVary: boolean
+  /** The name of what repeating it does once. */
+  attempt: string
 }
 
 const PLAYGROUND = '/console/playground'
@@ -151,7 +153,7 @@ const Waiting = ({ run, outputType, shape }: StageProps & { run: Run }) => {
   )
 }
 
-const Failure = ({ run, canRepeat, canVary }: StageProps & { run: Run }) => (
+const Failure = ({ run, canRepeat, canVary, attempt }: StageProps & { run: Run }) => (
   <>
     <div class="shot failed">
       <Icon name="circle-alert" />
@@ -163,7 +165,7 @@ const Failure = ({ run, canRepeat, canVary }: StageProps & { run: Run }) => (
         <span class="badge bad">Failed</span>
       </Facts>
       <div class="row wrap">
-        <Repeat {...{ run, canRepeat, canVary }} />
+        <Repeat {...{ run, canRepeat, canVary, attempt }} />
       </div>
     </div>
   </>
@@ -286,8 +288,12 @@ const costOf = ({ livemode, credits_charged: charged, credits_released: released
 const againPrice = ({ livemode, usage, credits_charged: charged }: Run) =>
   livemode && !usage ? decimal(charged) : undefined
 
+interface RepeatProps extends Pick<StageProps, 'canRepeat' | 'canVary' | 'attempt'> {
+  run: Run
+}
+
 /** Runs the same input again. The price of the last time is the most that it may cost. */
-const Repeat = ({ run, canRepeat, canVary }: Pick<StageProps, 'canRepeat' | 'canVary'> & { run: Run }) =>
+const Repeat = ({ run, canRepeat, canVary, attempt }: RepeatProps) =>
   canRepeat ? (
     <Form
       {...{ action: `${PLAYGROUND}/again`, class: 'row wrap', 'hx-post': `${PLAYGROUND}/again`, 'hx-target': '#stage' }}
@@ -295,6 +301,7 @@ const Repeat = ({ run, canRepeat, canVary }: Pick<StageProps, 'canRepeat' | 'can
     >
       <input type="hidden" name="run" value={run.run_id} />
       <input type="hidden" name="price" value={toMicros(run.livemode ? run.credits_charged : 0)} />
+      <input type="hidden" name="attempt" value={attempt} />
       <Button>
         <Icon name="rotate-cw" />
         Again <span class="faint num">{againPrice(run)}</span>

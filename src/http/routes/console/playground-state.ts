@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { hasEnded } from '../../../../projections/runs.ts'
 import type { ModelEndpoint, ModelFamily } from '../../../../schemas/api/model.ts'
 import type { RunRequest } from '../../../../schemas/api/run.ts'
@@ -15,6 +16,7 @@ import { isStoredParameter } from '../../../services/runs/long-parameters.ts'
 import { acceptedOf } from '../../../services/uploads/upload-rules.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { errorOf, unwrap } from '../../../transports/refusals.ts'
+import { NotJson, parseBounded } from '../../bodies/bounded-json.ts'
 import type { PageDependencies } from './dependencies.ts'
 
 type Input = Record<string, unknown>
@@ -108,6 +110,7 @@ export class PlaygroundState {
       examples: clientExamples({ ...run, input: { ...missingIn(endpoint, input), ...input }, voice }),
       isOwnFile: url => this.#isOwnFile(url),
       exampleHref: undefined,
+      attempt: randomUUID(),
       ...shown,
     }
   }
@@ -133,17 +136,17 @@ export class PlaygroundState {
   async stage(owner: SessionOwner, row: RunRow | undefined, families: readonly ModelFamily[]): Promise<StageProps> {
     const { present } = this.#dependencies
     const strip = await this.#strip(owner, families)
-    const nothing = { run: undefined, outputType: 'image', shape: SHAPES.image, strip } as const
+    const nothing = { run: undefined, outputType: 'image', shape: SHAPES.image, strip, attempt: randomUUID() } as const
     if (!row) return { ...nothing, useHref: undefined, canRepeat: false, canVary: false }
     const { input, isWhole } = await this.inputOf(owner, row)
     const family = families.find(({ id }) => id === row.model)
     const outputType = outputTypeOf(row.endpoint)
     const canRepeat = hasEnded(row) && isWhole && family !== undefined
     return {
+      ...nothing,
       run: present.run(row, { input }),
       outputType,
       shape: shapeOf(outputType, input),
-      strip,
       useHref: useHref(row, outputType, family, families),
       canRepeat,
       canVary: canRepeat && typeof input['seed'] === 'number',
@@ -181,16 +184,24 @@ const endpointFor = (family: ModelFamily, input: Input): ModelEndpoint => {
 const readJson = (family: ModelFamily, json: string): Entry => {
   const view = 'json'
   try {
-    const input: unknown = JSON.parse(json.trim() === '' ? '{}' : json)
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
-      const known = input as Input
-      return { family, endpoint: endpointFor(family, known), input: known, view, faults: {} }
-    }
-  } catch {
-    // Told below.
+    const input = parseBounded(json.trim() === '' ? '{}' : json) as Input
+    if (!Array.isArray(input)) return { family, endpoint: endpointFor(family, input), input, view, faults: {} }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const [fault] = error instanceof NotJson ? [] : (error.details.errors ?? [])
+    if (fault) return unreadable(family, json, fault)
   }
-  const faults = { '': 'This is not a JSON object.' }
-  return { family, endpoint: endpointFor(family, {}), input: {}, view, json, faults }
+  return unreadable(family, json)
+}
+
+const unreadable = (
+  family: ModelFamily,
+  json: string,
+  fault = { path: '', message: 'is not a JSON object' },
+): Entry => {
+  const [, name = ''] = fault.path.split('/')
+  const faults = { [name]: name === '' ? `The input ${fault.message}.` : fault.message }
+  return { family, endpoint: endpointFor(family, {}), input: {}, view: 'json', json, faults }
 }
 
 /** What a valid input needs beside an input, from the first example of the endpoint. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type Router from '@koa/router'
 import type { RunRow } from '../../../../schemas/views.ts'
 import { ComposerAndRequests, PriceUpdate } from '../../../console/playground/composer.tsx'
@@ -108,7 +109,7 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
   )
 
   /** Shows the stage with a run, or leads to it. */
-  const showRun = async (ctx: Context, owner: SessionOwner, row: RunRow) => {
+  const showRun = async (ctx: Context, owner: SessionOwner, row: RunRow, attempt?: string) => {
     const path = `${PLAYGROUND}?model=${row.model}&run=${row.runId}`
     if (!isFragment(ctx)) return redirect(ctx, path)
     const stage = await state.stage(owner, row, await state.families(owner))
@@ -116,7 +117,7 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
     // The page was prepared before the run was charged.
     if (account) Object.assign(account, unwrap(await services.accounts.balance(owner)))
     if (ctx.method === 'POST') ctx.set('HX-Push-Url', path)
-    showPage(ctx, StageUpdate({ stage }))
+    showPage(ctx, StageUpdate({ stage, attempt }))
   }
 
   /** Runs an entry if it costs no more than the person saw. */
@@ -138,24 +139,24 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
         )
     }
     const isText = family.output_type === 'text'
+    const once = { spender: 'playground', idempotencyKey: attemptIn(ctx) } as const
     if (isFragment(ctx) && isText) {
-      const streamed = await runs.streamRun(owner, request, { spender: 'playground' })
+      const streamed = await runs.streamRun(owner, request, once)
       return 'refuse' in streamed ? streamed : { value: streamed.value.row }
     }
     const waitMs = isFragment(ctx) ? 0 : WAIT_MS
-    const options = { spender: 'playground', waitMs, disconnected: () => disconnectSignal(ctx) } as const
-    const created = await runs.createRun(owner, request, options)
+    const created = await runs.createRun(owner, request, { ...once, waitMs, disconnected: () => disconnectSignal(ctx) })
     return 'refuse' in created ? created : { value: created.value.row }
   }
 
   const runEntry = async (ctx: Context, owner: SessionOwner, entry: Entry) => {
     try {
-      return await showRun(ctx, owner, unwrap(await run(ctx, owner, entry)))
+      return await showRun(ctx, owner, unwrap(await run(ctx, owner, entry)), randomUUID())
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const found = { ...entry.faults, ...faultsOf(error) }
       const isTold = Object.keys(found).length > 0 && Object.keys(found).every(name => isShown(entry, name))
-      const fault = isTold ? undefined : error.message
+      const fault = isTold ? undefined : error.code === 'idempotency_mismatch' ? CHANGED : error.message
       const composer = await state.composer(owner, { ...entry, faults: found }, { fault })
       const stage = isFragment(ctx)
         ? undefined
@@ -223,6 +224,16 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
     }),
   )
 }
+
+/** A form that is sent twice, as by a double click, runs once: it repeats a request with the same idempotency key. */
+const attemptIn = (ctx: Context): string | undefined => {
+  const attempt = formField(ctx, 'attempt')
+  return ATTEMPT.test(attempt) ? `playground-${attempt}` : undefined
+}
+
+const ATTEMPT = /^[0-9a-f-]{36}$/
+
+const CHANGED = 'The form has changed since it ran. Run it again to make this one too.'
 
 /** Whether a fault of this parameter has a place in the form. */
 const isShown = ({ family, endpoint, view }: Entry, name: string) =>
