@@ -24,6 +24,7 @@ import { authenticate, authenticateAuditor, refuseAuditors } from './middleware/
 import { countRequests } from './middleware/count-requests.ts'
 import { errors } from './middleware/errors.ts'
 import { log, requestId } from './middleware/log.ts'
+import { passiveAnswers } from './middleware/passive-answers.ts'
 import { position } from './middleware/position.ts'
 import { roundRobin } from './middleware/round-robin.ts'
 import { unreadResponses } from './middleware/unread-responses.ts'
@@ -95,6 +96,7 @@ export const createApp = ({
   app.use(requestId)
   app.use(log(logger, clientAddress))
   app.use(errors(logger))
+  app.use(passiveAnswers)
   if (api && api.allowedOrigins.length > 0) app.use(allowedOrigins(api.allowedOrigins))
   if (api) app.use(refuseAuditors(api.auditorKeys))
   app.use(router.routes())

@@ -221,5 +221,7 @@ t.test('an address that people changed shows what it can', async t => {
   t.match(text, /id="range-30d"[^>]*aria-current="true"/)
   t.match(text, /id="by-model"[^>]*aria-current="true"/)
   t.match(await browser.get('/console/credits?cursor=999999'), { status: 400, text: /cursor/ })
+  for (const format of ['exe', '__proto__', 'toString'])
+    t.equal((await browser.get(`/console/credits/statement.${format}?from=2026-01-01&to=2026-02-01`)).status, 404)
   t.match(await new BrowserClient(service.url).get('/console/credits'), { status: 303, location: '/console/sign-in' })
 })

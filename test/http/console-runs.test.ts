@@ -243,6 +243,10 @@ t.test('filters select, and the totals are those of the filter', async t => {
     { found: ids.toReversed() },
     'nonsense counts as absent',
   )
+  // Hundreds of links would repeat it.
+  const long = await list(`label=${'x'.repeat(8000)}`)
+  t.ok(long.text.length < 100_000, `the page has ${long.text.length} characters`)
+  t.same(long.found, ids.toReversed())
 
   const { found: keyed } = await list(`key=${(await grace.client.send<{ id: string }>('/v1/key')).body.id}`)
   t.same(keyed, ids.toReversed())

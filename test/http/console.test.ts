@@ -15,6 +15,8 @@ const folder = await temporaryFolder(t)
 const environment = { TRUSTED_PROXIES: '127.0.0.1' }
 const service = await startService(t, { folder, environment })
 
+const cookiesOf = ({ cookies }: BrowserClient) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+
 const signedIn = async (email = `${crypto.randomUUID()}@example.com`) => {
   const browser = new BrowserClient(service.url)
   await browser.signIn(service, email)
@@ -219,6 +221,40 @@ t.test('a form of another site is refused, whatever it sends', async t => {
     'a link may lead here',
   )
   t.equal((await browser.post('/console/sign-out', {}, { Origin: service.url })).status, 303)
+})
+
+t.test('a form cannot call the API with a session, wherever it is', async t => {
+  const browser = await signedIn()
+  const post = (path: string, type: string, body = '') =>
+    fetch(service.url + path, {
+      method: 'POST',
+      headers: { 'Content-Type': type, 'Sec-Fetch-Site': 'same-origin', Cookie: cookiesOf(browser) },
+      body,
+    })
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain'])
+    for (const path of ['/v1/webhooks/secret/rotate', '/v1/run', '/v1/uploads', '/v1/runs/run_x/cancel'])
+      t.match(await (await post(path, type)).json(), { error: { code: 'unsupported_media_type' } }, `${path} ${type}`)
+  t.equal((await post('/v1/webhooks/secret/rotate', 'application/json')).status, 200)
+})
+
+t.test('no answer is active content, or shows in a frame', async t => {
+  const browser = await signedIn()
+  const paths = ['/', '/docs', '/docs/nope', '/console/keys', '/console/nope', '/console/assets/mark.svg', '/nope']
+  const others = [
+    '/v1/balance',
+    '/v1/nope',
+    '/v1/runs',
+    '/v1/ledger/export?format=csv',
+    '/llms.txt',
+    '/healthz',
+    '/cdn/a/b',
+  ]
+  for (const client of [browser, new BrowserClient(service.url)])
+    for (const path of [...paths, ...others]) {
+      const { headers } = await client.get(path)
+      t.match(headers.get('Content-Security-Policy'), /^default-src 'none';.* frame-ancestors 'none'$/, path)
+      t.equal(headers.get('X-Content-Type-Options'), 'nosniff', path)
+    }
 })
 
 t.test('signing out ends this session, and signing out everywhere all of them', async t => {

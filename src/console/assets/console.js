@@ -70,16 +70,23 @@ document.addEventListener('click', event => {
   if (closest(target, '[data-closes]') || target instanceof HTMLDialogElement) target.closest('dialog')?.close()
 })
 
+/** The forms that are under way. */
+let sent = new WeakSet()
+
 /** A form is sent once, and its button says so until the answer comes. */
 document.addEventListener('submit', event => {
   const form = /** @type {HTMLFormElement} */ (event.target)
   if (form.hasAttribute('hx-post') || event.defaultPrevented) return
+  // A shortcut presses no button.
+  if (sent.has(form)) event.preventDefault()
+  sent.add(form)
   const { submitter } = event
   // A disabled button would not be sent.
   setTimeout(() => submitter?.setAttribute('disabled', ''), 0)
 })
 // The page comes back from the browser's memory as it was left.
 addEventListener('pageshow', () => {
+  sent = new WeakSet()
   for (const button of document.querySelectorAll('button[type=submit][disabled]')) button.removeAttribute('disabled')
 })
 
@@ -96,6 +103,11 @@ const moveInList = step => {
 let isAfterG = false
 document.addEventListener('keydown', event => {
   const { key, target } = event
+  // A key that is held sends no form again.
+  if (event.repeat && key === 'Enter' && !(target instanceof HTMLTextAreaElement && !event.ctrlKey && !event.metaKey)) {
+    event.preventDefault()
+    return
+  }
   const tab = target instanceof Element && closest(target, '[role=tab]')
   if (tab && (key === 'ArrowRight' || key === 'ArrowLeft')) {
     const tabs = tab.parentElement ? all(tab.parentElement, '[role=tab]') : []

@@ -235,7 +235,7 @@ document.addEventListener('input', ({ target }) => {
 })
 
 document.addEventListener('keydown', event => {
-  if (!(event.metaKey || event.ctrlKey) || event.key !== 'Enter') return
+  if (!(event.metaKey || event.ctrlKey) || event.key !== 'Enter' || event.repeat) return
   // Within the form, the shortcut of all forms runs it.
   if (event.target instanceof Element && event.target.closest('form')) return
   const form = byId('composer')

@@ -112,6 +112,7 @@ export class BrowserSessions {
   readonly authenticate = async (ctx: Context, next: Next) => {
     const owner = ctx.get('Authorization') === '' ? await this.ownerOf(ctx) : undefined
     if (!owner) return this.authenticateKey(ctx, next)
+    if (ctx.is('urlencoded', 'text/plain')) throw sentByForm()
     ctx.state.caller = owner
     return next()
   }
@@ -141,3 +142,6 @@ export class BrowserSessions {
     return new URL(this.#dependencies.publicUrl()).origin
   }
 }
+
+/** No route of the API takes what a form sends, except files. Some routes take no body, and would not look at it. */
+const sentByForm = () => new ApiError('unsupported_media_type', 'A form may not call the API. Send JSON.')

@@ -129,7 +129,7 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
     `${CREDITS}/statement.:format`,
     forOwner(async (ctx, owner) => {
       const name: string = ctx['params'].format
-      const format = formats[name]
+      const format = Object.hasOwn(formats, name) ? formats[name] : undefined
       if (!format) throw new ApiError('not_found', 'There is no such file.')
       const { from, to } = ctx.query
       if (typeof from !== 'string' || typeof to !== 'string')

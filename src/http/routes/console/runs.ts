@@ -218,9 +218,12 @@ const readFilter = (query: Context['query']): ShownFilter => {
   }
 }
 
+/** No model, key or label is longer. Each of hundreds of links on the page repeats the filter. */
+const MAX_TEXT = 200
+
 const textOf = (query: Context['query'], name: string): string | undefined => {
   const value = query[name]
-  return typeof value === 'string' && value !== '' ? value : undefined
+  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : undefined
 }
 
 const HOUR_MS = 60 * 60 * 1000

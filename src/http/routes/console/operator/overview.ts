@@ -19,7 +19,7 @@ export const operatorOverviewPages = (
     forOperator(async (ctx, operator) =>
       showPage(
         ctx,
-        OverviewPage({ overview: unwrap(await overview.read(operator)), done: DONE[String(ctx.query['retry'])] }),
+        OverviewPage({ overview: unwrap(await overview.read(operator)), done: DONE.get(String(ctx.query['retry'])) }),
       ),
     ),
   )
@@ -36,7 +36,7 @@ export const operatorOverviewPages = (
   )
 }
 
-const DONE: Record<string, string> = {
-  done: 'Done: the next run tries it again.',
-  none: 'It waits no more. The next run tries it.',
-}
+const DONE = new Map([
+  ['done', 'Done: the next run tries it again.'],
+  ['none', 'It waits no more. The next run tries it.'],
+])
