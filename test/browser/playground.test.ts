@@ -180,6 +180,42 @@ t.test('a text streams into its frame, by keyboard only', needsPrograms('chromiu
   t.same(complaints, [])
 })
 
+t.test('a key that is held sends a form once', needsPrograms('chromium'), async t => {
+  const { page, service } = await openPlayground()
+  const listed = (path: string) =>
+    page.evaluate<number>(`fetch('${path}').then(answer => answer.json()).then(({ data }) => data.length)`)
+  /** Each press after the first is a repeat, as of a key that is held. Stops when the page is left. */
+  const hold = async (keys: string[], times: number) => {
+    for (const key of keys.slice(0, -1)) await page.keyboard.down(key)
+    for (let time = 0; time < times; time++) await page.keyboard.down(keys.at(-1) ?? '')
+    for (const key of keys) await page.keyboard.up(key)
+  }
+  const isDone = () => page.locator('#stage').getByText('Completed').waitFor()
+  await page.locator('#in-prompt').focus()
+  await hold(['Control', 'Enter'], 40)
+  await isDone()
+  t.equal(await listed('/v1/runs'), 1, 'in a field')
+  await page.getByRole('button', { name: /^Again/ }).focus()
+  await hold(['Enter'], 40)
+  await until('it was made again', async () => (await listed('/v1/runs')) > 1)
+  await isDone()
+  await page.locator('#run').focus()
+  await hold(['Enter'], 40)
+  await until('it was run again', async () => (await listed('/v1/runs')) > 2)
+  await isDone()
+  t.equal(await listed('/v1/runs'), 3, 'on a button')
+
+  await page.goto(`${service.url}/console/keys`)
+  await page.locator('#name').fill('website')
+  await page.evaluate(`(() => {
+    const form = document.querySelector('#name').form
+    form.requestSubmit()
+    form.requestSubmit()
+  })()`)
+  await page.locator('#new-key').waitFor()
+  t.equal(await listed('/v1/keys'), 1, 'by a shortcut')
+})
+
 t.test('faults are told at their fields', needsPrograms('chromium'), async t => {
   const { page, service } = await openPlayground()
   await page.getByLabel('Prompt').fill('')
