@@ -18,6 +18,7 @@ const programs = [
   'src/boot/verify-process.ts',
   'src/cli/audit/verify-worker.ts',
   'src/studio/studio-worker.ts',
+  'src/transports/statement/pdf-worker.ts',
   'test/suite.ts',
   'test/support/append-events.ts',
   'test/support/append-one.ts',

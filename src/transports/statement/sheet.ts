@@ -4,7 +4,7 @@ import { localTimeOf } from '../../audit/statement/zone.ts'
 import { visible } from '../../domain/visible-text.ts'
 import type { SpokenLine } from './lines.ts'
 
-interface Facts {
+export interface SheetFacts {
   account: string
   owner: string
   from: string
@@ -12,7 +12,7 @@ interface Facts {
 }
 
 /** A statement for people, oldest line first. */
-export const spokenSheet = (lines: readonly SpokenLine[], { account, owner, from, to }: Facts): Sheet => {
+export const spokenSheet = (lines: readonly SpokenLine[], { account, owner, from, to }: SheetFacts): Sheet => {
   const [first, last] = [lines[0], lines.at(-1)]
   const opening = first ? first.balanceMicros - first.changeMicros : undefined
   const sumOf = (isIn: boolean) =>

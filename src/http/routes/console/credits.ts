@@ -11,13 +11,14 @@ import { identityName } from '../../../domain/login/identity.ts'
 import { OpenCounts } from '../../../flow/open-counts.ts'
 import type { SessionOwner } from '../../../services/caller.ts'
 import type { Spending } from '../../../services/usage/spending.ts'
+import type { WaitingClient } from '../../../services/views/newest-first.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { periodOf } from '../../../transports/moment.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { csvHead, csvLine } from '../../../transports/statement/csv.ts'
 import { Journal } from '../../../transports/statement/journal.ts'
 import { type Names, type SpokenLine, spoken } from '../../../transports/statement/lines.ts'
-import { spokenSheet } from '../../../transports/statement/sheet.ts'
+import { statementPdf } from '../../../transports/statement/pdf-thread.ts'
 import { showPage } from '../../answers/page-answers.ts'
 import { waitingClient } from '../../connections/disconnect.ts'
 import type { Context, RequestState } from '../../context.ts'
@@ -100,28 +101,29 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
   )
 
   /** The lines of a period, oldest first. */
-  async function* linesOf(ctx: Context, owner: SessionOwner, period: Period): AsyncGenerator<SpokenLine[]> {
+  async function* linesOf(owner: SessionOwner, period: Period, client: WaitingClient): AsyncGenerator<SpokenLine[]> {
     const names = await namesFor(owner)
-    for await (const entries of unwrap(await ledger.export(owner, period, waitingClient(ctx))))
+    for await (const entries of unwrap(await ledger.export(owner, period, client)))
       yield entries.map(entry => spoken(entry, names))
   }
 
-  const pdfOf = async (ctx: Context, owner: SessionOwner, period: Period) => {
+  async function* pdfOf(owner: SessionOwner, period: Period, client: WaitingClient): AsyncGenerator<Uint8Array> {
     const lines: SpokenLine[] = []
-    for await (const some of linesOf(ctx, owner, period)) {
+    for await (const some of linesOf(owner, period, client)) {
       lines.push(...some)
       if (lines.length > MAX_PDF_LINES) throw tooManyLines()
     }
     const [first] = unwrap(await identities.list(owner))
     const account = owner.accountId
-    const sheet = spokenSheet(lines, { account, owner: first ? identityName(first) : account, ...period })
-    const { sheetToPdf } = await import('../../../audit/statement/pdf/pdf.ts')
-    return sheetToPdf(sheet, { account, subject: `From ${period.from} to ${period.to}, UTC`, at: period.to, brand })
+    const order = { lines, account, owner: first ? identityName(first) : account, ...period, brand }
+    yield await statementPdf(order, client.signal).catch(error => {
+      throw client.signal.aborted ? gone() : error
+    })
   }
 
   const formats: Record<string, Format> = {
-    csv: { type: 'text/csv', make: (ctx, owner, period) => csvOf(linesOf(ctx, owner, period)) },
-    hledger: { type: 'text/plain', make: (ctx, owner, period) => journalOf(linesOf(ctx, owner, period), brand) },
+    csv: { type: 'text/csv', make: (...asked) => csvOf(linesOf(...asked)) },
+    hledger: { type: 'text/plain', make: (...asked) => journalOf(linesOf(...asked), brand) },
     pdf: { type: 'application/pdf', make: pdfOf },
   }
 
@@ -136,7 +138,7 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
         throw new ApiError('invalid_request', 'A statement needs the times from and to.')
       const period = periodOf({ from, to }) as Period
       openFor(ctx, owner)
-      await answerWith(ctx, format.type, `statement.${name}`, await format.make(ctx, owner, period))
+      await answerWith(ctx, format.type, `statement.${name}`, format.make(owner, period, waitingClient(ctx)))
     }),
   )
 
@@ -161,11 +163,7 @@ interface Period {
 
 interface Format {
   type: string
-  make(
-    ctx: Context,
-    owner: SessionOwner,
-    period: Period,
-  ): AsyncGenerator<string | Uint8Array> | Promise<AsyncGenerator<string | Uint8Array>>
+  make(owner: SessionOwner, period: Period, client: WaitingClient): AsyncGenerator<string | Uint8Array>
 }
 
 /** Waits for the first piece, while a failure can still be an error, and then sends the pieces as the client reads. */
@@ -264,6 +262,8 @@ const alreadyOpen = () =>
     {},
     { retryAfterSeconds: 5 },
   )
+
+const gone = () => new ApiError('invalid_request', 'The client did not wait for the file.')
 
 const tooManyLines = () =>
   new ApiError(
