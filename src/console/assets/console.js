@@ -70,6 +70,10 @@ document.addEventListener('click', event => {
   if (closest(target, '[data-closes]') || target instanceof HTMLDialogElement) target.closest('dialog')?.close()
 })
 
+// Reading the page anew, or going back to it, would send the form again, which makes another secret.
+const secret = /** @type {HTMLElement | null} */ (document.querySelector('[data-shown-once]'))
+if (secret) history.replaceState(history.state, '', secret.dataset['shownOnce'])
+
 /** The forms that are under way. */
 let sent = new WeakSet()
 

@@ -17,7 +17,7 @@ export const NewKey = ({ name, apiKey, request }: NewKeyProps) => (
       <strong class="small">You will not see it again</strong>
     </div>
     <div class="pad stack">
-      <div class="row secret">
+      <div class="row secret" data-shown-once="/console/keys">
         <Code id="new-key" label="The key">
           {apiKey}
         </Code>

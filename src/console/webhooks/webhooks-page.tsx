@@ -65,7 +65,7 @@ export const WebhooksPage = ({ secret, rolls, test, ...deliveries }: WebhooksPro
 
 const Secret = ({ text, previousUntil }: { text: string; previousUntil: string | undefined }) => (
   <>
-    <div class="row secret">
+    <div class="row secret" data-shown-once="/console/webhooks">
       <Code id="secret" label="The secret">
         {text}
       </Code>
