@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import Koa from 'koa'
 import t, { type Test } from 'tap'
-import { MAX_UNREAD_BYTES } from '../../schemas/primitives.ts'
+import { type AccountId, MAX_UNREAD_BYTES } from '../../schemas/primitives.ts'
 import { createLogger } from '../../src/adapters/logger/pino.ts'
-import type { RequestState } from '../../src/http/context.ts'
+import type { Context, RequestState } from '../../src/http/context.ts'
 import { errors } from '../../src/http/middleware/errors.ts'
+import { ownerOnly } from '../../src/http/middleware/pages.ts'
 import { unreadResponses } from '../../src/http/middleware/unread-responses.ts'
 import { toolNamed } from '../../src/mcp/tools.ts'
 import { ApiError } from '../../src/transports/api-error.ts'
@@ -14,21 +15,33 @@ import { until } from '../support/until.ts'
 /** Large enough that the buffers of the system do not take it. */
 const LARGE = 'x'.repeat(MAX_UNREAD_BYTES / 4)
 
+type Limit = (app: Koa<RequestState>, answer: (ctx: Context, body: unknown) => Promise<void>) => void
+
+const ofApi: Limit = (app, answer) => {
+  app.use((ctx, next) => {
+    Object.assign(ctx.state, { caller: { accountId: ctx.path } })
+    return next()
+  })
+  app.use(unreadResponses())
+  app.use(ctx => answer(ctx, { text: LARGE }))
+}
+
+const ofPages: Limit = (app, answer) => {
+  const sessions = { ownerOf: async ({ path }: Context) => ({ accountId: path as AccountId }) }
+  const forOwner = ownerOnly(sessions as never, { ofOwner: async () => ({}) } as never)
+  app.use(forOwner(ctx => answer(ctx, LARGE)))
+}
+
 /** A service whose paths are accounts, and how many requests it has begun. Each is held until it may go on. */
-const serve = async (t: Test, mayGoOn: () => Promise<unknown> = async () => undefined) => {
+const serve = async (t: Test, mayGoOn: () => Promise<unknown> = async () => undefined, limit = ofApi) => {
   let begun = 0
   const app = new Koa<RequestState>()
-    .use(errors(createLogger('silent')))
-    .use((ctx, next) => {
-      Object.assign(ctx.state, { caller: { accountId: ctx.path } })
-      return next()
-    })
-    .use(unreadResponses())
-    .use(async ctx => {
-      begun++
-      await mayGoOn()
-      ctx.body = { text: LARGE }
-    })
+  app.use(errors(createLogger('silent')))
+  limit(app, async (ctx, body) => {
+    begun++
+    await mayGoOn()
+    ctx.body = body
+  })
   // Connections break here on purpose.
   app.on('error', () => undefined)
   const server = app.listen(0, '127.0.0.1')
@@ -53,19 +66,20 @@ const serve = async (t: Test, mayGoOn: () => Promise<unknown> = async () => unde
   return { begun: () => begun, ignore, send }
 }
 
-t.test('the answers that an account has not taken are limited', async t => {
-  const { begun, ignore, send } = await serve(t)
-  const ignored = Array.from({ length: 4 }, () => ignore('GET', '/a'))
-  await until('the answers', () => begun() === 4)
-  const refused = await send('POST', '/a')
-  t.equal(refused.status, 429)
-  t.equal(refused.headers.get('Retry-After'), '60')
-  t.equal(begun(), 4, 'nothing is done for a request that is refused')
-  t.equal((await send('GET', '/b')).status, 200, 'other accounts')
-  ignored[0]?.destroy()
-  await until('room for another', async () => (await send('GET', '/a')).status === 200)
-  t.equal((await send('GET', '/a')).status, 200, 'an answer that was taken counts no longer')
-})
+for (const [name, limit] of Object.entries({ answers: ofApi, pages: ofPages }))
+  t.test(`the ${name} that an account has not taken are limited`, async t => {
+    const { begun, ignore, send } = await serve(t, undefined, limit)
+    const ignored = Array.from({ length: 4 }, () => ignore('GET', '/a'))
+    await until('the answers', () => begun() === 4)
+    const refused = await send('POST', '/a')
+    t.equal(refused.status, 429)
+    t.equal(refused.headers.get('Retry-After'), '60')
+    t.equal(begun(), 4, 'nothing is done for a request that is refused')
+    t.equal((await send('GET', '/b')).status, 200, 'other accounts')
+    ignored[0]?.destroy()
+    await until('room for another', async () => (await send('GET', '/a')).status === 200)
+    t.equal((await send('GET', '/a')).status, 200, 'an answer that was taken counts no longer')
+  })
 
 t.test('of the requests that have begun, reads are refused and writes are answered', async t => {
   const held: (() => void)[] = []

@@ -11,6 +11,7 @@ import type { Context } from '../context.ts'
 import type { BrowserSessions } from '../sessions/browser-sessions.ts'
 import type { PageStates } from '../sessions/page-states.ts'
 import { arrivesInTime } from './json-body.ts'
+import { unreadPages } from './unread-responses.ts'
 
 /** Only resources of this service, nothing inline, and no framing. Files come from the object store. */
 const policyFor = (fileOrigins: readonly string[]) => {
@@ -78,13 +79,19 @@ export type ForOwner = (
 
 /** Handles the requests of people who have signed in, and redirects others to the sign-in page. */
 export const ownerOnly =
-  (sessions: BrowserSessions, pageStates: PageStates): ForOwner =>
+  (
+    sessions: Pick<BrowserSessions, 'ownerOf'>,
+    pageStates: Pick<PageStates, 'ofOwner'>,
+    unread = unreadPages(),
+  ): ForOwner =>
   handle =>
   async ctx => {
     const owner = await sessions.ownerOf(ctx)
     if (!owner) return signInFirst(ctx)
+    unread.check(owner.accountId)
     ctx.state.page = await pageStates.ofOwner(ctx, owner)
     await handle(ctx, owner)
+    unread.count(ctx, owner.accountId)
   }
 
 export type ForAnyone = (

@@ -32,6 +32,21 @@ export const unreadResponses = (): Middleware => {
 const isJson = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && !(body instanceof Stream)
 
+/** Limits the unread pages of each account in the same way. */
+export const unreadPages = () => {
+  const unread = new OpenCounts<AccountId>(MAX_UNREAD_BYTES)
+  return {
+    check(accountId: AccountId) {
+      if (unread.isFull(accountId)) throw tooMany()
+    },
+    count({ body, res }: Context, accountId: AccountId) {
+      // Others are files that are read as the client takes them.
+      const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
+      if (isWhole) unread.add(accountId, res, Buffer.byteLength(body))
+    },
+  }
+}
+
 const tooMany = () =>
   new ApiError(
     'rate_limited',
