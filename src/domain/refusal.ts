@@ -187,6 +187,7 @@ export interface CatalogRefusals {
   family_exists: object
   family_not_found: object
   family_unchanged: object
+  family_changed: object
   family_invalid: { fault: FamilyFault }
 }
 

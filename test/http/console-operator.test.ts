@@ -413,6 +413,11 @@ t.test('a family is revised after a look at the differences', async t => {
   }
   t.same(await newest(), before)
   t.equal((await operator.get('/console/operator/catalog/nothing')).status, 404)
+
+  const revisions = ['One', 'Two', 'Three'].map(name => JSON.stringify({ ...family, name }))
+  const both = await Promise.all(revisions.map(json => operator.post(path, { json, seen: next, step: 'do' })))
+  t.same(both.map(({ status }) => status).sort(), [303, 400, 400], 'of forms at once, one is published')
+  t.match(both.find(({ status }) => status === 400)?.text, /role="alert">The family has changed since/)
 })
 
 t.test('money, access and prices need a fresh code, and looking needs none', async t => {

@@ -145,6 +145,7 @@ const samples: Refusals = {
   family_exists: {},
   family_not_found: {},
   family_unchanged: {},
+  family_changed: {},
   family_invalid: { fault: { id: 'lumen', code: 'kind_repeated' } },
 }
 

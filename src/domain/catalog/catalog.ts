@@ -11,7 +11,8 @@ import { findFault } from './validity.ts'
  */
 export type CatalogCommand =
   | { type: 'PublishFamily'; family: Family; byHand?: true }
-  | { type: 'ReviseFamily'; family: Family; byHand?: true }
+  /** Only if the last change of the family is still the event at the revision `after`, which the operator has seen. */
+  | { type: 'ReviseFamily'; family: Family; byHand?: true; after?: number }
   | { type: 'WithdrawFamily'; familyId: string; byHand?: true }
 
 export interface CatalogState {
@@ -35,6 +36,8 @@ const decide = (command: CatalogCommand, state: CatalogState): Decided<CatalogEv
     case 'ReviseFamily':
       if (!families.has(command.family.id)) return refuse('family_not_found')
       if (!differs(state, command.family, command.byHand)) return refuse('family_unchanged')
+      if (command.after !== undefined && command.after !== state.revisions.get(command.family.id))
+        return refuse('family_changed')
       return ifValid(command.family, families, { type: 'FamilyRevised', data: { family: command.family, ...hand } })
     case 'WithdrawFamily':
       if (!families.has(command.familyId)) return refuse('family_not_found')
@@ -88,8 +91,11 @@ export const commandsToShip = (
 }
 
 /** The commands that publish the operator's own families, or revise families with the same ID. */
-export const putByHand = (state: CatalogState, families: Family[]): CatalogCommand[] =>
-  families.map(family => ({ ...publishOrRevise(state, family), byHand: true }))
+export const putByHand = (state: CatalogState, families: Family[], after?: number): CatalogCommand[] =>
+  families.map(family => ({
+    ...{ ...publishOrRevise(state, family), byHand: true },
+    ...(after !== undefined && { after }),
+  }))
 
 const publishOrRevise = (state: CatalogState, family: Family) => ({
   type: state.families.has(family.id) ? ('ReviseFamily' as const) : ('PublishFamily' as const),

@@ -110,9 +110,12 @@ export class Catalog {
     return answer({ state, commands: this.#commands(state, families) })
   }
 
-  /** Publishes the operator's families or, without any, restores the shipped catalog. Returns the changes. */
-  async publish(caller: Caller, families?: Family[]): Promise<Answer<CatalogCommand[]>> {
-    return this.#apply(caller, this.#commands(await this.#dependencies.publishedCatalog.state(), families))
+  /**
+   * Publishes the operator's families or, without any, restores the shipped catalog. Returns the changes. Refuses a
+   * family that has changed after the revision that the operator has seen, if that is given.
+   */
+  async publish(caller: Caller, families?: Family[], after?: number): Promise<Answer<CatalogCommand[]>> {
+    return this.#apply(caller, this.#commands(await this.#dependencies.publishedCatalog.state(), families, after))
   }
 
   /** Withdraws a family until the shipped catalog is published again. Returns the changes. */
@@ -120,9 +123,9 @@ export class Catalog {
     return this.#apply(caller, [{ type: 'WithdrawFamily', familyId, byHand: true }])
   }
 
-  #commands(state: CatalogState, families: Family[] | undefined): CatalogCommand[] {
+  #commands(state: CatalogState, families: Family[] | undefined, after?: number): CatalogCommand[] {
     return families
-      ? putByHand(state, families)
+      ? putByHand(state, families, after)
       : commandsToShip(state, this.#dependencies.shipped, { revertByHand: true })
   }
 

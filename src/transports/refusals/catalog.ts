@@ -47,6 +47,11 @@ export const catalog = {
   family_exists: { api: 'invalid_request', message: () => 'The family is already published.' },
   family_not_found: { api: 'not_found', message: () => 'There is no such family.' },
   family_unchanged: { api: 'invalid_request', message: () => 'The family is already published in this form.' },
+  family_changed: {
+    api: 'invalid_request',
+    message: () =>
+      'The family has changed since you opened this page. Look at its history, and review your change again.',
+  },
   family_invalid: {
     api: 'invalid_request',
     message: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,

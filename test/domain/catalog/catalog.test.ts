@@ -1,9 +1,10 @@
 import t from 'tap'
+import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
 import { shipped } from '../../../src/catalog/shipped.ts'
 import { type CatalogCommand, catalog, commandsToShip, putByHand } from '../../../src/domain/catalog/catalog.ts'
 import { family, publish, published, revise, revised, withdraw, withdrawn } from '../../support/catalog-samples.ts'
-import { given } from '../../support/given.ts'
+import { at, given, THEN_MS } from '../../support/given.ts'
 
 const lumen = family('lumen')
 const renamed = family('lumen', { name: 'Lumen Two' })
@@ -22,6 +23,15 @@ t.test('a family is revised only when it differs', async () => {
   given(catalog, published(lumen)).when(revise(renamed)).then(revised(renamed))
   given(catalog, published(lumen), revised(renamed)).when(revise(renamed)).refused('family_unchanged')
   given(catalog).when(revise(lumen)).refused('family_not_found')
+})
+
+t.test('a family is not revised after a change that the operator has not seen', async () => {
+  const history = given(catalog, published(lumen), { ...at(THEN_MS, revised(renamed)), revision: 1 })
+  const other = family('lumen', { name: 'Lumen Three' })
+  const reviseAfter = (after: number, family: Family) => ({ type: 'ReviseFamily', family, after }) as const
+  history.when(reviseAfter(1, other)).then(revised(other))
+  history.when(reviseAfter(0, other)).refused('family_changed')
+  history.when(reviseAfter(0, renamed)).refused('family_unchanged')
 })
 
 t.test('the order of fields does not count as a difference', async () => {

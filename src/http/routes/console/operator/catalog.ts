@@ -74,10 +74,10 @@ export const operatorCatalogPages = (
         return redirect(ctx, `${CATALOG}/${familyId}?done=${AGAIN}`)
       if (commands.length === 0 || (shown.family && differences.length === 0))
         return showError(ctx, new ApiError('invalid_request', 'The family is published in this form.'), form)
-      if (seen !== String(history[0]?.revision)) return showError(ctx, new ApiError('invalid_request', CHANGED), form)
+      if (seen !== String(history[0]?.revision)) return showError(ctx, errorOf({ code: 'family_changed' }), form)
       if (step !== 'do')
         return showPage(ctx, FamilyReviewPage({ familyId, isNew: !shown.family, json, seen, differences }))
-      const published = await catalog.publish(operator, [read.family])
+      const published = await catalog.publish(operator, [read.family], Number(seen))
       if ('refuse' in published) return showError(ctx, errorOf(published.refuse), form)
       const { state } = unwrap(await catalog.compare(operator))
       operators.tellOthers(operator, { path: `${CATALOG}/${familyId}`, lines: [`Publish ${familyId}`] })
@@ -87,8 +87,6 @@ export const operatorCatalogPages = (
 }
 
 const AGAIN = 'before'
-
-const CHANGED = 'The family has changed since you opened this page. Look at its history, and review your change again.'
 
 const readFamily = (json: string, familyId: string): { family: Family } | { fault: string } => {
   let family: Family
