@@ -108,6 +108,8 @@ export interface Failed {
   kind: 'failed'
   code: RunErrorCode
   message: string
+  /** Of the provider's response, if there was one. */
+  status?: number
   /** Whether the same request may succeed soon, here or at another provider. The provider has not accepted it. */
   retryable?: boolean
   /** The reason why the provider currently takes no jobs, if the fault is not the job's. */

@@ -216,8 +216,11 @@ export class UpstreamCall {
     if (this.#refusal) {
       const meaning = meaningOf(this.#refusal, form)
       if (meaning === 'unknown') throw new Error(`${form.provider} answered with ${this.#refusal.status}`)
-      const { message, retryAfterMs } = form.read(this.#refusal.body)
-      return toFailed(meaning, retryAfterOf(this.#refusal.headers) ?? retryAfterMs, wordsOf(message, secrets))
+      const { status, headers, body } = this.#refusal
+      const { message, retryAfterMs } = form.read(body)
+      const failed = toFailed(meaning, retryAfterOf(headers) ?? retryAfterMs, wordsOf(message, secrets))
+      // The status of an event is only a likeness.
+      return this.#error instanceof EventError ? failed : { ...failed, status }
     }
     if (!this.#hasSent || !isBeforeConnection(this.#error)) throw this.unanswered(error, form)
     return toFailed('unreachable', undefined, '')
