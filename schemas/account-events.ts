@@ -306,11 +306,37 @@ export type RunStarted = Static<typeof RunStarted>
 export const isAcceptance = <Event extends AnyEvent>(event: Event): event is Event & { data: RunQueued } =>
   event.type === 'RunQueued' || (event.type === 'RunStarted' && 'input' in (event.data as RunStarted))
 
+/** The faults of providers that an account's owner may know. Others are those of the operator's account there. */
+export const SHOWN_FAULTS = ['rate_limited', 'overloaded', 'unreachable'] as const
+const AttemptFailure = OneOf(...SHOWN_FAULTS, ...runErrorCodes)
+export type AttemptFailure = Static<typeof AttemptFailure>
+
+/**
+ * An attempt to hand a run to a provider. Without `failedAt`, the provider took the run, or had not answered when the
+ * run ended. `status` is that of the provider's response; a `provider_error` has none, because it could tell how the
+ * operator stands with the provider.
+ */
+const RunAttempt = Closed({
+  ...Upstream.properties,
+  startedAt: Timestamp,
+  failedAt: Type.Optional(Timestamp),
+  status: Type.Optional(HttpStatus),
+  reason: Type.Optional(AttemptFailure),
+})
+export type RunAttempt = Static<typeof RunAttempt>
+
+/** The attempts that an event holds, the last ones. An endpoint may retry ten times, at each of its bindings. */
+export const MAX_RUN_ATTEMPTS = 30
+
+/** All attempts, if one of them failed. The last is that of `upstream`. */
+const attempts = Type.Optional(Type.Array(RunAttempt, { minItems: 1, maxItems: MAX_RUN_ATTEMPTS }))
+
 /** `upstream` accepted the job. */
 export const RunSubmitted = Closed({
   runId: RunId,
   jobId: Type.String({ minLength: 1, maxLength: 255 }),
   upstream: Upstream,
+  attempts,
 })
 
 /** The client asked to cancel a started run. The run continues if the provider cannot stop it. */
@@ -355,12 +381,15 @@ export type ProviderCost = Static<typeof ProviderCost>
 
 /**
  * Older events, and failures of runs that reached no upstream, name no upstream. `cost` is the upstream's charge, and
- * `usage` the tokens of a text model.
+ * `usage` the tokens of a text model. `attempts` are those of a run that became no job.
  */
 export const RunCompleted = Closed({
   runId: RunId,
   output: RunOutput,
   upstream: Type.Optional(WorkedUpstream),
+  attempts,
+  /** How long the files took to store, once the provider had answered. */
+  storingMs: Type.Optional(Type.Integer({ minimum: 0 })),
   cost: Type.Optional(ProviderCost),
   usage: Type.Optional(TokenUsage),
   /** Why the text is not complete; missing if it is. */
@@ -372,6 +401,7 @@ export const RunFailed = Closed({
   runId: RunId,
   error: RunError,
   upstream: Type.Optional(WorkedUpstream),
+  attempts,
   willDeleteAt: Type.Optional(Timestamp),
 })
 /**

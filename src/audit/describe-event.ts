@@ -4,6 +4,7 @@ import {
   isAcceptance,
   type Payment,
   type ProviderCost,
+  type RunAttempt,
   type RunOutput,
   type RunQueued,
 } from '../../schemas/account-events.ts'
@@ -60,18 +61,23 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       const request = isAcceptance(event) ? `: ${describeRequest(event.data)}` : ''
       return `${event.data.runId} started at ${event.data.upstream.provider}${request}`
     }
-    case 'RunSubmitted':
-      return `${event.data.runId} submitted to ${event.data.upstream.provider} as job ${event.data.jobId}`
+    case 'RunSubmitted': {
+      const { runId, jobId, upstream } = event.data
+      return `${runId} submitted to ${upstream.provider} as job ${jobId}${describeAttempts(event.data)}`
+    }
     case 'RunCancelRequested':
       return `${event.data.runId}: the client asks to cancel it`
     case 'RunCompleted': {
+      const { runId, output, finishReason } = event.data
       const cost = costOf(event)
       const charge = cost ? `; ${cost.provider} ${describeCost(cost)}` : ''
-      const end = event.data.finishReason ? EARLY_ENDS[event.data.finishReason] : ''
-      return `${event.data.runId} completed: ${describeOutput(event.data.output)}${end}${charge}`
+      const end = finishReason ? EARLY_ENDS[finishReason] : ''
+      return `${runId} completed: ${describeOutput(output)}${end}${describeAttempts(event.data)}${charge}`
     }
-    case 'RunFailed':
-      return `${event.data.runId} failed as ${event.data.error.code}: ${event.data.error.message}`
+    case 'RunFailed': {
+      const { runId, error } = event.data
+      return `${runId} failed as ${error.code}: ${error.message}${describeAttempts(event.data)}`
+    }
     case 'ProviderCostRecorded':
       return `${event.data.runId}: ${event.data.provider} ${describeCost(event.data)}`
     case 'RunOutputDeleted':
@@ -125,6 +131,13 @@ const describeRequest = (run: RunQueued): string =>
   `${run.mode}${run.webhookUrl === undefined ? '' : ', with a webhook'}${testMode(run)}`
 
 const testMode = ({ livemode }: Moded): string => (livemode === false ? ', in test mode' : '')
+
+/** Names the attempts that failed, such as `; openai: rate_limited, 429`. */
+const describeAttempts = ({ attempts = [] }: { attempts?: RunAttempt[] }): string =>
+  attempts
+    .filter(({ failedAt }) => failedAt !== undefined)
+    .map(({ provider, reason, status }) => `; ${provider}: ${reason}${status === undefined ? '' : `, ${status}`}`)
+    .join('')
 
 const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>
   [

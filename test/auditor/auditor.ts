@@ -267,11 +267,13 @@ export class Auditor {
         return
       }
       case 'RunSubmitted':
+        this.#expect(isTried(data), 'the attempts of a run do not lead to its upstream')
         return this.#step(run, ['processing'], 'processing')
       case 'RunCancelRequested':
         return this.#step(run, ['processing'], 'processing')
       case 'RunCompleted':
         this.#owe(runId)
+        this.#expect(isTried(data), 'the attempts of a run do not lead to its upstream')
         if (run?.reserve) this.#expect(isPaid(run, data['usage'] as Facts), 'a run is not charged for its tokens')
         this.#expect(!run?.isTest || data['cost'] === undefined, 'a test run has a cost')
         return this.#step(run, ['processing'], 'completed')
@@ -281,6 +283,7 @@ export class Auditor {
           'a failure has not one refund in its append',
         )
         this.#owe(runId)
+        this.#expect(isTried(data), 'the attempts of a run do not lead to its upstream')
         this.#expect(
           data['willDeleteAt'] === undefined || run?.state === 'processing',
           'a run that never started may have left files',
@@ -465,6 +468,14 @@ const isPaid = ({ reserve, settled, chargedMicros }: Run, usage: Facts | undefin
 /** Whether the upstream of an event, if it names one, may work on the run. */
 const isAtHome = (run: Pick<Run, 'isTest'> | undefined, { upstream }: Facts): boolean =>
   !run?.isTest || upstream === undefined || (upstream as Facts)['provider'] === 'sandbox'
+
+/** Whether each attempt but the last failed, and the last is at the upstream of the event. */
+const isTried = ({ attempts, upstream }: Facts): boolean => {
+  if (attempts === undefined) return true
+  const [last, ...others] = (attempts as Facts[]).toReversed()
+  const isThere = (name: string) => last?.[name] === (upstream as Facts | undefined)?.[name]
+  return ['provider', 'model', 'account'].every(isThere) && others.every(({ failedAt }) => failedAt !== undefined)
+}
 
 const isOpen = (state: Run['state']): boolean => state === 'queued' || state === 'processing'
 

@@ -19,7 +19,7 @@ import { Chain } from './chain.ts'
 import { KeyLimits, Keys, Modes } from './keys.ts'
 import { Alerts, Notices } from './notices.ts'
 import { PriceList } from './prices.ts'
-import { checkChoice, ProviderCosts } from './providers.ts'
+import { checkAttempts, checkChoice, ProviderCosts } from './providers.ts'
 import { Requests, Runs } from './runs.ts'
 import { coveredIn, KeptSeals, type NewestSeal, Periods, Seals } from './seals.ts'
 import { type LoginFact, Logins, Sessions } from './sign-in.ts'
@@ -152,6 +152,7 @@ class Checks {
     this.#logins.take(event, at, report)
     this.#auditors.take(event, report)
     checkChoice(event, report)
+    checkAttempts(event, report)
     for (const rule of rules) rule.take(event, report)
   }
 

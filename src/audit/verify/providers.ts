@@ -69,6 +69,27 @@ const checkCost = (cost: Cost, ended: Ended | undefined, report: Report) => {
 /** The provider that generates its own output and costs nothing. */
 const SANDBOX = 'sandbox'
 
+/** The attempts at a run end with the upstream of the event. Each began after another one had failed, for a reason. */
+export const checkAttempts = ({ data }: AuditedEvent, report: Report) => {
+  const { attempts, upstream = {} } = data as { attempts?: Attempt[] | number; upstream?: Upstream }
+  // Webhooks and notices count theirs.
+  if (!Array.isArray(attempts)) return
+  const last = { ...attempts.at(-1), version: upstream.version }
+  if (textOf(last) !== textOf(upstream)) report(`its last attempt is at ${textOf(last)}, not at ${textOf(upstream)}`)
+  if (attempts.slice(0, -1).some(({ failedAt }) => failedAt === undefined))
+    report('an attempt follows one that did not fail')
+  if (attempts.some(({ failedAt, reason }) => (failedAt === undefined) !== (reason === undefined)))
+    report('an attempt failed without a reason, or has a reason and did not fail')
+  if (attempts.some(({ status, reason = 'provider_error' }) => status !== undefined && reason === 'provider_error'))
+    report('an attempt shows a status that customers may not see')
+}
+
+interface Attempt extends Upstream {
+  failedAt?: string
+  status?: number
+  reason?: string
+}
+
 interface Upstream {
   provider?: unknown
   model?: unknown

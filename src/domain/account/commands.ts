@@ -6,6 +6,7 @@ import type {
   DebitFacts,
   Payment,
   ProviderCost,
+  RunAttempt,
   RunError,
   RunOutput,
   RunQueued,
@@ -37,7 +38,7 @@ export type AccountCommand = (
   | UseApiKey
   | QueueRun
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
-  | { type: 'SubmitRun'; runId: RunId; jobId: string; upstream: Upstream }
+  | ({ type: 'SubmitRun' } & SubmittedRun)
   | ({ type: 'CancelRun'; runId: RunId } & Asked)
   | ({ type: 'CompleteRun' } & Completion)
   | ({ type: 'FailRun' } & Failure)
@@ -210,9 +211,19 @@ export interface GrantUpload {
   quotaBytes: number
 }
 
+export interface SubmittedRun {
+  runId: RunId
+  jobId: string
+  upstream: Upstream
+  /** All attempts, if one of them failed. */
+  attempts?: RunAttempt[] | undefined
+}
+
 export interface Completion extends Worked {
   runId: RunId
   output: RunOutput
+  /** How long its files took to store; undefined without files. */
+  storingMs?: number | undefined
   usage?: TokenUsage | undefined
   /** Why a text is not complete. */
   finishReason?: 'length' | 'cancelled' | undefined
@@ -230,6 +241,8 @@ export interface Worked {
   upstream?: WorkedUpstream | undefined
   /** The cost of the work, unless the upstream has charged nothing. */
   cost?: ProviderCost | undefined
+  /** All attempts, if one of them failed and the run became no job. */
+  attempts?: RunAttempt[] | undefined
 }
 
 export interface Asked {

@@ -10,7 +10,7 @@ import { settle } from '../catalog/pricing.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal } from './budgets.ts'
-import type { CallerMode, Completion, Failure, QueueRun } from './commands.ts'
+import type { CallerMode, Completion, Failure, QueueRun, SubmittedRun } from './commands.ts'
 import { creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
 import { assertProvider, asTestRun, limitRefusal, testRunRefusal } from './limits.ts'
@@ -78,7 +78,7 @@ export const startRun = (
 }
 
 export const submitRun = (
-  { runId, jobId, upstream }: { runId: RunId; jobId: string; upstream: Upstream },
+  { runId, jobId, upstream, attempts }: SubmittedRun,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
@@ -86,7 +86,7 @@ export const submitRun = (
   if (!run.isStarted) return refuse('run_not_started')
   if (run.jobId !== undefined) return refuse('run_already_submitted')
   assertProvider(run, upstream.provider)
-  return accept([{ type: 'RunSubmitted', data: { runId, jobId, upstream } }])
+  return accept([{ type: 'RunSubmitted', data: { runId, jobId, upstream, ...(attempts && { attempts }) } }])
 }
 
 /**
@@ -108,31 +108,33 @@ export const cancelRun = (
 
 /** A run whose tokens have a price is settled in the same append. */
 export const completeRun = (
-  { runId, output, usage, finishReason, upstream, cost }: Completion,
+  { runId, output, storingMs, usage, finishReason, upstream, cost, attempts }: Completion,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.isStarted) return refuse('run_not_started')
   const worked = upstream && { upstream, ...(cost && { cost }) }
+  const course = { ...(attempts && { attempts }), ...(storingMs !== undefined && { storingMs }) }
   const facts = { ...(usage && { usage }), ...(finishReason && { finishReason }) }
   return accept([
     ...(run.receipt && usage ? creditsReleased(state, runId, run.receipt, settle(run.receipt, usage), run.debit) : []),
-    { type: 'RunCompleted', data: { runId, output, ...worked, ...facts } },
+    { type: 'RunCompleted', data: { runId, output, ...worked, ...course, ...facts } },
   ])
 }
 
 /** A failure refunds the credits in the same append, so they are never missing. A test run has none. */
 export const failRun = (
-  { runId, error, willDeleteAt, upstream, cost }: Failure,
+  { runId, error, willDeleteAt, upstream, cost, attempts }: Failure,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   const reason = `the run failed: ${error.code}`
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
+  const course = { ...(upstream && { upstream }), ...(attempts && { attempts }) }
   return accept([
-    { type: 'RunFailed', data: { runId, error, ...(upstream && { upstream }), ...(willDeleteAt && { willDeleteAt }) } },
+    { type: 'RunFailed', data: { runId, error, ...course, ...(willDeleteAt && { willDeleteAt }) } },
     ...(run.livemode === false ? [] : [creditsRefunded(state, refund)]),
     // The cost shares the append of the end, so that each run has exactly one.
     ...(run.isStarted && upstream && cost

@@ -279,8 +279,9 @@ export class ActiveRuns implements Starter {
     if (!answer) return []
     const upstream = submission.route && upstreamOf(submission.route)
     if (answer.kind !== 'submitted' || !upstream)
-      return this.#outcomes.endRun(run, answer as ProviderOutcome, upstream, submission.isAsked)
-    await this.#outcomes.recordCommand(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId, upstream })
+      return this.#outcomes.endRun(run, answer as ProviderOutcome, upstream, submission)
+    const { attempts } = submission
+    await this.#outcomes.recordCommand(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId, upstream, attempts })
     if (mode === 'sync') {
       if (this.#lastCall.signal.aborted) return this.endRun(run, stopped, upstream)
       return new Promise(ended => this.#jobs.followJob({ ...run, upstream }, answer.pollAfterMs, ended))

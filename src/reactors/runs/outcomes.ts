@@ -27,6 +27,7 @@ import { retryUntilAvailable } from '../../time/timers.ts'
 import { type Artifacts, promisedResult, settledAtMs } from './artifacts.ts'
 import { broken, brokenOff, stopped } from './provider-calls.ts'
 import { UnfitResult } from './result-file.ts'
+import type { Submission } from './submission.ts'
 
 /** The longest error message of a provider that an event holds. */
 const MAX_MESSAGE_LENGTH = 1000
@@ -55,16 +56,19 @@ export class Outcomes {
 
   /**
    * Stores a run's result and ends the run. Resolves to the events that ended it, or to none. `upstream` was asked to
-   * do it, unless `isAsked` is false.
+   * do it, unless its submission says otherwise.
    */
   async endRun(
     run: EndedRun & BilledRun,
     outcome: ProviderOutcome,
     upstream?: Upstream,
-    isAsked = true,
+    { isAsked, attempts }: Pick<Submission, 'isAsked' | 'attempts'> = { isAsked: true, attempts: undefined },
   ): Promise<Recorded<AccountEvent>[]> {
     const cost = upstream && isAsked ? await runCost(this.#dependencies, run, outcome, upstream) : undefined
-    const command = await this.#toCommand(run, outcome, { upstream: upstream && worked(upstream, outcome), cost })
+    const command = await this.#toCommand(run, outcome, {
+      upstream: upstream && worked(upstream, outcome),
+      ...{ cost, attempts },
+    })
     if (!command) return []
     const ended = await this.recordCommand(run.accountId, command)
     if (ended.length === 0 && outcome.kind === 'done') await this.#discardResult(run)
@@ -119,11 +123,13 @@ export class Outcomes {
     try {
       const { startedAt = new Date(clock.nowMs()).toISOString() } = run
       const place = { ...run, startedAt, provider: done.upstream?.provider, hasInputFiles: run.long !== undefined }
+      const beganMs = clock.monotonicMs()
       const output = await artifacts.store(place, outcome, promised, lastCall)
+      const storingMs = output.artifacts.length > 0 ? Math.round(clock.monotonicMs() - beganMs) : undefined
       const usage = await runUsage(this.#dependencies, run, outcome, done.upstream)
       const { finish: finishReason } = outcome
       const facts = { ...(usage && { usage }), ...(finishReason && { finishReason }) }
-      return { type: 'CompleteRun', runId, output, ...facts, ...done }
+      return { type: 'CompleteRun', runId, output, storingMs, ...facts, ...done }
     } catch (error) {
       if (lastCall.aborted) return mode === 'async' ? undefined : fail(stopped)
       const { provider, model, account } = done.upstream ?? {}

@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events'
+import { MAX_RUN_ATTEMPTS, type RunAttempt, SHOWN_FAULTS } from '../../../schemas/account-events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Failed, OpenFile, ProviderOutcome, Submitted } from '../../ports/provider.ts'
 import type { BreakerChange, CircuitBreakers } from '../../services/providers/circuit-breakers.ts'
-import type { ProviderRoute, Routes } from '../../services/providers/routes.ts'
+import { type ProviderRoute, type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import type { RunToDo } from '../../services/runs/starter.ts'
 import { delay } from '../../time/timers.ts'
 import {
@@ -45,6 +46,7 @@ export class Submission {
   #resolveEnded!: (outcome: ProviderOutcome | undefined) => void
   #route: ProviderRoute | undefined
   #isAsked = false
+  readonly #attempts: RunAttempt[] = []
   #text = ''
 
   /** `chosen` is the route that was found when the run started, if this process started it. */
@@ -67,6 +69,12 @@ export class Submission {
   /** Whether the provider of the route may have accepted the run. */
   get isAsked(): boolean {
     return this.#isAsked
+  }
+
+  /** The last attempts, if one of them failed. Otherwise the events of the run say as much. */
+  get attempts(): RunAttempt[] | undefined {
+    const hasFailure = this.#attempts.some(({ failedAt }) => failedAt !== undefined)
+    return hasFailure ? this.#attempts.slice(-MAX_RUN_ATTEMPTS) : undefined
   }
 
   /** The text that has arrived so far. Once there is some, no other attempt is made. */
@@ -133,6 +141,17 @@ export class Submission {
   }
 
   async #submitTo(route: ProviderRoute): Promise<ProviderOutcome | Submitted> {
+    const { clock } = this.#dependencies
+    const now = () => new Date(clock.nowMs()).toISOString()
+    const attempt: RunAttempt = { ...upstreamOf(route), startedAt: now() }
+    this.#attempts.push(attempt)
+    const answer = await this.#ask(route)
+    if (answer.kind === 'failed' && !this.#abort.signal.aborted)
+      this.#attempts.splice(-1, 1, { ...attempt, failedAt: now(), ...shownFailure(answer) })
+    return answer
+  }
+
+  async #ask(route: ProviderRoute): Promise<ProviderOutcome | Submitted> {
     this.#route = route
     this.#isAsked = true
     const { account, upstream } = route
@@ -159,7 +178,7 @@ export class Submission {
           : await callProvider(clock, CALL_TIMEOUT_MS, submit, stop)
       if (answer.kind === 'failed' && answer.fault)
         logger.warn(
-          { runId, endpoint, provider, account: account.account, ...answer.fault },
+          { runId, endpoint, provider, account: account.account, status: answer.status, ...answer.fault },
           'a provider could not take a job',
         )
       this.#logChange(route, breakers.endCall(account, upstream.model, answer))
@@ -203,5 +222,11 @@ const GONE = 'a provider does not offer the model to the account; check its list
 /** Runs that are refused meanwhile only have the line of their request. */
 const WAITS =
   'a circuit breaker opened: no jobs until the time in "until", then one attempt at a time until one succeeds'
+
+/** Why an attempt failed, for the owner of the run. Problems of the operator's account are only a `provider_error`. */
+const shownFailure = ({ code, fault, status }: Failed): Pick<RunAttempt, 'status' | 'reason'> => {
+  const reason = SHOWN_FAULTS.find(kind => kind === fault?.kind) ?? code
+  return { ...(status !== undefined && reason !== 'provider_error' && { status }), reason }
+}
 
 const mayMoveOn = (answer: ProviderOutcome | Submitted) => answer.kind === 'failed' && answer.retryable === true

@@ -96,7 +96,36 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
 }
 
-for (const [name, { log, what }] of Object.entries(untrue))
+const began = { startedAt: '2026-11-27T12:00:00.000Z' }
+const refusal = { ...began, failedAt: '2026-11-27T12:00:01.000Z', reason: 'overloaded', status: 503 }
+const { upstream: worker } = end.data as { upstream: { version: string } }
+const { version: _, ...taker } = { ...worker, ...began }
+const other = { provider: 'other', model: 'test', account: 'other' }
+
+t.test('attempts that lead to the upstream are no fault', async t => {
+  t.same(await faultsOf(ended({ attempts: [{ ...other, ...refusal }, taker] })), [])
+})
+
+const untold: typeof untrue = {
+  'an attempt that led elsewhere': {
+    log: ended({ attempts: [{ ...other, ...refusal }] }),
+    what: /its last attempt is at other test other v7, not at vendor test/,
+  },
+  'an attempt after one that did not fail': {
+    log: ended({ attempts: [{ ...other, ...began }, taker] }),
+    what: /follows one that did not fail/,
+  },
+  'an attempt that failed without a reason': {
+    log: ended({ attempts: [{ ...other, ...refusal, reason: undefined, status: undefined }, taker] }),
+    what: /failed without a reason/,
+  },
+  'a status of an operator’s account': {
+    log: ended({ attempts: [{ ...other, ...refusal, reason: 'provider_error' }, taker] }),
+    what: /a status that customers may not see/,
+  },
+}
+
+for (const [name, { log, what }] of Object.entries({ ...untrue, ...untold }))
   t.test(`${name} is found in a rewritten log`, async t => {
     const faults = await faultsOf(log)
     t.ok(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { AccountEvent, RunAttempt } from '../../../schemas/account-events.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import {
@@ -63,6 +63,24 @@ t.test('a run may cost the whole balance but not a microcredit more', async () =
   given(account, ...funded)
     .when(queueRun({ credits: 100.000001 }))
     .refused('insufficient_credits', { requiredMicros: toMicros(100.000001), balanceMicros: toMicros(100) })
+})
+
+t.test('what went before the provider that took a run is in its next event', async () => {
+  const at = { startedAt: '2026-11-27T12:00:00.000Z', failedAt: '2026-11-27T12:00:00.310Z' }
+  const attempts: RunAttempt[] = [
+    { provider: 'other', model: 'm', ...at, status: 429, reason: 'rate_limited' },
+    { ...upstream, startedAt: at.failedAt },
+  ]
+  const withFacts = (event: AccountEvent, facts: object) => ({ ...event, data: { ...event.data, ...facts } }) as never
+  given(account, ...working)
+    .when({ ...submitRun(), attempts })
+    .then(withFacts(submitted(), { attempts }))
+  given(account, ...working)
+    .when({ ...completeRun(), upstream, attempts, storingMs: 0 })
+    .then(withFacts(completed(), { upstream, attempts, storingMs: 0 }))
+  given(account, ...working)
+    .when({ ...failRun(), upstream, attempts })
+    .then(withFacts(failed(), { upstream, attempts }), refunded(10, { after: 100 }))
 })
 
 t.test('a queued run starts, may be submitted, and completes', async () => {
