@@ -32,13 +32,21 @@ const CORPUS = [
 const UNSAFE =
   "[...document.querySelectorAll('a')].map(a => a.getAttribute('href')).filter(each => !/^(\\/|#|http)/.test(each))"
 
-/** Fails, or takes its time, as the prompt says. */
+/** Runs that were refused once. */
+const refused = new Set<string>()
+
+/** Fails, refuses at first, or takes its time, as the prompt says. */
 const provider: Provider = {
   ...instantProvider,
   submit: async (job, signal) => {
     const prompt = String(job.input['prompt'] ?? job.input['text'])
     const [, failure] = /^fail (.*)$/s.exec(prompt) ?? []
     if (failure !== undefined) return { kind: 'failed', code: 'content_rejected', message: failure }
+    if (prompt === 'busy' && !refused.has(job.runId)) {
+      refused.add(job.runId)
+      const failure = { kind: 'failed', code: 'provider_error', message: 'Busy.', retryable: true } as const
+      return { ...failure, status: 503, fault: { kind: 'overloaded' } }
+    }
     return prompt === 'endless' ? new Promise(() => undefined) : instantProvider.submit(job, signal)
   },
 }
@@ -160,12 +168,22 @@ t.test('the pages are accessible and fit, and the gallery can be narrowed', need
       ['sound', 'eleven-v3', { text: 'Good evening.' }],
       ['text', 'gpt-6-1-terra', { prompt: 'Write.' }],
       ['failure', 'nano-banana-2', { prompt: 'fail no' }],
+      ['second attempt', 'nano-banana-2', { prompt: 'busy' }],
       ['film', 'veo-3-1-fast', { prompt: 'a boat' }],
     ] as const)
       made[name] = (await owner.client.run({ model, input, label: 'winter' }, { Prefer: 'wait=20' })).body.run_id
     // All kinds have the same frame, which is inspected at each width.
-    const inspected = width > 720 ? Object.values(made) : [made['picture'], made['failure']]
+    const inspected = width > 720 ? Object.values(made) : [made['picture'], made['failure'], made['second attempt']]
     for (const id of inspected) await inspect(`/console/runs/${id}`)
+    await page.goto(pathOf(service, `/console/runs/${made['second attempt']}`))
+    const rows = page.getByRole('region', { name: 'What happened' }).getByRole('row')
+    const span = String.raw`\d+(\.\d+)? m?s to \d+(\.\d+)? m?s`
+    for (const [at, words] of [
+      [2, `Sandbox ?503 ?overloaded ?${span}`],
+      [3, `Sandbox ?${span}`],
+    ] as const)
+      t.match((await rows.nth(at).textContent())?.replaceAll(/\s+/g, ' '), new RegExp(words), 'beside its bar')
+    t.equal(await page.locator('.step-bar.bad').count(), 1)
     for (const query of ['', '?view=list', '?label=none']) await inspect(`/console/runs${query}`)
 
     await page.goto(pathOf(service, '/console/runs'))

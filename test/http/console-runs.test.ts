@@ -7,9 +7,13 @@ import { BrowserClient } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { Client, picture, sandbox } from '../support/client.ts'
 import { startReceiver, status, untilRecorded } from '../support/receiver.ts'
+import { picture as samplePicture } from '../support/sample-files.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
+import { FAL_KEY, startFal } from '../support/vendors/fal.ts'
+import { generated, googleError, googleKey, startGoogle } from '../support/vendors/google.ts'
+import { reply } from '../support/vendors/vendor-server.ts'
 
 const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true', TRUSTED_PROXIES: '127.0.0.1' }
 const service = await startService(t, { environment })
@@ -17,7 +21,8 @@ const { core } = service
 const operator = { kind: 'operator', name: 'test' } as const
 
 /** A client with a key, and the browser of the same account. */
-const openOwner = async (email: string, credits = 1000) => {
+const openOwner = async (email: string, credits = 1000, at = service) => {
+  const { core } = at
   const opening = {
     email,
     tester: true,
@@ -26,9 +31,9 @@ const openOwner = async (email: string, credits = 1000) => {
   }
   const { accountId, apiKey = '' } = unwrap(await core.services.accounts.open(operator, opening))
   await caughtUp(core)
-  const browser = new BrowserClient(service.url)
-  await browser.signIn(service, email)
-  return { accountId: accountId as AccountId, client: new Client(service.url, apiKey), browser }
+  const browser = new BrowserClient(at.url)
+  await browser.signIn(at, email)
+  return { accountId: accountId as AccountId, client: new Client(at.url, apiKey), browser }
 }
 
 const ada = await openOwner('ada@example.com')
@@ -64,7 +69,7 @@ t.test('the page of a picture shows it, its price line by line, and what was cho
   t.match(text, `<img src="${url.slice(service.url.length)}" alt="a lighthouse at dusk"/>`)
   t.match(words, /Completed.*Run again.*Nano Banana 2.*Sandbox.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
   t.match(words, /Key website …[0-9a-f]{4} Label winter/)
-  t.match(words, /What happened.*Accepted and debited.*Sandbox.*Stored and settled/)
+  t.match(words, /What happened.*Accepted and debited.*Sandbox.*Picture stored.*Settled at/)
   t.match(text, /data-note="chosen for you"/)
   t.match(text, /data-note="default"/)
   t.match(text, `href="/console/playground?model=nano-banana-2&amp;from=${run.run_id}"`)
@@ -125,6 +130,29 @@ t.test('a failed run says why and what came back', async t => {
     ['Charged', 0],
   ])
   t.match((await pageOf('/console/runs')).words, /Refused by the provider 1 credit refunded hello Sandbox/)
+})
+
+t.test('each attempt is a row with its provider, its times and its reason', async t => {
+  const fal = await startFal(t)
+  fal.fault = { status: 429, body: { detail: 'team-42 has too many requests' } }
+  const data = (await samplePicture('png')).toString('base64')
+  let answer: [status: number, body: unknown] = [200, generated([{ inlineData: { mimeType: 'image/png', data } }])]
+  const google = await startGoogle(t, (_, response) => reply(response, ...answer))
+  const vendors = {
+    ...{ FAL_KEY, FAL_BASE_URL: fal.url, GOOGLE_API_KEY: googleKey, GOOGLE_BASE_URL: google.url },
+  }
+  const tried = await startService(t, { environment: { ...environment, ...vendors } })
+  const { client, browser } = await openOwner('ida@example.com', 1000, tried)
+  const taken = await pageOfRun((await client.run(picture)).body.run_id, browser)
+  const span = String.raw`\d+(\.\d+)? m?s to \d+(\.\d+)? m?s`
+  const rows = [`fal 429 too many requests ${span}`, `Google ${span}`, `Picture stored ${span}`, 'Settled at']
+  t.match(taken.words, new RegExp(rows.join('.*')))
+  t.match(taken.words, /Provider Google, after fal refused/)
+  t.notMatch(taken.text, 'team-42')
+  answer = [401, googleError(401, 'UNAUTHENTICATED', 'team-42 has no key')]
+  const failed = await pageOfRun((await client.run(picture)).body.run_id, browser)
+  t.match(failed.words, /Google not available .*Failed and refunded/)
+  t.notMatch(failed.text, /team-42|401/, 'the trouble of the operator’s account')
 })
 
 t.test('an open run reads itself again, and can be cancelled', async t => {

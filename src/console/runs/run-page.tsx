@@ -84,7 +84,8 @@ const Prompt = ({ text }: { text: string | undefined }) =>
 const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
   const { run, modelName, runsAgain, key, steps } = facts
   const { word, tone } = statusOf(run)
-  const refused = steps.filter(({ kind }) => kind === 'refused').map(({ upstream }) => upstream?.provider ?? '')
+  const tried = steps.filter(({ kind }) => kind === 'refused').map(({ upstream }) => upstream?.provider ?? '')
+  const refused = [...new Set(tried)].filter(provider => provider !== run.provider)
   const took = run.completed_at === undefined ? undefined : Date.parse(run.completed_at) - Date.parse(run.created_at)
   const again = new URLSearchParams({ model: run.model, from: run.run_id })
   return (

@@ -1,15 +1,24 @@
 import type { Children } from '#jsx/jsx-runtime'
+import type { AttemptFailure, RunErrorCode } from '../../../schemas/account-events.ts'
+import type { Run } from '../../../schemas/api/run.ts'
 import type { RunStep } from '../../services/runs/run-timeline.ts'
 import { PageContext } from '../page-state.ts'
 import { duration } from '../parts/text.ts'
-import type { RunFacts } from './run-facts.ts'
+import type { RunFile } from './run-facts.ts'
 import { creditsOf, providerName } from './run-words.ts'
+
+/** What a waterfall shows of a run. */
+export interface Course {
+  run: Pick<Run, 'created_at' | 'livemode' | 'error' | 'credits_released'>
+  files: readonly Pick<RunFile, 'mimeType'>[]
+  steps: readonly RunStep[]
+}
 
 /** The narrowest bar, in percent. */
 const MIN_WIDTH = 0.8
 
 /** What happened to a run, as bars on one scale from its acceptance on. */
-export const Waterfall = ({ facts }: { facts: RunFacts }) => (
+export const Waterfall = ({ facts }: { facts: Course }) => (
   <PageContext.Consumer>
     {({ nowMs }) => {
       const { run, steps } = facts
@@ -35,8 +44,12 @@ export const Waterfall = ({ facts }: { facts: RunFacts }) => (
                   <th scope="row">
                     <span>{nameOf(step, facts)}</span>
                     {badgeOf(step, facts)}
+                    {step.status !== undefined && step.reason && (
+                      <span class="reason small muted">{REASONS[step.reason]}</span>
+                    )}
                   </th>
                   <td>
+                    <span class="visually-hidden">{spanOf(step)}</span>
                     <Bar step={step} tone={toneOf(step, facts)} scaleMs={scaleMs} sinceMs={sinceMs} />
                   </td>
                   <td class="num muted">{timeOf(step, sinceMs)}</td>
@@ -78,13 +91,13 @@ const Bar = ({ step, tone, scaleMs, sinceMs }: BarProps) => {
   )
 }
 
-const toneOf = ({ kind, attempt }: RunStep, { run }: RunFacts): string => {
+const toneOf = ({ kind, attempt }: RunStep, { run }: Course): string => {
   const isBad = kind === 'webhook' ? attempt?.reason !== undefined : kind === 'working' && isFault(run)
   return isBad ? 'bad' : TONES[kind]
 }
 
 /** Whether the provider failed. */
-const isFault = ({ error }: RunFacts['run']): boolean =>
+const isFault = ({ error }: Course['run']): boolean =>
   error !== undefined && error.code !== 'cancelled' && error.code !== 'interrupted'
 
 const TONES: Record<RunStep['kind'], string> = {
@@ -94,6 +107,7 @@ const TONES: Record<RunStep['kind'], string> = {
   submitting: 'soft',
   working: '',
   cancel_requested: 'soft',
+  stored: '',
   completed: 'soft',
   failed: 'soft',
   webhook: '',
@@ -113,7 +127,15 @@ const timeOf = (step: RunStep, sinceMs: number): string => {
   return endMs === undefined || endMs === startMs ? `at ${duration(startMs)}` : duration(endMs - startMs)
 }
 
-const nameOf = ({ kind, upstream, amountMicros = 0 }: RunStep, { run, files }: RunFacts): Children => {
+/** When a step began and ended, for those who do not see its bar. */
+const spanOf = (step: RunStep): string => {
+  const { startMs } = step
+  if (startMs === undefined) return ''
+  if (isOngoing(step)) return `since ${duration(startMs)}`
+  return step.endMs === undefined ? `at ${duration(startMs)}` : `${duration(startMs)} to ${duration(step.endMs)}`
+}
+
+const nameOf = ({ kind, upstream, amountMicros = 0 }: RunStep, { run, files, steps }: Course): Children => {
   const provider = upstream ? providerName(upstream.provider) : 'The provider'
   switch (kind) {
     case 'accepted':
@@ -127,12 +149,14 @@ const nameOf = ({ kind, upstream, amountMicros = 0 }: RunStep, { run, files }: R
     case 'working':
       return provider
     case 'cancel_requested':
-      return 'You asked to cancel'
-    case 'completed':
-      return [files.length > 0 && 'stored', run.credits_released === undefined ? 'settled' : 'released']
-        .filter(Boolean)
-        .join(' and ')
-        .replace(/^./, first => first.toUpperCase())
+      return 'Asked to cancel'
+    case 'stored':
+      return `${filesName(files)} stored`
+    case 'completed': {
+      const end = !run.livemode ? 'Completed' : run.credits_released === undefined ? 'Settled' : 'Released'
+      // Older runs do not tell when their files were stored.
+      return files.length > 0 && !steps.some(step => step.kind === 'stored') ? `Stored and ${end.toLowerCase()}` : end
+    }
     case 'failed':
       return run.livemode ? 'Failed and refunded' : 'Failed'
     case 'webhook':
@@ -144,17 +168,42 @@ const nameOf = ({ kind, upstream, amountMicros = 0 }: RunStep, { run, files }: R
   }
 }
 
-const badgeOf = ({ kind, attempt }: RunStep, { run }: RunFacts): Children => {
+const badgeOf = ({ kind, attempt, status, reason }: RunStep, { run }: Course): Children => {
   if (kind === 'working' && isFault(run))
-    return <span class="badge bad plain">{BADGES[run.error?.code ?? ''] ?? 'failed'}</span>
-  if (kind === 'refused') return <span class="badge bad plain">did not take it</span>
+    return <span class="badge bad plain">{(run.error && FAILURES[run.error.code]) ?? 'failed'}</span>
+  if (kind === 'refused') return <span class="badge bad plain">{status ?? (reason ? REASONS[reason] : UNKNOWN)}</span>
   if (!attempt) return null
   const tone = attempt.reason === undefined ? 'good' : 'bad'
   return <span class={`badge plain ${tone}`}>{attempt.status ?? 'no answer'}</span>
 }
 
-const BADGES: Readonly<Record<string, string>> = {
+/** Why the job of a provider failed, in a word or two. */
+const FAILURES: Partial<Record<RunErrorCode, string>> = {
   content_rejected: 'refused',
   invalid_input: 'refused',
   provider_timeout: 'too slow',
 }
+
+/** Why a provider did not take a run, in a word or two. */
+const REASONS: Record<AttemptFailure, string> = {
+  rate_limited: 'too many requests',
+  overloaded: 'overloaded',
+  unreachable: 'not reachable',
+  model_not_found: 'no such model',
+  content_rejected: 'content refused',
+  provider_error: 'not available',
+  provider_timeout: 'too slow',
+  interrupted: 'connection lost',
+  invalid_input: 'input refused',
+  cancelled: 'cancelled',
+}
+
+const UNKNOWN = 'did not take it'
+
+/** What the files are, by the first of them. */
+const filesName = (files: Course['files']): string => {
+  const [kind = ''] = files[0]?.mimeType.split('/') ?? []
+  return `${FILES[kind] ?? 'File'}${files.length === 1 ? '' : 's'}`
+}
+
+const FILES: Readonly<Record<string, string>> = { image: 'Picture', video: 'Film', audio: 'Sound', text: 'Text' }

@@ -1,4 +1,4 @@
-import type { Upstream } from '../../../schemas/account-events.ts'
+import type { AttemptFailure, RunAttempt, Upstream } from '../../../schemas/account-events.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import type { WebhookAttempt } from '../../../schemas/views.ts'
 import type { RunEvent, RunHistory } from './run-history.ts'
@@ -11,6 +11,7 @@ export interface RunStep {
     | 'refused'
     | 'submitting'
     | 'working'
+    | 'stored'
     | 'cancel_requested'
     | 'completed'
     | 'failed'
@@ -23,12 +24,18 @@ export interface RunStep {
   endMs?: number
   /** The provider of the step, and which of the operator's accounts there. */
   upstream?: Upstream
+  /** Why the provider did not take the run, and the status of its response; missing from older runs. */
+  reason?: AttemptFailure
+  status?: number
   /** The attempt to deliver the webhook. */
   attempt?: WebhookAttempt
   amountMicros?: number
 }
 
-/** What happened to a run, in order. The log records the first provider, the one that took the job, and the last. */
+/**
+ * What happened to a run, in order. The log of an older run records only the first provider, the one that took the job,
+ * and the last.
+ */
 export const timelineOf = ({ run, events, webhook }: RunHistory): RunStep[] => {
   const acceptedMs = Date.parse(run.createdAt)
   const since = (at: string) => Math.max(0, Date.parse(at) - acceptedMs)
@@ -42,29 +49,39 @@ export const timelineOf = ({ run, events, webhook }: RunHistory): RunStep[] => {
   const steps: RunStep[] = [{ kind: 'accepted', startMs: 0 }]
   if (startMs !== 0) steps.push({ kind: 'waiting', startMs: 0, ...until(startMs ?? endMs) })
 
+  const storingMs = ended?.type === 'RunCompleted' ? ended.data.storingMs : undefined
+  const answeredMs = endMs === undefined ? undefined : Math.max(0, endMs - (storingMs ?? 0))
   if (startMs !== undefined) {
     const first = started?.data.upstream
+    const attempts = ended?.data.attempts ?? submitted?.data.attempts
     const taker = submitted?.data.upstream
     const worker = ended?.data.upstream ?? taker ?? first
     const submittedMs = submitted && momentOf(submitted)
-    if (first && !isSame(first, taker ?? worker))
+    if (attempts) steps.push(...attempts.filter(hasFailed).map(attempt => refusedStep(attempt, since)))
+    else if (first && !isSame(first, taker ?? worker))
       steps.push({
         kind: 'refused',
         upstream: first,
         ...(submittedMs !== undefined && { startMs, endMs: submittedMs }),
       })
-    else if (submittedMs !== undefined && first && submittedMs > startMs)
-      steps.push({ kind: 'submitting', upstream: first, startMs, endMs: submittedMs })
-    steps.push({
-      kind: 'working',
-      startMs: submittedMs ?? startMs,
-      ...until(endMs),
-      ...(worker ? { upstream: worker } : run.provider && { upstream: { provider: run.provider, model: '' } }),
-    })
+    const last = attempts?.at(-1)
+    const askedMs = last ? since(last.startedAt) : startMs
+    const isAsked = !last || !hasFailed(last)
+    if (isAsked && submittedMs !== undefined && submittedMs > askedMs && (last || isSame(first, taker)))
+      steps.push({ kind: 'submitting', ...(taker && { upstream: taker }), startMs: askedMs, endMs: submittedMs })
+    if (isAsked)
+      steps.push({
+        kind: 'working',
+        startMs: submittedMs ?? askedMs,
+        ...until(answeredMs),
+        ...(worker ? { upstream: worker } : run.provider && { upstream: { provider: run.provider, model: '' } }),
+      })
   }
 
   const cancelled = eventOf('RunCancelRequested')
   if (cancelled) steps.push({ kind: 'cancel_requested', startMs: momentOf(cancelled) })
+  if (storingMs !== undefined && answeredMs !== undefined)
+    steps.push({ kind: 'stored', startMs: answeredMs, ...until(endMs) })
   if (endMs !== undefined && (run.status === 'completed' || run.status === 'failed'))
     steps.push({ kind: run.status, startMs: endMs })
   steps.push(...refundsOf(events, run.status, since), ...deliveriesOf(webhook?.latest ?? [], endMs, since))
@@ -74,8 +91,20 @@ export const timelineOf = ({ run, events, webhook }: RunHistory): RunStep[] => {
 
 const until = (endMs: number | undefined) => (endMs === undefined ? {} : { endMs })
 
-const isSame = (one: Upstream, other: Upstream | undefined) =>
-  one.provider === other?.provider && one.account === other.account
+const isSame = (one: Upstream | undefined, other: Upstream | undefined) =>
+  one?.provider === other?.provider && one?.account === other?.account
+
+type FailedAttempt = RunAttempt & Required<Pick<RunAttempt, 'failedAt'>>
+
+const hasFailed = (attempt: RunAttempt): attempt is FailedAttempt => attempt.failedAt !== undefined
+
+const refusedStep = (attempt: FailedAttempt, since: (at: string) => number): RunStep => {
+  const { startedAt, failedAt, status, reason, ...upstream } = attempt
+  const startMs = since(startedAt)
+  const failure = { ...(reason && { reason }), ...(status !== undefined && { status }) }
+  // The clock may have gone back.
+  return { kind: 'refused', upstream, startMs, endMs: Math.max(startMs, since(failedAt)), ...failure }
+}
 
 /** The operator may refund a completed run. The refund of a failed run is part of its end. */
 const refundsOf = (events: readonly RunEvent[], status: string, since: (at: string) => number): RunStep[] =>

@@ -39,6 +39,62 @@ t.test('a run that another provider takes tells who did not', async t => {
   )
 })
 
+const attempt = (provider: string, startMs: number, endMs?: number, reason?: string, status?: number) => ({
+  ...upstream(provider),
+  startedAt: at(startMs),
+  ...(endMs !== undefined && { failedAt: at(endMs) }),
+  ...{ ...(reason && { reason }), ...(status && { status }) },
+})
+
+t.test('each attempt is a step, and storing follows the last', async t => {
+  const run = { startedAt: at(38), completedAt: at(2000) }
+  const attempts = [attempt('openai', 40, 350, 'rate_limited', 429), attempt('fal', 1350)]
+  const start = event('RunStarted', 38, { upstream: upstream('openai') })
+  const end = { upstream: upstream('fal'), attempts, storingMs: 96 }
+  const refused = { kind: 'refused', upstream: upstream('openai'), startMs: 40, endMs: 350 }
+  const [stored, completed] = [
+    { kind: 'stored', startMs: 1904, endMs: 2000 },
+    { kind: 'completed', startMs: 2000 },
+  ]
+  t.same(timelineOf(history(run, [start, event('RunCompleted', 2000, end)])).slice(2), [
+    { ...refused, reason: 'rate_limited', status: 429 },
+    // It waited for a second before it tried the next one.
+    { kind: 'working', startMs: 1350, endMs: 1904, upstream: upstream('fal') },
+    ...[stored, completed],
+  ])
+  const job = [
+    event('RunSubmitted', 1500, { upstream: upstream('fal'), attempts }),
+    event('RunCompleted', 2000, { upstream: upstream('fal'), storingMs: 96 }),
+  ]
+  t.same(timelineOf(history(run, [start, ...job])).slice(3), [
+    { kind: 'submitting', startMs: 1350, endMs: 1500, upstream: upstream('fal') },
+    { kind: 'working', startMs: 1500, endMs: 1904, upstream: upstream('fal') },
+    ...[stored, completed],
+  ])
+})
+
+t.test('a run whose attempts all failed ends with the last of them', async t => {
+  const run = { status: 'failed', startedAt: at(0), completedAt: at(900) }
+  const attempts = [
+    attempt('openai', 0, 300, 'overloaded', 503),
+    attempt('fal', 300, 600, 'provider_error'),
+    // The clock went back.
+    attempt('openai', 700, 650, 'unreachable'),
+  ]
+  const events = [
+    event('RunStarted', 0, { upstream: upstream('openai') }),
+    event('RunFailed', 900, { upstream: upstream('openai'), attempts }),
+  ]
+  t.same(timelineOf(history(run, events)).slice(1), [
+    ...[
+      { kind: 'refused', upstream: upstream('openai'), startMs: 0, endMs: 300, reason: 'overloaded', status: 503 },
+      { kind: 'refused', upstream: upstream('fal'), startMs: 300, endMs: 600, reason: 'provider_error' },
+      { kind: 'refused', upstream: upstream('openai'), startMs: 700, endMs: 700, reason: 'unreachable' },
+    ],
+    { kind: 'failed', startMs: 900 },
+  ])
+})
+
 t.test('an open run goes on, and may be asked to end', async t => {
   t.same(timelineOf(history({ status: 'queued' }, [])), [
     { kind: 'accepted', startMs: 0 },
