@@ -263,7 +263,7 @@ t.test('the page of an account shows what its owner sees, and the list goes on b
   t.match(page, /completed/i)
   t.match(page, /nano-banana-2.*Debit.*Grant/)
   const run = await operator.get(`${pathOf(customer.accountId)}/runs/${body.run_id}`)
-  t.match(textOf(run.text), /RunQueued|RunStarted/)
+  t.match(textOf(run.text), /What happened.*Accepted and debited.*(RunQueued|RunStarted)/)
   t.notMatch(run.text, '<script>alert')
   t.equal((await operator.get(`${pathOf(ada)}/runs/${body.run_id}`)).status, 404, 'a run is of one account')
   t.equal((await owner.get(`${pathOf(customer.accountId)}/runs/${body.run_id}`)).status, 404)

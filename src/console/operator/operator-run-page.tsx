@@ -3,6 +3,7 @@ import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { JsonView } from '../runs/json-view.tsx'
 import { statusOf } from '../runs/run-words.ts'
+import { type Course, Waterfall } from '../runs/waterfall.tsx'
 import { Shell } from '../shell.tsx'
 import { Fact, TableCard } from './account-page.tsx'
 import { ACCOUNTS, accountPath } from './account-words.ts'
@@ -11,10 +12,11 @@ interface RunProps {
   /** The owner of the account. */
   owner: string
   history: RunHistory
+  course: Course
 }
 
-/** A run of an account for operators: its facts, and its events. Nothing can be changed. */
-export const OperatorRunPage = ({ owner, history: { run, events, lines } }: RunProps) => (
+/** A run of an account for operators: its facts, its course, and its events. Nothing can be changed. */
+export const OperatorRunPage = ({ owner, history: { run, events, lines }, course }: RunProps) => (
   <Shell
     title={`Run of ${run.model}`}
     heading={
@@ -29,9 +31,10 @@ export const OperatorRunPage = ({ owner, history: { run, events, lines } }: RunP
   >
     <div class="page two">
       <div class="stack">
+        <Waterfall facts={course} />
         <TableCard
           id="events"
-          title="What happened"
+          title="Events"
           empty="The log has no event of this run in reach."
           head={[{ name: 'Event' }, { name: 'Request' }, { name: 'Time', isNumber: true }]}
           rows={events.map(({ id, type, revision, metadata: { at, requestId } }) => (

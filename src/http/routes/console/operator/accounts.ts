@@ -9,6 +9,7 @@ import type { AccountSummary } from '../../../../services/accounts/accounts.ts'
 import { keyItem } from '../../../../services/accounts/key-item.ts'
 import type { OperatorInAccount } from '../../../../services/caller.ts'
 import type { Operator } from '../../../../services/operator/operators.ts'
+import { timelineOf } from '../../../../services/runs/run-timeline.ts'
 import { ApiError } from '../../../../transports/api-error.ts'
 import { errorOf, unwrap } from '../../../../transports/refusals.ts'
 import { isFragment, redirect, showError, showPage } from '../../../answers/page-answers.ts'
@@ -31,7 +32,7 @@ const NEWEST = 20
 /** All accounts, and what operators do to them. */
 export const operatorAccountPages = (
   router: Router<RequestState>,
-  { services, operators, forOperator, forFreshOperator }: PageDependencies,
+  { services, operators, present, forOperator, forFreshOperator }: PageDependencies,
 ) => {
   const { accounts, keys, runs, ledger, histories } = services
 
@@ -83,7 +84,9 @@ export const operatorAccountPages = (
     forOperator(async (ctx, operator) => {
       const summary = await summaryIn(ctx, operator)
       const history = unwrap(await histories.ofRun(readerOf(operator, summary), ctx['params'].run))
-      showPage(ctx, OperatorRunPage({ owner: nameOf(summary.account), history }))
+      const { run } = history
+      const course = { run: present.run(run), files: run.output?.artifacts ?? [], steps: timelineOf(history) }
+      showPage(ctx, OperatorRunPage({ owner: nameOf(summary.account), history, course }))
     }),
   )
 
