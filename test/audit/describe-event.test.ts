@@ -17,6 +17,22 @@ t.test('a purchase is told with what was paid, and its invoice if that is not th
   )
 })
 
+t.test('the end of a run is told with the attempts that failed', async t => {
+  const attempts = [
+    { provider: 'fal', failedAt: '2026-11-27T12:00:00.000Z', reason: 'rate_limited', status: 429 },
+    { provider: 'google', failedAt: '2026-11-27T12:00:01.000Z', reason: 'provider_error' },
+    { provider: 'replicate' },
+  ]
+  const tell = (type: string, data: object) =>
+    describeEvent({ type, data: { runId: 'run_1', attempts, ...data } } as AccountRecord, new KeyRing())
+  const tried = '; fal: rate_limited, 429; google: provider_error'
+  const upstream = { provider: 'replicate' }
+  t.equal(tell('RunSubmitted', { jobId: 'j', upstream }), `run_1 submitted to replicate as job j${tried}`)
+  t.equal(tell('RunCompleted', { output: { artifacts: [], text: 'Hi.' }, upstream }), `run_1 completed: text${tried}`)
+  const error = { code: 'cancelled', message: 'The run was cancelled.' }
+  t.equal(tell('RunFailed', { error, upstream }), `run_1 failed as cancelled: The run was cancelled.${tried}`)
+})
+
 t.test('numbers of things are told with the noun in its form', async t => {
   t.same([count(0, 'event'), count(1, 'event'), count(1234, 'event')], ['0 events', '1 event', '1,234 events'])
 })
