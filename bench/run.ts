@@ -3,7 +3,7 @@ import { asyncRuns, asyncRunsEnded } from './async-runs.ts'
 import { measureAttacks, showAttacks } from './attacks.ts'
 import { auditVerify, auditVerifyWorkers } from './audit-verify.ts'
 import { balance } from './balance.ts'
-
+import { measureConsole, showConsole } from './console.ts'
 import { durableSteps } from './durable-steps.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
@@ -73,6 +73,7 @@ const report = <Measured>(name: string, measure: () => Promise<Measured>, show: 
 })
 
 const reports = [
+  report('console', measureConsole, showConsole),
   report('latency', measureLatency, showLatency),
   report('memory', measureMemory, showMemory),
   report('media-memory', measureMediaMemory, showMediaMemory),

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import Router from '@koa/router'
 import Koa from 'koa'
@@ -19,6 +20,15 @@ router.get('/v1/balance', ctx => {
 })
 router.post('/v1/run', koaBody(), ctx => {
   ctx.body = ctx.request.body
+})
+let page = ''
+router.put('/page', async ctx => {
+  page = await text(ctx.req)
+  ctx.body = {}
+})
+router.get('/page', ctx => {
+  ctx.type = 'text/html'
+  ctx.body = page
 })
 const folder = process.argv[2] ?? tmpdir()
 router.post('/v1/uploads', async ctx => {

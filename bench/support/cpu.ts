@@ -39,13 +39,27 @@ export const measureOwnCpu = async (work: () => Promise<number>): Promise<Measur
   return { value: operations / seconds, cpuMicros: { all: (user + system) / operations } }
 }
 
+/** Starts to count; the function returned says how many cores all other processes have taken since. */
+export const busyOthers = (pids: number[]): (() => number) => {
+  const others = () => busyMs() - pids.reduce((ms, pid) => ms + cpuMsOf(pid), 0)
+  const [startMs, before] = [performance.now(), others()]
+  return () => Math.max(0, (others() - before) / (performance.now() - startMs))
+}
+
+/** The CPU time of the whole machine so far, which is idle or waits otherwise. */
+const busyMs = (): number => {
+  const [first = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = first.split(/ +/).slice(1).map(Number)
+  return (user + nice + system + irq + softIrq) * 10
+}
+
 const IDLE_CHECK_MS = 200
 /** A service that waits takes less in that time. */
 const IDLE_CPU_MS = 20
 const MAX_CHECKS = 50
 
 /** Waits until a process has done what a load left behind. */
-const idle = async (pid: number): Promise<void> => {
+export const idle = async (pid: number): Promise<void> => {
   for (let check = 0, before = cpuMsOf(pid); check < MAX_CHECKS; check++) {
     await delay(IDLE_CHECK_MS)
     const now = cpuMsOf(pid)

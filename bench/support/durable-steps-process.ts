@@ -10,7 +10,8 @@ import { Streams } from '../../src/engine/streams/stream.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { outsideProgram } from '../../test/support/outside.ts'
-import { opening, queue } from './fill.ts'
+import { opening } from './account-writer.ts'
+import { queue } from './fill.ts'
 import { input, receipt } from './samples.ts'
 
 /** One side of `durable-steps`: callers accept and settle runs, each its next when the last is settled. */
@@ -35,7 +36,7 @@ const openTollgate = async (folder: string, callers: number): Promise<Settle> =>
         const outcome = await mailbox.execute(command, { actor: { kind: 'operator' } })
         if ('refuse' in outcome) throw new Error(outcome.refuse.code)
       }
-      await execute(opening(accountId, index))
+      await execute(opening(accountId, `a${index}@b.c`))
       return execute
     }),
   )
