@@ -1,7 +1,9 @@
+import { Subject } from 'rxjs'
 import { fold } from '../../projections/define.ts'
 import { usage, usageByLabel } from '../../projections/usage.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { UsageRow } from '../../schemas/views.ts'
+import type { Changes } from '../../src/engine/views/view-progress.ts'
 import type { Range } from '../../src/ports/view-store.ts'
 import { Usage, type UsagePage, type UsageQuery } from '../../src/services/usage/usage.ts'
 import type { WaitingClient } from '../../src/services/views/newest-first.ts'
@@ -12,7 +14,9 @@ import { unwrap } from './unwrap.ts'
 
 /** Reads of the views that events make, kept in memory, and how many rows were read. */
 export const usageReads = (events: Recorded[]) => {
-  const views = Object.fromEntries([usage, usageByLabel].map(each => [each.view, rowsOf(each, events)]))
+  const viewsOf = (known: Recorded[]) =>
+    Object.fromEntries([usage, usageByLabel].map(each => [each.view, rowsOf(each, known)]))
+  let views = viewsOf(events)
   const counts = { rows: 0 }
   const list = async (view: string, _index: string, { prefix, after = '', before = '~', limit }: Range) => {
     await new Promise(setImmediate)
@@ -21,7 +25,14 @@ export const usageReads = (events: Recorded[]) => {
     counts.rows += rows.length
     return rows.map(({ key, row }) => ({ place: key, key, row }))
   }
-  return { counts, reads: { ownWrites: () => undefined, list } as unknown as Reads }
+  const changes = new Subject<Changes>()
+  /** Adds an event to the views, and reports the rows that change, or that any row may have changed. */
+  const add = (event: Recorded, isReported = true) => {
+    views = viewsOf([...events, event])
+    const rows = [usage, usageByLabel].map(({ view, key }) => ({ view, key: key(event as never) as string }))
+    changes.next(isReported ? rows : 'unknown')
+  }
+  return { counts, add, reads: { ownWrites: () => undefined, list, changes } as unknown as Reads }
 }
 
 const rowsOf = (projection: typeof usage | typeof usageByLabel, events: Recorded[]) => {
@@ -43,7 +54,7 @@ export const usageService = (
   now: string,
   limits: { sliceRows?: number; maxRows?: number } = {},
 ) => {
-  const { counts, reads } = usageReads(events)
+  const { counts, add, reads } = usageReads(events)
   const service = new Usage({ reads, clock: new ManualClock(Date.parse(now)), ...limits })
   const page = async (query: Partial<UsageQuery>, client?: WaitingClient): Promise<UsagePage> =>
     unwrap(await service.list(owner, { groupBy: [], limit: 20, ...query }, client))
@@ -52,5 +63,5 @@ export const usageService = (
     const { found, next } = await page(query)
     return next === null ? found : [...found, ...(await all({ ...query, cursor: next }))]
   }
-  return { service, counts, page, all }
+  return { service, counts, add, page, all }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Observable } from 'rxjs'
 import type { Position } from '../../../schemas/recorded.ts'
 import { upTo } from '../../flow/cache-limit.ts'
 import { Unavailable } from '../../ports/faults.ts'
@@ -47,6 +48,11 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     this.#isCached = new Set(cached.map(String))
     this.#onMissing = onMissing
     progress.changes.subscribe(changes => this.#forget(changes))
+  }
+
+  /** The changes of each commit, for what is kept of rows. */
+  get changes(): Observable<Changes> {
+    return this.#progress.changes
   }
 
   /**

@@ -38,9 +38,6 @@ const MAX_ROWS = 2_000
 /** Rows read at a time. They take a few milliseconds, during which no other work is done. */
 const SLICE_ROWS = 200
 
-/** More than an account has days, models and keys in a year. */
-const MAX_GROUPS = 50_000
-
 /** The most bars. A screen shows them at a few pixels each. */
 const MAX_BARS = 62
 
@@ -54,7 +51,7 @@ const WIDTHS_MS = [
 interface Dependencies {
   reads: Reads
   runReads: RunReads
-  usage: Pick<Usage, 'list'>
+  usage: Pick<Usage, 'groups'>
   clock: Clock
 }
 
@@ -74,7 +71,7 @@ export class RunCounts {
    */
   async histogram(caller: AccountCaller, asked: CountedRuns, client?: WaitingClient): Promise<Answer<RunHistogram>> {
     const [fromMs, toMs] = [Date.parse(asked.from), Date.parse(asked.to)]
-    const byDay = await this.#countDays(caller, asked)
+    const byDay = await this.#countDays(caller, asked, client)
     const runs = byDay?.reduce((sum, day) => sum + day.runs, 0) ?? 0
     if (byDay && runs > MAX_ROWS && fromMs % DAY_MS === 0 && toMs % DAY_MS === 0) {
       const bars = emptyBars(fromMs, toMs, DAY_MS)
@@ -86,16 +83,16 @@ export class RunCounts {
   }
 
   /** The sums of days; undefined for filters that they do not know. Failures count on the day of their refund. */
-  async #countDays(caller: AccountCaller, { status, label, model, keyId, from, to }: CountedRuns) {
+  async #countDays(
+    caller: AccountCaller,
+    { status, label, model, keyId, from, to }: CountedRuns,
+    client: WaitingClient | undefined,
+  ) {
     if ((status !== undefined && status !== 'failed') || label !== undefined) return undefined
     const days = { from: from.slice(0, 10), to: dayOf(Date.parse(to) + DAY_MS - 1) }
-    const listed = await this.#dependencies.usage.list(caller, {
-      ...days,
-      groupBy: ['day', 'model', 'key'],
-      limit: MAX_GROUPS,
-    })
+    const listed = await this.#dependencies.usage.groups(caller, days, client)
     if ('refuse' in listed) return undefined
-    return listed.value.found
+    return listed.value
       .filter(each => (model === undefined || each.model === model) && (keyId === undefined || each.keyId === keyId))
       .map(({ day = from, runs, failures, chargedMicros, refundedMicros, releasedMicros }) => ({
         atMs: Date.parse(day),

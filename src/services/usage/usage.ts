@@ -14,6 +14,7 @@ import type { Page, WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 import { FirstGroups, type UsageCounts } from './first-groups.ts'
 import { type Spending, type SpendingPart, Spendings } from './spending.ts'
+import { UsageDays } from './usage-days.ts'
 
 export interface UsageQuery {
   /** UTC days. `from` is included, `to` is not. */
@@ -52,12 +53,14 @@ interface Dependencies {
 /** Adds up the runs of an account for its owner. */
 export class Usage {
   readonly #dependencies: Dependencies
+  readonly #days: UsageDays
   readonly #reading = new OneAtATime<AccountId>()
 
-  readonly permissions = { list: 'read', spending: 'read' } as const
+  readonly permissions = { list: 'read', spending: 'read', groups: 'read' } as const
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
+    this.#days = new UsageDays({ sliceRows: SLICE_ROWS, ...dependencies })
   }
 
   /** A page of sums of the caller's runs. Groups are ordered by day, label, model and key. Rejects with Unavailable. */
@@ -84,24 +87,37 @@ export class Usage {
     { from, to, by, limit }: SpendingQuery,
     client?: WaitingClient,
   ): Promise<Answer<Spending>> {
-    const { reads, clock, sliceRows = SLICE_ROWS, maxRows = MAX_USAGE_ROWS } = this.#dependencies
+    const { reads, maxRows = MAX_USAGE_ROWS } = this.#dependencies
     await reads.ownWrites(accountId)
     const view = by === 'label' ? 'usageByLabel' : 'usage'
-    const prefix = `${accountId}/`
     return this.#reading.do(accountId, async () => {
       const sums = new Spendings(by)
-      let after = prefix + from
-      for (let rows = 0; ; ) {
-        const entries = await reads.list(view, BY_KEY, { prefix, after, before: prefix + to, limit: sliceRows })
-        sums.add(entries.map(({ row }) => row))
-        const last = entries.at(-1)
-        if (!last || entries.length < sliceRows) return answer(sums.largest(limit))
-        after = last.place
-        rows += entries.length
-        if (rows >= maxRows) return refuse('usage_too_large', { limit: maxRows })
-        await (client?.nextTurn() ?? delay(clock, 0))
-        if (client?.signal.aborted) return answer(sums.largest(0))
+      let count = 0
+      for await (const { groups, rows } of this.#days.between(view, accountId, { from, to }, client)) {
+        sums.add(groups)
+        count += rows
+        if (count >= maxRows) return refuse('usage_too_large', { limit: maxRows })
       }
+      return answer(sums.largest(client?.signal.aborted ? 0 : limit))
+    })
+  }
+
+  /** The sums of each day, model and key, oldest first, in as many days as a page has. Rejects with Unavailable. */
+  async groups(caller: AccountCaller, days: Days, client?: WaitingClient): Promise<Answer<UsageCounts[]>> {
+    const { reads, clock, maxRows = MAX_USAGE_ROWS } = this.#dependencies
+    const checked = daysOf(days, clock.nowMs())
+    if ('refuse' in checked) return checked
+    // Usage counts credits, and test runs use none.
+    if (modeOf(caller).livemode === false) return answer([])
+    const { accountId } = caller
+    await reads.ownWrites(accountId)
+    return this.#reading.do(accountId, async () => {
+      const found: UsageCounts[] = []
+      for await (const { groups } of this.#days.between('usage', accountId, days, client)) {
+        found.push(...groups)
+        if (found.length >= maxRows) return refuse('usage_too_large', { limit: maxRows })
+      }
+      return answer(found)
     })
   }
 

@@ -16,15 +16,13 @@ const countsOf = (runsADay: number, rows: object[] = []) =>
     } as never,
     runReads: { rangeOf: () => ({ matches: () => true }) } as never,
     usage: {
-      list: (async () => ({
-        value: {
-          found: ['2026-11-26', '2026-11-27'].flatMap(day =>
-            ['nano', 'veo'].map(model => ({
-              ...{ day, model, keyId: `key_${model}`, runs: runsADay / 2, failures: 1 },
-              ...{ chargedMicros: 50, refundedMicros: 10, releasedMicros: 5 },
-            })),
-          ),
-        },
+      groups: (async () => ({
+        value: ['2026-11-26', '2026-11-27'].flatMap(day =>
+          ['nano', 'veo'].map(model => ({
+            ...{ day, model, keyId: `key_${model}`, runs: runsADay / 2, failures: 1 },
+            ...{ chargedMicros: 50, refundedMicros: 10, releasedMicros: 5 },
+          })),
+        ),
       })) as never,
     },
     clock: undefined as never,
