@@ -32,7 +32,10 @@ export const usageReads = (events: Recorded[]) => {
     const rows = [usage, usageByLabel].map(({ view, key }) => ({ view, key: key(event as never) as string }))
     changes.next(isReported ? rows : 'unknown')
   }
-  return { counts, add, reads: { ownWrites: () => undefined, list, changes } as unknown as Reads }
+  async function* scan(view: string, index: string, range: Omit<Range, 'limit'>) {
+    yield* await list(view, index, { ...range, limit: Number.POSITIVE_INFINITY })
+  }
+  return { counts, add, reads: { ownWrites: () => undefined, list, scan, changes } as unknown as Reads }
 }
 
 const rowsOf = (projection: typeof usage | typeof usageByLabel, events: Recorded[]) => {

@@ -71,33 +71,38 @@ export class RunCounts {
    */
   async histogram(caller: AccountCaller, asked: CountedRuns, client?: WaitingClient): Promise<Answer<RunHistogram>> {
     const [fromMs, toMs] = [Date.parse(asked.from), Date.parse(asked.to)]
-    const byDay = await this.#countDays(caller, asked, client)
-    const runs = byDay?.reduce((sum, day) => sum + day.runs, 0) ?? 0
-    if (byDay && runs > MAX_ROWS && fromMs % DAY_MS === 0 && toMs % DAY_MS === 0) {
+    const counted = await this.#countDays(caller, asked, client)
+    if (counted && counted.allRuns > MAX_ROWS && fromMs % DAY_MS === 0 && toMs % DAY_MS === 0) {
       const bars = emptyBars(fromMs, toMs, DAY_MS)
-      for (const day of byDay) addTo(bars, day.atMs, asked.status === 'failed' ? failuresOf(day) : day)
+      for (const day of counted.byDay) addTo(bars, day.atMs, asked.status === 'failed' ? failuresOf(day) : day)
       return answer({ bars, countedFromMs: fromMs })
     }
     const bars = emptyBars(fromMs, toMs, MINUTE_MS)
     return answer({ bars, countedFromMs: await this.#countRuns(caller, asked, bars, client) })
   }
 
-  /** The sums of days; undefined for filters that they do not know. Failures count on the day of their refund. */
+  /**
+   * The sums of days, and how many runs there are without the filter; undefined for filters that sums do not know.
+   * Failures count on the day of their refund.
+   */
   async #countDays(
     caller: AccountCaller,
     { status, label, model, keyId, from, to }: CountedRuns,
     client: WaitingClient | undefined,
   ) {
-    if ((status !== undefined && status !== 'failed') || label !== undefined) return undefined
+    if (status !== undefined && status !== 'failed') return undefined
+    const { usage } = this.#dependencies
     const days = { from: from.slice(0, 10), to: dayOf(Date.parse(to) + DAY_MS - 1) }
-    const listed = await this.#dependencies.usage.groups(caller, days, client)
-    if ('refuse' in listed) return undefined
-    return listed.value
+    const all = await usage.groups(caller, days, client)
+    const listed = label === undefined ? all : await usage.groups(caller, { ...days, label }, client)
+    if ('refuse' in all || 'refuse' in listed) return undefined
+    const byDay = listed.value
       .filter(each => (model === undefined || each.model === model) && (keyId === undefined || each.keyId === keyId))
       .map(({ day = from, runs, failures, chargedMicros, refundedMicros, releasedMicros }) => ({
         atMs: Date.parse(day),
         ...{ runs, failures, creditsMicros: chargedMicros - refundedMicros - releasedMicros },
       }))
+    return { byDay, allRuns: all.value.reduce((sum, each) => sum + each.runs, 0) }
   }
 
   /** Adds the newest runs to their bars. Returns the time from which on all are counted. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { usagePlace } from '../../../projections/usage.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { UsageRow } from '../../../schemas/views.ts'
 import { DAY_MS, dayOf } from '../../domain/days.ts'
@@ -12,6 +13,9 @@ type UsageView = 'usage' | 'usageByLabel'
 
 /** Groups kept in memory, a few hundred bytes each: a year of 20 keys with three models each, and of 80 labels. */
 const MAX_KEPT = 60_000
+
+/** Days of a label that are looked up at a time, in a few milliseconds. */
+const DAYS_AT_A_TIME = 50
 
 interface Dependencies {
   reads: Reads
@@ -68,6 +72,27 @@ export class UsageDays {
       }
       if (client?.signal.aborted) return
       day = end
+    }
+  }
+
+  /** The days of a label. Its rows of a day lie together, so those of other labels are not read. */
+  async *ofLabel(
+    label: string,
+    accountId: AccountId,
+    { from, to }: { from: string; to: string },
+    client?: WaitingClient,
+  ): AsyncGenerator<Pick<UsageDay, 'day' | 'groups'>> {
+    const { reads, clock } = this.#dependencies
+    let days = 0
+    for (let day = from; day < to; day = dayAfter(day)) {
+      const prefix = `${accountId}/${usagePlace({ day, label }, ['day', 'label'])}`
+      const rows = reads.scan('usageByLabel', BY_KEY, { prefix })
+      const groups: UsageRow[] = []
+      for await (const { row } of rows) groups.push(row)
+      yield { day, groups }
+      days += 1
+      if (days % DAYS_AT_A_TIME === 0) await (client?.nextTurn() ?? delay(clock, 0))
+      if (client?.signal.aborted) return
     }
   }
 

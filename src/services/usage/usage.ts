@@ -102,8 +102,15 @@ export class Usage {
     })
   }
 
-  /** The sums of each day, model and key, oldest first, in as many days as a page has. Rejects with Unavailable. */
-  async groups(caller: AccountCaller, days: Days, client?: WaitingClient): Promise<Answer<UsageCounts[]>> {
+  /**
+   * The sums of each day, model and key, oldest first, of all runs or of those with a label, in as many days as a page
+   * has. Rejects with Unavailable.
+   */
+  async groups(
+    caller: AccountCaller,
+    { label, ...days }: Days & { label?: string },
+    client?: WaitingClient,
+  ): Promise<Answer<UsageCounts[]>> {
     const { reads, clock, maxRows = MAX_USAGE_ROWS } = this.#dependencies
     const checked = daysOf(days, clock.nowMs())
     if ('refuse' in checked) return checked
@@ -113,7 +120,11 @@ export class Usage {
     await reads.ownWrites(accountId)
     return this.#reading.do(accountId, async () => {
       const found: UsageCounts[] = []
-      for await (const { groups } of this.#days.between('usage', accountId, days, client)) {
+      const read =
+        label === undefined
+          ? this.#days.between('usage', accountId, days, client)
+          : this.#days.ofLabel(label, accountId, days, client)
+      for await (const { groups } of read) {
         found.push(...groups)
         if (found.length >= maxRows) return refuse('usage_too_large', { limit: maxRows })
       }

@@ -16,8 +16,8 @@ const countsOf = (runsADay: number, rows: object[] = []) =>
     } as never,
     runReads: { rangeOf: () => ({ matches: () => true }) } as never,
     usage: {
-      groups: (async () => ({
-        value: ['2026-11-26', '2026-11-27'].flatMap(day =>
+      groups: (async (_: unknown, { label }: { label?: string }) => ({
+        value: (label === undefined ? ['2026-11-26', '2026-11-27'] : ['2026-11-27']).flatMap(day =>
           ['nano', 'veo'].map(model => ({
             ...{ day, model, keyId: `key_${model}`, runs: runsADay / 2, failures: 1 },
             ...{ chargedMicros: 50, refundedMicros: 10, releasedMicros: 5 },
@@ -40,6 +40,13 @@ t.test('a period with too many runs is counted by days, with every filter that t
   t.same(await sums({ model: 'veo' }), { runs: 1_000_000, failures: 2, creditsMicros: 70 })
   t.same(await sums({ keyId: 'key_nano' }), { runs: 1_000_000, failures: 2, creditsMicros: 70 })
   t.same(await sums({ status: 'failed' }), { runs: 4, failures: 4, creditsMicros: 0 })
+  t.same(await sums({ label: 'customer 1', model: 'veo' }), { runs: 500_000, failures: 1, creditsMicros: 35 })
+})
+
+t.test('whether a period has too many runs does not depend on the filter', async t => {
+  const { bars } = unwrap(await countsOf(2_000).histogram(caller, { ...DAY, model: 'none' }))
+  t.equal(bars.length, 2)
+  t.same(sumOf(bars), { runs: 0, failures: 0, creditsMicros: 0 })
 })
 
 t.test('fewer runs are counted one by one, each in the bar of its time', async t => {

@@ -64,3 +64,29 @@ t.test('a day that changes while it is read is read again', async t => {
   await reading
   t.match(await read(), { runs: 76, days: [26, 25, 25] })
 })
+
+t.test('the days of a label are read without those of other labels', async t => {
+  const { service, counts } = usageService([...past, ...runs('2026-11-19', ['a/b', 'label 1', 'label 10'])], NOON)
+  const groups = async (label: string) => {
+    counts.rows = 0
+    const found = unwrap(await service.groups(owner, { ...range, label }))
+    return { rows: counts.rows, found: found.map(each => [each.day, each.label, each.runs]) }
+  }
+  t.same(await groups('a/b'), { rows: 1, found: [['2026-11-19', 'a/b', 1]] })
+  t.same(await groups('label 1'), { rows: 1, found: [['2026-11-19', 'label 1', 1]] })
+  t.same((await groups('label 10')).found, [
+    ['2026-11-02', 'label 10', 1],
+    ['2026-11-03', 'label 10', 1],
+    ['2026-11-19', 'label 10', 2],
+  ])
+  t.same(await groups('nobody'), { rows: 0, found: [] })
+})
+
+t.test('groups have as many days as a page of usage', async t => {
+  const { service } = usageService(past, NOON)
+  t.match(await service.groups(owner, { from: '2025-11-01', to: '2026-11-21' }), {
+    refuse: { code: 'usage_days_invalid' },
+  })
+  t.equal(unwrap(await service.groups(owner, range)).length, 3)
+  t.same(unwrap(await service.groups({ ...owner, livemode: false }, range)), [])
+})
