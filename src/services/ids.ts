@@ -28,6 +28,10 @@ export const firstRunIdAt = (ms: number): RunId => {
   return TypeID.fromUUID('run', `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`).toString() as RunId
 }
 
+/** The time at which a run got its ID, in milliseconds since 1970. */
+export const timeOfRunId = (id: RunId): number =>
+  Number.parseInt(TypeID.fromString(id).toUUID().replaceAll('-', '').slice(0, 12), 16)
+
 /**
  * The `webhook-id` of a run's webhook or of a test. All attempts have the same ID, so receivers can recognise repeats.
  */

@@ -108,9 +108,9 @@ const Bar = ({ bar, index, most, isShown, filter }: BarProps) => {
   )
 }
 
-const isoOf = (ms: number): string => new Date(ms).toISOString()
+export const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-const periodOf = ({ fromMs, toMs }: RunBar) => ({ from: isoOf(fromMs), to: isoOf(toMs) })
+export const periodOf = ({ fromMs, toMs }: RunBar) => ({ from: isoOf(fromMs), to: isoOf(toMs) })
 
 /** The starts of five bars, from the first to the last, and the end. */
 const marksOf = (bars: readonly RunBar[]): string[] => {

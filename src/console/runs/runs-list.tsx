@@ -1,7 +1,9 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { Run } from '../../../schemas/api/run.ts'
+import type { RunBar } from '../../services/runs/run-counts.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Ago } from '../parts/time.tsx'
+import { isoOf, periodOf, timeText } from './histogram.tsx'
 import { isOpen, type RunFile } from './run-facts.ts'
 import { creditsOf, failureOf, promptOf, refundOf, statusOf } from './run-words.ts'
 import { addressOf, type ShownFilter } from './runs-filter.ts'
@@ -19,20 +21,24 @@ export interface ListPartProps {
   /** The cursor of the next page. */
   next: string | null
   filter: ShownFilter
+  /** How far back runs were searched if the page is not full although there are older ones. */
+  searchedToMs?: number | undefined
+  /** The newest part of the period before that time with runs that match, if it is known. */
+  nextBar?: RunBar | undefined
 }
 
 /** Characters of a text in a tile. */
 const MAX_TEXT = 280
 
 /** The tiles of a page, and the way to the next. It is a fragment, too: the next page replaces the last tile. */
-export const Tiles = ({ runs, next, filter }: ListPartProps) => (
+export const Tiles = ({ runs, next, ...rest }: ListPartProps) => (
   <>
     {runs.map(listed => (
       <Tile key={listed.run.run_id} listed={listed} />
     ))}
     {next !== null && (
       <li class="more" id="more">
-        <More next={next} filter={filter} />
+        <More next={next} {...rest} />
       </li>
     )}
   </>
@@ -119,7 +125,7 @@ const viewOf = (listed: ListedRun): Children => {
 }
 
 /** The same as rows of a table. */
-export const Rows = ({ runs, next, filter }: ListPartProps) => (
+export const Rows = ({ runs, next, ...rest }: ListPartProps) => (
   <>
     {runs.map(listed => (
       <Row key={listed.run.run_id} listed={listed} />
@@ -127,7 +133,7 @@ export const Rows = ({ runs, next, filter }: ListPartProps) => (
     {next !== null && (
       <tr id="more">
         <td colspan={6} class="more">
-          <More next={next} filter={filter} />
+          <More next={next} {...rest} />
         </td>
       </tr>
     )}
@@ -166,11 +172,19 @@ const Row = ({ listed }: { listed: ListedRun }) => {
   )
 }
 
-const More = ({ next, filter }: Pick<ListPartProps, 'filter'> & { next: string }) => {
+const More = ({ next, filter, searchedToMs, nextBar }: Omit<ListPartProps, 'runs'> & { next: string }) => {
   const href = addressOf(filter, { cursor: next })
   return (
-    <a class="button" href={href} hx-get={href} hx-target="#more" hx-swap="outerHTML">
-      Load more
-    </a>
+    <>
+      {searchedToMs !== undefined && <p class="muted">Searched back to {timeText(isoOf(searchedToMs))} UTC.</p>}
+      <a class="button" href={href} hx-get={href} hx-target="#more" hx-swap="outerHTML">
+        {searchedToMs === undefined ? 'Load more' : 'Search on'}
+      </a>
+      {nextBar && (
+        <a class="button" href={addressOf(filter, periodOf(nextBar))}>
+          {`Show those of ${timeText(isoOf(nextBar.fromMs))}`}
+        </a>
+      )}
+    </>
   )
 }

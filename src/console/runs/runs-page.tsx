@@ -44,10 +44,10 @@ export const RunsPage = (props: RunsPageProps) => {
   )
 }
 
-const List = ({ runs, next, filter }: RunsPageProps) =>
+const List = ({ runs, next, filter, searchedToMs, nextBar }: RunsPageProps) =>
   filter.view === 'gallery' ? (
     <ul class="gallery" aria-label="Runs">
-      <Tiles runs={runs} next={next} filter={filter} />
+      <Tiles {...{ runs, next, filter, searchedToMs, nextBar }} />
     </ul>
   ) : (
     <section class="card scroll" aria-label="Runs" tabindex={0}>
@@ -63,7 +63,7 @@ const List = ({ runs, next, filter }: RunsPageProps) =>
           </tr>
         </thead>
         <tbody>
-          <Rows runs={runs} next={next} filter={filter} />
+          <Rows {...{ runs, next, filter, searchedToMs, nextBar }} />
         </tbody>
       </table>
     </section>

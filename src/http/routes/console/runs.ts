@@ -13,7 +13,7 @@ import { drawSeed } from '../../../domain/catalog/inputs.ts'
 import { DAY_MS } from '../../../domain/days.ts'
 import type { SessionOwner } from '../../../services/caller.ts'
 import { curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
-import { parseRunId } from '../../../services/ids.ts'
+import { parseRunId, timeOfRunId } from '../../../services/ids.ts'
 import { type RunBar, sumOf } from '../../../services/runs/run-counts.ts'
 import type { RunHistory } from '../../../services/runs/run-history.ts'
 import type { RunWithInput } from '../../../services/runs/run-inputs.ts'
@@ -34,8 +34,11 @@ const RUN = '/console/runs/:id'
 /** Six rows of four. */
 const PAGE = 24
 
-/** A page may be empty although there are more runs. Then the next ones are searched at once, but not for ever. */
-const MAX_READS = 2
+/**
+ * How often the next runs are searched for a page that is not full: 3,000 runs in all, in about 30 ms. Then the page
+ * says how far back it has searched.
+ */
+const MAX_READS = 6
 
 /** The newest keys that a menu offers. */
 const MAX_KEYS = 100
@@ -82,24 +85,25 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
     cursor: RunId | undefined,
     client: WaitingClient,
   ) => {
-    const query = { ...filterOf(filter, clock.nowMs()), limit: PAGE }
+    const query = filterOf(filter, clock.nowMs())
     const found: RunWithInput[] = []
     let next: RunId | null | undefined = cursor
-    for (let reads = 0; reads < MAX_READS && next !== null && found.length === 0; reads++) {
+    for (let reads = 0; reads < MAX_READS && next !== null && found.length < PAGE; reads++) {
       const page: Page<RunWithInput, RunId> = unwrap(
-        await runs.listRunsWithInputs(owner, { ...query, cursor: next }, client),
+        await runs.listRunsWithInputs(owner, { ...query, cursor: next, limit: PAGE - found.length }, client),
       )
       found.push(...page.found)
       next = page.next
     }
-    return { found, next: next ?? null }
+    const searchedToMs = found.length < PAGE && next ? timeOfRunId(next) : undefined
+    return { found, next: next ?? null, searchedToMs }
   }
 
   const showRuns = async (ctx: Context, owner: SessionOwner) => {
     const filter = readFilter(ctx.query)
     const cursor = parseRunId(textOf(ctx.query, 'cursor') ?? '')
     const client = waitingClient(ctx)
-    const [{ found, next }, families, owned] = await Promise.all([
+    const [{ found, next, searchedToMs }, families, owned] = await Promise.all([
       listedOf(owner, filter, cursor, client),
       catalog.list(owner).then(unwrap),
       keys.list(owner, owner.accountId).then(unwrap),
@@ -113,7 +117,7 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
         keyName: owned.find(({ keyId }) => keyId === row.keyId)?.name,
       }
     })
-    const part = { runs: shown, next, filter }
+    const part = { runs: shown, next, filter, searchedToMs }
     if (isFragment(ctx)) return showPage(ctx, filter.view === 'gallery' ? Tiles(part) : Rows(part))
 
     const range = rangeOf(filter, clock.nowMs())
@@ -127,6 +131,8 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
       ctx,
       RunsPage({
         ...part,
+        // The next runs that match are in this bar, as far as the sums tell.
+        nextBar: bars.findLast(bar => bar.runs + bar.failures > 0 && isShown(bar) && bar.toMs <= (searchedToMs ?? 0)),
         histogram: {
           bars,
           isShown,
