@@ -40,6 +40,7 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
   readonly #onMissing: (row: RowAddress) => void
   readonly #cache = new LRUCache<string, object>(upTo(MAX_CACHED))
   #changes = 0
+  #reaching: Promise<Position> | undefined
 
   constructor({ store, progress, ownWrites, cached, onMissing }: ReadsDependencies<Rows>) {
     this.#store = store
@@ -105,8 +106,17 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     this.#expectReadable(view)
     const { highest } = this.#progress
     const entries = await this.#store.list<Rows[Name]>(view, index, range)
-    expectWhole(await this.#progress.reached(), highest)
+    expectWhole(await this.#reachedAfterwards(), highest)
     return entries
+  }
+
+  /** The position that the views have reached. Lists that were read at the same time share one look at it. */
+  #reachedAfterwards(): Promise<Position> {
+    this.#reaching ??= Promise.resolve().then(() => {
+      this.#reaching = undefined
+      return this.#progress.reached()
+    })
+    return this.#reaching
   }
 
   /** All entries of a range, read page by page. */

@@ -83,15 +83,17 @@ export class UsageDays {
     client?: WaitingClient,
   ): AsyncGenerator<Pick<UsageDay, 'day' | 'groups'>> {
     const { reads, clock } = this.#dependencies
-    let days = 0
-    for (let day = from; day < to; day = dayAfter(day)) {
-      const prefix = `${accountId}/${usagePlace({ day, label }, ['day', 'label'])}`
-      const rows = reads.scan('usageByLabel', BY_KEY, { prefix })
+    const rowsOf = async (day: string) => {
       const groups: UsageRow[] = []
-      for await (const { row } of rows) groups.push(row)
-      yield { day, groups }
-      days += 1
-      if (days % DAYS_AT_A_TIME === 0) await (client?.nextTurn() ?? delay(clock, 0))
+      const prefix = `${accountId}/${usagePlace({ day, label }, ['day', 'label'])}`
+      for await (const { row } of reads.scan('usageByLabel', BY_KEY, { prefix })) groups.push(row)
+      return { day, groups }
+    }
+    for (let day = from; day < to; ) {
+      const days: string[] = []
+      for (; day < to && days.length < DAYS_AT_A_TIME; day = dayAfter(day)) days.push(day)
+      yield* await Promise.all(days.map(rowsOf))
+      await (client?.nextTurn() ?? delay(clock, 0))
       if (client?.signal.aborted) return
     }
   }

@@ -214,3 +214,27 @@ t.test('a row is missing, although the views get further while it is looked for'
   t.equal(await openMoving().get('runs', 'nobody'), undefined)
   t.same(await openMoving().list('runs', BY_KEY, { prefix: 'nobody/', limit: 10 }), [])
 })
+
+t.test('lists at the same time share one look at the checkpoint, and later ones look again', async t => {
+  let looks = 0
+  const { progress, reads, views } = await open(t, store => ({
+    ...store,
+    checkpoint: () => {
+      looks += 1
+      return store.checkpoint()
+    },
+  }))
+  progress.advance((await views.checkpoint())?.position ?? 0, 'unknown')
+  const list = () => reads.list('balance', BY_KEY, { prefix: '', limit: 1 })
+  const found = await Promise.all([list(), list(), list()])
+  t.equal(looks, 1)
+  t.same(
+    found.map(({ length }) => length),
+    [1, 1, 1],
+  )
+  await list()
+  t.equal(looks, 2)
+  const [before, after] = [list(), views.clear().then(list)]
+  await before.catch(() => undefined)
+  await t.rejects(after, Unavailable, 'a list does not share a look from before it')
+})
