@@ -23,8 +23,10 @@ t.test('the end of a run is told with the attempts that failed', async t => {
     { provider: 'google', failedAt: '2026-11-27T12:00:01.000Z', reason: 'provider_error' },
     { provider: 'replicate' },
   ]
-  const tell = (type: string, data: object) =>
-    describeEvent({ type, data: { runId: 'run_1', attempts, ...data } } as AccountRecord, new KeyRing())
+  const tell = (type: string, data: object) => {
+    const event: object = { type, data: { runId: 'run_1', attempts, ...data } }
+    return describeEvent(event as AccountRecord, new KeyRing())
+  }
   const tried = '; fal: rate_limited, 429; google: provider_error'
   const upstream = { provider: 'replicate' }
   t.equal(tell('RunSubmitted', { jobId: 'j', upstream }), `run_1 submitted to replicate as job j${tried}`)
