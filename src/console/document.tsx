@@ -8,6 +8,8 @@ const HTMX = JSON.stringify({
   includeIndicatorStyles: false,
   selfRequestsOnly: true,
   historyCacheSize: 0,
+  // No request of a page waits for a result, which takes longer.
+  timeout: 60_000,
   // A refused form comes with its faults.
   responseHandling: [
     { code: '204', swap: false },

@@ -94,6 +94,65 @@ addEventListener('pageshow', () => {
   for (const button of document.querySelectorAll('button[type=submit][disabled]')) button.removeAttribute('disabled')
 })
 
+// Requests of htmx
+
+/** @typedef {{ elt: Element, target: Element, xhr: XMLHttpRequest, shouldSwap: boolean, requestConfig: { verb: string } }} Requested */
+
+/** @param {Event} event */
+const detailOf = event => /** @type {CustomEvent<Requested>} */ (event).detail
+
+const UNREACHED = 'The service cannot be reached. Nothing on this page is lost. Try again in a moment.'
+
+/** The only message about a request that failed. */
+const failure = document.createElement('p')
+failure.className = 'fault'
+failure.setAttribute('role', 'alert')
+
+/**
+ * Says where a request began that it failed. A form may have words and a place of its own for that.
+ * @param {Requested} requested
+ * @param {string} [message]
+ */
+const sayFailure = ({ elt, target, requestConfig: { verb } }, message) => {
+  const from = elt === document.body ? target : elt
+  const form = closest(from, 'form')
+  const changes = verb !== 'get' && form === from
+  const text = message ?? ((changes && form?.dataset['unreached']) || UNREACHED)
+  // What is asked for again and again says so once.
+  if (failure.isConnected && !changes && failure.textContent === text) return
+  failure.textContent = text
+  const place = form?.querySelector('[data-failures]')
+  if (place) place.prepend(failure)
+  else (form ?? from).before(failure)
+}
+
+document.addEventListener('htmx:sendError', event => sayFailure(detailOf(event)))
+document.addEventListener('htmx:timeout', event => sayFailure(detailOf(event)))
+document.addEventListener('htmx:afterSwap', () => failure.remove())
+
+/** Puts no page into a page: an error without a place in a form, or the page of a proxy that misses the service. */
+document.addEventListener('htmx:beforeSwap', event => {
+  const requested = detailOf(event)
+  const { status, response } = requested.xhr
+  if (status < 400 || !/^\s*<(!doctype|html)/i.test(response)) return
+  requested.shouldSwap = false
+  const page = new DOMParser().parseFromString(response, 'text/html')
+  sayFailure(requested, page.querySelector('.fault')?.textContent ?? undefined)
+})
+
+/** What had the focus. A button loses it while it is disabled, and what htmx replaces loses it for good. */
+let hadFocus = document.activeElement
+document.addEventListener('htmx:beforeRequest', () => {
+  hadFocus = document.activeElement
+})
+document.addEventListener('htmx:afterRequest', event => {
+  if (document.activeElement !== document.body || !hadFocus || hadFocus === document.body) return
+  const same = hadFocus.isConnected ? hadFocus : hadFocus.id && document.getElementById(hadFocus.id)
+  const heading = document.getElementById(detailOf(event).target.id)?.querySelector('[tabindex="-1"]')
+  const next = /** @type {HTMLElement | null | undefined} */ (same || heading)
+  next?.focus({ preventScroll: true })
+})
+
 /** @param {EventTarget | null} target */
 const isTyping = target => target instanceof Element && target.matches('input, textarea, select, [contenteditable]')
 

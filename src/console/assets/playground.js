@@ -45,7 +45,6 @@ const follow = element => {
   if (followed?.element === element) return
   unfollow()
   const { follow: path = '', stage = '', since = '' } = element.dataset
-  const show = () => htmx?.ajax('GET', stage, { target: '#stage', swap: 'outerHTML' })
   const source = new EventSource(path)
   const elapsed = element.querySelector('[data-elapsed]')
   const count = () => {
@@ -54,6 +53,11 @@ const follow = element => {
   }
   followed = { element, source, timer: window.setInterval(count, 1000) }
   const isOver = () => !element.isConnected
+  /** Shows the run as it is now. While the service cannot be reached, this asks again. */
+  const show = async () => {
+    await htmx?.ajax('GET', stage, { target: '#stage', swap: 'outerHTML' }).catch(() => undefined)
+    setTimeout(() => !isOver() && show(), RETRY_MS)
+  }
   source.addEventListener('progress', ({ data }) => {
     const bar = element.querySelector('progress')
     if (bar) bar.value = JSON.parse(data).progress
@@ -147,6 +151,8 @@ const send = async (file, report) => {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ filename: file.name || 'file', mime_type: file.type, size_bytes: file.size }),
+  }).catch(() => {
+    throw new Error('The service cannot be reached. Try again in a moment.')
   })
   const grant = await response.json()
   if (!response.ok) throw new Error(grant.error?.message ?? 'The file cannot be uploaded.')

@@ -5,7 +5,7 @@ import { ControlField, type ControlFieldProps, FaultSlot } from './control-field
 import type { Control } from './controls.ts'
 import { FamilyPicture, sampleFor } from './family-picture.tsx'
 import { Requests, type RequestsProps, requestId } from './requests.tsx'
-import { OUTPUTS, type Price, rangeText } from './words.ts'
+import { OUTPUTS, type Price, rangeText, UNREACHED } from './words.ts'
 
 export interface ComposerProps extends RequestsProps, Pick<ControlFieldProps, 'accepts' | 'isOwnFile'> {
   family: ModelFamily
@@ -34,7 +34,7 @@ export const Composer = (props: ComposerProps) => {
     <Form
       {...{ action: PLAYGROUND, id: 'composer', class: 'compose', 'aria-label': 'Request', novalidate: true }}
       {...{ 'hx-post': PLAYGROUND, 'hx-target': '#stage', 'hx-swap': 'outerHTML' }}
-      {...{ 'hx-disabled-elt': '#run', 'hx-sync': 'this:drop', 'hx-disinherit': '*' }}
+      {...{ 'hx-disabled-elt': '#run', 'hx-sync': 'this:drop', 'hx-disinherit': '*', 'data-unreached': UNREACHED }}
     >
       {/* Enter in a field runs, and does not switch the view. */}
       <button type="submit" hidden>
@@ -74,7 +74,7 @@ export const Composer = (props: ComposerProps) => {
           <JsonFaults faults={faults} />
         </div>
       )}
-      <div class="run-bar">
+      <div class="run-bar" data-failures>
         <Button id="run" class="main big wide">
           <RunLabel price={price} />
           <kbd class="hide-small">⌘↵</kbd>

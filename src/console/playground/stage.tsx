@@ -7,7 +7,7 @@ import { Button, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { decimal, duration, plural } from '../parts/text.ts'
 import { FamilyPicture } from './family-picture.tsx'
-import { FAILURES } from './words.ts'
+import { FAILURES, UNREACHED } from './words.ts'
 
 /** A run of the account, small. */
 export interface StripItem {
@@ -297,7 +297,7 @@ const Repeat = ({ run, canRepeat, canVary, attempt }: RepeatProps) =>
   canRepeat ? (
     <Form
       {...{ action: `${PLAYGROUND}/again`, class: 'row wrap', 'hx-post': `${PLAYGROUND}/again`, 'hx-target': '#stage' }}
-      {...{ 'hx-swap': 'outerHTML', 'hx-disabled-elt': 'find button' }}
+      {...{ 'hx-swap': 'outerHTML', 'hx-disabled-elt': 'find button', 'data-unreached': UNREACHED }}
     >
       <input type="hidden" name="run" value={run.run_id} />
       <input type="hidden" name="price" value={toMicros(run.livemode ? run.credits_charged : 0)} />

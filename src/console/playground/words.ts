@@ -90,3 +90,7 @@ export const FAILURES: Readonly<Record<RunError['code'], string>> = {
   interrupted: 'The run was interrupted',
   cancelled: 'Cancelled',
 }
+
+/** What a script says when no response comes, though the request may have arrived. */
+export const UNREACHED =
+  'The service cannot be reached. If the run began all the same, it is under Runs: look there before you try again.'
