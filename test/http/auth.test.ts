@@ -27,6 +27,7 @@ t.test('requests without a valid key get 401 before their body is read', async t
     'part of a key': `Bearer ${apiKey.slice(0, -1)}`,
     'a key with an extra character': `Bearer ${apiKey}0`,
     'upper case': `Bearer ${apiKey.toUpperCase()}`,
+    'a key with an ellipsis': `Bearer tg_sk_live_${Buffer.from('…').toString('latin1')}${apiKey.slice(-4)}`,
     unknown: `Bearer tg_sk_live_${'0'.repeat(32)}`,
     'far too long': `Bearer ${'x'.repeat(10_000)}`,
   }
@@ -47,6 +48,7 @@ t.test('requests without a valid key get 401 before their body is read', async t
       t.equal(status, 401, `${name}: ${path}`)
       t.equal(answered.get('WWW-Authenticate'), 'Bearer')
       t.equal(body.error.code, 'invalid_api_key')
+      if (/scheme|two|ellipsis|long/.test(name)) t.match(body.error.message, 'holds no whole key', name)
     }
 })
 

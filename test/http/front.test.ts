@@ -23,7 +23,7 @@ const commandsOn = (html: string) =>
     .filter(code => code.startsWith('curl'))
 
 const runShell = async (command: string, apiKey: string) => {
-  const env = { ...process.env, TOLLGATE_KEY: apiKey }
+  const env = { ...process.env, TOLLGATE_API_KEY: apiKey }
   return JSON.parse((await promisify(execFile)('sh', ['-c', command], { env })).stdout)
 }
 

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../../schemas/api/key.ts'
 import type { ModelFamily } from '../../../schemas/api/model.ts'
-import { curlRead, curlRun } from '../../services/catalog/example-request.ts'
+import { addServer, curlRead, curlRun, KEY_VARIABLE } from '../../services/catalog/example-request.ts'
 import { decimal } from '../parts/text.ts'
 import { DocsFrame } from './docs-frame.tsx'
 import { GuideSide, Neighbours } from './guide-pages.tsx'
@@ -22,7 +22,7 @@ interface FirstRequestProps {
 }
 
 /** The key in examples: a variable of the reader's shell. */
-const KEY = '$TOLLGATE_KEY'
+const KEY = `$${KEY_VARIABLE}`
 
 /** The body of a run that takes a while. */
 const VIDEO = JSON.stringify({
@@ -53,7 +53,7 @@ export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, famil
             terminal:
           </p>
         )}
-        <Snippet id="the-key" label="The key" text={`export TOLLGATE_KEY=${apiKey ? hintOf(apiKey) : '…'}`} />
+        <Snippet id="the-key" label="The key" text={`export ${KEY_VARIABLE}=${apiKey ? hintOf(apiKey) : '…'}`} />
         <h2 id="run-a-model">2. Run a model</h2>
         <p>
           The response has the result in <code>output</code> and the price in <code>credits_charged</code>.
@@ -85,8 +85,10 @@ export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, famil
         />
         <Snippet id="a-run-by-id" label="A run by its run_id" text={lines(curlRead(`${url}/v1/runs/run_…`, KEY))} />
         <h2 id="use-it-from-an-agent">6. Use it from an agent</h2>
-        <p>An MCP client needs the URL and a key.</p>
-        <Snippet id="mcp" label="The configuration of an MCP client" text={mcpConfiguration(url)} />
+        <p>An MCP client needs the URL and a key. Claude Code, for example, takes them from this command:</p>
+        <Snippet id="mcp" label="A command that adds the server to Claude Code" text={addServer(`${url}/mcp`, KEY)} />
+        <p>Most other clients accept this configuration, with the whole key:</p>
+        <Snippet id="mcp-configuration" label="The configuration of an MCP client" text={mcpConfiguration(url)} />
         <h2 id="models-and-prices">Models and prices</h2>
         {families ? (
           <Models families={families} />

@@ -1,13 +1,16 @@
 import type { Children } from '#jsx/jsx-runtime'
 import { Code, CopyButton } from '../parts/code.tsx'
 
-/** Code with a button that copies it. `id` is unique on the page. */
+/** What stands for something that the reader has to put in. */
+const GAP = '…'
+
+/** Code with a button that copies it, unless it does not work before the reader has changed it. `id` is unique. */
 export const Snippet = ({ id, label, text }: { id: string; label: string; text: string }) => (
   <div class="snippet">
     <Code id={id} label={label}>
       {tinted(text)}
     </Code>
-    <CopyButton of={id} />
+    {!text.includes(GAP) && <CopyButton of={id} />}
   </div>
 )
 

@@ -1,3 +1,4 @@
+import { KEY_VARIABLE } from '../../services/catalog/example-request.ts'
 import { type Operation, resolved, type Schema, type Schemas } from './api-document.ts'
 import { examplesOf, samplePath, sampleQuery } from './sample.ts'
 import type { Access } from './scopes.ts'
@@ -50,7 +51,7 @@ const curl = ({ method, url, hasKey, json, form }: Request): string => {
   const usual = json !== undefined || form ? 'POST' : 'GET'
   return [
     `curl -s${method === usual ? '' : ` -X ${method}`} ${quoted(url)}`,
-    hasKey && '-H "Authorization: Bearer $TOLLGATE_KEY"',
+    hasKey && `-H "Authorization: Bearer $${KEY_VARIABLE}"`,
     json !== undefined && `-H 'Content-Type: ${JSON_TYPE}'`,
     json !== undefined && `-d ${quoted(JSON.stringify(json, null, 2))}`,
     ...(form?.files ?? []).map(name => `-F '${name}=@picture.jpg'`),
@@ -62,7 +63,7 @@ const curl = ({ method, url, hasKey, json, form }: Request): string => {
 
 const typeScript = ({ method, url, hasKey, json, form }: Request): string => {
   const headers = [
-    hasKey && `    Authorization: \`Bearer \${process.env.TOLLGATE_KEY}\`,`,
+    hasKey && `    Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,`,
     json !== undefined && `    'Content-Type': '${JSON_TYPE}',`,
   ].filter(line => typeof line === 'string')
   const options = [
@@ -85,7 +86,7 @@ const typeScript = ({ method, url, hasKey, json, form }: Request): string => {
 const python = ({ method, url, hasKey, json, form }: Request): string => {
   const lines = [
     `    "${url}",`,
-    hasKey && '    headers={"Authorization": f"Bearer {os.environ[\'TOLLGATE_KEY\']}"},',
+    hasKey && `    headers={"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"},`,
     json !== undefined && `    json=${indented(literal(json), 4)},`,
     form && `    files={${form.files.map(name => `"${name}": open("picture.jpg", "rb")`).join(', ')}},`,
     form && form.fields.length > 0 && `    data=${literal(Object.fromEntries(form.fields))},`,

@@ -25,7 +25,10 @@ export const authenticate =
   ({ keyHolders, keyUses, clientAddress, clock, publicUrl }: Dependencies) =>
   async (ctx: Context, next: Next) => {
     const text = bearerKey(ctx)
-    if (text === undefined) throw keyMissing(`Sign in at ${publicUrl()}/console to create one.`)
+    if (text === undefined) {
+      const remedy = `Sign in at ${publicUrl()}/console to create one.`
+      throw ctx.get('Authorization') === '' ? keyMissing(remedy) : keyMissing(NOT_WHOLE, remedy)
+    }
     const found = await keyHolders.holderOf(text)
     if (!found) throw keyUnknown()
     const { holder, key } = unwrap(found)
@@ -45,6 +48,9 @@ const keyMissing = (...remedy: string[]) =>
     'invalid_api_key',
     ['An API key is required in the header "Authorization: Bearer <key>".', ...remedy].join(' '),
   )
+
+/** Pages show keys with an ellipsis, which is easily copied. */
+const NOT_WHOLE = 'The header that arrived holds no whole key.'
 
 const keyUnknown = () => new ApiError('invalid_api_key', 'This API key is unknown or was revoked.')
 

@@ -30,12 +30,18 @@ export const curlRead = (url: string, apiKey: string): string[] => [
   `  -H "Authorization: Bearer ${apiKey}"`,
 ]
 
+/** The command that makes a server known to Claude Code. `apiKey` may be a shell variable. */
+export const addServer = (url: string, apiKey: string): string =>
+  `claude mcp add --transport http tollgate ${url} --header "Authorization: Bearer ${apiKey}"`
+
 /** A run to show as a request of several clients. */
 export interface ExampleRun {
   /** The address of the service. */
   url: string
   model: string
   outputType: OutputType
+  /** Whether the model takes longer than clients usually wait, so that they ask for the result. */
+  isAsync: boolean
   input: Record<string, unknown>
   /** The voice that the model speaks with by default. OpenAI's API requires one. */
   voice?: string | undefined
@@ -47,8 +53,11 @@ export interface ClientExample {
   code: string
 }
 
-/** The variable of the environment that holds the key. */
-const KEY = 'TOLLGATE_API_KEY'
+/** The variable of the environment that holds the key in all examples. */
+export const KEY_VARIABLE = 'TOLLGATE_API_KEY'
+
+/** How long a request for an async run waits. A client then waits again. */
+const WAIT = 'wait=60'
 
 /** The version of the Model Context Protocol that the example speaks. */
 const MCP_VERSION = '2025-11-25'
@@ -65,48 +74,76 @@ export const clientExamples = (run: ExampleRun): ClientExample[] => {
   ]
 }
 
-const curlCode = ({ url, model, input }: ExampleRun): string =>
-  curlRun(`${url}/v1/run`, `$${KEY}`, shellText(indented(json({ model, input }), 2))).join('\n')
+const curlCode = ({ url, model, isAsync, input }: ExampleRun): string => {
+  const run = shellText(indented(json({ model, input }), 2))
+  if (!isAsync) return curlRun(`${url}/v1/run`, `$${KEY_VARIABLE}`, run).join('\n')
+  const [read = '', key = ''] = curlRead(`${url}/v1/runs/RUN_ID`, `$${KEY_VARIABLE}`)
+  return [
+    ...curlRun(`${url}/v1/run`, `$${KEY_VARIABLE}`, run, `Prefer: ${WAIT}`),
+    '# If it is still processing after that, ask for it by its run_id until it has ended:',
+    `# ${read}`,
+    `# ${key} -H 'Prefer: ${WAIT}'`,
+  ].join('\n')
+}
 
-const mcpCode = ({ url, model, input }: ExampleRun): string => {
+const mcpCode = ({ url, model, isAsync, input }: ExampleRun): string => {
   const params = { name: 'run_model', arguments: { model, input } }
   const headers = ['Accept: application/json, text/event-stream', `MCP-Protocol-Version: ${MCP_VERSION}`]
   const message = json({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
   return [
     '# An agent that knows the server makes this call itself:',
-    `#   claude mcp add --transport http tollgate ${url}/mcp --header "Authorization: Bearer $${KEY}"`,
-    ...curlRun(`${url}/mcp`, `$${KEY}`, shellText(indented(message, 2)), ...headers),
+    `#   ${addServer(`${url}/mcp`, `$${KEY_VARIABLE}`)}`,
+    ...(isAsync ? ['# It waits a while. The tool get_run returns the result of a run that takes longer.'] : []),
+    ...curlRun(`${url}/mcp`, `$${KEY_VARIABLE}`, shellText(indented(message, 2)), ...headers),
   ].join('\n')
 }
 
-const typeScriptCode = ({ url, model, input }: ExampleRun): string =>
-  [
+const typeScriptCode = ({ url, model, isAsync, input }: ExampleRun): string => {
+  const headers = [
+    `  Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,`,
+    "  'Content-Type': 'application/json',",
+    ...(isAsync ? [`  Prefer: '${WAIT}',`] : []),
+  ]
+  return [
+    'const headers = {',
+    ...headers,
+    '}',
     `const response = await fetch('${url}/v1/run', {`,
     "  method: 'POST',",
-    '  headers: {',
-    `    Authorization: \`Bearer \${process.env.${KEY}}\`,`,
-    "    'Content-Type': 'application/json',",
-    '  },',
+    '  headers,',
     `  body: JSON.stringify(${indented(scriptText({ model, input }), 2)}),`,
     '})',
-    'const run = await response.json()',
+    `${isAsync ? 'let' : 'const'} run = await response.json()`,
+    ...(isAsync
+      ? [
+          "while (['queued', 'processing'].includes(run.status))",
+          `  run = await (await fetch(\`${url}/v1/runs/\${run.run_id}\`, { headers })).json()`,
+        ]
+      : []),
     'console.log(run.status, run.output ?? run.error ?? run)',
   ].join('\n')
+}
 
-const pythonCode = ({ url, model, input }: ExampleRun): string =>
+const pythonCode = ({ url, model, isAsync, input }: ExampleRun): string =>
   [
     'import json, os, urllib.request',
     '',
-    'request = urllib.request.Request(',
-    `    "${url}/v1/run",`,
-    `    data=json.dumps(${indented(pythonText({ model, input }), 4)}).encode(),`,
-    '    headers={',
-    `        "Authorization": f"Bearer {os.environ['${KEY}']}",`,
-    '        "Content-Type": "application/json",',
-    '    },',
-    ')',
+    'headers = {',
+    `    "Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}",`,
+    '    "Content-Type": "application/json",',
+    ...(isAsync ? [`    "Prefer": "${WAIT}",`] : []),
+    '}',
+    `body = ${pythonText({ model, input })}`,
+    `request = urllib.request.Request("${url}/v1/run", json.dumps(body).encode(), headers)`,
     'run = json.load(urllib.request.urlopen(request))',
-    'print(run["status"], run.get("output"))',
+    ...(isAsync
+      ? [
+          'while run["status"] in ("queued", "processing"):',
+          `    request = urllib.request.Request(f"${url}/v1/runs/{run['run_id']}", headers=headers)`,
+          '    run = json.load(urllib.request.urlopen(request))',
+        ]
+      : []),
+    'print(run["status"], run.get("output") or run.get("error"))',
   ].join('\n')
 
 /** The request for OpenAI's client; undefined if its API has none for the model. */
@@ -116,7 +153,7 @@ const openAiCode = ({ url, ...run }: ExampleRun): string | undefined => {
   return [
     "import OpenAI from 'openai'",
     '',
-    `const client = new OpenAI({ baseURL: '${url}/v1', apiKey: process.env.${KEY} })`,
+    `const client = new OpenAI({ baseURL: '${url}/v1', apiKey: process.env.${KEY_VARIABLE} })`,
     // The client sends the parameters that only the model has, which its types do not know.
     `const answer = await client.${call.method}(${scriptText(call.body)})`,
     call.print,

@@ -101,7 +101,10 @@ export class PlaygroundState {
     const voice = ['voice', 'voice_id']
       .map(name => endpoint.parameters_schema.properties[name]?.['default'])
       .find(value => typeof value === 'string')
-    const run = { url: this.#dependencies.publicUrl(), model: family.id, outputType: family.output_type }
+    const run = {
+      ...{ url: this.#dependencies.publicUrl(), model: family.id },
+      ...{ outputType: family.output_type, isAsync: endpoint.mode === 'async' },
+    }
     return {
       ...{ family, endpoint: endpoint.id, view, price, accepts: ACCEPTS },
       controls: controlsOf(endpoint, family.endpoints, input),
