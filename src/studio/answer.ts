@@ -17,11 +17,12 @@ export function answer(input: Input, seed: number): Answered {
   if (json !== undefined) return cut(json, maxTokens)
   const prompt = textIn(input, 'prompt') || lastMessage(input)
   const random = createRandom(hashText(`answer ${seed} ${prompt}`))
+  const hasSeed = typeof input['seed'] === 'number'
   const sentences = [
     pick(random, openings)(quote(prompt, 160)),
     aboutLength(prompt),
     ...aboutSubject(prompt, random),
-    pick(random, closings),
+    pick(random, hasSeed ? closings : seedlessClosings),
   ]
   return cut(sentences.join(' '), maxTokens)
 }
@@ -84,6 +85,13 @@ const closings: readonly [string, ...string[]] = [
   'The same prompt and seed always get this same answer.',
   'Ask again with the same seed, and you will read the same words.',
   'Nothing here was made up by chance: prompt and seed decide every word.',
+]
+
+/** For models that take no seed, so that each run has one of its own. */
+const seedlessClosings: readonly [string, ...string[]] = [
+  'Ask again, and the words may differ a little.',
+  'The next answer to this prompt may say it in another way.',
+  'That is all that a sample has to say.',
 ]
 
 /** A prompt in one line of at most `max` characters. */
