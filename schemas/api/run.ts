@@ -313,7 +313,7 @@ export const Quote = Closed({
   likely_credits: Type.Optional(
     about(
       Type.Number(),
-      'For models with a price by the token: the price of an input of usual text and of an answer of 1,000 tokens.',
+      'For models with a price by the token: the price of an input of usual text and of an answer of 400 tokens.',
       0.7,
     ),
   ),
