@@ -18,7 +18,7 @@ export const KeysPage = ({ keys, created, ...form }: KeysProps) => (
     <div class="page narrow stack">
       <div class="opener">
         <p class="muted">Keys open your account to programs. A key is shown once, when you create it.</p>
-        <details open={Object.keys(form.faults).length > 0 || (keys.length === 0 && !created)}>
+        <details data-focuses="name" open={Object.keys(form.faults).length > 0 || (keys.length === 0 && !created)}>
           <summary class="button main">
             <Icon name="plus" />
             Create new key

@@ -11,7 +11,7 @@ export interface NewKeyProps {
 export const NewKey = ({ name, apiKey, request }: NewKeyProps) => (
   <section class="card marked" aria-label="The new key">
     <div class="head">
-      <h2>
+      <h2 {...{ tabindex: -1, autofocus: true }}>
         “<bdi>{name}</bdi>” is ready
       </h2>
       <strong class="small">You will not see it again</strong>
