@@ -67,7 +67,7 @@ t.test('the page of a picture shows it, its price line by line, and what was cho
   t.equal(status, 200)
   const [url = ''] = run.output?.urls ?? []
   t.match(text, `<img src="${url.slice(service.url.length)}" alt="a lighthouse at dusk"/>`)
-  t.match(words, /Completed.*Run again.*Nano Banana 2.*Sandbox.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
+  t.match(words, /Completed.*Open in playground.*Nano Banana 2.*Sandbox.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
   t.match(words, /Key website …[0-9a-f]{4} Label winter/)
   t.match(words, /What happened.*Accepted and debited.*Sandbox.*Picture stored.*Settled at/)
   t.match(text, /data-note="chosen for you"/)
@@ -164,7 +164,7 @@ t.test('an open run reads itself again, and can be cancelled', async t => {
   })
   t.match(page.text, `hx-get="${path}"`)
   t.match(page.words, /Sandbox is working.*Cancel run.*refunded in full if the run fails/)
-  t.notMatch(page.words, /Run again/)
+  t.notMatch(page.words, /Open in playground/)
   const fragment = await ada.browser.get(path, { 'HX-Request': 'true' })
   t.match(fragment.text, /^<div id="run"/)
   t.match(

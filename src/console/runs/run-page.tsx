@@ -106,8 +106,8 @@ const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
           )}
           {runsAgain && !isOpen(run) && (
             <a class="button" href={`/console/playground?${again}`}>
-              <Icon name="rotate-cw" />
-              Run again
+              <Icon name="play" />
+              Open in playground
             </a>
           )}
         </span>
