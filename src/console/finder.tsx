@@ -2,7 +2,7 @@ import { navigation } from './navigation.ts'
 import { PageContext } from './page-state.ts'
 import { Icon } from './parts/icon.tsx'
 
-/** Opens with ⌘K: finds a page by its name, or anything by its ID. */
+/** Opens with Ctrl+K, or ⌘K on Apple's machines: finds a page by its name, or anything by its ID. */
 export const Finder = () => (
   <PageContext.Consumer>
     {({ account }) => (

@@ -13,11 +13,13 @@ interface ShellProps {
   heading?: Children
   /** The scripts of this page, besides those of all pages. */
   scripts?: readonly string[]
+  /** Where people with a keyboard want to be at once, if not at the beginning of the content. */
+  skip?: { href: string; label: string }
   children: Children
 }
 
 /** The frame of the pages for people who are signed in. */
-export const Shell = ({ title, heading, scripts, children }: ShellProps) => (
+export const Shell = ({ title, heading, scripts, skip, children }: ShellProps) => (
   <Document title={title} {...(scripts && { scripts })}>
     <PageContext.Consumer>
       {({ account, url }) => (
@@ -25,9 +27,14 @@ export const Shell = ({ title, heading, scripts, children }: ShellProps) => (
           <a class="skip button" href="#content">
             Skip to the content
           </a>
+          {skip && (
+            <a class="skip button" href={skip.href}>
+              {skip.label}
+            </a>
+          )}
           {account?.isTest && (
             <aside class="test-band" aria-label="Mode">
-              Test mode: the sandbox does the runs, which cost nothing
+              Test mode: nothing is charged. Runs and keys here are apart from the live ones.
             </aside>
           )}
           <div class="app">
@@ -38,7 +45,7 @@ export const Shell = ({ title, heading, scripts, children }: ShellProps) => (
                 <button type="button" class="search-box end" data-opens="finder" aria-haspopup="dialog">
                   <Icon name="search" />
                   Search, or paste any ID
-                  <kbd>⌘K</kbd>
+                  <kbd>Ctrl K</kbd>
                 </button>
                 {account && <TestSwitch account={account} url={url} />}
                 <a class="avatar" href="/console/settings" title={account?.name}>

@@ -44,6 +44,9 @@ const selectTab = tab => {
   }
 }
 
+/** Whether shortcuts have ⌘ instead of Ctrl. */
+const isApple = /mac|iphone|ipad/i.test(navigator.platform)
+
 /**
  * Shows what needs scripts, and one panel of each group of tabs.
  * @param {ParentNode} root
@@ -51,6 +54,7 @@ const selectTab = tab => {
 const prepare = root => {
   for (const button of all(root, '[data-copies][hidden]')) button.hidden = false
   for (const tab of all(root, '[role=tab][aria-selected=true]')) selectTab(tab)
+  if (isApple) for (const key of all(root, 'kbd')) key.textContent = key.textContent?.replace('Ctrl ', '⌘') ?? ''
 }
 
 /** @param {string} id */
@@ -69,6 +73,16 @@ document.addEventListener('click', event => {
   if (opener) openDialog(opener.dataset['opens'] ?? '')
   if (closest(target, '[data-closes]') || target instanceof HTMLDialogElement) target.closest('dialog')?.close()
 })
+
+/** What opens may say which of its fields comes first. */
+document.addEventListener(
+  'toggle',
+  ({ target }) => {
+    if (target instanceof HTMLDetailsElement && target.open)
+      document.getElementById(target.dataset['focuses'] ?? '')?.focus()
+  },
+  { capture: true },
+)
 
 // Reading the page anew, or going back to it, would send the form again, which makes another secret.
 const secret = /** @type {HTMLElement | null} */ (document.querySelector('[data-shown-once]'))
@@ -96,14 +110,18 @@ addEventListener('pageshow', () => {
 
 // Requests of htmx
 
-/** @typedef {{ elt: Element, target: Element, xhr: XMLHttpRequest, shouldSwap: boolean, requestConfig: { verb: string } }} Requested */
+/** @typedef {{ target: Element, xhr: XMLHttpRequest, shouldSwap: boolean, requestConfig: { elt: Element, verb: string } }} Requested */
 
 /** @param {Event} event */
 const detailOf = event => /** @type {CustomEvent<Requested>} */ (event).detail
 
 const UNREACHED = 'The service cannot be reached. Nothing on this page is lost. Try again in a moment.'
 
-/** The only message about a request that failed. */
+/** Whether the request sends a form that changes something. @param {Requested} requested */
+const isChange = ({ requestConfig: { elt, verb } }) => verb !== 'get' && elt instanceof HTMLFormElement
+
+/** The only message about a request that failed, and whether that was a change. */
+let ofChange = false
 const failure = document.createElement('p')
 failure.className = 'fault'
 failure.setAttribute('role', 'alert')
@@ -113,14 +131,14 @@ failure.setAttribute('role', 'alert')
  * @param {Requested} requested
  * @param {string} [message]
  */
-const sayFailure = ({ elt, target, requestConfig: { verb } }, message) => {
-  const from = elt === document.body ? target : elt
+const sayFailure = (requested, message) => {
+  // What is asked for again and again says so once, and nothing about a change is lost.
+  if (failure.isConnected && !isChange(requested)) return
+  const { elt } = requested.requestConfig
+  const from = elt === document.body ? requested.target : elt
   const form = closest(from, 'form')
-  const changes = verb !== 'get' && form === from
-  const text = message ?? ((changes && form?.dataset['unreached']) || UNREACHED)
-  // What is asked for again and again says so once.
-  if (failure.isConnected && !changes && failure.textContent === text) return
-  failure.textContent = text
+  ofChange = isChange(requested)
+  failure.textContent = message ?? ((ofChange && form?.dataset['unreached']) || UNREACHED)
   const place = form?.querySelector('[data-failures]')
   if (place) place.prepend(failure)
   else (form ?? from).before(failure)
@@ -128,7 +146,9 @@ const sayFailure = ({ elt, target, requestConfig: { verb } }, message) => {
 
 document.addEventListener('htmx:sendError', event => sayFailure(detailOf(event)))
 document.addEventListener('htmx:timeout', event => sayFailure(detailOf(event)))
-document.addEventListener('htmx:afterSwap', () => failure.remove())
+document.addEventListener('htmx:afterSwap', event => {
+  if (!ofChange || isChange(detailOf(event))) failure.remove()
+})
 
 /** Puts no page into a page: an error without a place in a form, or the page of a proxy that misses the service. */
 document.addEventListener('htmx:beforeSwap', event => {

@@ -281,6 +281,16 @@ document.addEventListener('htmx:beforeRequest', event => {
   if (event.target === price && form?.classList.contains('htmx-request')) event.preventDefault()
 })
 
+/** A run that begins above or below the window is brought into it. */
+document.addEventListener('htmx:afterRequest', event => {
+  const { successful, target, requestConfig } =
+    /** @type {CustomEvent<{ successful: boolean, target: Element, requestConfig: { verb: string } }>} */ (event).detail
+  const stage = byId('stage')
+  if (!successful || target.id !== 'stage' || requestConfig.verb !== 'post' || !stage) return
+  const { top } = stage.getBoundingClientRect()
+  if (top < 0 || top > innerHeight / 2) stage.scrollIntoView()
+})
+
 document.addEventListener('htmx:load', event => {
   const element = /** @type {HTMLElement} */ (event.target)
   prepare()

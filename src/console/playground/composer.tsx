@@ -23,13 +23,15 @@ export interface ComposerProps extends RequestsProps, Pick<ControlFieldProps, 'a
   /** Where the next example is. */
   exampleHref: string | undefined
   attempt: string
+  /** Whether the form is filled as the person wanted, so that only the button is left to press. */
+  isReady?: boolean
 }
 
 const PLAYGROUND = '/console/playground'
 
 /** The model, its input as a form or as JSON, and the button with the price. */
 export const Composer = (props: ComposerProps) => {
-  const { family, endpoint, view, json, faults, fault, price, exampleHref, attempt } = props
+  const { endpoint, view, json, faults, fault, price, exampleHref, isReady, attempt } = props
   return (
     <Form
       {...{ action: PLAYGROUND, id: 'composer', class: 'compose', 'aria-label': 'Request', novalidate: true }}
@@ -40,7 +42,7 @@ export const Composer = (props: ComposerProps) => {
       <button type="submit" hidden>
         Run
       </button>
-      <input type="hidden" name="model" value={family.id} />
+      <input type="hidden" name="model" value={props.family.id} />
       <input type="hidden" name="endpoint" value={endpoint} />
       <input type="hidden" name="shown" value={view} />
       <Attempt name={attempt} />
@@ -61,7 +63,7 @@ export const Composer = (props: ComposerProps) => {
       {view === 'form' ? (
         <Controls {...props} />
       ) : (
-        <div class="field">
+        <div class="field" id="entry" tabindex={-1}>
           <label for="json">
             Input<span class="hint">of {endpoint}</span>
           </label>
@@ -75,18 +77,23 @@ export const Composer = (props: ComposerProps) => {
         </div>
       )}
       <div class="run-bar" data-failures>
-        <Button id="run" class="main big wide">
+        <Button id="run" class="main big wide" {...(isReady && { autofocus: true })}>
           <RunLabel price={price} />
-          <kbd class="hide-small">⌘↵</kbd>
+          <kbd class="hide-small">Ctrl ↵</kbd>
         </Button>
         <div
-          {...{ id: 'price', class: 'row between small faint', 'hx-post': `${PLAYGROUND}/price`, 'hx-target': 'this' }}
+          {...{
+            id: 'price',
+            class: 'row wrap between small faint',
+            'hx-post': `${PLAYGROUND}/price`,
+            'hx-target': 'this',
+          }}
           {...{
             'hx-trigger': 'input from:#composer delay:300ms, change from:#composer delay:300ms, refresh',
             'hx-sync': 'this:replace',
           }}
         >
-          <PriceLine price={price} />
+          <PriceLine {...{ price, faults }} />
         </div>
         <PriceShown price={price} />
         <noscript>
@@ -135,6 +142,7 @@ const ViewButton = ({ view, label, shown }: { view: 'form' | 'json'; label: stri
     {...{ 'hx-post': `${PLAYGROUND}/form`, 'hx-target': '#composer', 'hx-swap': 'outerHTML' }}
     {...(shown && { 'aria-pressed': String(view === shown) })}
     {...(view === shown && { 'data-refresh': true })}
+    {...(shown && { id: `view-${view}` })}
   >
     {label}
   </button>
@@ -147,7 +155,9 @@ const Controls = ({ controls, faults, accepts, isOwnFile }: ComposerProps) => {
   const further = controls.filter(({ isFurther }) => isFurther)
   return (
     <>
-      <div class="controls">{controls.filter(({ isFurther }) => !isFurther).map(field)}</div>
+      <div class="controls" id="entry" tabindex={-1}>
+        {controls.filter(({ isFurther }) => !isFurther).map(field)}
+      </div>
       {further.length > 0 && (
         <details class="further" open={further.some(({ name }) => faults[name] !== undefined)}>
           <summary>
@@ -186,9 +196,10 @@ const PriceShown = ({ price, replaces = false }: { price: Price | undefined; rep
   />
 )
 
-const PriceLine = ({ price }: { price: Price | undefined }) =>
+const PriceLine = ({ price, faults }: Pick<ComposerProps, 'price' | 'faults'>) =>
   price ? (
     <>
+      {price.likely !== undefined && <span>{price.likely}</span>}
       <span class="mono small">{price.formula}</span>
       {price.isAffordable ? (
         <span class="num">{price.leaves}</span>
@@ -199,13 +210,13 @@ const PriceLine = ({ price }: { price: Price | undefined }) =>
       )}
     </>
   ) : (
-    <span>The price follows from the choices above.</span>
+    <span>{Object.keys(faults).length > 0 ? 'The price shows when the form is right.' : 'There is no price yet.'}</span>
   )
 
 /** The price of what the person has entered, its faults, and the requests for it. */
 export const PriceUpdate = ({ price, controls, view, faults, examples }: ComposerProps) => (
   <>
-    <PriceLine price={price} />
+    <PriceLine {...{ price, faults }} />
     <RunLabel price={price} replaces />
     <PriceShown price={price} replaces />
     {view === 'form' ? (

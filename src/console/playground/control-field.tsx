@@ -36,7 +36,10 @@ export const ControlField = (props: ControlFieldProps) => {
   if (kind === 'segments' || kind === 'chips')
     return (
       <fieldset class={isNarrow(control) ? 'field narrow' : 'field'} {...(!isFurther && { title: description })}>
-        <legend>{label}</legend>
+        <legend>
+          {label}
+          {hint !== undefined && <span class="hint">{hint}</span>}
+        </legend>
         {kind === 'segments' ? <Segments control={control} /> : <Chips control={control} />}
         {note}
         <FaultSlot control={control} fault={fault} />

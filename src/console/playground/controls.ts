@@ -135,6 +135,7 @@ const controlOf = (name: string, declared: Declared, input: Input): Omit<Control
     ...(typeof maximum === 'number' && { maximum }),
     ...(declared['type'] === 'integer' && { step: typeof multipleOf === 'number' ? multipleOf : 1 }),
     ...(typeof maxLength === 'number' && { maxLength }),
+    ...(UNITS[name] && { hint: UNITS[name] }),
     ...(isFile(name) && { fileKind: FILE_PARAMETERS[name], ...roleOf(description) }),
   }
 }
@@ -195,6 +196,9 @@ const LABELS: Readonly<Record<string, string>> = {
   end_image_url: 'Last image',
   video_url: 'Video',
 }
+
+/** The units of numbers whose names do not say them. */
+const UNITS: Readonly<Record<string, string>> = { duration: 'seconds', max_output_tokens: 'tokens' }
 
 const labelOf = (name: string, title: unknown) => LABELS[name] ?? String(title ?? name)
 

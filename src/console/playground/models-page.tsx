@@ -45,7 +45,7 @@ export const ModelsPage = (props: ModelsProps) => (
 
 const GROUPS: readonly { outputType: OutputType; title: string }[] = [
   { outputType: 'image', title: 'Images' },
-  { outputType: 'video', title: 'Films' },
+  { outputType: 'video', title: 'Videos' },
   { outputType: 'audio', title: 'Sound' },
   { outputType: 'text', title: 'Text' },
 ]

@@ -9,9 +9,12 @@ export interface PlaygroundProps {
   stage: StageProps
 }
 
-/** The playground: a request at the left, its result at the right. On a phone, the result comes first. */
+/**
+ * The playground: a request at the left, its result at the right. On a phone, the form comes first, or the result that
+ * the person has asked for.
+ */
 export const PlaygroundPage = ({ composer, stage }: PlaygroundProps) => (
-  <Shell title="Playground" scripts={['playground.js']}>
+  <Shell title="Playground" scripts={['playground.js']} skip={{ href: '#entry', label: 'Skip to the form' }}>
     <div class="play">
       <Composer {...composer} />
       <div class="stage">

@@ -1,3 +1,4 @@
+import { KEY_VARIABLE } from '../../services/catalog/example-request.ts'
 import { Code, CopyButton } from '../parts/code.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 
@@ -30,5 +31,9 @@ export const Requests = ({ examples, replaces = false }: RequestsProps & { repla
         }
       })}
     />
+    <p class="small faint">
+      Set your key first: <code>export {KEY_VARIABLE}=tg_sk_…</code>. You create one under{' '}
+      <a href="/console/keys">API keys</a>.
+    </p>
   </section>
 )

@@ -7,7 +7,7 @@ import { Button, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { decimal, duration, plural } from '../parts/text.ts'
 import { FamilyPicture } from './family-picture.tsx'
-import { FAILURES, UNREACHED } from './words.ts'
+import { FAILURES, UNREACHED, upTo } from './words.ts'
 
 /** A run of the account, small. */
 export interface StripItem {
@@ -23,8 +23,12 @@ export interface StripItem {
 }
 
 export interface StageProps {
-  /** The run on the stage, with its input; undefined for an account without runs. */
+  /** The run on the stage, with its input; undefined if there is none to show. */
   run: Run | undefined
+  /** Whether the person has asked for this run, and did not just find it here. */
+  isAsked: boolean
+  /** The run whose input fills the form, while nothing has run yet. */
+  filledFrom?: string | undefined
   outputType: OutputType
   /** The proportions of the result. */
   shape: { width: number; height: number }
@@ -43,10 +47,17 @@ const PLAYGROUND = '/console/playground'
 
 /** A result, or a run on its way to one. */
 export const Stage = (props: StageProps) => {
-  const { run, strip } = props
+  const { run, isAsked, strip } = props
   return (
-    <section id="stage" class="outcome" aria-label="Result" {...(run && { 'data-says': sentenceOf(run) })}>
-      {run ? <OneRun {...props} run={run} /> : <Nothing isFirst={strip.length === 0} />}
+    <section
+      {...{ id: 'stage', class: 'outcome', 'aria-labelledby': 'stage-heading' }}
+      {...(run && { 'data-says': sentenceOf(run) })}
+      {...(isAsked && { 'data-asked': true })}
+    >
+      <h2 id="stage-heading" class="visually-hidden" tabindex={-1}>
+        Result
+      </h2>
+      {run ? <OneRun {...props} run={run} /> : <Nothing {...props} />}
       {strip.length > 0 && (
         <ul class="strip" aria-label="Last results">
           {strip.map(item => (
@@ -84,12 +95,22 @@ const failureOf = ({ error, credits_refunded: refunded }: Run): string =>
 
 const timeOf = ({ created_at: from, completed_at: to = from }: Run) => duration(Date.parse(to) - Date.parse(from))
 
-const Nothing = ({ isFirst }: { isFirst: boolean }) => (
+const Nothing = ({ strip, filledFrom }: StageProps) => (
   <div class="shot waiting">
     <Canvas width={16} height={9} />
     <div class="message">
-      <p>{isFirst ? 'Your first result appears here.' : 'The result appears here.'}</p>
-      <p class="small faint">The form holds an example. Its price is in the button.</p>
+      <p>{strip.length === 0 ? 'Your first result appears here.' : 'The result appears here.'}</p>
+      {filledFrom === undefined ? (
+        <p class="small faint">The form holds an example. Its price is in the button.</p>
+      ) : (
+        <p class="small faint">
+          Nothing has run yet. The form holds the input of{' '}
+          <a class="mono" href={`/console/runs/${filledFrom}`}>
+            {filledFrom}
+          </a>
+          .
+        </p>
+      )}
     </div>
   </div>
 )
@@ -222,9 +243,30 @@ const Result = (props: StageProps & { run: Run }) => {
           )}
         </div>
       </div>
+      {run.provider === 'sandbox' && <SandboxNote run={run} outputType={outputType} />}
     </>
   )
 }
+
+const SAMPLES: Readonly<Record<OutputType, string>> = {
+  image: 'It paints landscapes from the words that it knows.',
+  video: 'It films landscapes from the words that it knows.',
+  audio: 'It plays tones and chords in place of voices and bands.',
+  text: 'It only shows that the prompt arrived.',
+}
+
+/** Says why the result is not what the model would make. A test run is a sample on purpose. */
+const SandboxNote = ({ run, outputType }: { run: Run; outputType: OutputType }) => (
+  <p class="small faint">
+    A sample by the built-in sandbox, and no vendor was called. {SAMPLES[outputType]}
+    {run.livemode && (
+      <>
+        {' '}
+        The operator connects real models: see <a href="/docs/providers">Providers</a>.
+      </>
+    )}
+  </p>
+)
 
 const Files = ({ files, outputType, said }: { files: readonly string[]; outputType: OutputType; said: string }) => {
   if (files.length === 0) return null
@@ -284,9 +326,13 @@ const Facts = ({ run, children }: { run: Run; children: Children }) => {
 const costOf = ({ livemode, credits_charged: charged, credits_released: released = 0 }: Run) =>
   livemode ? plural((toMicros(charged) - toMicros(released)) / 1_000_000, 'credit') : 'cost nothing'
 
-/** What a run costs once more, unless its tokens decide that. */
-const againPrice = ({ livemode, usage, credits_charged: charged }: Run) =>
-  livemode && !usage ? decimal(charged) : undefined
+/** What a run costs once more. Its tokens may be fewer. */
+const AgainPrice = ({ run: { usage, credits_charged: charged } }: { run: Run }) => (
+  <span class="faint num">
+    for {usage ? upTo(charged) : decimal(charged)}
+    <span class="visually-hidden"> credits</span>
+  </span>
+)
 
 interface RepeatProps extends Pick<StageProps, 'canRepeat' | 'canVary' | 'attempt'> {
   run: Run
@@ -304,12 +350,12 @@ const Repeat = ({ run, canRepeat, canVary, attempt }: RepeatProps) =>
       <input type="hidden" name="attempt" value={attempt} />
       <Button>
         <Icon name="rotate-cw" />
-        Again <span class="faint num">{againPrice(run)}</span>
+        Again {run.livemode && <AgainPrice run={run} />}
       </Button>
       {canVary && (
         <Button name="vary" value="seed" class="hide-small">
           <Icon name="dices" />
-          Vary the seed <span class="faint num">{againPrice(run)}</span>
+          Vary the seed {run.livemode && <AgainPrice run={run} />}
         </Button>
       )}
     </Form>

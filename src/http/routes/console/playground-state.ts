@@ -135,11 +135,19 @@ export class PlaygroundState {
     return { price: priceOf(present.quote(quoted.value), balanceMicros), found: {} }
   }
 
-  /** The stage with a run. */
-  async stage(owner: SessionOwner, row: RunRow | undefined, families: readonly ModelFamily[]): Promise<StageProps> {
+  /** The stage with a run. `isAsked` says that the person wants to see it. */
+  async stage(
+    owner: SessionOwner,
+    row: RunRow | undefined,
+    families: readonly ModelFamily[],
+    isAsked = false,
+  ): Promise<StageProps> {
     const { present } = this.#dependencies
     const strip = await this.#strip(owner, families)
-    const nothing = { run: undefined, outputType: 'image', shape: SHAPES.image, strip, attempt: randomUUID() } as const
+    const nothing = {
+      ...({ run: undefined, isAsked: false, outputType: 'image', shape: SHAPES.image } as const),
+      ...{ strip, attempt: randomUUID() },
+    }
     if (!row) return { ...nothing, useHref: undefined, canRepeat: false, canVary: false }
     const { input, isWhole } = await this.inputOf(owner, row)
     const family = families.find(({ id }) => id === row.model)
@@ -148,6 +156,7 @@ export class PlaygroundState {
     return {
       ...nothing,
       run: present.run(row, { input }),
+      isAsked: isAsked || !hasEnded(row),
       outputType,
       shape: shapeOf(outputType, input),
       useHref: useHref(row, outputType, family, families),
@@ -191,7 +200,8 @@ const readJson = (family: ModelFamily, json: string): Entry => {
     if (!Array.isArray(input)) return { family, endpoint: endpointFor(family, input), input, view, faults: {} }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const [fault] = error instanceof NotJson ? [] : (error.details.errors ?? [])
+    if (error instanceof NotJson) return unreadable(family, json, { path: '', message: brokenText(json) })
+    const [fault] = error.details.errors ?? []
     if (fault) return unreadable(family, json, fault)
   }
   return unreadable(family, json)
@@ -205,6 +215,44 @@ const unreadable = (
   const [, name = ''] = fault.path.split('/')
   const faults = { [name]: name === '' ? `The input ${fault.message}.` : fault.message }
   return { family, endpoint: endpointFor(family, {}), input: {}, view: 'json', json, faults }
+}
+
+const brokenText = (json: string): string => {
+  try {
+    JSON.parse(json)
+    return 'is not a JSON object'
+  } catch (error) {
+    const [line, column] = placeIn(json, (error as Error).message)
+    return `is not a JSON object: it breaks in line ${line}, column ${column}`
+  }
+}
+
+/** The line and column where a text stops being JSON. The parser tells of most faults where they are. */
+const placeIn = (json: string, message: string): [line: number, column: number] => {
+  const [, position = message.startsWith('Unexpected token') ? wrongToken(json) : json.length] =
+    / at position (\d+)/.exec(message) ?? []
+  const lines = json.slice(0, Number(position)).split('\n')
+  return [lines.length, (lines.at(-1) ?? '').length + 1]
+}
+
+/** The position of the first wrong token: the shortest beginning with one ends there. */
+const wrongToken = (json: string): number => {
+  let [right, wrong] = [0, json.length]
+  while (wrong - right > 1) {
+    const middle = Math.floor((right + wrong) / 2)
+    if (hasWrongToken(json.slice(0, middle))) wrong = middle
+    else right = middle
+  }
+  return right
+}
+
+const hasWrongToken = (json: string): boolean => {
+  try {
+    JSON.parse(json)
+    return false
+  } catch (error) {
+    return (error as Error).message.startsWith('Unexpected token')
+  }
 }
 
 /** What a valid input needs beside an input, from the first example of the endpoint. */

@@ -22,6 +22,9 @@ import { type Entry, faultsOf, PLAYGROUND, PlaygroundState, parameterFor, takes 
 /** How long a browser without scripts waits for a result before it shows a run in progress. */
 const WAIT_MS = 20_000
 
+/** How far back a run of the console is looked for. */
+const LAST_RUNS = 20
+
 /** The playground: a form of each model, what its runs make, and the price in the button. */
 export const playgroundPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
   const { services, forOwner, clock, requestLimits } = dependencies
@@ -32,8 +35,11 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
   const runNamed = async (owner: SessionOwner, id: string | undefined): Promise<RunRow | undefined> =>
     id === undefined ? undefined : unwrap(await runs.findRun(owner, id))
 
-  const lastRun = async (owner: SessionOwner, model?: string): Promise<RunRow | undefined> =>
-    unwrap(await runs.listRuns(owner, { limit: 1, ...(model !== undefined && { model }) })).found[0]
+  /** The last run of somebody at the console, or else of a program, if there are so many others after it. */
+  const lastRun = async (owner: SessionOwner, model?: string): Promise<RunRow | undefined> => {
+    const { found } = unwrap(await runs.listRuns(owner, { limit: LAST_RUNS, ...(model !== undefined && { model }) }))
+    return found.find(({ keyId }) => keyId === undefined) ?? found[0]
+  }
 
   /** What the page shows first: what the query names, or else the last run, or else an example. */
   const opened = async (ctx: Context, owner: SessionOwner) => {
@@ -41,22 +47,26 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
     const families = await state.families(owner)
     const named = model === undefined ? undefined : state.familyNamed(families, model)
     const source = await runNamed(owner, from)
-    const row = (await runNamed(owner, run)) ?? source ?? (await lastRun(owner, named?.id))
-    const known = families.some(({ id }) => id === row?.model) ? row?.model : undefined
+    const asked = await runNamed(owner, run)
+    // What fills the form has not run again yet.
+    const row = asked ?? (source ? undefined : await lastRun(owner, named?.id))
+    const shown = source ?? row
+    const known = families.some(({ id }) => id === shown?.model) ? shown?.model : undefined
     const family = named ?? state.familyNamed(families, known)
     const examples = family.endpoints[0]?.parameters_schema.examples ?? []
-    const at = Number(example ?? (row === undefined ? 0 : Number.NaN))
-    const filled = source ?? (row?.model === family.id ? row : undefined)
+    const at = Number(example ?? (shown === undefined ? 0 : Number.NaN))
+    const filled = shown?.model === family.id ? shown : undefined
     const copied = filled && (await state.inputOf(owner, filled)).input
     // With the same seed, another run would make the same again.
     if (copied && filled !== source) delete copied['seed']
     const given = examples[at] ?? copied ?? {}
     const result = await runNamed(owner, used)
     const entry = state.entryOf(family, { ...given, ...(result && resultAsInput(result)) })
-    const stage = await state.stage(owner, row, families)
+    const stage = await state.stage(owner, row, families, asked !== undefined)
     const exampleHref =
       examples.length > 0 ? `${PLAYGROUND}?model=${family.id}&example=${(at + 1 || 0) % examples.length}` : undefined
-    return { composer: await state.composer(owner, entry, { exampleHref }), stage }
+    const composer = await state.composer(owner, entry, { exampleHref, isReady: source !== undefined })
+    return { composer, stage: { ...stage, filledFrom: source?.runId } }
   }
 
   /** A result as the parameter that takes it. */
@@ -112,7 +122,7 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
   const showRun = async (ctx: Context, owner: SessionOwner, row: RunRow, attempt?: string) => {
     const path = `${PLAYGROUND}?model=${row.model}&run=${row.runId}`
     if (!isFragment(ctx)) return redirect(ctx, path)
-    const stage = await state.stage(owner, row, await state.families(owner))
+    const stage = await state.stage(owner, row, await state.families(owner), true)
     const { account } = ctx.state.page
     // The page was prepared before the run was charged.
     if (account) Object.assign(account, unwrap(await services.accounts.balance(owner)))
