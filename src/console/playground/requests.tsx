@@ -32,8 +32,7 @@ export const Requests = ({ examples, replaces = false }: RequestsProps & { repla
       })}
     />
     <p class="small faint">
-      Set your key first: <code>export {KEY_VARIABLE}=tg_sk_…</code>. You create one under{' '}
-      <a href="/console/keys">API keys</a>.
+      First set a key from <a href="/console/keys">API keys</a>: <code>export {KEY_VARIABLE}=tg_sk_…</code>
     </p>
   </section>
 )
