@@ -18,7 +18,7 @@ const USUAL_BYTES_PER_TOKEN = 4
 /** An image of about a megapixel. */
 const USUAL_IMAGE_TOKENS = 1_000
 
-/** A usual answer, for estimates: about the mean of 2025 (OpenRouter, State of AI). */
+/** A usual answer, for estimates. */
 export const USUAL_ANSWER_TOKENS = 400
 
 type Input = Record<string, unknown>
