@@ -29,7 +29,7 @@ export const SessionTable = ({ sessions }: { sessions: readonly SessionItem[] })
       </div>
     </div>
     <section class="scroll" aria-label="Sessions" tabindex={0}>
-      <table>
+      <table class="fold">
         <thead>
           <tr>
             <th>Browser</th>
