@@ -58,7 +58,9 @@ export const LedgerCheck = () => (
             </a>{' '}
             that needs only Node.js. It runs offline, and prints what it found:
           </p>
-          <Code label="The command">node verify.mjs proof.json --key keys.json</Code>
+          <Code id="check-command" label="The command">
+            node verify.mjs proof.json --key keys.json
+          </Code>
         </details>
       </section>
     )}

@@ -48,7 +48,7 @@ markdown.inline.ruler.before('autolink', 'line_break', (state, isSilent) => {
 
 markdown.renderer.rules['fence'] = (tokens, at) => {
   const text = tokens[at]?.content.trimEnd() ?? ''
-  return render(<Snippet id={`code-${at}`} label={`Code ${tokens[at]?.meta?.['number']}`} text={text} />)
+  return render(<Snippet id={`code-${at}`} label={`Example ${tokens[at]?.meta?.['number']}`} text={text} />)
 }
 markdown.renderer.rules['code_block'] = markdown.renderer.rules['fence']
 // A heading is a link to itself, unless it holds another link.

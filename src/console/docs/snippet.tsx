@@ -1,17 +1,14 @@
 import type { Children } from '#jsx/jsx-runtime'
-import { Code, CopyButton } from '../parts/code.tsx'
+import { Code } from '../parts/code.tsx'
 
 /** What stands for something that the reader has to put in. */
 const GAP = '…'
 
-/** Code with a button that copies it, unless it does not work before the reader has changed it. `id` is unique. */
+/** Code of any language, to copy unless the reader has to change it first. `id` is unique on the page. */
 export const Snippet = ({ id, label, text }: { id: string; label: string; text: string }) => (
-  <div class="snippet">
-    <Code id={id} label={label}>
-      {tinted(text)}
-    </Code>
-    {!text.includes(GAP) && <CopyButton of={id} />}
-  </div>
+  <Code id={id} label={label} copies={!text.includes(GAP)}>
+    {tinted(text)}
+  </Code>
 )
 
 const STRINGS = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/

@@ -1,4 +1,4 @@
-import { Code, CopyButton } from '../parts/code.tsx'
+import { Code } from '../parts/code.tsx'
 
 export interface NewKeyProps {
   name: string
@@ -17,15 +17,10 @@ export const NewKey = ({ name, apiKey, request }: NewKeyProps) => (
       <strong class="small">You will not see it again</strong>
     </div>
     <div class="pad stack">
-      <div class="row secret" data-shown-once="/console/keys">
-        <Code id="new-key" label="The key">
+      <div data-shown-once="/console/keys">
+        <Code id="new-key" label="The key" main>
           {apiKey}
         </Code>
-        <CopyButton of="new-key" main />
-      </div>
-      <div class="row between">
-        <h3>Try it</h3>
-        <CopyButton of="first-request" />
       </div>
       <Code id="first-request" label="A first request">
         {request.join('\n')}

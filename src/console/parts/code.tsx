@@ -9,9 +9,25 @@ export const CopyButton = ({ of, label = 'Copy', main = false }: { of: string; l
   </button>
 )
 
-/** Text to copy, such as a command. The block takes the focus, so that people can scroll it with the keyboard. */
-export const Code = ({ id, label, children }: { id?: string; label: string; children: Children }) => (
-  <section class="code" aria-label={label} tabindex={0}>
-    <code id={id}>{children}</code>
-  </section>
+interface CodeProps {
+  /** Unique on the page. */
+  id: string
+  label: string
+  /** Whether to copy it is the main thing to do. */
+  main?: boolean
+  copies?: boolean
+  children: Children
+}
+
+/** Text to copy, such as a command. The text takes the focus, so that people can scroll it with the keyboard. */
+export const Code = ({ id, label, main = false, copies = true, children }: CodeProps) => (
+  <div class="code-block">
+    <div class="row between small">
+      <span class="cut">{label}</span>
+      {copies && <CopyButton of={id} main={main} />}
+    </div>
+    <section class="code" aria-label={label} tabindex={0}>
+      <code id={id}>{children}</code>
+    </section>
+  </div>
 )

@@ -1,5 +1,5 @@
 import { KEY_VARIABLE } from '../../services/catalog/example-request.ts'
-import { Code, CopyButton } from '../parts/code.tsx'
+import { Code } from '../parts/code.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 
 export interface RequestsProps {
@@ -21,12 +21,9 @@ export const Requests = ({ examples, replaces = false }: RequestsProps & { repla
         return {
           name: client,
           content: (
-            <div class="request-code">
-              <CopyButton of={id} />
-              <Code id={id} label={`The request for ${client}`}>
-                {code}
-              </Code>
-            </div>
+            <Code id={id} label={`The request for ${client}`}>
+              {code}
+            </Code>
           ),
         }
       })}

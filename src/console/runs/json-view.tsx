@@ -1,5 +1,5 @@
 import type { Children } from '#jsx/jsx-runtime'
-import { Code, CopyButton } from '../parts/code.tsx'
+import { Code } from '../parts/code.tsx'
 
 interface JsonProps {
   /** Unique on the page. */
@@ -12,12 +12,9 @@ interface JsonProps {
 
 /** A value as JSON, with a button to copy it. */
 export const JsonView = ({ id, label, value, marks = {} }: JsonProps) => (
-  <div class="json-view">
-    <CopyButton of={id} />
-    <Code id={id} label={label}>
-      {partsOf(value, '', marks)}
-    </Code>
-  </div>
+  <Code id={id} label={label}>
+    {partsOf(value, '', marks)}
+  </Code>
 )
 
 const partsOf = (value: unknown, pad: string, marks: Readonly<Record<string, string>> = {}): Children => {

@@ -45,7 +45,6 @@ export const Result = ({ facts }: { facts: RunFacts }) => {
             <h2>
               Calls <code>{call.function.name}</code>
             </h2>
-            <CopyButton of={`call-${index}`} />
           </div>
           <div class="pad">
             <Code id={`call-${index}`} label={`Arguments of ${call.function.name}`}>
@@ -75,10 +74,11 @@ const Files = ({ files, alt }: { files: readonly RunFile[]; alt: string }) => {
       </div>
       <div class="row wrap">
         {files.map((file, index) => (
-          <a class="button" key={file.url} href={file.url} download="">
+          <a class="button" key={file.url} href={file.url} download="" aria-label={downloadOf(index, files.length)}>
             <Icon name="download" />
-            {files.length > 1 ? `Download ${index + 1}` : 'Download'}
-            <span class="faint">
+            <span class={files.length > 1 ? 'hide-small' : ''}>Download</span>
+            {files.length > 1 && index + 1}
+            <span class={files.length > 1 ? 'faint hide-small' : 'faint'}>
               {typeOf(file)}, {size(file.sizeBytes)}
             </span>
           </a>
@@ -87,6 +87,8 @@ const Files = ({ files, alt }: { files: readonly RunFile[]; alt: string }) => {
     </div>
   )
 }
+
+const downloadOf = (index: number, count: number) => (count > 1 ? `Download ${index + 1} of ${count}` : undefined)
 
 const Media = ({ file: { url, mimeType }, alt }: { file: RunFile; alt: string }) => {
   if (mimeType.startsWith('image/'))

@@ -1,5 +1,5 @@
 import type { WebhookDelivery, WebhookTest } from '../../../schemas/api/delivery.ts'
-import { Code, CopyButton } from '../parts/code.tsx'
+import { Code } from '../parts/code.tsx'
 import { Button, Field, Form, faulty } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { duration } from '../parts/text.ts'
@@ -65,11 +65,10 @@ export const WebhooksPage = ({ secret, rolls, test, ...deliveries }: WebhooksPro
 
 const Secret = ({ text, previousUntil }: { text: string; previousUntil: string | undefined }) => (
   <>
-    <div class="row secret" data-shown-once="/console/webhooks">
+    <div data-shown-once="/console/webhooks">
       <Code id="secret" label="The secret">
         {text}
       </Code>
-      <CopyButton of="secret" />
     </div>
     {previousUntil !== undefined && (
       <p class="note">
