@@ -52,6 +52,11 @@ const dragged = () => {
   return first && last ? bars.slice(Math.min(start, end), Math.max(start, end) + 1) : []
 }
 
+const period = new Intl.DateTimeFormat('en', {
+  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  ...{ hourCycle: 'h23', timeZone: 'UTC' },
+})
+
 document.addEventListener('pointerdown', event => {
   first = barAt(event) ?? undefined
   last = undefined
@@ -67,6 +72,9 @@ document.addEventListener('pointermove', event => {
   last = bar
   const chosen = dragged()
   for (const each of document.querySelectorAll('.bars a')) each.classList.toggle('dragged', chosen.includes(each))
+  const [start, end] = [chosen[0]?.getAttribute('data-from'), chosen.at(-1)?.getAttribute('data-to')]
+  const shown = document.getElementById('dragged')
+  if (shown && start && end) shown.textContent = `${period.formatRange(new Date(start), new Date(end))} UTC`
 })
 document.addEventListener('pointerup', () => {
   const chosen = dragged()

@@ -1,4 +1,5 @@
 import type { RunBar, RunSums } from '../../services/runs/run-counts.ts'
+import { alignerOf } from '../parts/numbers.tsx'
 import { credits, decimal, plural } from '../parts/text.ts'
 import { addressOf, type ShownFilter } from './runs-filter.ts'
 
@@ -22,6 +23,7 @@ const GAP = 0.18
 /** The runs of the range over time, failures stacked in red. A click or a drag narrows the list. */
 export const Histogram = ({ bars, isShown, sums, countedFrom, filter }: HistogramProps) => {
   const most = Math.max(1, ...bars.map(({ runs, failures }) => Math.max(runs, failures)))
+  const align = alignerOf(bars.map(({ creditsMicros }) => creditsMicros))
   return (
     <section class="card pad histogram" aria-label="Runs over time">
       <p class="row between wrap small faint">
@@ -31,7 +33,9 @@ export const Histogram = ({ bars, isShown, sums, countedFrom, filter }: Histogra
           {` · ${credits(sums.creditsMicros)} credits`}
           {countedFrom !== undefined && ` · counted from ${timeText(countedFrom)} UTC on`}
         </span>
-        <span class="hide-small">drag to narrow</span>
+        <span class="hide-small" id="dragged">
+          click or drag to narrow
+        </span>
       </p>
       <svg viewBox={`0 0 ${bars.length} ${HEIGHT}`} preserveAspectRatio="none" class="bars" aria-hidden="true">
         {bars.map((bar, index) => (
@@ -65,7 +69,9 @@ export const Histogram = ({ bars, isShown, sums, countedFrom, filter }: Histogra
                     </td>
                     <td class="num">{decimal(bar.runs)}</td>
                     <td class="num">{decimal(bar.failures)}</td>
-                    <td class="num">{credits(bar.creditsMicros)}</td>
+                    <td class="num" {...align(bar.creditsMicros)}>
+                      {credits(bar.creditsMicros)}
+                    </td>
                   </tr>
                 ))}
             </tbody>

@@ -1,7 +1,10 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { Run } from '../../../schemas/api/run.ts'
+import { toMicros } from '../../domain/money.ts'
 import type { RunBar } from '../../services/runs/run-counts.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { alignerOf } from '../parts/numbers.tsx'
+import { duration } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
 import { isoOf, periodOf, timeText } from './histogram.tsx'
 import { isOpen, type RunFile } from './run-facts.ts'
@@ -46,8 +49,9 @@ export const Tiles = ({ runs, next, ...rest }: ListPartProps) => (
 
 const Tile = ({ listed }: { listed: ListedRun }) => {
   const { run, modelName } = listed
+  const [amount, unit] = creditsOf(costOf(run)).split(' ')
   return (
-    <li class="tile">
+    <li class={run.provider === 'sandbox' ? 'tile sandbox' : 'tile'}>
       <div class="view">{viewOf(listed)}</div>
       <div class="about">
         <a class="cut" href={pathOf(run)} data-item dir="auto">
@@ -56,9 +60,9 @@ const Tile = ({ listed }: { listed: ListedRun }) => {
         <div class="row between small faint">
           <span class="cut">{modelName}</span>
           <span class="num">
-            {run.status !== 'failed' && creditsOf(costOf(run))}
+            {run.status !== 'failed' && amount}
             <span class="hide-small">
-              {run.status !== 'failed' && ' · '}
+              {run.status !== 'failed' && ` ${unit} · `}
               <Ago at={run.created_at} />
             </span>
           </span>
@@ -124,55 +128,107 @@ const viewOf = (listed: ListedRun): Children => {
   )
 }
 
-/** The same as rows of a table. */
-export const Rows = ({ runs, next, ...rest }: ListPartProps) => (
-  <>
-    {runs.map(listed => (
-      <Row key={listed.run.run_id} listed={listed} />
-    ))}
-    {next !== null && (
-      <tr id="more">
-        <td colspan={6} class="more">
-          <More next={next} {...rest} />
-        </td>
+/** The same as a table. */
+export const RunsTable = (props: ListPartProps) => (
+  <table class="runs-table fold">
+    <thead>
+      <tr>
+        <th>Asked for</th>
+        <th>Status</th>
+        <th>Model</th>
+        <th>Key</th>
+        <th class="num">Took</th>
+        <th class="num">Credits</th>
+        <th class="num">When</th>
       </tr>
-    )}
-  </>
+    </thead>
+    <tbody>
+      <Rows {...props} />
+    </tbody>
+  </table>
 )
 
-const Row = ({ listed }: { listed: ListedRun }) => {
+export const Rows = ({ runs, next, ...rest }: ListPartProps) => {
+  const align = alignerOf(runs.map(({ run }) => toMicros(costOf(run))))
+  return (
+    <>
+      {runs.map(listed => (
+        <Row key={listed.run.run_id} listed={listed} align={align} />
+      ))}
+      {next !== null && (
+        <tr id="more">
+          <td colspan={7} class="more">
+            <More next={next} {...rest} />
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}
+
+const Row = ({ listed, align }: { listed: ListedRun; align: ReturnType<typeof alignerOf> }) => {
   const { run, modelName, keyName } = listed
   const { word, tone } = statusOf(run)
+  const { created_at: start, completed_at: end } = run
+  const cost = costOf(run)
   return (
     <tr>
-      <td>
-        <span class={`badge ${tone}`} {...(run.error && { title: run.error.message })}>
-          {run.status === 'failed' ? failureOf(run) : word}
+      <td class="title">
+        <span class="row">
+          <Thumb listed={listed} />
+          <a class="cut" href={pathOf(run)} data-item dir="auto">
+            {titleOf(listed)}
+          </a>
+          {run.error && failureOf(run) !== word && (
+            <span class="red small cut hide-small" title={run.error.message}>
+              {failureOf(run)}
+            </span>
+          )}
+          {run.label !== undefined && (
+            <span class="badge plain cut hide-small" title={run.label}>
+              <bdi class="cut">{run.label}</bdi>
+            </span>
+          )}
         </span>
       </td>
-      <td class="title">
-        <a class="cut" href={pathOf(run)} data-item dir="auto">
-          {titleOf(listed)}
-        </a>
-        {run.label !== undefined && (
-          <span class="badge plain cut">
-            <bdi>{run.label}</bdi>
-          </span>
-        )}
+      <td>
+        <span class={`badge ${tone}`}>{word}</span>
       </td>
-      <td class="hide-small muted">{modelName}</td>
+      <td class="muted">{modelName}</td>
       <td class="hide-small muted">
         <bdi>{keyName ?? 'console'}</bdi>
       </td>
-      <td class="num">{creditsOf(costOf(run)).split(' ')[0]}</td>
-      <td class="num muted hide-small">
-        <Ago at={run.created_at} />
+      <td class="num muted hide-small">{end !== undefined && duration(Date.parse(end) - Date.parse(start))}</td>
+      <td class="num" {...align(toMicros(cost))}>
+        {creditsOf(cost).split(' ')[0]}
+      </td>
+      <td class="num muted">
+        <Ago at={start} />
       </td>
     </tr>
   )
 }
 
-const More = ({ next, filter, searchedToMs, nextBar }: Omit<ListPartProps, 'runs'> & { next: string }) => {
+/** What a run made, as small as a row, or what kind of thing it is. */
+const Thumb = ({ listed: { run, file } }: { listed: ListedRun }) => {
+  const [kind = ''] = (run.status === 'completed' ? file?.mimeType : undefined)?.split('/') ?? []
+  if (kind === 'image') return <img class="thumb" src={`${pathOf(run)}/thumbnail`} alt="" loading="lazy" />
+  return (
+    <span class="thumb">
+      <Icon name={ICONS[run.status === 'completed' ? kind : run.status] ?? 'text'} />
+    </span>
+  )
+}
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  video: 'film',
+  audio: 'audio-lines',
+  failed: 'circle-alert',
+  queued: 'ellipsis',
+  processing: 'ellipsis',
+}
+
+const More = ({ next, filter }: Pick<ListPartProps, 'filter'> & { next: string }) => {
   const href = addressOf(filter, { cursor: next })
   return (
     <>

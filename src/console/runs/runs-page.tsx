@@ -1,10 +1,10 @@
-import { Code, CopyButton } from '../parts/code.tsx'
+import { Code } from '../parts/code.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Shell } from '../shell.tsx'
 import { type Choices, Filters } from './filters.tsx'
 import { Histogram, type HistogramProps } from './histogram.tsx'
 import { addressOf } from './runs-filter.ts'
-import { type ListPartProps, Rows, Tiles } from './runs-list.tsx'
+import { type ListPartProps, RunsTable, Tiles } from './runs-list.tsx'
 
 interface RunsPageProps extends ListPartProps {
   histogram: Omit<HistogramProps, 'filter'>
@@ -51,21 +51,7 @@ const List = ({ runs, next, filter, searchedToMs, nextBar }: RunsPageProps) =>
     </ul>
   ) : (
     <section class="card scroll" aria-label="Runs" tabindex={0}>
-      <table class="runs-table">
-        <thead>
-          <tr>
-            <th>Status</th>
-            <th>Asked for</th>
-            <th class="hide-small">Model</th>
-            <th class="hide-small">Key</th>
-            <th class="num">Credits</th>
-            <th class="num hide-small">When</th>
-          </tr>
-        </thead>
-        <tbody>
-          <Rows {...{ runs, next, filter, searchedToMs, nextBar }} />
-        </tbody>
-      </table>
+      <RunsTable {...{ runs, next, filter, searchedToMs, nextBar }} />
     </section>
   )
 
@@ -83,12 +69,8 @@ const Empty = ({ filter, firstRequest }: RunsPageProps) =>
           Open the playground
         </a>
       </div>
-      <div class="pad stack">
-        <div class="row between">
-          <h3>Or send this request</h3>
-          <CopyButton of="first-request" />
-        </div>
-        <Code id="first-request" label="A first request">
+      <div class="pad">
+        <Code id="first-request" label="Or send this request">
           {firstRequest.join('\n')}
         </Code>
       </div>
