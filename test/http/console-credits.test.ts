@@ -71,7 +71,7 @@ t.test('the figures tell bought from free credits, as the API does', async t => 
   await run('nano-banana-2')
   const { figures, text } = await page()
   t.same(figures, [toMicros(1324.5), toMicros(1234.5), toMicros(90), 0])
-  t.match(text, '>1,324.5<')
+  t.match(text, '<strong>1,324<span class="decimals">.5</span></strong>', 'no decimal is lost')
   t.notMatch(text, 'Make your first run')
   const { body } = await client.send<object>('/v1/balance')
   t.same(body, {

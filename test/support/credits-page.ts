@@ -22,20 +22,18 @@ export const readCredits = (html: string): ReadCredits => {
   }))
   const formats = [...html.matchAll(/href="([^"]*statement\.(\w+)\?[^"]*)"/g)]
   return {
-    figures: [...html.matchAll(/<span class="muted">\w+<\/span><strong>([^<]*)</g)].map(([, text = '']) =>
-      text === '–' ? undefined : microsOf(text),
+    figures: [...html.matchAll(/<span class="muted">\w+<\/span><strong>(.*?)<\/strong>/g)].map(([, text = '']) =>
+      text === '–' ? undefined : microsOf(text.replaceAll(/<[^>]*>/g, '')),
     ),
     spending: spending.slice(0, -1),
     sum: spending.at(-1)?.micros,
     days: rowsOf(tableOf(html, 'id="numbers"')).map(([day = '', added = '', spent = '', balance = '']) => ({
       ...{ day, added: microsOf(added), spent: microsOf(spent), balance: microsOf(balance) },
     })),
-    lines: rowsOf(tableOf(html, 'class="statement"')).map(
-      ([time = '', what = '', key = '', label = '', ...amounts]) => {
-        const [change = 0, balance = 0] = amounts.map(microsOf)
-        return { time, what, key, label, change, balance }
-      },
-    ),
+    lines: rowsOf(tableOf(html, 'class="statement')).map(([time = '', what = '', key = '', label = '', ...amounts]) => {
+      const [change = 0, balance = 0] = amounts.map(microsOf)
+      return { time, what, key, label, change, balance }
+    }),
     older: link(/href="([^"]*)"[^>]*>Older lines/),
     newer: link(/href="([^"]*)"[^>]*>Newer lines/),
     downloads: Object.fromEntries(formats.map(([, href = '', format = '']) => [format, plainOf(href)])),

@@ -1,4 +1,6 @@
+import type { SpokenLine } from '../../transports/statement/lines.ts'
 import { Columns, StepChart } from '../parts/chart.tsx'
+import { alignerOf } from '../parts/numbers.tsx'
 import { credits } from '../parts/text.ts'
 import { addressOf, type CreditsRange, type CreditsView, dayName, RANGES, swaps } from './range.ts'
 
@@ -17,14 +19,16 @@ export interface BalanceCardProps {
   view: CreditsView
   days: readonly BalanceDay[]
   /** The balance over the range. The last point is the present. */
-  points: readonly { day: string; at: number; balanceMicros: number }[]
+  points: readonly { day: string; time: string; at: number; balanceMicros: number }[]
+  /** The newest lines of what was granted. */
+  grants: readonly SpokenLine[]
 }
 
 /** The balance over time with what was added, and the spending of each day. */
-export const BalanceCard = ({ view, days, points }: BalanceCardProps) => {
-  const [first, last] = [days[0], days.at(-1)]
+export const BalanceCard = ({ view, days, points, grants }: BalanceCardProps) => {
   const { text } = RANGES[view.range]
-  const end = credits(last?.balanceMicros ?? 0)
+  const end = credits(days.at(-1)?.balanceMicros ?? 0)
+  const added = days.filter(({ addedMicros }) => addedMicros !== 0)
   return (
     <section class="card" aria-labelledby="balance-title">
       <div class="head">
@@ -35,8 +39,8 @@ export const BalanceCard = ({ view, days, points }: BalanceCardProps) => {
         <StepChart
           label={`The balance over ${text}, now ${end} credits. The table below has the numbers.`}
           points={points.map(({ at, balanceMicros }) => ({ at, value: balanceMicros }))}
-          marks={days.filter(({ addedMicros }) => addedMicros !== 0).flatMap(day => markOf(day, points))}
-          ends={[first, days[Math.floor(days.length / 2)], last].map(each => dayName(each?.day ?? ''))}
+          marks={added.flatMap(day => marksOf(day, { points, grants }))}
+          ends={endsOf(points)}
           show={credits}
         >
           <h3 class="small faint">Spending by day</h3>
@@ -66,8 +70,23 @@ const Ranges = ({ view }: { view: CreditsView }) => (
   </nav>
 )
 
-/** On the largest step of the day. */
-const markOf = ({ day, addedMicros }: BalanceDay, points: BalanceCardProps['points']) => {
+/** The first, middle and last day, or their times if they are one day. */
+const endsOf = (points: BalanceCardProps['points']): string[] => {
+  const ends = [points[0], points[Math.floor(points.length / 2)], points.at(-1)].flatMap(point => point ?? [])
+  const names = ends.map(({ day }) => dayName(day))
+  return new Set(names).size > 1 ? names : ends.map(({ time }) => `${time.slice(11, 16)} UTC`)
+}
+
+/** At each grant of the day, or on the largest step if not all of them are known. */
+const marksOf = ({ day, addedMicros }: BalanceDay, { points, grants }: Pick<BalanceCardProps, 'points' | 'grants'>) => {
+  const known = grants.filter(({ at }) => at.startsWith(day))
+  if (known.reduce((sum, { changeMicros }) => sum + changeMicros, 0) === addedMicros)
+    return points.flatMap(({ time, at, balanceMicros: value }, index) => {
+      const before = points[index - 1]?.time ?? ''
+      const added = known.filter(grant => grant.at >= before && grant.at < time)
+      const names = added.map(({ what, changeMicros }) => `${what} ${credits(changeMicros)}`)
+      return names.length > 0 ? [{ at, value, text: `${dayName(day)}: ${names.join(', ')}` }] : []
+    })
   const steps = points.map((point, index) => ({
     ...point,
     step: (point.balanceMicros - (points[index - 1]?.balanceMicros ?? 0)) * Math.sign(addedMicros),
@@ -90,6 +109,9 @@ const sentenceOf = ({ day, spentMicros, addedMicros, balanceMicros }: BalanceDay
 /** Days on which nothing happened have no row. */
 const Numbers = ({ days }: { days: readonly BalanceDay[] }) => {
   const shown = days.filter(({ addedMicros, spentMicros }) => addedMicros !== 0 || spentMicros !== 0).reverse()
+  const added = alignerOf(shown.map(({ addedMicros }) => addedMicros))
+  const spent = alignerOf(shown.map(({ spentMicros }) => spentMicros))
+  const balances = alignerOf(shown.map(({ balanceMicros }) => balanceMicros))
   return (
     <details>
       <summary>Show the numbers</summary>
@@ -116,9 +138,15 @@ const Numbers = ({ days }: { days: readonly BalanceDay[] }) => {
               {shown.map(({ day, addedMicros, spentMicros, balanceMicros }) => (
                 <tr key={day}>
                   <th scope="row">{day}</th>
-                  <td class="num">{credits(addedMicros)}</td>
-                  <td class="num">{credits(spentMicros)}</td>
-                  <td class="num">{credits(balanceMicros)}</td>
+                  <td class="num" {...added(addedMicros)}>
+                    {credits(addedMicros)}
+                  </td>
+                  <td class="num" {...spent(spentMicros)}>
+                    {credits(spentMicros)}
+                  </td>
+                  <td class="num" {...balances(balanceMicros)}>
+                    {credits(balanceMicros)}
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -1,4 +1,5 @@
 import { Icon } from '../parts/icon.tsx'
+import { Figure } from '../parts/numbers.tsx'
 import { credits, plural } from '../parts/text.ts'
 import { Shell } from '../shell.tsx'
 import { BalanceCard, type BalanceCardProps } from './balance-card.tsx'
@@ -45,22 +46,26 @@ const FigureRow = ({ balanceMicros, heldMicros, holdingRuns, split }: Figures) =
   <section class="card figures" aria-label="Your credits">
     <div>
       <span class="muted">Balance</span>
-      <strong>{credits(balanceMicros)}</strong>
+      <strong>
+        <Figure micros={balanceMicros} />
+      </strong>
       <span class="small faint">credits</span>
     </div>
     <div>
       <span class="muted">Bought</span>
-      <strong>{split ? credits(split.paidMicros) : '–'}</strong>
+      <strong>{split ? <Figure micros={split.paidMicros} /> : '–'}</strong>
       <span class="small faint">{split ? 'used after free ones' : UNKNOWN}</span>
     </div>
     <div>
       <span class="muted">Free</span>
-      <strong>{split ? credits(split.freeMicros) : '–'}</strong>
+      <strong>{split ? <Figure micros={split.freeMicros} /> : '–'}</strong>
       <span class="small faint">{split ? 'used first' : UNKNOWN}</span>
     </div>
     <div>
       <span class="muted">Held</span>
-      <strong>{credits(heldMicros)}</strong>
+      <strong>
+        <Figure micros={heldMicros} />
+      </strong>
       <span class="small faint">
         {holdingRuns === 0 ? 'no run in progress' : `by ${plural(holdingRuns, 'run')} in progress`}
       </span>

@@ -1,4 +1,5 @@
 import { Bar } from '../parts/chart.tsx'
+import { alignerOf } from '../parts/numbers.tsx'
 import { credits, plural } from '../parts/text.ts'
 import { addressOf, type CreditsView, RANGES, SPENDING_BY, type SpendingBy, swaps } from './range.ts'
 
@@ -50,6 +51,7 @@ export const SpendingCard = ({ view, rows, others, total }: SpendingCardProps) =
 )
 
 const Rows = ({ view, rows, others, total }: SpendingCardProps & { rows: readonly SpendingRow[] }) => {
+  const align = alignerOf([...rows, others, total].map(({ spentMicros }) => spentMicros))
   const most = Math.max(1, others.spentMicros, ...rows.map(({ spentMicros }) => spentMicros))
   return (
     <table class="spending">
@@ -73,7 +75,9 @@ const Rows = ({ view, rows, others, total }: SpendingCardProps & { rows: readonl
             <td class="hide-small">
               <Bar share={spentMicros / most} />
             </td>
-            <td class="num">{credits(spentMicros)}</td>
+            <td class="num" {...align(spentMicros)}>
+              {credits(spentMicros)}
+            </td>
           </tr>
         ))}
         {others.count > 0 && (
@@ -84,7 +88,9 @@ const Rows = ({ view, rows, others, total }: SpendingCardProps & { rows: readonl
             <td class="hide-small">
               <Bar share={others.spentMicros / most} isRest />
             </td>
-            <td class="num">{credits(others.spentMicros)}</td>
+            <td class="num" {...align(others.spentMicros)}>
+              {credits(others.spentMicros)}
+            </td>
           </tr>
         )}
       </tbody>
@@ -92,7 +98,9 @@ const Rows = ({ view, rows, others, total }: SpendingCardProps & { rows: readonl
         <tr>
           <th scope="row">Sum of {plural(total.runs, 'run')}</th>
           <td class="hide-small" />
-          <td class="num">{credits(total.spentMicros)}</td>
+          <td class="num" {...align(total.spentMicros)}>
+            {credits(total.spentMicros)}
+          </td>
         </tr>
       </tfoot>
     </table>

@@ -1,5 +1,6 @@
 import type { SpokenLine } from '../../transports/statement/lines.ts'
 import { Icon } from '../parts/icon.tsx'
+import { alignerOf } from '../parts/numbers.tsx'
 import { credits } from '../parts/text.ts'
 import { addressOf, CREDITS, type CreditsView, RANGES, swaps } from './range.ts'
 
@@ -65,37 +66,57 @@ const FORMATS = [
   ['pdf', 'PDF'],
 ] as const
 
-const Lines = ({ lines }: { lines: readonly SpokenLine[] }) => (
-  <table class="statement">
-    <thead>
-      <tr>
-        <th scope="col" class="hide-small">
-          Time (UTC)
-        </th>
-        <th scope="col">What</th>
-        <th scope="col" class="hide-small">
-          Key
-        </th>
-        <th scope="col" class="hide-small">
-          Label
-        </th>
-        <th scope="col" class="num">
-          Credits
-        </th>
-        <th scope="col" class="num">
-          Balance
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {lines.map(line => (
-        <Line key={line.revision} {...line} />
-      ))}
-    </tbody>
-  </table>
-)
+const Lines = ({ lines }: { lines: readonly SpokenLine[] }) => {
+  const changes = alignerOf(lines.map(({ changeMicros }) => changeMicros))
+  const balances = alignerOf(lines.map(({ balanceMicros }) => balanceMicros))
+  return (
+    <table class="statement fold">
+      <thead>
+        <tr>
+          <th scope="col" class="hide-small">
+            Time (UTC)
+          </th>
+          <th scope="col">What</th>
+          <th scope="col" class="hide-small">
+            Key
+          </th>
+          <th scope="col" class="hide-small">
+            Label
+          </th>
+          <th scope="col" class="num">
+            Credits
+          </th>
+          <th scope="col" class="num">
+            Balance
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map(line => (
+          <Line
+            key={line.revision}
+            line={line}
+            change={changes(line.changeMicros)}
+            balance={balances(line.balanceMicros)}
+          />
+        ))}
+      </tbody>
+    </table>
+  )
+}
 
-const Line = ({ revision, at, kind, what, detail, runId, keyName, label, changeMicros, balanceMicros }: SpokenLine) => (
+interface LineProps {
+  line: SpokenLine
+  /** The attributes that align the amounts. */
+  change: object
+  balance: object
+}
+
+const Line = ({
+  line: { revision, at, kind, what, detail, runId, keyName, label, changeMicros, balanceMicros },
+  change,
+  balance,
+}: LineProps) => (
   <tr data-item tabindex={-1} data-revision={revision}>
     <td class="hide-small muted when">
       <time datetime={at}>{timeText(at)}</time>
@@ -111,17 +132,19 @@ const Line = ({ revision, at, kind, what, detail, runId, keyName, label, changeM
       {detail !== '' && <bdi class="detail small faint">{detail}</bdi>}
       <span class="only-small small faint">{timeText(at)}</span>
     </td>
-    <td class="hide-small muted">
+    <td class="hide-small muted cut" title={keyName}>
       <bdi>{keyName}</bdi>
     </td>
-    <td class="hide-small muted">
+    <td class="hide-small muted cut" title={label}>
       <bdi>{label}</bdi>
     </td>
-    <td class={changeMicros > 0 ? 'num plus' : 'num'} data-kind={kind}>
+    <td class={changeMicros > 0 ? 'num plus' : 'num'} data-kind={kind} {...change}>
       {changeMicros > 0 ? '+' : ''}
       {credits(changeMicros)}
     </td>
-    <td class="num">{credits(balanceMicros)}</td>
+    <td class="num" {...balance}>
+      {credits(balanceMicros)}
+    </td>
   </tr>
 )
 

@@ -54,7 +54,7 @@ export const StepChart = ({ label, points, marks, ends, show, children }: StepCh
         <path d={`${path}V${SIDE}H${x(points[0]?.at ?? 0)}Z`} fill="url(#under)" />
         <path class="line" d={path} />
         {marks.map(({ at, value, text }) => (
-          <path key={at} class="mark" d={`M${x(at)} ${y(value)}h0.01`}>
+          <path key={text} class="mark" d={`M${x(at)} ${y(value)}h0.01`}>
             <title>{text}</title>
           </path>
         ))}

@@ -32,8 +32,12 @@ const PAGE_LINES = 50
 /** Models, keys or labels with a name in the spending. */
 const NAMED_GROUPS = 8
 
-/** The time between two points of the balance. Days end at a point. */
-const STEP_MS = { '7d': DAY_MS / 12, '30d': DAY_MS / 4, '1y': DAY_MS } as const
+/** The newest grants that the chart may name. A search among many other lines may end before it finds them all. */
+const MAX_MARKS = 25
+
+/** The time between two points of the balance is the shortest with at most so many points. Days end at a point. */
+const MAX_POINTS = 120
+const STEPS_MS = [DAY_MS / 288, DAY_MS / 96, DAY_MS / 24, DAY_MS / 12, DAY_MS / 4]
 
 /** Laying out a page of a PDF takes a few milliseconds, and all pages are in memory. */
 const MAX_PDF_LINES = 2000
@@ -67,31 +71,36 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
       const { days } = RANGES[view.range]
       const fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (days - 1) * DAY_MS
       const period = { from: timeAt(fromMs), to: timeAt(nowMs + 1) }
-      const times = timesBetween(fromMs, nowMs, STEP_MS[view.range])
+      const times = timesBetween(fromMs, nowMs)
       const range = { from: dayOf(fromMs), to: dayOf(nowMs + DAY_MS) }
       const spendingBy = (by: CreditsView['by']) => usage.spending(owner, { ...range, by, limit: NAMED_GROUPS }, client)
-      const [figures, balances, spent, page, names] = await Promise.all([
+      const [figures, balances, spent, page, grants, names] = await Promise.all([
         accounts.balance(owner).then(unwrap),
         ledger.balances(owner, times).then(unwrap),
         spendingBy(view.by),
         ledger.lines(owner, { ...period, limit: PAGE_LINES, cursor: view.cursor }, client).then(unwrap),
+        ledger.lines(owner, { ...period, kind: 'grant', limit: MAX_MARKS }, client).then(unwrap),
         namesFor(owner),
       ])
       const spending = 'refuse' in spent ? undefined : spent.value
       // Labels may be too many to add up, and models are not.
       const byDay = spending ?? unwrap(await spendingBy('model'))
+      const startMs = startOf(times, balances, byDay)
+      const later = timesBetween(startMs, nowMs)
+      const shown = startMs === fromMs ? balances : unwrap(await ledger.balances(owner, later))
       const { cursor } = view
       const newer = cursor === undefined ? undefined : unwrap(await ledger.newer(owner, cursor, PAGE_LINES))
       const hasRuns = byDay.total.runs > 0 || (await hasDebits(owner))
+      const spokenOf = ({ found }: typeof page) => found.map(entry => spoken(entry, names))
       showPage(
         ctx,
         CreditsPage({
           figures,
           hasRuns,
-          balance: { view, ...balanceOver(times, balances, byDay) },
+          balance: { view, grants: spokenOf(grants), ...balanceOver(later, shown, byDay) },
           spending: { view, ...rowsOf(view, spending, names), total: byDay.total },
           statement: {
-            ...{ view, period, lines: page.found.map(entry => spoken(entry, names)) },
+            ...{ view, period, lines: spokenOf(page) },
             ...(page.next !== null && { older: { ...view, cursor: page.next } }),
             ...(newer !== undefined && { newer: { ...view, cursor: newer ?? undefined } }),
           },
@@ -205,9 +214,19 @@ const isIn = <Names extends object>(names: Names, value: unknown): value is keyo
 
 const timeAt = (ms: number): string => new Date(ms).toISOString()
 
-/** From the start of a day up to the present. */
-const timesBetween = (fromMs: number, nowMs: number, stepMs: number): string[] => {
+/**
+ * When an account of the range got its first credits: just before the first point with a balance, or on the first day
+ * with spending, whose credits may have come and gone between two points.
+ */
+const startOf = (times: readonly string[], balances: readonly number[], { days: [spent] }: Spending): number => {
+  const before = times[Math.max(0, balances.findIndex(balance => balance !== 0) - 1)] ?? ''
+  return Date.parse(spent && spent.day < dayOf(Date.parse(before)) ? spent.day : before)
+}
+
+/** Up to the present. */
+const timesBetween = (fromMs: number, nowMs: number): string[] => {
   const times: string[] = []
+  const stepMs = STEPS_MS.find(ms => (nowMs - fromMs) / ms <= MAX_POINTS) ?? DAY_MS
   for (let ms = fromMs; ms <= nowMs; ms += stepMs) times.push(timeAt(ms))
   return [...times, timeAt(nowMs + 1)]
 }
@@ -220,12 +239,12 @@ export const balanceOver = (
   times: readonly string[],
   balances: readonly number[],
   { days: spentDays }: Spending,
-): Omit<BalanceCardProps, 'view'> => {
+): Omit<BalanceCardProps, 'view' | 'grants'> => {
   const [startMs, endMs] = [times[0], times.at(-1)].map(time => Date.parse(time ?? '')) as [number, number]
   const points = times.map((time, index) => {
     const ms = Date.parse(time)
     const at = (ms - startMs) / (endMs - startMs)
-    return { day: dayOf(Math.max(startMs, ms - 1)), at, balanceMicros: balances[index] ?? 0 }
+    return { day: dayOf(Math.max(startMs, ms - 1)), time, at, balanceMicros: balances[index] ?? 0 }
   })
   const spent = new Map(spentDays.map(({ day, spentMicros }) => [day, spentMicros]))
   const ends = new Map(points.slice(1).map(({ day, balanceMicros }) => [day, balanceMicros]))
