@@ -66,5 +66,9 @@ const granted: Record<GrantKind, string> = {
 const detailOf = ({ kind, grantKind, reason = '', reference = '', payment }: StatementRow): string => {
   if (payment) return `invoice ${payment.invoice}, ${payment.amount} ${payment.currency}`
   if (kind === 'grant' && grantKind === 'welcome') return ''
-  return kind === 'grant' || kind === 'withdrawal' ? [reason, reference].filter(Boolean).join(', ') : reason
+  const isMoved = kind === 'grant' || kind === 'withdrawal'
+  return [reason, ...(isMoved && !MADE_UP.test(reference) ? [reference] : [])].filter(Boolean).join(', ')
 }
+
+/** References that the console or the first start made, which say nothing to people. */
+const MADE_UP = /^(console-[-0-9a-f]{36}|first-start)$/
