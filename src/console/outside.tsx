@@ -5,20 +5,30 @@ import { PageContext } from './page-state.ts'
 /** The frame of the pages for everyone. */
 export const Outside = ({ title, children }: { title: string; children: Children }) => (
   <Document title={title}>
-    <div class="outside">
-      <header>
-        <Brand />
-        <a href="/docs">Documentation</a>
-        <a href="/docs/reference">API reference</a>
-        <PageContext.Consumer>
-          {({ isSignedIn }) => (
+    <PageContext.Consumer>
+      {({ isSignedIn, brand }) => (
+        <div class="outside">
+          <header>
+            <Brand />
+            <nav aria-label="Site">
+              <a href="/#models">Models</a>
+              <a href="/docs">Documentation</a>
+              <a href="/docs/reference">API reference</a>
+            </nav>
             <a class="button end" href={isSignedIn ? '/console' : '/console/sign-in'}>
               {isSignedIn ? 'Console' : 'Sign in'}
             </a>
-          )}
-        </PageContext.Consumer>
-      </header>
-      <main>{children}</main>
-    </div>
+          </header>
+          <main>{children}</main>
+          <footer class="small">
+            <span class="faint">{brand.name}</span>
+            <nav class="end" aria-label="Site, again">
+              <a href="/docs/first-request">Your first request</a>
+              <a href="/docs/auditing">Auditing</a>
+            </nav>
+          </footer>
+        </div>
+      )}
+    </PageContext.Consumer>
   </Document>
 )

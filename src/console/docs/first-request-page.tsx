@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../../schemas/api/key.ts'
 import type { ModelFamily } from '../../../schemas/api/model.ts'
 import { addServer, curlRead, curlRun, KEY_VARIABLE } from '../../services/catalog/example-request.ts'
-import { decimal } from '../parts/text.ts'
+import { ModelList } from '../parts/model-list.tsx'
 import { DocsFrame } from './docs-frame.tsx'
 import { GuideSide, Neighbours } from './guide-pages.tsx'
 import type { Guide, Shelf } from './library.ts'
@@ -91,7 +91,7 @@ export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, famil
         <Snippet id="mcp-configuration" label="The configuration of an MCP client" text={mcpConfiguration(url)} />
         <h2 id="models-and-prices">Models and prices</h2>
         {families ? (
-          <Models families={families} />
+          <ModelList families={families} />
         ) : (
           <p>
             <a href="/console/sign-in">Sign in</a> to see all models with their prices.
@@ -105,37 +105,6 @@ export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, famil
 
 /** What a key ends with, which tells its owner which one it is. */
 const hintOf = ({ livemode, last_four }: ApiKey) => `tg_sk_${livemode ? 'live' : 'test'}_…${last_four}`
-
-const Models = ({ families }: { families: readonly ModelFamily[] }) => (
-  <section class="card scroll" aria-label="Models and prices" tabindex={0}>
-    <table>
-      <thead>
-        <tr>
-          <th>Model</th>
-          <th>ID</th>
-          <th class="hide-small">Makes</th>
-          <th class="num">Credits a run</th>
-        </tr>
-      </thead>
-      <tbody>
-        {families.map(({ id, name, output_type, credits_range: { min, max } }) => (
-          <tr key={id} data-item>
-            <td>
-              <a class="link" href={`/console/playground?model=${id}`}>
-                {name}
-              </a>
-            </td>
-            <td>
-              <code>{id}</code>
-            </td>
-            <td class="hide-small">{output_type}</td>
-            <td class="num">{min === max ? decimal(min) : `${decimal(min)} – ${decimal(max)}`}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
-)
 
 const lines = (all: readonly string[]) => all.join('\n')
 

@@ -1,8 +1,10 @@
 import type { ModelFamily } from '../../../schemas/api/model.ts'
 import { Outside } from '../outside.tsx'
+import { Code } from '../parts/code.tsx'
+import { ModelList } from '../parts/model-list.tsx'
 import { decimal } from '../parts/text.ts'
 import type { RegistrationNote } from '../sign-in/sign-in-page.tsx'
-import { sampleOf } from './pictures.ts'
+import { PICTURE_PATH, sampleOf } from './pictures.ts'
 import type { Words } from './words.ts'
 
 interface FrontProps {
@@ -10,12 +12,14 @@ interface FrontProps {
   registration: RegistrationNote
   /** The public families. */
   families: readonly ModelFamily[]
+  /** The request that makes the picture beside it. */
+  request: readonly string[]
   /** The operator's words; our own if undefined. */
   words: Words | undefined
 }
 
 /** Introduces the service to people in a browser. */
-export const FrontPage = ({ isSignedIn, registration, families, words }: FrontProps) => (
+export const FrontPage = ({ isSignedIn, registration, families, request, words }: FrontProps) => (
   <Outside title={words?.title ?? 'Every model, one key'}>
     <section class="hero">
       {words ? (
@@ -37,7 +41,26 @@ export const FrontPage = ({ isSignedIn, registration, families, words }: FrontPr
     </section>
     {families.length > 0 && <Mosaic families={families} />}
     {!words && <OurPromises />}
-    {families.length > 0 && <Prices families={families} />}
+    <section class="halves example" aria-labelledby="example">
+      <div class="stack">
+        <h2 id="example">A picture in one request</h2>
+        <Code id="first-request" label="curl">
+          {request.join('\n')}
+        </Code>
+        <p>
+          <a class="button" href="/docs/first-request">
+            Send your first request
+          </a>
+        </p>
+      </div>
+      <img src={PICTURE_PATH} alt="A mountain lake at sunrise, as the sandbox draws it" loading="lazy" />
+    </section>
+    {families.length > 0 && (
+      <section class="stack" id="models">
+        <h2>Models and prices</h2>
+        <ModelList families={families} />
+      </section>
+    )}
     {words?.foot && <footer class="prose foot" dir="auto" dangerouslySetInnerHTML={words.foot} />}
   </Outside>
 )
@@ -101,40 +124,6 @@ const Mosaic = ({ families }: { families: readonly ModelFamily[] }) => (
         </span>
       </a>
     ))}
-  </section>
-)
-
-const Prices = ({ families }: { families: readonly ModelFamily[] }) => (
-  <section class="stack" id="prices">
-    <h2>Models and prices</h2>
-    <section class="card scroll" aria-label="Models and prices" tabindex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th>Model</th>
-            <th class="hide-small">ID</th>
-            <th>Makes</th>
-            <th class="num">Credits a run</th>
-          </tr>
-        </thead>
-        <tbody>
-          {families.map(({ id, name, output_type, credits_range: { min, max } }) => (
-            <tr key={id}>
-              <td>
-                <a class="link" href={`/console/playground?model=${id}`}>
-                  {name}
-                </a>
-              </td>
-              <td class="hide-small">
-                <code class="muted">{id}</code>
-              </td>
-              <td class="muted">{output_type}</td>
-              <td class="num">{min === max ? decimal(min) : `${decimal(min)} – ${decimal(max)}`}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   </section>
 )
 

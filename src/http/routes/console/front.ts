@@ -4,6 +4,7 @@ import type Router from '@koa/router'
 import { FrontPage } from '../../../console/front/front-page.tsx'
 import { PICTURE_PATH, sampleOf } from '../../../console/front/pictures.ts'
 import { wordsOf } from '../../../console/front/words.ts'
+import { curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { showPage } from '../../answers/page-answers.ts'
@@ -14,12 +15,14 @@ import { publicFamilies } from './models-that-run.ts'
 
 /** The pages for people who have no account yet, and their files. */
 export const frontPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, sessions, registration, brand } = dependencies
+  const { services, sessions, registration, brand, publicUrl } = dependencies
   const words = brand.text === undefined ? undefined : wordsOf(brand.text)
 
   router.get('/', async ctx => {
     const isSignedIn = await sessions.isSignedIn(ctx)
-    showPage(ctx, FrontPage({ isSignedIn, registration, families: await publicFamilies(dependencies), words }))
+    const families = await publicFamilies(dependencies)
+    const request = curlRun(`${publicUrl()}/v1/run`, '$TOLLGATE_API_KEY', firstRun(firstModel([])))
+    showPage(ctx, FrontPage({ isSignedIn, registration, families, request, words }))
   })
 
   router.get(PICTURE_PATH, ctx => answer(ctx, picture()))
