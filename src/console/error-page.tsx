@@ -5,21 +5,28 @@ interface ErrorProps {
   message: string
   requestId: string
   isSignedIn: boolean
+  /** Whether the address leads to nothing. */
+  isMissing?: boolean
 }
 
 /** Shows an error, and what the operator needs to find it. */
-export const ErrorPage = ({ message, requestId, isSignedIn }: ErrorProps) => (
-  <Outside title="Error">
+export const ErrorPage = ({ message, requestId, isSignedIn, isMissing = false }: ErrorProps) => (
+  <Outside title={isMissing ? 'Not found' : 'Error'}>
     <div class="stack">
-      <h1>This did not work</h1>
-      <p class="fault" role="alert">
+      <h1>{isMissing ? 'There is nothing here' : 'This did not work'}</h1>
+      <p class={isMissing ? 'muted' : 'fault'} role="alert">
         {message}
       </p>
-      <p>
-        <a class="button" href="/console">
+      <div class="row wrap">
+        <a class="button main" href="/console">
           {isSignedIn ? 'Go to the console' : 'Sign in'}
         </a>
-      </p>
+        {isSignedIn && (
+          <a class="button" href="/console/search">
+            Search
+          </a>
+        )}
+      </div>
       <p class="row small faint">
         <span>
           Request <code id="request-id">{requestId}</code>

@@ -68,7 +68,9 @@ export const pages = ({ logger, sessions, pageStates, fileOrigins }: Dependencie
       await next()
     } catch (error) {
       const { requestId } = ctx.state
-      showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId, isSignedIn }))
+      const shown = toApiError(error, logger, { requestId })
+      const isMissing = shown.status === 404
+      showError(ctx, shown, message => ErrorPage({ message, requestId, isSignedIn, isMissing }))
     }
   }
 }
