@@ -173,7 +173,7 @@ export const TableCard = ({ id, title, head, empty, rows }: TableProps) => (
       <p class="pad muted">{empty}</p>
     ) : (
       <section class="scroll" tabindex={0} aria-labelledby={id}>
-        <table class="whole">
+        <table class="fold">
           <thead>
             <tr>
               {head.map(({ name, isNumber }) => (

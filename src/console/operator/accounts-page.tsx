@@ -22,7 +22,7 @@ export const AccountsPage = ({ accounts, next }: AccountsProps) => (
         button="Find"
       />
       <section class="card scroll" aria-label="Accounts, newest first" tabindex={0}>
-        <table>
+        <table class="fold">
           <thead>
             <tr>
               <th scope="col">Owner</th>

@@ -213,7 +213,7 @@ const Providers = ({ overview: { providers } }: { overview: OperatorOverview }) 
       <p class="pad muted">No process reports a provider yet.</p>
     ) : (
       <section class="scroll" tabindex={0} aria-labelledby="providers">
-        <table class="whole">
+        <table>
           <thead>
             <tr>
               <th scope="col">Provider</th>
