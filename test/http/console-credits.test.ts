@@ -81,6 +81,23 @@ t.test('the figures tell bought from free credits, as the API does', async t => 
   t.same((await page()).figures, [toMicros(1224.5), toMicros(1224.5), 0, 0])
 })
 
+t.test('numbers of a column align at their points, and made-up references are not shown', async t => {
+  const { page, accountId } = await openOwner(service)
+  for (const [credits, reference] of [[0.25, `console-${crypto.randomUUID()}`] as const, [1.5, 'ticket-7'] as const]) {
+    const grant = { amountMicros: toMicros(credits), kind: 'courtesy', reason: 'an outage', reference } as const
+    unwrap(await service.core.services.accounts.grant(operator, accountId, grant))
+  }
+  const { text, lines } = await page()
+  t.match(
+    lines.map(({ change }) => change),
+    [1.5e6, 0.25e6, 100e6],
+  )
+  for (const cell of [' data-lacks="0">+1.5<', '"grant">+0.25<', ' data-lacks=".00">+100<']) t.match(text, cell)
+  t.match(text, '>an outage, ticket-7<')
+  t.match(text, '>an outage<')
+  t.match(text, /<title>\w+ \d+: Granted 1.5, Granted 0.25, Welcome credits 100</, 'the chart names what was added')
+})
+
 t.test('sums equal their rows, by model, key and label, with a last row for the others', async t => {
   const { page, run, accountId } = await openOwner(service)
   await buy(accountId, 1000)

@@ -20,7 +20,7 @@ const ZEROS = '.000000'
  */
 export const alignerOf = (column: readonly number[]) => {
   const most = Math.max(0, ...column.map(placesOf))
-  return (micros: number) => ({ 'data-lacks': ZEROS.slice(placesOf(micros), most) })
+  return (micros: number) => ({ 'data-lacks': ZEROS.slice(placesOf(micros), most) || undefined })
 }
 
 /** How long the point and the decimals of a number are: 0, or 2 to 7. */

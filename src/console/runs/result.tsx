@@ -76,8 +76,7 @@ const Files = ({ files, alt }: { files: readonly RunFile[]; alt: string }) => {
         {files.map((file, index) => (
           <a class="button" key={file.url} href={file.url} download="" aria-label={downloadOf(index, files.length)}>
             <Icon name="download" />
-            <span class={files.length > 1 ? 'hide-small' : ''}>Download</span>
-            {files.length > 1 && index + 1}
+            {files.length > 1 ? index + 1 : 'Download'}
             <span class={files.length > 1 ? 'faint hide-small' : 'faint'}>
               {typeOf(file)}, {size(file.sizeBytes)}
             </span>
