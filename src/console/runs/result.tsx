@@ -74,9 +74,10 @@ const Files = ({ files, alt }: { files: readonly RunFile[]; alt: string }) => {
       </div>
       <div class="row wrap">
         {files.map((file, index) => (
-          <a class="button" key={file.url} href={file.url} download="" aria-label={downloadOf(index, files.length)}>
+          <a class="button" key={file.url} href={file.url} download="">
             <Icon name="download" />
-            {files.length > 1 ? index + 1 : 'Download'}
+            <span class={files.length > 1 ? 'visually-hidden' : ''}>Download</span>
+            {files.length > 1 && index + 1}
             <span class={files.length > 1 ? 'faint hide-small' : 'faint'}>
               {typeOf(file)}, {size(file.sizeBytes)}
             </span>
@@ -86,8 +87,6 @@ const Files = ({ files, alt }: { files: readonly RunFile[]; alt: string }) => {
     </div>
   )
 }
-
-const downloadOf = (index: number, count: number) => (count > 1 ? `Download ${index + 1} of ${count}` : undefined)
 
 const Media = ({ file: { url, mimeType }, alt }: { file: RunFile; alt: string }) => {
   if (mimeType.startsWith('image/'))
