@@ -228,7 +228,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
   processing: 'ellipsis',
 }
 
-const More = ({ next, filter }: Pick<ListPartProps, 'filter'> & { next: string }) => {
+const More = ({ next, filter, searchedToMs, nextBar }: Omit<ListPartProps, 'runs'> & { next: string }) => {
   const href = addressOf(filter, { cursor: next })
   return (
     <>

@@ -4,7 +4,7 @@ import type Router from '@koa/router'
 import { FrontPage } from '../../../console/front/front-page.tsx'
 import { PICTURE_PATH, sampleOf } from '../../../console/front/pictures.ts'
 import { wordsOf } from '../../../console/front/words.ts'
-import { curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
+import { curlRun, firstModel, firstRun, KEY_VARIABLE } from '../../../services/catalog/example-request.ts'
 import { ApiError } from '../../../transports/api-error.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { showPage } from '../../answers/page-answers.ts'
@@ -21,7 +21,7 @@ export const frontPages = (router: Router<RequestState>, dependencies: PageDepen
   router.get('/', async ctx => {
     const isSignedIn = await sessions.isSignedIn(ctx)
     const families = await publicFamilies(dependencies)
-    const request = curlRun(`${publicUrl()}/v1/run`, '$TOLLGATE_API_KEY', firstRun(firstModel([])))
+    const request = curlRun(`${publicUrl()}/v1/run`, `$${KEY_VARIABLE}`, firstRun(firstModel([])))
     showPage(ctx, FrontPage({ isSignedIn, registration, families, request, words }))
   })
 
