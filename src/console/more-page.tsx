@@ -1,3 +1,4 @@
+import { SearchForm } from './finder/search-form.tsx'
 import { navigation } from './navigation.ts'
 import { PageContext } from './page-state.ts'
 import { Button, Form } from './parts/form.tsx'
@@ -10,6 +11,7 @@ export const MorePage = () => (
     <PageContext.Consumer>
       {({ account, url }) => (
         <div class="page stack">
+          <SearchForm label="Search, or paste any ID" button="Search" />
           <nav class="card choices" aria-label="All pages">
             {[...navigation.account, ...(account?.isOperator ? navigation.operator : []), navigation.documentation].map(
               ({ href, name, icon }) => (

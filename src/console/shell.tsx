@@ -1,6 +1,6 @@
 import type { Children, Markup } from '#jsx/jsx-runtime'
 import { Brand, Document } from './document.tsx'
-import { Finder } from './finder.tsx'
+import { Finder } from './finder/finder.tsx'
 import { navigation, type Place } from './navigation.ts'
 import { type PageAccount, PageContext } from './page-state.ts'
 import { Button, Form } from './parts/form.tsx'

@@ -51,7 +51,7 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
   await inspect('the overview')
   // The finder shows results while somebody types.
   await page.keyboard.press('Control+k')
-  await page.getByRole('searchbox').fill(accountId)
+  await page.getByRole('combobox').fill(accountId)
   await page.locator('#finder-results a').first().click()
   await page.waitForURL(`**/accounts/${accountId}`)
   await inspect('the page of an account')

@@ -55,12 +55,42 @@ const prepare = root => {
   for (const button of all(root, '[data-copies][hidden]')) button.hidden = false
   for (const tab of all(root, '[role=tab][aria-selected=true]')) selectTab(tab)
   if (isApple) for (const key of all(root, 'kbd')) key.textContent = key.textContent?.replace('Ctrl ', '⌘') ?? ''
+  const found = all(root, '[role=option][aria-selected=true]')[0]
+  if (found) selectFound(found)
 }
 
 /** @param {string} id */
 const openDialog = id => {
   const dialog = document.getElementById(id)
-  if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal()
+  if (!(dialog instanceof HTMLDialogElement) || dialog.open) return
+  dialog.showModal()
+  const field = dialog.querySelector('input')
+  field?.select()
+  field?.dispatchEvent(new Event('opened'))
+}
+
+/** Moves the selection of the finder. The focus stays in its field. @param {HTMLElement} option */
+const selectFound = option => {
+  for (const other of document.querySelectorAll('#finder [role=option]'))
+    other.setAttribute('aria-selected', String(other === option))
+  document.querySelector('#finder [role=combobox]')?.setAttribute('aria-activedescendant', option.id)
+  option.scrollIntoView({ block: 'nearest' })
+}
+
+/** @param {KeyboardEvent} event @param {HTMLInputElement} field */
+const findByKey = (event, field) => {
+  const options = all(document, '#finder [role=option]')
+  const at = options.findIndex(option => option.getAttribute('aria-selected') === 'true')
+  if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+    event.preventDefault()
+    const next = options.at((at + (event.key === 'ArrowDown' ? 1 : -1)) % options.length)
+    if (next) selectFound(next)
+  } else if (event.key === 'Enter' && !event.isComposing) {
+    const isOfField = options[at]?.closest('[data-query]')?.getAttribute('data-query') === field.value.trim()
+    if (!isOfField) return
+    event.preventDefault()
+    options[at]?.click()
+  }
 }
 
 document.addEventListener('click', event => {
@@ -191,6 +221,7 @@ document.addEventListener('keydown', event => {
     event.preventDefault()
     return
   }
+  if (target instanceof HTMLInputElement && target.role === 'combobox') findByKey(event, target)
   const tab = target instanceof Element && closest(target, '[role=tab]')
   if (tab && (key === 'ArrowRight' || key === 'ArrowLeft')) {
     const tabs = tab.parentElement ? all(tab.parentElement, '[role=tab]') : []
@@ -214,7 +245,7 @@ document.addEventListener('keydown', event => {
   if (event.metaKey || event.ctrlKey || event.altKey || isTyping(target)) return
   if (isAfterG) {
     isAfterG = false
-    const place = document.querySelector(`#finder [data-key="${CSS.escape(key)}"]`)
+    const place = document.querySelector(`#shortcuts [data-key="${CSS.escape(key)}"]`)
     if (place instanceof HTMLAnchorElement) location.assign(place.href)
     return
   }
@@ -225,7 +256,7 @@ document.addEventListener('keydown', event => {
     }, 1500)
   } else if (key === '/' || key === '?') {
     event.preventDefault()
-    openDialog('finder')
+    openDialog(key === '/' ? 'finder' : 'shortcuts')
   } else if (key === 'j') moveInList(1)
   else if (key === 'k') moveInList(-1)
 })

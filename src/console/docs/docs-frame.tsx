@@ -1,6 +1,6 @@
 import type { Children } from '#jsx/jsx-runtime'
 import { Brand, Document } from '../document.tsx'
-import { Finder } from '../finder.tsx'
+import { Finder } from '../finder/finder.tsx'
 import { PageContext } from '../page-state.ts'
 import { Icon } from '../parts/icon.tsx'
 import { DOCS, REFERENCE } from './paths.ts'

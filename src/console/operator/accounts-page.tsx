@@ -3,7 +3,7 @@ import { credits } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
 import { ACCOUNTS, accountPath, nameOf } from './account-words.ts'
-import { SearchForm } from './search-form.tsx'
+import { SearchForm } from '../finder/search-form.tsx'
 
 export interface AccountsProps {
   /** The newest first. */

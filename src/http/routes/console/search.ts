@@ -1,21 +1,23 @@
 import type Router from '@koa/router'
-import { navigation, type Place } from '../../../console/navigation.ts'
+import { FinderResults, SearchPage, type SearchResult } from '../../../console/finder/search-page.tsx'
 import { accountPath } from '../../../console/operator/account-words.ts'
-import { SearchPage, type SearchResult, SearchResults } from '../../../console/operator/search-page.tsx'
 import type { Found } from '../../../services/operator/lookups.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { isFragment, redirect, showPage } from '../../answers/page-answers.ts'
+import { waitingClient } from '../../connections/disconnect.ts'
 import type { RequestState } from '../../context.ts'
 import type { PageDependencies } from './dependencies.ts'
+import { namedResults } from './search-names.ts'
 
 /** More than the longest ID has. */
 const MAX_QUERY = 300
 
 /**
- * One search for the whole console: pages by their names, and anything by its ID. Operators find the things of all
- * accounts; for others, those of other accounts do not exist.
+ * One search for the whole console: pages, actions and the account's own things by their names, and anything by its
+ * ID. Operators find by ID the things of all accounts; for others, those of other accounts do not exist.
  */
-export const searchPages = (router: Router<RequestState>, { services, operators, forOwner }: PageDependencies) => {
+export const searchPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
+  const { services, operators, forOwner } = dependencies
   const { lookups, identities } = services
 
   router.get(
@@ -27,20 +29,22 @@ export const searchPages = (router: Router<RequestState>, { services, operators,
       const others =
         operator && own.length === 0 && query !== '' ? unwrap(await lookups.any(operator, query)).map(anyResult) : []
       const things = [...own, ...others]
-      const places = [...navigation.account, ...(operator ? navigation.operator : []), navigation.documentation]
-      const results = [...things, ...places.filter(({ name }) => isIn(name, query)).map(placeResult)]
-      const [only] = things
-      if (isFragment(ctx)) return showPage(ctx, SearchResults({ query, results }))
+      const named = await namedResults(
+        dependencies,
+        owner,
+        { query, isOperator: operator !== undefined },
+        waitingClient(ctx),
+      )
+      const results = [...things, ...named.filter(({ href }) => things.every(thing => thing.href !== href))]
+      if (isFragment(ctx)) return showPage(ctx, FinderResults({ query, results }))
+      const first = ctx.query['open'] === 'first' ? results[0] : undefined
       // An ID leads to its page at once.
-      if (only && things.length === 1) return redirect(ctx, only.href)
+      const only = first ?? (things.length === 1 ? things[0] : undefined)
+      if (only && !only.sends) return redirect(ctx, only.href)
       showPage(ctx, SearchPage({ query, results }))
     }),
   )
 }
-
-const isIn = (name: string, query: string) => name.toLowerCase().includes(query.toLowerCase())
-
-const placeResult = ({ href, name, icon }: Place): SearchResult => ({ href, name, icon, note: 'Page' })
 
 /** Where owners see their own things. */
 const ownResult = (found: Found): SearchResult => {
