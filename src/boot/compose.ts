@@ -35,6 +35,7 @@ import { Activity } from '../services/operator/activity.ts'
 import { Lookups } from '../services/operator/lookups.ts'
 import { Operators } from '../services/operator/operators.ts'
 import { Overview } from '../services/operator/overview.ts'
+import { Prices } from '../services/operator/prices.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
@@ -215,10 +216,12 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const runCounts = new RunCounts({ reads, runReads, usage: core.services.usage, clock })
   const lookups = new Lookups({ reads, accounts: core.services.accounts })
   const activity = new Activity({ log, clock, logger })
+  const configured = config.providers.map(({ provider }) => provider)
   const overview = new Overview({
     ...{ activity, retirements, reads, log, clock, alerts: alerts.state, routing: core.services.routing },
-    configured: config.providers.map(({ provider }) => provider),
+    configured,
   })
+  const prices = new Prices({ routing: core.services.routing, configured, usdPerCreditMicros })
   const stopping = new AbortController()
   const samples = new Samples({
     ...{ offers, objects, scaler, random, sandbox: providers.sandbox?.client },
@@ -235,7 +238,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const services: Services = {
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
-    ...authorize({ histories, runCounts, lookups, overview }),
+    ...authorize({ histories, runCounts, lookups, overview, prices }),
     ...authorize({ audit, proofs, callbacks, webhookTests }),
     ...authorize(signIn),
   }

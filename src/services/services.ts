@@ -11,6 +11,7 @@ import type { Periods } from './ledger/periods.ts'
 import type { Notices } from './notices/notices.ts'
 import type { Lookups } from './operator/lookups.ts'
 import type { Overview } from './operator/overview.ts'
+import type { Prices } from './operator/prices.ts'
 import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
 import type { Previews } from './runs/previews.ts'
@@ -53,6 +54,7 @@ export interface Services extends CoreServices {
   identities: Functions<Identities>
   lookups: Functions<Lookups>
   overview: Functions<Overview>
+  prices: Functions<Prices>
 }
 
 /** The services that need only the log and the views. Commands open only these. */

@@ -420,6 +420,40 @@ t.test('a family is revised after a look at the differences', async t => {
   t.match(both.find(({ status }) => status === 400)?.text, /role="alert">The family has changed since/)
 })
 
+t.test('prices, costs and their changes are told in credits', async t => {
+  const path = '/console/operator/catalog/flux-2-pro'
+  const form = await operator.get(path)
+  t.match(textOf(form.text), /flux-2-pro-t2i 1\.5 resolution: 0\.5 MP × 2.* 3 3 at fal 0 %/)
+  t.notMatch(form.text, 'below cost')
+  const [family] = unwrap(await service.core.services.catalog.export(caller, 'flux-2-pro'))
+  const withBase = (of: (baseMicros: number) => number) => ({
+    ...family,
+    endpoints: family?.endpoints.map(each => ({
+      ...each,
+      pricing: { ...each.pricing, baseMicros: of(each.pricing.baseMicros) },
+    })),
+  })
+  const { seen = '' } = fieldsOn(form.text)
+  const review = async (changed: object) => operator.post(path, { json: JSON.stringify(changed), seen })
+  const large = await review(withBase(base => base * 2 + 1))
+  t.match(textOf(large.text), /A usual run of flux-2-pro-t2i more than twice or half 3 credits 6\.000002 credits/)
+  t.match(textOf(large.text), /Base price of flux-2-pro-t2i more than twice or half 1\.5 credits 3\.000001 credits/)
+  t.match(textOf(large.text), /A price becomes more than twice as high/)
+  const small = await review(withBase(base => base - 250_000))
+  t.match(textOf(small.text), /A usual run of flux-2-pro-t2i 3 credits 2\.5 credits/)
+  t.notMatch(small.text, 'more than twice')
+  t.match(await review({ ...family, endpoints: family?.endpoints.map(each => ({ ...each, pricing: WRONG })) }), {
+    status: 400,
+    text: /role="alert">[^<]*nothing/,
+  })
+  const json = JSON.stringify(withBase(base => base - 250_000))
+  t.match(await operator.post(path, { json, seen, step: 'do' }), { status: 303 })
+  t.match(textOf((await operator.get(path)).text), /below cost −20 %/)
+  t.match(textOf((await operator.get('/console/operator/catalog')).text), /flux-2-pro changed by hand .*below cost/)
+})
+
+const WRONG = { baseMicros: 1, quantities: ['nothing'], multipliers: {}, surcharges: [] }
+
 t.test('money, access and prices need a fresh code, and looking needs none', async t => {
   const path = pathOf(ada, 'grant')
   const look = await lookAt(operator, path, { credits: '1', kind: 'courtesy', reason: 'late' })

@@ -157,7 +157,8 @@ export const Fact = ({ name, children }: { name: string; children: Children }) =
 interface TableProps {
   id: string
   title: string
-  head: readonly { name: string; isNumber?: boolean }[]
+  /** Columns that phones have no room for are not on them. */
+  head: readonly { name: string; isNumber?: boolean; isWide?: boolean }[]
   /** The text for a table without rows. */
   empty: string
   rows: readonly Children[]
@@ -176,8 +177,8 @@ export const TableCard = ({ id, title, head, empty, rows }: TableProps) => (
         <table class="fold">
           <thead>
             <tr>
-              {head.map(({ name, isNumber }) => (
-                <th key={name} scope="col" class={isNumber ? 'num' : ''}>
+              {head.map(({ name, isNumber, isWide }) => (
+                <th key={name} scope="col" class={`${isNumber ? 'num' : ''} ${isWide ? 'hide-small' : ''}`}>
                   {name}
                 </th>
               ))}

@@ -1,9 +1,9 @@
 import type { AccountSummary } from '../../services/accounts/accounts.ts'
+import { SearchForm } from '../finder/search-form.tsx'
 import { credits } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
 import { ACCOUNTS, accountPath, nameOf } from './account-words.ts'
-import { SearchForm } from '../finder/search-form.tsx'
 
 export interface AccountsProps {
   /** The newest first. */

@@ -1,16 +1,17 @@
 import type { ModelFamily } from '../../../schemas/api/model.ts'
-import { decimal } from '../parts/text.ts'
+import type { EndpointPrice } from '../../services/operator/prices.ts'
+import { credits, decimal } from '../parts/text.ts'
 import { Shell } from '../shell.tsx'
 import { TableCard } from './account-page.tsx'
 import { OPERATOR } from './account-words.ts'
+import { marginOf } from './family-words.ts'
 
 export const CATALOG = `${OPERATOR}/catalog`
 
 /** A family in the list. */
 export interface ListedFamily {
   family: ModelFamily
-  /** The revision of the catalog that published it. */
-  revision: number
+  prices: readonly EndpointPrice[]
   /** Whether an operator has changed it. */
   isByHand: boolean
 }
@@ -25,39 +26,62 @@ export const CatalogPage = ({ families }: { families: readonly ListedFamily[] })
         empty="No families are published yet. The service publishes its catalog when it starts."
         head={[
           { name: 'Family' },
-          { name: 'Status' },
-          { name: 'Makes' },
-          { name: 'Credits', isNumber: true },
-          { name: 'Revision', isNumber: true },
-          { name: 'Retires', isNumber: true },
+          { name: 'Status', isWide: true },
+          { name: 'Makes', isWide: true },
+          { name: 'Usual run', isNumber: true },
+          { name: 'Provider cost', isNumber: true, isWide: true },
+          { name: 'Margin', isNumber: true },
+          { name: 'Retires', isNumber: true, isWide: true },
         ]}
-        rows={families.map(({ family, revision, isByHand }) => (
+        rows={families.map(({ family, prices, isByHand }) => (
           <tr key={family.id}>
             <td>
               <a href={`${CATALOG}/${family.id}`} data-item>
                 {family.name}
               </a>{' '}
-              <code class="small faint">{family.id}</code>
-            </td>
-            <td>
-              <span class={`badge ${family.endpoints.some(({ available }) => available) ? 'good' : 'warn'}`}>
-                {family.endpoints.some(({ available }) => available) ? family.status : 'not available'}
-              </span>
+              <code class="small faint hide-small">{family.id}</code>
               {isByHand && <span class="badge plain tester">changed by hand</span>}
             </td>
-            <td class="muted">{family.output_type}</td>
-            <td class="num">{rangeOf(family)}</td>
-            <td class="num muted">{revision}</td>
-            <td class="num muted">{retiresAt(family)?.slice(0, 10) ?? '–'}</td>
+            <td class="hide-small">
+              <span class={`badge ${family.status === 'public' ? 'plain' : 'warn plain'}`}>{family.status}</span>
+              {!family.endpoints.some(({ available }) => available) && <span class="badge warn">not available</span>}
+            </td>
+            <td class="hide-small muted">{family.output_type}</td>
+            <td class="num">{rangeOf(prices.map(({ usualMicros }) => usualMicros))}</td>
+            <td class="num hide-small muted">{rangeOf(prices.flatMap(({ cost }) => cost?.micros ?? []))}</td>
+            <td class="num">
+              <Margin prices={prices} />
+            </td>
+            <td class="num hide-small muted">{retiresAt(family)?.slice(0, 10) ?? '–'}</td>
           </tr>
         ))}
       />
+      <p class="small faint">
+        Amounts are credits. A usual run is the first example of an endpoint. Its cost is the highest list price of the
+        providers that may get it.
+      </p>
     </div>
   </Shell>
 )
 
-const rangeOf = ({ credits_range: { min, max } }: ModelFamily): string =>
-  min === max ? decimal(min) : `${decimal(min)} – ${decimal(max)}`
+/** The lowest margin, and whether any run sells below cost. */
+export const Margin = ({ prices }: { prices: readonly EndpointPrice[] }) => {
+  const lowest = prices.flatMap(price => marginOf(price) ?? []).sort((one, other) => one - other)[0]
+  return (
+    <>
+      {prices.some(({ isBelowCost }) => isBelowCost) && <span class="badge bad">below cost</span>}{' '}
+      <span class={lowest !== undefined && lowest < 0 ? 'red' : ''}>
+        {lowest === undefined ? '–' : `${decimal(lowest)} %`}
+      </span>
+    </>
+  )
+}
+
+const rangeOf = (micros: readonly number[]): string => {
+  const [least, most] = [Math.min(...micros), Math.max(...micros)]
+  if (micros.length === 0) return '–'
+  return least === most ? credits(least) : `${credits(least)} – ${credits(most)}`
+}
 
 const retiresAt = ({ endpoints }: ModelFamily): string | undefined =>
   endpoints.flatMap(({ retires_at: at }) => at ?? []).sort()[0]

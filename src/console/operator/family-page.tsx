@@ -1,16 +1,20 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { Family } from '../../../schemas/catalog.ts'
 import type { FamilyRevision } from '../../services/catalog/catalog.ts'
-import type { FamilyDifference } from '../../services/catalog/family-diff.ts'
+import type { EndpointPrice } from '../../services/operator/prices.ts'
 import { Button, Field, Form, faulty } from '../parts/form.tsx'
-import { plural } from '../parts/text.ts'
+import { credits, plural } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
+import { providerName } from '../runs/run-words.ts'
 import { Shell } from '../shell.tsx'
-import { CATALOG } from './catalog-page.tsx'
+import { TableCard } from './account-page.tsx'
+import { CATALOG, Margin } from './catalog-page.tsx'
+import { type Change, factorsOf } from './family-words.ts'
 
 /** A revision with what it changed. */
 export interface ShownRevision extends FamilyRevision {
-  differences: readonly FamilyDifference[]
+  changes: readonly Change[]
+  prices: readonly EndpointPrice[]
 }
 
 export interface FamilyProps {
@@ -34,14 +38,49 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
       </p>
     )}
     {!family && <p class="note">The family is withdrawn. Publishing it offers it again.</p>}
-    <section class="card" aria-labelledby="next">
-      <div class="head">
-        <h2 id="next">Next revision</h2>
-        <span class="small faint">nothing changes before you have seen the differences</span>
-      </div>
+    <TableCard
+      id="prices"
+      title="Prices in credits"
+      empty="The family has no endpoints."
+      head={[
+        { name: 'Endpoint' },
+        { name: 'Base', isNumber: true, isWide: true },
+        { name: 'Factors', isWide: true },
+        { name: 'Usual run', isNumber: true },
+        { name: 'Provider cost', isNumber: true, isWide: true },
+        { name: 'Margin', isNumber: true },
+      ]}
+      rows={(history.find(each => each.family)?.prices ?? []).map(price => (
+        <tr key={price.endpoint.id}>
+          <td>
+            {price.endpoint.id} {price.endpoint.status === 'test' && <span class="badge warn plain">test</span>}
+          </td>
+          <td class="num hide-small">{credits(price.endpoint.pricing.baseMicros)}</td>
+          <td class="hide-small muted small">
+            {factorsOf(price.endpoint.pricing).map(line => (
+              <div key={line}>{line}</div>
+            ))}
+          </td>
+          <td class="num">{credits(price.usualMicros)}</td>
+          <td class="num hide-small muted">
+            {price.cost ? `${credits(price.cost.micros)} at ${providerName(price.cost.provider)}` : '–'}
+          </td>
+          <td class="num">
+            <Margin prices={[price]} />
+          </td>
+        </tr>
+      ))}
+    />
+    <details class="card" open={json !== undefined}>
+      <summary class="pad">Edit as JSON</summary>
       <div class="pad">
         <Form action={`${CATALOG}/${familyId}`} class="stack">
-          <Field id="family-json" label="The family as JSON" hint="amounts are microcredits" fault={fault}>
+          <Field
+            id="family-json"
+            label="The next revision"
+            hint="amounts are microcredits; nothing changes before you have seen the differences"
+            fault={fault}
+          >
             <textarea
               id="family-json"
               name="json"
@@ -59,9 +98,9 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
           </div>
         </Form>
       </div>
-    </section>
+    </details>
     <h2>History</h2>
-    {history.map(({ type, revision, at, actor, differences }) => (
+    {history.map(({ type, revision, at, actor, changes, prices }) => (
       <section class="card" key={revision} aria-label={`Revision ${revision}`}>
         <div class="head">
           <h3>
@@ -72,9 +111,13 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
             <Moment at={at} />
           </span>
         </div>
-        {type === 'FamilyRevised' && (
-          <Differences label={`Changes of revision ${revision}`} differences={differences} />
+        {prices.length > 0 && (
+          <p class="pad muted small">
+            A usual run:{' '}
+            {prices.map(({ endpoint, usualMicros }) => `${endpoint.id} ${credits(usualMicros)}`).join(' · ')}
+          </p>
         )}
+        {type === 'FamilyRevised' && <Changes label={`Changes of revision ${revision}`} changes={changes} />}
       </section>
     ))}
   </Frame>
@@ -89,39 +132,38 @@ const TYPES: Record<FamilyRevision['type'], string> = {
 /** Differences on a page. A new schema differs in thousands of places, and nobody reads them. */
 const MAX_SHOWN = 200
 
-const Differences = ({ label, differences }: { label: string; differences: readonly FamilyDifference[] }) => (
+const Changes = ({ label, changes }: { label: string; changes: readonly Change[] }) => (
   <section class="scroll" tabindex={0} aria-label={label}>
     <table class="differences">
       <thead>
         <tr>
-          <th scope="col">Place</th>
+          <th scope="col">What</th>
           <th scope="col">Before</th>
           <th scope="col">After</th>
         </tr>
       </thead>
       <tbody>
-        {differences.slice(0, MAX_SHOWN).map(({ place, from, to }) => (
-          <tr key={place}>
+        {changes.slice(0, MAX_SHOWN).map(({ what, from, to, isPlace, isLarge }) => (
+          <tr key={what}>
             <td>
-              <code>{place}</code>
+              {isPlace ? <code>{what}</code> : what}
+              {isLarge && <span class="badge warn tester">more than twice or half</span>}
             </td>
-            <td>{from === null ? <span class="faint">nothing</span> : <Value tag="del" text={from} />}</td>
-            <td>{to === null ? <span class="faint">nothing</span> : <Value tag="ins" text={to} />}</td>
+            <td>
+              {from === null ? <span class="faint">nothing</span> : <Value isCode={isPlace} tag="del" text={from} />}
+            </td>
+            <td>{to === null ? <span class="faint">nothing</span> : <Value isCode={isPlace} tag="ins" text={to} />}</td>
           </tr>
         ))}
       </tbody>
     </table>
-    {differences.length > MAX_SHOWN && (
-      <p class="pad faint">and {plural(differences.length - MAX_SHOWN, 'more difference')}</p>
-    )}
-    {differences.length === 0 && <p class="pad muted">The content is the same; only who keeps it has changed.</p>}
+    {changes.length > MAX_SHOWN && <p class="pad faint">and {plural(changes.length - MAX_SHOWN, 'more difference')}</p>}
+    {changes.length === 0 && <p class="pad muted">The content is the same; only who keeps it has changed.</p>}
   </section>
 )
 
-const Value = ({ tag: Tag, text }: { tag: 'del' | 'ins'; text: string }) => (
-  <Tag>
-    <code>{text}</code>
-  </Tag>
+const Value = ({ tag: Tag, text, isCode }: { tag: 'del' | 'ins'; text: string; isCode: boolean }) => (
+  <Tag>{isCode ? <code>{text}</code> : text}</Tag>
 )
 
 interface ReviewProps {
@@ -129,20 +171,28 @@ interface ReviewProps {
   isNew: boolean
   json: string
   seen: string
-  differences: readonly FamilyDifference[]
+  /** The number of places in the JSON that differ. */
+  places: number
+  changes: readonly Change[]
 }
 
 /** The differences that a new revision makes, before it is published. */
-export const FamilyReviewPage = ({ familyId, isNew, json, seen, differences }: ReviewProps) => (
+export const FamilyReviewPage = ({ familyId, isNew, json, seen, places, changes }: ReviewProps) => (
   <Frame familyId={familyId}>
     <section class="card" aria-labelledby="review">
       <div class="head">
         <h2 id="review">
-          {isNew ? `You publish ${familyId} again` : `You change ${familyId} in ${plural(differences.length, 'place')}`}
+          {isNew ? `You publish ${familyId} again` : `You change ${familyId} in ${plural(places, 'place')}`}
         </h2>
       </div>
-      <Differences label="Differences" differences={differences} />
+      <Changes label="Differences" changes={changes} />
     </section>
+    {changes.some(({ isLarge }) => isLarge) && (
+      <p class="note" role="status">
+        A price becomes more than twice as high, or less than half. Amounts in the JSON are microcredits: 1 credit is
+        1000000.
+      </p>
+    )}
     <p class="muted">Runs that were accepted keep their prices. New ones have these from the next request on.</p>
     <Form action={`${CATALOG}/${familyId}`} class="row wrap">
       <input type="hidden" name="json" value={json} />

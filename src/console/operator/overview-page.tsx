@@ -3,7 +3,7 @@ import type { ReportedBreaker } from '../../../schemas/provider-report.ts'
 import type { OperatorOverview, ProviderState } from '../../services/operator/overview.ts'
 import { PageContext } from '../page-state.ts'
 import { Button, Form } from '../parts/form.tsx'
-import { decimal, duration, plural } from '../parts/text.ts'
+import { decimal, dollars, duration, plural } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
 import { accountPath, OPERATOR } from './account-words.ts'
@@ -277,9 +277,6 @@ const marginOf = ({ earnedUsdMicros, costUsdMicros, unknown }: Sums): number | u
 
 const cost = ({ costUsdMicros, unknown }: Sums): string =>
   unknown > 0 ? `${dollars(costUsdMicros)} + ${decimal(unknown)} unknown` : dollars(costUsdMicros)
-
-const dollars = (micros: number): string =>
-  `$${(micros / 1_000_000).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`
 
 const Queues = ({ overview: { queue } }: { overview: OperatorOverview }) => (
   <section class="card" aria-labelledby="queues">

@@ -13,6 +13,10 @@ export const decimal = (value: number, places = 6): string => {
 
 const formats = new Map<number, Intl.NumberFormat>()
 
+/** US dollars, with up to four decimals: `$0.015`. */
+export const dollars = (micros: number): string =>
+  `$${fromMicros(micros).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })}`
+
 /** `1 run`, `1,234 runs`. */
 export const plural = (count: number, noun: string): string => `${decimal(count)} ${noun}${count === 1 ? '' : 's'}`
 

@@ -1,5 +1,5 @@
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
-import type { Endpoint, Family, PriceRule, TokenKind } from '../../../schemas/catalog.ts'
+import { type Endpoint, type Family, type PriceRule, type TokenKind, tokenKinds } from '../../../schemas/catalog.ts'
 import { listPrice, quantitiesOf } from '../routing/list-price.ts'
 import { upstreamParameters } from '../routing/upstream-parameters.ts'
 import { extremes, pricedParameters, priceOf } from './pricing.ts'
@@ -36,6 +36,20 @@ export const withMarkUp = (family: Family, terms: Terms): Family | undefined => 
       pricing: { ...endpoint.pricing, ...prices[index] },
     })),
   }
+}
+
+/** Whether an input of an endpoint sells for less than its list price. */
+export const isSoldBelowCost = (endpoint: Endpoint, terms: Terms): boolean => {
+  const bindings = terms.bindingsOf(endpoint.id)
+  const { pricing } = endpoint
+  if (pricing.tokens) {
+    const least = tokensFor(endpoint, terms)?.tokens
+    return least !== undefined && tokenKinds.some(kind => least[kind] - STEP_MICROS >= (pricing.tokens?.[kind] ?? 0))
+  }
+  return inputsOf(endpoint, bindings).some(input => {
+    const targetMicros = targetOf(input, bindings, terms)
+    return targetMicros !== undefined && priceOf(pricing, input, terms.usdPerCreditMicros).totalMicros < targetMicros
+  })
 }
 
 const priceFor = (endpoint: Endpoint, terms: Terms): Partial<PriceRule> | undefined => {
@@ -96,8 +110,8 @@ const targetOf = (input: Input, bindings: readonly PricedBinding[], terms: Terms
   return Number((usdMicros * BigInt(MILLION)) / BigInt(terms.usdPerCreditMicros))
 }
 
-/** Leaves out rules of several parameters: they only name sizes, and these inputs have no aspect ratio. */
-const mayTake = ({ parameters, refuses = [] }: PricedBinding, input: Input): boolean => {
+/** Whether a binding may get a run. Leaves out rules of several parameters, which only name sizes. */
+export const mayTake = ({ parameters, refuses = [] }: PricedBinding, input: Input): boolean => {
   const single = parameters.filter(({ from }) => typeof from === 'string' && Object.hasOwn(input, from))
   const known = Object.fromEntries(single.map(({ from }) => [from, input[String(from)]]))
   return 'parameters' in upstreamParameters({ parameters: single, refuses }, known)

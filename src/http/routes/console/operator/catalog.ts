@@ -2,9 +2,11 @@ import type Router from '@koa/router'
 import { Families, type Family } from '../../../../../schemas/catalog.ts'
 import { CATALOG, CatalogPage } from '../../../../console/operator/catalog-page.tsx'
 import { FamilyPage, FamilyReviewPage, type ShownRevision } from '../../../../console/operator/family-page.tsx'
+import { type Change, changesOf } from '../../../../console/operator/family-words.ts'
 import type { FamilyRevision } from '../../../../services/catalog/catalog.ts'
 import { familyDiff } from '../../../../services/catalog/family-diff.ts'
 import type { Operator } from '../../../../services/operator/operators.ts'
+import type { EndpointPrice } from '../../../../services/operator/prices.ts'
 import { compileCheck } from '../../../../services/schema-check.ts'
 import { ApiError } from '../../../../transports/api-error.ts'
 import { errorOf, unwrap } from '../../../../transports/refusals.ts'
@@ -20,11 +22,25 @@ const checkFamilies = compileCheck(Families)
 /** The catalog, and how operators change it. */
 export const operatorCatalogPages = (
   router: Router<RequestState>,
-  { services: { catalog }, operators, present, forOperator, forFreshOperator }: PageDependencies,
+  { services: { catalog, prices }, operators, present, forOperator, forFreshOperator }: PageDependencies,
 ) => {
+  const pricesOf = async (operator: Operator, family: Family | undefined) =>
+    family ? unwrap(await prices.ofFamily(operator, family)) : []
+
+  /** The revisions, each with its prices and with what it changed of the one before. */
+  const shownOf = async (operator: Operator, history: readonly FamilyRevision[]): Promise<ShownRevision[]> => {
+    const all = await Promise.all(
+      history.map(async revision => ({ ...revision, prices: await pricesOf(operator, revision.family) })),
+    )
+    return all.map((revision, index) => {
+      const before = all.slice(index + 1).find(({ family }) => family)
+      return { ...revision, changes: revision.family && before?.family ? changesFrom(before, revision) : [] }
+    })
+  }
+
   const familyIn = async (ctx: Context, operator: Operator) => {
     const familyId: string = ctx['params'].id
-    const history = withDifferences(unwrap(await catalog.history(operator, familyId)))
+    const history = await shownOf(operator, unwrap(await catalog.history(operator, familyId)))
     return { familyId, history, family: history[0]?.family }
   }
 
@@ -35,10 +51,13 @@ export const operatorCatalogPages = (
         catalog.list(operator).then(unwrap),
         catalog.compare(operator).then(unwrap),
       ])
-      const families = offers.map(({ family, status, revision }) => ({
-        family: present.family(family, status),
-        ...{ revision, isByHand: state.byHand.has(family.id) },
-      }))
+      const families = await Promise.all(
+        offers.map(async ({ family, status }) => ({
+          family: present.family(family, status),
+          prices: await pricesOf(operator, family),
+          isByHand: state.byHand.has(family.id),
+        })),
+      )
       showPage(ctx, CatalogPage({ families }))
     }),
   )
@@ -75,8 +94,17 @@ export const operatorCatalogPages = (
       if (commands.length === 0 || (shown.family && differences.length === 0))
         return showError(ctx, new ApiError('invalid_request', 'The family is published in this form.'), form)
       if (seen !== String(history[0]?.revision)) return showError(ctx, errorOf({ code: 'family_changed' }), form)
-      if (step !== 'do')
-        return showPage(ctx, FamilyReviewPage({ familyId, isNew: !shown.family, json, seen, differences }))
+      if (step !== 'do') {
+        const before = { family: shown.family, prices: await pricesOf(operator, shown.family) }
+        const priced = await prices.ofFamily(operator, read.family)
+        if ('refuse' in priced) return showError(ctx, errorOf(priced.refuse), form)
+        const after = { family: read.family, prices: priced.value }
+        const asked = { familyId, isNew: !shown.family, json, seen }
+        return showPage(
+          ctx,
+          FamilyReviewPage({ ...asked, places: differences.length, changes: changesFrom(before, after) }),
+        )
+      }
       const published = await catalog.publish(operator, [read.family], Number(seen))
       if ('refuse' in published) return showError(ctx, errorOf(published.refuse), form)
       const { state } = unwrap(await catalog.compare(operator))
@@ -100,11 +128,10 @@ const readFamily = (json: string, familyId: string): { family: Family } | { faul
   return family.id === familyId ? { family } : { fault: `The ID must stay ${familyId}.` }
 }
 
-/** The revisions, each with what it changed of the one before. */
-const withDifferences = (history: readonly FamilyRevision[]): ShownRevision[] =>
-  history.map((revision, index) => toShown(revision, history.slice(index + 1).find(({ family }) => family)?.family))
+interface Priced {
+  family: Family | undefined
+  prices: readonly EndpointPrice[]
+}
 
-const toShown = (revision: FamilyRevision, before: Family | undefined): ShownRevision => ({
-  ...revision,
-  differences: revision.family && before ? familyDiff(before, revision.family) : [],
-})
+const changesFrom = (before: Priced, { family, prices }: Priced): Change[] =>
+  family ? changesOf(family, familyDiff(before.family, family), before.prices, prices) : []
