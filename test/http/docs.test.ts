@@ -56,6 +56,11 @@ t.test('the index leads to every guide by its readers', async t => {
   const hrefs = hrefsOf(text)
   for (const guide of guides.filter(path => /^\/docs\/[^/]+$/.test(path))) t.ok(hrefs.includes(guide), guide)
   for (const reader of ['You write a client', 'You operate the service']) t.match(text, `<h2>${reader}</h2>`)
+  const readers = [...text.matchAll(/<section class="shelf"><h2>([^<]*)/g)].map(([, reader]) => reader)
+  t.same(readers.slice(-2), ['You operate the service', 'You contribute'], 'customers come first')
+  const open = (page: string) => /<details open>.*?<\/details>/s.exec(page)?.[0] ?? ''
+  t.equal(open(text), '')
+  t.match(open((await stranger.get('/docs/cli')).text), 'You operate the service')
   t.match(text, 'Pictures &amp; Sons')
 })
 

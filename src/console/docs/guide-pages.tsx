@@ -12,7 +12,7 @@ export const GuideIndexPage = ({ shelves }: { shelves: readonly Shelf[] }) => (
       <h1>Documentation</h1>
       <PageContext.Consumer>
         {({ brand }) => (
-          <p class="lead muted">How to run models on {brand.name}, and how to operate and audit a service like it.</p>
+          <p class="lead muted">How to run models on {brand.name}, from the first request to the audit of your bill.</p>
         )}
       </PageContext.Consumer>
       <div class="halves">
@@ -58,18 +58,36 @@ export const GuideSide = ({ shelves }: { shelves: readonly Shelf[] }) => (
   <>
     <SideLink href={DOCS}>All guides</SideLink>
     <SideLink href={firstRequest.path}>{firstRequest.title}</SideLink>
-    {shelves.map(({ reader, guides }) => (
-      <section key={reader}>
-        <h2>{reader}</h2>
-        {guides.map(({ path, title }) => (
-          <SideLink key={path} href={path}>
-            {title}
-          </SideLink>
-        ))}
-      </section>
+    {shelves.map(shelf => (
+      <SideShelf key={shelf.reader} shelf={shelf} />
     ))}
   </>
 )
+
+const SideShelf = ({ shelf: { reader, guides, isFolded } }: { shelf: Shelf }) => {
+  const links = guides.map(({ path, title }) => (
+    <SideLink key={path} href={path}>
+      {title}
+    </SideLink>
+  ))
+  return isFolded ? (
+    <PageContext.Consumer>
+      {({ url }) => (
+        <details open={guides.some(({ path }) => path === url.split('?')[0])}>
+          <summary>
+            <h2>{reader}</h2>
+          </summary>
+          {links}
+        </details>
+      )}
+    </PageContext.Consumer>
+  ) : (
+    <section>
+      <h2>{reader}</h2>
+      {links}
+    </section>
+  )
+}
 
 interface GuideProps {
   shelves: readonly Shelf[]

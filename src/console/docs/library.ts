@@ -12,7 +12,12 @@ export interface Guide {
 export interface Shelf {
   reader: string
   guides: readonly Guide[]
+  /** Customers need none of it, so it comes last, and opens by a click. */
+  isFolded: boolean
 }
+
+/** The readers who are no customers, as docs/README.md names them. */
+const NO_CUSTOMERS = ['You operate the service', 'You contribute']
 
 export const firstRequest: Guide = {
   path: FIRST_REQUEST,
@@ -39,7 +44,8 @@ export const shelvesOf = (readme: string, addressOf: (href: string) => string | 
         shelved.add(path)
         return [{ path, title, text }]
       })
-      return { reader, guides }
+      return { reader, guides, isFolded: NO_CUSTOMERS.includes(reader) }
     })
     .filter(({ guides }) => guides.length > 0)
+    .sort((one, other) => Number(one.isFolded) - Number(other.isFolded))
 }

@@ -51,9 +51,9 @@ export const openGuides = async (publicUrl: () => string): Promise<Guides> => {
     return pages.has(address) || files.has(address) ? address + end : undefined
   }
 
-  const shelves = shelvesOf((await read('README.md')).toString(), addressIn('README.md')).map(({ reader, guides }) => ({
-    reader,
-    guides: guides.filter(({ path }) => pages.has(path)),
+  const shelves = shelvesOf((await read('README.md')).toString(), addressIn('README.md')).map(shelf => ({
+    ...shelf,
+    guides: shelf.guides.filter(({ path }) => pages.has(path)),
   }))
   const order = shelves.flatMap(({ guides }) => guides)
   const rendered = new Map<string, Promise<Rendered>>()
