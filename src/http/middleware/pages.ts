@@ -51,6 +51,13 @@ interface Dependencies {
  */
 export const pages = ({ logger, sessions, pageStates, fileOrigins }: Dependencies) => {
   const policy = policyFor(fileOrigins)
+  /** People who are signed in keep the frame of the console, unless the error is that it cannot be made. */
+  const showAccount = async (ctx: Context) => {
+    if (!ctx.state.page.isSignedIn || ctx.state.page.account) return
+    const owner = await sessions.ownerOf(ctx).catch(() => undefined)
+    const state = owner && (await pageStates.ofOwner(ctx, owner).catch(() => undefined))
+    if (state) ctx.state.page = state
+  }
   return async (ctx: Context, next: Next) => {
     ctx.set('Content-Security-Policy', policy)
     ctx.set('X-Content-Type-Options', 'nosniff')
@@ -69,8 +76,8 @@ export const pages = ({ logger, sessions, pageStates, fileOrigins }: Dependencie
     } catch (error) {
       const { requestId } = ctx.state
       const shown = toApiError(error, logger, { requestId })
-      const isMissing = shown.status === 404
-      showError(ctx, shown, message => ErrorPage({ message, requestId, isSignedIn, isMissing }))
+      await showAccount(ctx)
+      showError(ctx, shown, message => ErrorPage({ status: shown.status, message, requestId }))
     }
   }
 }

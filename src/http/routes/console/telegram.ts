@@ -4,7 +4,7 @@ import { refuse } from '../../../domain/refusal.ts'
 import { type Answer, answer } from '../../../services/answer.ts'
 import { TELEGRAM_RETURN_PATH, type TelegramReturn } from '../../../services/sign-in/telegram-proofs.ts'
 import { ApiError } from '../../../transports/api-error.ts'
-import { unwrap } from '../../../transports/refusals.ts'
+import { errorOf, unwrap } from '../../../transports/refusals.ts'
 import { redirect, showRefusal } from '../../answers/page-answers.ts'
 import { anonymousCaller, type Context, type RequestState } from '../../context.ts'
 import type { PageDependencies } from './dependencies.ts'
@@ -42,8 +42,9 @@ export const telegramRoutes = (
     const returned = { query: ctx.search, attempt: { state, nonce, verifier }, ...clientIn(ctx) }
     const outcome = await (purpose === 'link' ? link(ctx, returned) : signIn(ctx, returned))
     if (!('refuse' in outcome)) return redirect(ctx, outcome.value)
-    const shown = { requestId: ctx.state.requestId, isSignedIn: await sessions.isSignedIn(ctx) }
-    showRefusal(ctx, outcome.refuse, message => ErrorPage({ message, ...shown }))
+    const { status } = errorOf(outcome.refuse)
+    const { requestId } = ctx.state
+    showRefusal(ctx, outcome.refuse, message => ErrorPage({ status, message, requestId }))
   })
 
   const signIn = async (ctx: Context, returned: TelegramReturn): Promise<Answer<string>> => {
