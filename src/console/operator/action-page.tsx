@@ -2,6 +2,7 @@ import type { Children } from '#jsx/jsx-runtime'
 import { GRANT_KINDS, MAX_LIMIT } from '../../../schemas/account-events.ts'
 import { MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../../schemas/primitives.ts'
 import type { AccountSummary } from '../../services/accounts/accounts.ts'
+import { Code, CopyButton } from '../parts/code.tsx'
 import { Button, Fault, Field, Form } from '../parts/form.tsx'
 import { credits } from '../parts/text.ts'
 import { Shell } from '../shell.tsx'
@@ -34,7 +35,9 @@ export const ActionPage = ({ action, summary, formReference, entered, fault }: F
   <Frame action={action} summary={summary}>
     <Form action={`${accountPath(summary.account.accountId)}/${action}`} class="stack">
       <Fault text={fault} />
-      {(action === 'grant' || action === 'withdraw') && <CreditFields action={action} entered={entered} />}
+      {(action === 'grant' || action === 'withdraw') && (
+        <CreditFields action={action} entered={entered} summary={summary} />
+      )}
       {action === 'limits' && <LimitFields summary={summary} entered={entered} />}
       {action === 'tester' && <TesterField summary={summary} entered={entered} />}
       {action in HINTS && (
@@ -77,7 +80,13 @@ const HINTS = {
   resume: 'recorded in the log',
 }
 
-const CreditFields = ({ action, entered }: { action: 'grant' | 'withdraw'; entered: Entered }) => (
+interface CreditFieldsProps {
+  action: 'grant' | 'withdraw'
+  entered: Entered
+  summary: AccountSummary
+}
+
+const CreditFields = ({ action, entered, summary: { account } }: CreditFieldsProps) => (
   <>
     <Field id="credits" label="Credits" hint="with at most six decimals">
       <input
@@ -98,6 +107,17 @@ const CreditFields = ({ action, entered }: { action: 'grant' | 'withdraw'; enter
         ))}
       </select>
     </Field>
+    {action === 'grant' && (
+      <div class="small muted">
+        A purchase is recorded with its payment, on the command line:
+        <div class="row">
+          <Code id="purchase" label="The command for a purchase">
+            {purchaseCommand(account.accountId)}
+          </Code>
+          <CopyButton of="purchase" />
+        </div>
+      </div>
+    )}
     <Field id="reference" label="Reference" hint="optional: an invoice or a ticket. The same reference counts once.">
       <input
         id="reference"
@@ -109,6 +129,12 @@ const CreditFields = ({ action, entered }: { action: 'grant' | 'withdraw'; enter
     </Field>
   </>
 )
+
+const purchaseCommand = (accountId: string): string =>
+  [
+    `tollgate credits grant ${accountId} 1000`,
+    "--kind purchase --paid '10.00 USD' --reference INVOICE --reason 'bought credits'",
+  ].join(' ')
 
 /** A purchase needs its payment: the command line records one. */
 export const kindsOf = (action: 'grant' | 'withdraw') =>

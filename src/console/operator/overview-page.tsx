@@ -5,6 +5,7 @@ import { PageContext } from '../page-state.ts'
 import { Button, Form } from '../parts/form.tsx'
 import { decimal, dollars, duration, plural } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
+import { providerName } from '../runs/run-words.ts'
 import { Shell } from '../shell.tsx'
 import { accountPath, OPERATOR } from './account-words.ts'
 
@@ -25,10 +26,10 @@ export const OverviewPage = ({ overview, done }: { overview: OperatorOverview; d
   </Shell>
 )
 
-const Figures = ({ overview: { activity, queue, viewsBehindMs } }: { overview: OperatorOverview }) => (
+const Figures = ({ overview: { activity, queue, webhooks, viewsBehindMs } }: { overview: OperatorOverview }) => (
   <PageContext.Consumer>
     {({ nowMs }) => (
-      <section class="card figures" aria-label="Now">
+      <section class="card figures five" aria-label="Now">
         {activity && (
           <Figure
             name="Runs a minute"
@@ -47,6 +48,11 @@ const Figures = ({ overview: { activity, queue, viewsBehindMs } }: { overview: O
           name="Oldest waiting"
           value={queue.oldestAt === undefined ? 'none' : duration(Math.max(0, nowMs - Date.parse(queue.oldestAt)))}
           note={queue.isMore ? `queue of more than ${decimal(queue.waiting)}` : `queue of ${decimal(queue.waiting)}`}
+        />
+        <Figure
+          name="Webhooks failing"
+          value={decimal(webhooks.reduce((sum, { waiting }) => sum + waiting, 0))}
+          note={webhooks.length === 0 ? 'after three attempts' : `to ${plural(webhooks.length, 'receiver')}`}
         />
         <Figure
           name="Views behind"
@@ -242,7 +248,7 @@ const ProviderRow = ({ state: { provider, state, reason, calls, maxCalls, activi
   return (
     <tr>
       <td>
-        <strong class="cut">{provider}</strong>
+        <strong class="cut">{providerName(provider)}</strong>
       </td>
       <td>
         <span class={`badge ${HEALTH[state].tone}`} title={reason}>
@@ -255,23 +261,23 @@ const ProviderRow = ({ state: { provider, state, reason, calls, maxCalls, activi
       <td class="num muted">{activity?.p50Ms === undefined ? '–' : duration(activity.p50Ms)}</td>
       <td class="num muted">{activity?.p99Ms === undefined ? '–' : duration(activity.p99Ms)}</td>
       <td class="num muted">{activity ? cost(activity) : '–'}</td>
-      <td class={isLoss ? 'num red' : 'num'}>{margin === undefined ? 'unknown' : `${decimal(margin)} %`}</td>
+      <td class={isLoss ? 'num red' : 'num'}>{margin === undefined ? '–' : `${decimal(margin)} %`}</td>
     </tr>
   )
 }
 
 const HEALTH: Record<ProviderState['state'], { word: string; tone: string }> = {
-  on: { word: 'Closed', tone: 'good' },
-  resting: { word: 'Partly open', tone: 'warn' },
+  on: { word: 'Healthy', tone: 'good' },
+  resting: { word: 'Partly resting', tone: 'warn' },
   disabled: { word: 'Turned off', tone: '' },
   'no reports': { word: 'No reports', tone: 'warn' },
 }
 
 type Sums = NonNullable<ProviderState['activity']>
 
-/** In percent of what was earned; undefined if a part is unknown. */
+/** In percent of what was earned; undefined if a part is unknown, or nothing was paid. */
 const marginOf = ({ earnedUsdMicros, costUsdMicros, unknown }: Sums): number | undefined =>
-  unknown > 0 || earnedUsdMicros === 0
+  unknown > 0 || earnedUsdMicros === 0 || costUsdMicros === 0
     ? undefined
     : Math.round(((earnedUsdMicros - costUsdMicros) / earnedUsdMicros) * 100)
 
