@@ -12,6 +12,8 @@ export interface PageState {
   assetUrl(name: string): string
   brand: Brand
   isSignedIn: boolean
+  /** The page of the account that an operator looks at, in those parts of it that its owner sees. */
+  lookingAt?: string
   /** Undefined on pages for everyone. */
   account: PageAccount | undefined
 }

@@ -259,11 +259,24 @@ t.test('forms of other sites, and forms without their token, are refused', async
 t.test('the page of an account shows what its owner sees, and the list goes on by a cursor', async t => {
   const customer = await openAccount(service)
   const { body } = await customer.run({ ...picture, input: { prompt: '<script>alert(1)</script>' } })
-  const page = textOf((await operator.get(pathOf(customer.accountId))).text)
-  t.match(page, /completed/i)
-  t.match(page, /nano-banana-2.*Debit.*Grant/)
+  const account = await operator.get(pathOf(customer.accountId))
+  t.match(
+    textOf(account.text),
+    /You see what .* sees.*Statement .*Nano Banana 2 .* −10 90 .*Deliveries.*Key .*Sessions/,
+  )
+  t.match(account.text, `src="${pathOf(customer.accountId)}/runs/${body.run_id}/thumbnail"`)
   const run = await operator.get(`${pathOf(customer.accountId)}/runs/${body.run_id}`)
-  t.match(textOf(run.text), /What happened.*Accepted and debited.*(RunQueued|RunStarted)/)
+  t.match(textOf(run.text), /You see what .* sees.*Prompt.*Receipt.*(RunQueued|RunStarted) event/)
+  const thumbnail = await operator.get(`${pathOf(customer.accountId)}/runs/${body.run_id}/thumbnail`)
+  t.equal(thumbnail.headers.get('content-type'), 'image/webp')
+  for (const { text } of [account, run]) {
+    // Below the band, an operator finds no form, and no link to a page of the own account.
+    const seen = text.slice(text.indexOf('You see what'), text.indexOf('</main>'))
+    t.notMatch(seen, '<form')
+    t.notMatch(seen, /(href|hx-get|src)="\/(console\/(?!operator)|v1\/)/)
+    t.notMatch(seen, /Open in playground|Revoke|Send again|End session/)
+  }
+  t.equal((await owner.get(`${pathOf(customer.accountId)}/runs/${body.run_id}/thumbnail`)).status, 404)
   t.notMatch(run.text, '<script>alert')
   t.equal((await operator.get(`${pathOf(ada)}/runs/${body.run_id}`)).status, 404, 'a run is of one account')
   t.equal((await owner.get(`${pathOf(customer.accountId)}/runs/${body.run_id}`)).status, 404)
@@ -354,7 +367,8 @@ t.test('the overview shows what the service does, and what needs a person', asyn
   t.match(page, /Oldest waiting none queue of 0/)
   t.match(page, /Views behind \d+ ms/)
   t.match(page, /Needs you Nothing/)
-  t.match(page, /sandbox Closed .* 100 %/)
+  t.match(page, /Webhooks failing 0/)
+  t.match(page, /Sandbox Healthy .* \$0\.00 –/)
 })
 
 t.test('an alert needs a person, who has the account tried again', async t => {

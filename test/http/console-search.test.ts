@@ -68,7 +68,7 @@ t.test('pages, actions, models, keys, labels and runs are found by a part of the
 t.test('names that begin with the query come before those that contain it', async t => {
   await owner.post('/console/keys', { name: 'Mode of all' })
   const names = (await found(owner, 'mode')).map(({ text }) => text)
-  t.same(names.slice(0, 2), ['Mode of all API key', 'Turn test mode on Action'])
+  t.same(names.slice(0, 2), ['Mode of all API key', 'Choose a model Action'])
   const runs = await found(owner, 'a')
   t.match(runs.at(-1)?.text, /Run · completed$/, 'prompts come last')
 })

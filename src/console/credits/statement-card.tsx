@@ -1,6 +1,7 @@
 import type { SpokenLine } from '../../transports/statement/lines.ts'
 import { Icon } from '../parts/icon.tsx'
 import { alignerOf } from '../parts/numbers.tsx'
+import { OwnerOnly, Placed } from '../parts/own.tsx'
 import { credits } from '../parts/text.ts'
 import { addressOf, CREDITS, type CreditsView, RANGES, swaps } from './range.ts'
 
@@ -19,20 +20,22 @@ export const StatementCard = ({ view, lines, older, newer, period }: StatementCa
   <section class="card" id="statement" aria-labelledby="statement-title">
     <div class="head">
       <h2 id="statement-title">Statement</h2>
-      <nav class="row" aria-label="Download the statement">
-        <span class="small faint hide-small">All {RANGES[view.range].text}</span>
-        {FORMATS.map(([format, name]) => (
-          <a
-            key={format}
-            class={format === 'pdf' ? 'button' : 'button quiet'}
-            href={`${CREDITS}/statement.${format}?${new URLSearchParams(period)}`}
-            download
-          >
-            {format === 'pdf' && <Icon name="download" />}
-            {name}
-          </a>
-        ))}
-      </nav>
+      <OwnerOnly>
+        <nav class="row" aria-label="Download the statement">
+          <span class="small faint hide-small">All {RANGES[view.range].text}</span>
+          {FORMATS.map(([format, name]) => (
+            <a
+              key={format}
+              class={format === 'pdf' ? 'button' : 'button quiet'}
+              href={`${CREDITS}/statement.${format}?${new URLSearchParams(period)}`}
+              download
+            >
+              {format === 'pdf' && <Icon name="download" />}
+              {name}
+            </a>
+          ))}
+        </nav>
+      </OwnerOnly>
     </div>
     {lines.length === 0 ? (
       <p class="pad muted">No credits moved in these {RANGES[view.range].text}.</p>
@@ -125,9 +128,13 @@ const Line = ({
       {runId === undefined ? (
         <span>{what}</span>
       ) : (
-        <a class="plain" href={`/console/runs/${runId}`}>
-          {what}
-        </a>
+        <Placed>
+          {placed => (
+            <a class="plain" href={placed(`/console/runs/${runId}`)}>
+              {what}
+            </a>
+          )}
+        </Placed>
       )}
       {detail !== '' && <bdi class="detail small faint">{detail}</bdi>}
       <span class="only-small small faint">{timeText(at)}</span>

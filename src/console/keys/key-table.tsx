@@ -1,5 +1,6 @@
 import type { ApiKey } from '../../../schemas/api/key.ts'
 import { PageContext } from '../page-state.ts'
+import { OwnerOnly } from '../parts/own.tsx'
 import { decimal, plural } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 
@@ -21,7 +22,7 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
       </thead>
       <tbody>
         {keys.map(key => (
-          <tr key={key.id}>
+          <tr key={key.id} id={key.id}>
             <td>
               <strong dir="auto">{key.name}</strong> {!key.livemode && <span class="badge warn plain">test</span>}
               {key.expires_at !== undefined && (
@@ -41,14 +42,17 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
               <LastUse of={key} />
             </td>
             <td class="num">
-              <a
-                class="button quiet red"
-                href={`/console/keys/${key.id}/revoke`}
-                aria-label={`Revoke ${key.name}`}
-                data-item
-              >
-                Revoke
-              </a>
+              <OwnerOnly>
+                {' '}
+                <a
+                  class="button quiet red"
+                  href={`/console/keys/${key.id}/revoke`}
+                  aria-label={`Revoke ${key.name}`}
+                  data-item
+                >
+                  Revoke
+                </a>
+              </OwnerOnly>
             </td>
           </tr>
         ))}

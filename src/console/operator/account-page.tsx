@@ -1,23 +1,30 @@
 import type { Children } from '#jsx/jsx-runtime'
+import type { WebhookDelivery } from '../../../schemas/api/delivery.ts'
 import type { ApiKey } from '../../../schemas/api/key.ts'
 import type { RecordedEvent } from '../../../schemas/events.ts'
-import type { RunRow, StatementRow } from '../../../schemas/views.ts'
 import { identityName } from '../../domain/login/identity.ts'
 import type { AccountSummary } from '../../services/accounts/accounts.ts'
+import { StatementCard, type StatementCardProps } from '../credits/statement-card.tsx'
+import { KeyTable } from '../keys/key-table.tsx'
 import { CopyButton } from '../parts/code.tsx'
+import { LookingAt } from '../parts/own.tsx'
 import { credits, decimal } from '../parts/text.ts'
-import { Ago, Moment } from '../parts/time.tsx'
-import { statusOf } from '../runs/run-words.ts'
+import { Moment } from '../parts/time.tsx'
+import { type ListedRun, Tiles } from '../runs/runs-list.tsx'
+import { type SessionItem, SessionTable } from '../settings/session-table.tsx'
 import { Shell } from '../shell.tsx'
+import { Deliveries } from '../webhooks/deliveries.tsx'
 import { ACCOUNTS, type ActionName, accountPath, nameOf } from './account-words.ts'
 import { StateBadge } from './accounts-page.tsx'
 
 export interface AccountProps {
   summary: AccountSummary
+  /** The newest of what the owner sees. */
+  runs: readonly ListedRun[]
+  statement: Pick<StatementCardProps, 'lines' | 'period'>
+  deliveries: readonly WebhookDelivery[]
   keys: readonly ApiKey[]
-  /** The newest runs and lines of the ledger. */
-  runs: readonly RunRow[]
-  lines: readonly StatementRow[]
+  sessions: readonly SessionItem[]
   /** The change that an operator has just made. */
   done?: RecordedEvent | undefined
   /** Whether the change had been made before. */
@@ -25,7 +32,8 @@ export interface AccountProps {
 }
 
 /** An account for operators: what its owner sees, read-only, and what operators may change. */
-export const AccountPage = ({ summary, keys, runs, lines, done, isRepeat }: AccountProps) => {
+export const AccountPage = (props: AccountProps) => {
+  const { summary, done, isRepeat } = props
   const { account, suspension } = summary
   const path = accountPath(account.accountId)
   return (
@@ -58,9 +66,12 @@ export const AccountPage = ({ summary, keys, runs, lines, done, isRepeat }: Acco
         </nav>
         <div class="two">
           <div class="stack">
-            <Runs runs={runs} path={path} />
-            <Lines lines={lines} path={path} />
-            <Keys keys={keys} />
+            <p class="note">
+              You see what <bdi>{nameOf(account)}</bdi> sees. Nothing can be changed here but by the actions above.
+            </p>
+            <LookingAt path={path}>
+              <OwnersView {...props} />
+            </LookingAt>
           </div>
           <div class="stack">
             <Facts summary={summary} />
@@ -191,102 +202,18 @@ export const TableCard = ({ id, title, head, empty, rows }: TableProps) => (
   </div>
 )
 
-const Runs = ({ runs, path }: { runs: readonly RunRow[]; path: string }) => (
-  <TableCard
-    id="runs"
-    title="Newest runs"
-    empty="The account has not run anything yet."
-    head={[
-      { name: 'Status' },
-      { name: 'Model' },
-      { name: 'Provider' },
-      { name: 'Credits', isNumber: true },
-      { name: 'Created', isNumber: true },
-    ]}
-    rows={runs.map(run => (
-      <tr key={run.runId}>
-        <td>
-          <span class={`badge ${statusOf(run).tone}`}>{statusOf(run).word}</span>
-          {run.livemode === false && <span class="badge warn plain tester">test</span>}
-        </td>
-        <td>
-          <a href={`${path}/runs/${run.runId}`} data-item>
-            {run.model}
-          </a>
-        </td>
-        <td class="muted">{run.provider}</td>
-        <td class="num">{credits(run.chargedMicros - (run.refundedMicros ?? 0) - (run.releasedMicros ?? 0))}</td>
-        <td class="num muted">
-          <Ago at={run.createdAt} />
-        </td>
-      </tr>
-    ))}
-  />
-)
-
-const Lines = ({ lines, path }: { lines: readonly StatementRow[]; path: string }) => (
-  <TableCard
-    id="lines"
-    title="Newest lines of the ledger"
-    empty="No credits have moved yet."
-    head={[
-      { name: 'Line' },
-      { name: 'For' },
-      { name: 'Credits', isNumber: true },
-      { name: 'Balance', isNumber: true },
-      { name: 'Time', isNumber: true },
-    ]}
-    rows={lines.map(line => (
-      <tr key={line.eventId}>
-        <td>{KINDS[line.kind]}</td>
-        <td class="muted">
-          {line.runId === undefined ? (
-            <bdi>{line.reason}</bdi>
-          ) : (
-            <a href={`${path}/runs/${line.runId}`}>{line.model ?? 'a run'}</a>
-          )}
-        </td>
-        <td class="num">{credits(SIGNS[line.kind] * line.amountMicros)}</td>
-        <td class="num muted">{credits(line.balanceAfterMicros)}</td>
-        <td class="num muted">
-          <Ago at={line.at} />
-        </td>
-      </tr>
-    ))}
-  />
-)
-
-const KINDS: Record<StatementRow['kind'], string> = {
-  grant: 'Grant',
-  withdrawal: 'Withdrawal',
-  debit: 'Debit',
-  refund: 'Refund',
-  release: 'Release',
-}
-
-const SIGNS: Record<StatementRow['kind'], 1 | -1> = { grant: 1, withdrawal: -1, debit: -1, refund: 1, release: 1 }
-
-const Keys = ({ keys }: { keys: readonly ApiKey[] }) => (
-  <TableCard
-    id="keys"
-    title="API keys"
-    empty="The account has no keys."
-    head={[{ name: 'Name' }, { name: 'Key' }, { name: 'State' }, { name: 'Last used', isNumber: true }]}
-    rows={keys.map(key => (
-      <tr key={key.id} id={key.id}>
-        <td>
-          <bdi>{key.name}</bdi> {!key.livemode && <span class="badge warn plain">test</span>}
-        </td>
-        <td>
-          <code class="muted">…{key.last_four}</code>
-        </td>
-        <td>
-          <span class={`badge ${key.revoked_at === undefined ? 'good' : ''}`}>
-            {key.revoked_at === undefined ? 'Active' : 'Revoked'}
-          </span>
-        </td>
-        <td class="num muted">{key.last_used_at?.slice(0, 10) ?? 'never'}</td>
-      </tr>
-    ))}
-  />
+const OwnersView = ({ runs, statement, deliveries, keys, sessions }: AccountProps) => (
+  <>
+    {runs.length > 0 ? (
+      <ul class="gallery" aria-label="Newest runs">
+        <Tiles runs={runs} next={null} filter={{ range: '1y', view: 'gallery' }} />
+      </ul>
+    ) : (
+      <p class="card pad muted">The account has not run anything yet.</p>
+    )}
+    <StatementCard view={{ range: '1y', by: 'model' }} {...statement} />
+    <Deliveries deliveries={deliveries} status={undefined} next={undefined} />
+    {keys.length > 0 ? <KeyTable keys={keys} /> : <p class="card pad muted">The account has no active keys.</p>}
+    <SessionTable sessions={sessions} />
+  </>
 )

@@ -1,5 +1,6 @@
 import type { Children } from '#jsx/jsx-runtime'
 import { PageContext } from '../page-state.ts'
+import { OwnerOnly } from './own.tsx'
 
 /** The name of the field with the token of a form. */
 export const FORM_TOKEN = 'form_token'
@@ -10,14 +11,16 @@ interface FormProps {
   [attribute: string]: Children
 }
 
-/** A form that changes something. */
+/** A form that changes something, which an operator who looks at an account cannot do. */
 export const Form = ({ action, children, ...attributes }: FormProps) => (
-  <form method="post" action={action} {...attributes}>
-    <PageContext.Consumer>
-      {({ formToken }) => <input type="hidden" name={FORM_TOKEN} value={formToken} />}
-    </PageContext.Consumer>
-    {children}
-  </form>
+  <OwnerOnly>
+    <form method="post" action={action} {...attributes}>
+      <PageContext.Consumer>
+        {({ formToken }) => <input type="hidden" name={FORM_TOKEN} value={formToken} />}
+      </PageContext.Consumer>
+      {children}
+    </form>
+  </OwnerOnly>
 )
 
 /** Sends its form. While the form is under way, the button keeps its label and cannot be pressed again. */

@@ -1,5 +1,6 @@
 import { Code, CopyButton } from '../parts/code.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { OwnerLink } from '../parts/own.tsx'
 import { plural, size } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { isOpen, type RunFacts, type RunFile } from './run-facts.ts'
@@ -120,7 +121,7 @@ const Progress = ({ facts: { run, modelName } }: { facts: RunFacts }) => {
         <progress aria-label="Progress" />
         <span class="small faint">This page updates itself.</span>
         <noscript>
-          <a href={`/console/runs/${run.run_id}`}>Reload the page</a>
+          <OwnerLink href={`/console/runs/${run.run_id}`}>Reload the page</OwnerLink>
         </noscript>
       </div>
     </section>

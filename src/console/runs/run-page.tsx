@@ -3,6 +3,7 @@ import type { WebhookDelivery } from '../../../schemas/api/delivery.ts'
 import { CopyButton } from '../parts/code.tsx'
 import { Button, Fault, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { OwnerLink, OwnerOnly, Placed } from '../parts/own.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { duration } from '../parts/text.ts'
 import { Ago, Moment } from '../parts/time.tsx'
@@ -46,25 +47,29 @@ export const RunView = ({ facts }: { facts: RunFacts }) => {
   const { run } = facts
   const path = `/console/runs/${run.run_id}`
   return (
-    <div
-      id="run"
-      class="two run"
-      {...(isOpen(run)
-        ? { 'hx-get': path, 'hx-trigger': REFRESH, 'hx-swap': 'outerHTML', 'hx-target': 'this' }
-        : { 'data-told': endOf(facts) })}
-    >
-      <div class="stack gap-20">
-        <Result facts={facts} />
-        <Prompt text={promptOf(run.input)} />
-        <Waterfall facts={facts} />
-        <Details facts={facts} />
-      </div>
-      <aside class="stack gap-20">
-        <Facts facts={facts} path={path} />
-        <Receipt facts={facts} />
-        {facts.webhook && <Webhook webhook={facts.webhook} path={path} />}
-      </aside>
-    </div>
+    <Placed>
+      {placed => (
+        <div
+          id="run"
+          class="two run"
+          {...(isOpen(run)
+            ? { 'hx-get': placed(path), 'hx-trigger': REFRESH, 'hx-swap': 'outerHTML', 'hx-target': 'this' }
+            : { 'data-told': endOf(facts) })}
+        >
+          <div class="stack gap-20">
+            <Result facts={facts} />
+            <Prompt text={promptOf(run.input)} />
+            <Waterfall facts={facts} />
+            <Details facts={facts} />
+          </div>
+          <aside class="stack gap-20">
+            <Facts facts={facts} path={path} />
+            <Receipt facts={facts} />
+            {facts.webhook && <Webhook webhook={facts.webhook} path={path} />}
+          </aside>
+        </div>
+      )}
+    </Placed>
   )
 }
 
@@ -105,10 +110,12 @@ const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
             </Form>
           )}
           {runsAgain && !isOpen(run) && (
-            <a class="button" href={`/console/playground?${again}`}>
-              <Icon name="play" />
-              Open in playground
-            </a>
+            <OwnerOnly>
+              <a class="button" href={`/console/playground?${again}`}>
+                <Icon name="play" />
+                Open in playground
+              </a>
+            </OwnerOnly>
           )}
         </span>
       </div>
@@ -138,9 +145,9 @@ const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
         </Fact>
         {run.label !== undefined && (
           <Fact name="Label">
-            <a href={`/console/runs?${new URLSearchParams({ label: run.label })}`}>
+            <OwnerLink href={`/console/runs?${new URLSearchParams({ label: run.label })}`}>
               <bdi>{run.label}</bdi>
-            </a>
+            </OwnerLink>
           </Fact>
         )}
         {run.usage && (

@@ -4,6 +4,7 @@ import { toMicros } from '../../domain/money.ts'
 import type { RunBar } from '../../services/runs/run-counts.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { alignerOf } from '../parts/numbers.tsx'
+import { Placed } from '../parts/own.tsx'
 import { duration } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
 import { isoOf, periodOf, timeText } from './histogram.tsx'
@@ -54,9 +55,7 @@ const Tile = ({ listed }: { listed: ListedRun }) => {
     <li class={run.provider === 'sandbox' ? 'tile sandbox' : 'tile'}>
       <div class="view">{viewOf(listed)}</div>
       <div class="about">
-        <a class="cut" href={pathOf(run)} data-item dir="auto">
-          {titleOf(listed)}
-        </a>
+        <Title listed={listed} />
         <div class="row between small faint">
           <span class="cut">{modelName}</span>
           <span class="num">
@@ -71,6 +70,16 @@ const Tile = ({ listed }: { listed: ListedRun }) => {
     </li>
   )
 }
+
+const Title = ({ listed }: { listed: ListedRun }) => (
+  <Placed>
+    {placed => (
+      <a class="cut" href={placed(pathOf(listed.run))} data-item dir="auto">
+        {titleOf(listed)}
+      </a>
+    )}
+  </Placed>
+)
 
 const pathOf = ({ run_id: id }: Run) => `/console/runs/${id}`
 
@@ -97,7 +106,11 @@ const viewOf = (listed: ListedRun): Children => {
       </div>
     )
   if (file?.mimeType.startsWith('image/'))
-    return <img src={`${pathOf(run)}/thumbnail`} alt="" loading="lazy" width="320" height="240" />
+    return (
+      <Placed>
+        {placed => <img src={placed(`${pathOf(run)}/thumbnail`)} alt="" loading="lazy" width="320" height="240" />}
+      </Placed>
+    )
   if (file?.mimeType.startsWith('video/'))
     return (
       <>
@@ -176,9 +189,7 @@ const Row = ({ listed, align }: { listed: ListedRun; align: ReturnType<typeof al
       <td class="title">
         <span class="row">
           <Thumb listed={listed} />
-          <a class="cut" href={pathOf(run)} data-item dir="auto">
-            {titleOf(listed)}
-          </a>
+          <Title listed={listed} />
           {run.error && failureOf(run) !== word && (
             <span class="red small cut hide-small" title={run.error.message}>
               {failureOf(run)}

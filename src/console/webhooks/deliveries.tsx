@@ -1,5 +1,6 @@
 import type { WebhookDelivery } from '../../../schemas/api/delivery.ts'
 import { Button, Form } from '../parts/form.tsx'
+import { OwnerOnly, Placed } from '../parts/own.tsx'
 import { plural } from '../parts/text.ts'
 import { Ago, Moment } from '../parts/time.tsx'
 import { stateOf } from './delivery-words.ts'
@@ -18,17 +19,19 @@ export const Deliveries = ({ deliveries, status, next }: DeliveriesProps) => (
   <section class="card">
     <div class="head">
       <h2 id="deliveries">Deliveries</h2>
-      <nav class="segments" aria-label="Status">
-        {filters.map(({ label, value }) => (
-          <a
-            key={label}
-            href={value ? `/console/webhooks?status=${value}#deliveries` : '/console/webhooks#deliveries'}
-            {...(status === value && { 'aria-current': 'page' as const })}
-          >
-            {label}
-          </a>
-        ))}
-      </nav>
+      <OwnerOnly>
+        <nav class="segments" aria-label="Status">
+          {filters.map(({ label, value }) => (
+            <a
+              key={label}
+              href={value ? `/console/webhooks?status=${value}#deliveries` : '/console/webhooks#deliveries'}
+              {...(status === value && { 'aria-current': 'page' as const })}
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+      </OwnerOnly>
     </div>
     {deliveries.length === 0 ? (
       <p class="pad muted">
@@ -76,9 +79,13 @@ const Row = ({ of }: { of: WebhookDelivery }) => {
         {attempts.at(-1)?.error !== undefined && <div class="small muted">{attempts.at(-1)?.error}</div>}
       </td>
       <td class="mono">
-        <a href={`/console/runs/${id}`} title={id} data-item>
-          {`${id.slice(0, 8)}…${id.slice(-4)}`}
-        </a>
+        <Placed>
+          {placed => (
+            <a href={placed(`/console/runs/${id}`)} title={id} data-item>
+              {`${id.slice(0, 8)}…${id.slice(-4)}`}
+            </a>
+          )}
+        </Placed>
       </td>
       <td class="hide-small muted">
         <div class="cut receiver" title={url}>

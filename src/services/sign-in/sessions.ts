@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { Caller, SessionOwner } from '../caller.ts'
+import type { Caller, OperatorInAccount, SessionOwner } from '../caller.ts'
 import { isSessionId, newSessionId } from '../ids.ts'
 import type { KnownBrowsers, SessionTokens } from './browser-tokens.ts'
 import { sessionsEndedMessage } from './code-messages.ts'
@@ -38,6 +38,7 @@ export class Sessions {
 
   readonly permissions = {
     list: 'session',
+    ofAccount: 'operate',
     checkFresh: 'session',
     close: 'session',
     closeOther: 'session',
@@ -50,16 +51,25 @@ export class Sessions {
   }
 
   /** The open sessions of the account, the newest first. */
-  async list({ accountId, sessionId }: SessionOwner): Promise<Answer<SessionInfo[]>> {
+  list({ accountId, sessionId }: SessionOwner): Promise<Answer<SessionInfo[]>> {
+    return this.#openIn(accountId, sessionId)
+  }
+
+  async #openIn(accountId: AccountId, ownId?: SessionId): Promise<Answer<SessionInfo[]>> {
     const { accounts, places, clock } = this.#dependencies
     const { sessions } = await accounts.recentState(accountId)
     const open = [...sessions].filter(([, { expiresAtMs }]) => expiresAtMs > clock.nowMs()).reverse()
     return answer(
       open.map(([id, { openedAtMs, expiresAtMs, place }]) => ({
-        ...{ sessionId: id, isOwn: id === sessionId, ...places.open(place) },
+        ...{ sessionId: id, isOwn: id === ownId, ...places.open(place) },
         ...{ openedAt: new Date(openedAtMs).toISOString(), expiresAt: new Date(expiresAtMs).toISOString() },
       })),
     )
+  }
+
+  /** The same for an operator who looks at an account. */
+  ofAccount({ accountId }: OperatorInAccount): Promise<Answer<SessionInfo[]>> {
+    return this.#openIn(accountId)
   }
 
   /** Refuses a caller that has entered no code in the last hour. */

@@ -11,7 +11,7 @@ import { type ListedRun, Rows, Tiles } from '../../../console/runs/runs-list.tsx
 import { RunsPage } from '../../../console/runs/runs-page.tsx'
 import { drawSeed } from '../../../domain/catalog/inputs.ts'
 import { DAY_MS } from '../../../domain/days.ts'
-import type { SessionOwner } from '../../../services/caller.ts'
+import type { AccountCaller, SessionOwner } from '../../../services/caller.ts'
 import { curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
 import { parseRunId, timeOfRunId } from '../../../services/ids.ts'
 import { type RunBar, sumOf } from '../../../services/runs/run-counts.ts'
@@ -46,12 +46,10 @@ const MAX_KEYS = 100
 /** A thumbnail never changes. Only the browser of its owner may keep it. */
 const FOREVER = 'private, max-age=31536000, immutable'
 
-/** The runs of an account, for its owner. */
-export const runPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, present, forOwner, publicUrl, clock } = dependencies
-  const { runs, histories, runCounts, previews, catalog, keys, seals, deliveries } = services
-
-  const factsOf = async (owner: SessionOwner, id: string): Promise<RunFacts> => {
+/** Reads everything that the page of a run shows, for its owner or an operator. */
+export const runFacts =
+  ({ services: { runs, histories, catalog, keys, seals }, present, publicUrl }: PageDependencies) =>
+  async (owner: AccountCaller, id: string): Promise<RunFacts> => {
     const history = unwrap(await histories.ofRun(owner, id))
     const row = history.run
     const [input, warnings, families, owned, newest] = await Promise.all([
@@ -78,6 +76,48 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
       webhook: history.webhook && deliveryItem(history.webhook),
     }
   }
+
+/** Shows a page of runs as a list, for their owner or an operator. */
+export const listedRuns =
+  ({ services: { catalog, keys }, present, publicUrl }: PageDependencies) =>
+  async (owner: AccountCaller, found: readonly RunWithInput[]): Promise<ListedRun[]> => {
+    const [families, owned] = await Promise.all([
+      catalog.list(owner).then(unwrap),
+      keys.list(owner, owner.accountId).then(unwrap),
+    ])
+    return found.map(({ row, input }) => {
+      const run = present.run(row, { input })
+      return {
+        run,
+        file: filesOf(row, run.output, publicUrl())[0],
+        modelName: families.find(({ family }) => family.id === row.model)?.family.name ?? row.model,
+        keyName: owned.find(({ keyId }) => keyId === row.keyId)?.name,
+      }
+    })
+  }
+
+/** Sends the picture of a run in small, to its owner or an operator. */
+export const sendThumbnail =
+  ({ services: { runs, previews }, present, publicUrl }: PageDependencies) =>
+  async (ctx: Context, owner: AccountCaller, id: string) => {
+    const row = unwrap(await runs.findRun(owner, id))
+    const thumbnail = unwrap(await previews.thumbnailOf(owner, row))
+    if (!thumbnail) {
+      // A picture that cannot be scaled shows as it is.
+      const [file] = filesOf(row, present.run(row).output, publicUrl())
+      if (!file) throw new ApiError('not_found', 'The run has no picture.')
+      return ctx.redirect(file.url)
+    }
+    ctx.set('Cache-Control', FOREVER)
+    ctx.type = 'image/webp'
+    ctx.body = Buffer.from(thumbnail)
+  }
+
+/** The runs of an account, for its owner. */
+export const runPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
+  const { services, forOwner, publicUrl, clock } = dependencies
+  const { runs, runCounts, catalog, keys, deliveries } = services
+  const factsOf = runFacts(dependencies)
 
   const listedOf = async (
     owner: SessionOwner,
@@ -108,15 +148,7 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
       catalog.list(owner).then(unwrap),
       keys.list(owner, owner.accountId).then(unwrap),
     ])
-    const shown = found.map(({ row, input }): ListedRun => {
-      const run = present.run(row, { input })
-      return {
-        run,
-        file: filesOf(row, run.output, publicUrl())[0],
-        modelName: families.find(({ family }) => family.id === row.model)?.family.name ?? row.model,
-        keyName: owned.find(({ keyId }) => keyId === row.keyId)?.name,
-      }
-    })
+    const shown = await listedRuns(dependencies)(owner, found)
     const part = { runs: shown, next, filter, searchedToMs }
     if (isFragment(ctx)) return showPage(ctx, filter.view === 'gallery' ? Tiles(part) : Rows(part))
 
@@ -170,19 +202,7 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
 
   router.get(
     `${RUN}/thumbnail`,
-    forOwner(async (ctx, owner) => {
-      const row = unwrap(await runs.findRun(owner, idIn(ctx)))
-      const thumbnail = unwrap(await previews.thumbnailOf(owner, row))
-      if (!thumbnail) {
-        // A picture that cannot be scaled shows as it is.
-        const [file] = filesOf(row, present.run(row).output, publicUrl())
-        if (!file) throw new ApiError('not_found', 'The run has no picture.')
-        return ctx.redirect(file.url)
-      }
-      ctx.set('Cache-Control', FOREVER)
-      ctx.type = 'image/webp'
-      ctx.body = Buffer.from(thumbnail)
-    }),
+    forOwner((ctx, owner) => sendThumbnail(dependencies)(ctx, owner, idIn(ctx))),
   )
 
   router.post(

@@ -1,7 +1,7 @@
 import type { SearchResult } from '../../../console/finder/search-page.tsx'
 import { navigation } from '../../../console/navigation.ts'
 import { CATALOG } from '../../../console/operator/catalog-page.tsx'
-import { promptOf, STATUSES } from '../../../console/runs/run-words.ts'
+import { promptOf, statusOf } from '../../../console/runs/run-words.ts'
 import { DAY_MS, dayOf } from '../../../domain/days.ts'
 import { modeOf, type SessionOwner } from '../../../services/caller.ts'
 import type { WaitingClient } from '../../../services/views/newest-first.ts'
@@ -133,12 +133,15 @@ const labelsOf = async (
 
 const runsOf = async ({ services }: PageDependencies, owner: SessionOwner, client: WaitingClient): Promise<Named[]> => {
   const { found } = unwrap(await services.runs.listRunsWithInputs(owner, { limit: NEWEST_RUNS }, client))
-  return found.flatMap(({ row: { runId, status }, input }) => {
+  return found.flatMap(({ row, input }) => {
     const prompt = promptOf(input)
     if (prompt === undefined) return []
-    const note = `Run · ${STATUSES[status].word.toLowerCase()}`
+    const note = `Run · ${statusOf(row).word.toLowerCase()}`
     return [
-      { result: { href: `/console/runs/${runId}`, icon: 'image', name: prompt.slice(0, 200), note }, words: prompt },
+      {
+        result: { href: `/console/runs/${row.runId}`, icon: 'image', name: prompt.slice(0, 200), note },
+        words: prompt,
+      },
     ]
   })
 }

@@ -4,19 +4,21 @@ import { AccountPage } from '../../../../console/operator/account-page.tsx'
 import { ACCOUNTS, ACTIONS, accountPath, nameOf } from '../../../../console/operator/account-words.ts'
 import { AccountRows, AccountsPage } from '../../../../console/operator/accounts-page.tsx'
 import { ActionPage, type SecondLook, SecondLookPage } from '../../../../console/operator/action-page.tsx'
-import { OperatorRunPage } from '../../../../console/operator/operator-run-page.tsx'
+import { OperatorRunPage, OperatorRunView } from '../../../../console/operator/operator-run-page.tsx'
 import type { AccountSummary } from '../../../../services/accounts/accounts.ts'
 import { keyItem } from '../../../../services/accounts/key-item.ts'
 import type { OperatorInAccount } from '../../../../services/caller.ts'
 import type { Operator } from '../../../../services/operator/operators.ts'
-import { timelineOf } from '../../../../services/runs/run-timeline.ts'
+import { deliveryItem } from '../../../../services/webhooks/deliveries.ts'
 import { ApiError } from '../../../../transports/api-error.ts'
 import { errorOf, unwrap } from '../../../../transports/refusals.ts'
+import { spoken } from '../../../../transports/statement/lines.ts'
 import { isFragment, redirect, showError, showPage } from '../../../answers/page-answers.ts'
 import { waitingClient } from '../../../connections/disconnect.ts'
 import type { Context, RequestState } from '../../../context.ts'
 import { formField } from '../../../middleware/pages.ts'
 import type { PageDependencies } from '../dependencies.ts'
+import { listedRuns, runFacts, sendThumbnail } from '../runs.ts'
 import { enteredIn, FORM_REFERENCE, planOf } from './account-actions.ts'
 
 const ACCOUNT = `${ACCOUNTS}/:id`
@@ -26,15 +28,14 @@ const ACTION = `${ACCOUNT}/:action`
 /** Accounts on a page of the list. Each balance comes from its account's own state. */
 const PAGE = 50
 
-/** Runs, lines and keys on the page of an account. */
-const NEWEST = 20
+/** Runs, lines and deliveries on the page of an account. */
+const NEWEST = 12
 
 /** All accounts, and what operators do to them. */
-export const operatorAccountPages = (
-  router: Router<RequestState>,
-  { services, operators, present, forOperator, forFreshOperator }: PageDependencies,
-) => {
-  const { accounts, keys, runs, ledger, histories } = services
+export const operatorAccountPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
+  const { services, operators, forOperator, forFreshOperator } = dependencies
+  const { accounts, keys, runs, ledger, histories, deliveries, sessions, catalog } = services
+  const factsOf = runFacts(dependencies)
 
   const summaryIn = async (ctx: Context, operator: Operator) => unwrap(await accounts.find(operator, ctx['params'].id))
 
@@ -56,11 +57,19 @@ export const operatorAccountPages = (
       const summary = await summaryIn(ctx, operator)
       const reader = readerOf(operator, summary)
       const client = waitingClient(ctx)
-      const [listed, newest, lines] = await Promise.all([
+      const [listed, newest, lines, sent, open, families] = await Promise.all([
         keys.list(operator, reader.accountId).then(unwrap),
-        runs.listRuns(reader, { limit: NEWEST }, client).then(unwrap),
+        runs.listRunsWithInputs(reader, { limit: NEWEST }, client).then(unwrap),
         ledger.lines(reader, { limit: NEWEST }, client).then(unwrap),
+        deliveries.list(reader, { limit: NEWEST }, client).then(unwrap),
+        sessions.ofAccount(reader).then(unwrap),
+        catalog.list(reader).then(unwrap),
       ])
+      const names = {
+        models: new Map(families.map(({ family }) => [family.id, family.name])),
+        keys: new Map(listed.map(({ keyId, name }) => [keyId, name])),
+      }
+      const [until, from] = [lines.found[0], lines.found.at(-1)].map(entry => entry?.line.at ?? '')
       const revision = Number(ctx.query[DONE])
       const isNamed = Number.isSafeInteger(revision) && revision >= 0 && ctx.query[DONE] !== AGAIN
       const done = isNamed ? unwrap(await accounts.event(operator, reader.accountId, revision)) : undefined
@@ -68,9 +77,17 @@ export const operatorAccountPages = (
         ctx,
         AccountPage({
           summary,
-          keys: listed.toReversed().slice(0, NEWEST).map(keyItem),
-          runs: newest.found,
-          lines: lines.found.map(({ line }) => line),
+          runs: await listedRuns(dependencies)(reader, newest.found),
+          statement: {
+            lines: lines.found.map(entry => spoken(entry, names)),
+            period: { from: from ?? '', to: until ?? '' },
+          },
+          deliveries: sent.found.map(deliveryItem),
+          keys: listed
+            .filter(({ revokedAt }) => revokedAt === undefined)
+            .toReversed()
+            .map(keyItem),
+          sessions: open,
           // Only what this operator did is news.
           done: done && isBy(operator, done.metadata.actor) ? done : undefined,
           isRepeat: ctx.query[DONE] === AGAIN,
@@ -83,10 +100,19 @@ export const operatorAccountPages = (
     RUN,
     forOperator(async (ctx, operator) => {
       const summary = await summaryIn(ctx, operator)
-      const history = unwrap(await histories.ofRun(readerOf(operator, summary), ctx['params'].run))
-      const { run } = history
-      const course = { run: present.run(run), files: run.output?.artifacts ?? [], steps: timelineOf(history) }
-      showPage(ctx, OperatorRunPage({ owner: nameOf(summary.account), history, course }))
+      const reader = readerOf(operator, summary)
+      const facts = await factsOf(reader, ctx['params'].run)
+      if (isFragment(ctx)) return showPage(ctx, OperatorRunView({ accountId: reader.accountId, facts }))
+      const history = unwrap(await histories.ofRun(reader, ctx['params'].run))
+      showPage(ctx, OperatorRunPage({ owner: nameOf(summary.account), facts, history }))
+    }),
+  )
+
+  router.get(
+    `${RUN}/thumbnail`,
+    forOperator(async (ctx, operator) => {
+      const summary = await summaryIn(ctx, operator)
+      await sendThumbnail(dependencies)(ctx, readerOf(operator, summary), ctx['params'].run)
     }),
   )
 
