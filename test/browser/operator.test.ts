@@ -52,7 +52,7 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
   // The finder shows results while somebody types.
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').fill(accountId)
-  await page.locator('#finder-results a').first().click()
+  await page.locator(`#finder-results a[href$="${accountId}"]`).click()
   await page.waitForURL(`**/accounts/${accountId}`)
   await inspect('the page of an account')
 
