@@ -2,7 +2,10 @@ import { navigation } from '../navigation.ts'
 import { PageContext } from '../page-state.ts'
 import { Icon } from '../parts/icon.tsx'
 
-/** Opens with Ctrl+K, or ⌘K on Apple's machines. While somebody types, it shows what the search page shows; Enter opens the selected result. */
+/**
+ * Opens with Ctrl+K, or ⌘K on Apple's machines. While somebody types, it shows what the search page shows; Enter opens
+ * the selected result.
+ */
 export const Finder = () => (
   <>
     <dialog id="finder" aria-label="Search">
