@@ -339,9 +339,9 @@ t.test('faults of a form are shown in it, and are JSON for those who ask', async
 t.test('a wrong address is a page for people, and JSON for those who ask', async t => {
   const browser = new BrowserClient(service.url)
   for (const path of ['/console/', '/console/nowhere', '/console/sign-out'])
-    t.match(await browser.get(path), { status: 404, text: /<h1>There is no such page.*href="\/docs"/s }, path)
+    t.match(await browser.get(path), { status: 404, text: /<h1>There is nothing here.*href="\/docs"/s }, path)
   const { text } = await (await signedIn()).get('/console/nowhere')
-  t.match(text, /<nav class="side".*<h1>There is no such page<\/h1>.*href="\/console\/search"/s, 'the frame stays')
+  t.match(text, /<nav class="side".*<h1>There is nothing here<\/h1>.*href="\/console\/search"/s, 'the frame stays')
   t.notMatch(text, 'role="alert"')
   const json = await browser.get('/console/nowhere', { Accept: 'application/json' })
   t.match(JSON.parse(json.text), { error: { code: 'not_found', message: 'There is no such page.' } })

@@ -23,7 +23,7 @@ t.test('a session works in live mode until its browser switches, and sees the ru
   t.match(live, { livemode: true, credits_charged: 10 })
   t.match(await setMode('test', '/console/runs?x=1'), { status: 303, location: '/console/runs?x=1' })
   t.same(await runsOf(), [])
-  t.match((await browser.get('/console/settings')).text, 'Test mode: the sandbox does the runs')
+  t.match((await browser.get('/console/settings')).text, 'Test mode: nothing is charged.')
 
   const test = await run()
   t.match(test, { livemode: false, credits_charged: 0, live_credits: 10, provider: 'sandbox' })
