@@ -92,27 +92,6 @@ const measure = result => {
   }
 }
 
-/** The columns of a waveform. */
-const COLUMNS = 150
-
-/** Draws the waveform of a sound. @param {HTMLElement} frame */
-const drawWave = async frame => {
-  const path = frame.querySelector('path')
-  if (!path) return
-  const bytes = await (await fetch(frame.dataset['wave'] ?? '')).arrayBuffer()
-  const sound = await new OfflineAudioContext(1, 1, 8000).decodeAudioData(bytes)
-  const samples = sound.getChannelData(0)
-  const each = Math.max(1, Math.floor(samples.length / COLUMNS))
-  const bars = Array.from({ length: COLUMNS }, (_, at) => {
-    let loudest = 0
-    for (let index = at * each; index < Math.min(samples.length, (at + 1) * each); index++)
-      loudest = Math.max(loudest, Math.abs(samples[index] ?? 0))
-    const half = Math.max(1, Math.round(loudest * 56))
-    return `M${at * 4 + 2} ${60 - half}V${60 + half}`
-  })
-  path.setAttribute('d', bars.join(''))
-}
-
 // Files
 
 /**
@@ -270,7 +249,6 @@ const prepare = () => {
 /** @param {HTMLElement} stage */
 const prepareStage = stage => {
   for (const result of all(stage, '[data-result]')) measure(result)
-  for (const frame of all(stage, '[data-wave]')) void drawWave(frame).catch(() => undefined)
 }
 
 /** While a run is requested, the price waits: its answer would take away the faults of the run. */

@@ -14,7 +14,11 @@ export interface PlaygroundProps {
  * the person has asked for.
  */
 export const PlaygroundPage = ({ composer, stage }: PlaygroundProps) => (
-  <Shell title="Playground" scripts={['playground.js']} skip={{ href: '#entry', label: 'Skip to the form' }}>
+  <Shell
+    title="Playground"
+    scripts={['playground.js', 'sound.js']}
+    skip={{ href: '#entry', label: 'Skip to the form' }}
+  >
     <div class="play">
       <Composer {...composer} />
       <div class="stage">

@@ -5,9 +5,11 @@ import { toMicros } from '../../domain/money.ts'
 import { CopyButton } from '../parts/code.tsx'
 import { Button, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Sound } from '../parts/sound.tsx'
 import { decimal, duration, plural } from '../parts/text.ts'
+import { failureOf, refundOf, statusOf } from '../runs/run-words.ts'
 import { FamilyPicture } from './family-picture.tsx'
-import { FAILURES, UNREACHED, upTo } from './words.ts'
+import { UNREACHED, upTo } from './words.ts'
 
 /** A run of the account, small. */
 export interface StripItem {
@@ -83,15 +85,11 @@ export const Stage = (props: StageProps) => {
 /** What screen readers say when the run on the stage changes. */
 const sentenceOf = (run: Run): string => {
   if (run.status === 'completed') return `Completed in ${timeOf(run)}.`
-  if (run.status === 'failed') return `${failureOf(run)}.`
+  if (run.status === 'failed') return `${endOf(run)}.`
   return 'The run has begun.'
 }
 
-const failureOf = ({ error, credits_refunded: refunded }: Run): string =>
-  [
-    error ? FAILURES[error.code] : 'The run failed',
-    ...(refunded ? [`${plural(refunded, 'credit')} refunded`] : []),
-  ].join(' · ')
+const endOf = (run: Run): string => [failureOf(run), ...(run.credits_refunded ? [refundOf(run)] : [])].join(' · ')
 
 const timeOf = ({ created_at: from, completed_at: to = from }: Run) => duration(Date.parse(to) - Date.parse(from))
 
@@ -178,12 +176,12 @@ const Failure = ({ run, canRepeat, canVary, attempt }: StageProps & { run: Run }
   <>
     <div class="shot failed">
       <Icon name="circle-alert" />
-      <h2>{failureOf(run)}</h2>
+      <h2>{endOf(run)}</h2>
       {run.error && <p class="muted">{run.error.message}</p>}
     </div>
     <div class="row between wrap">
       <Facts run={run}>
-        <span class="badge bad">Failed</span>
+        <span class={`badge ${statusOf(run).tone}`}>{statusOf(run).word}</span>
       </Facts>
       <div class="row wrap">
         <Repeat {...{ run, canRepeat, canVary, attempt }} />
@@ -279,12 +277,8 @@ const Files = ({ files, outputType, said }: { files: readonly string[]; outputTy
     )
   if (outputType === 'audio')
     return (
-      <div class="shot sound" data-wave={files[0]}>
-        <svg class="wave" viewBox="0 0 600 120" preserveAspectRatio="none" aria-hidden="true">
-          <path d="M0 60H600" />
-        </svg>
-        {/* biome-ignore lint/a11y/useMediaCaption: models make sounds without captions */}
-        <audio src={files[0]} controls preload="metadata" aria-label={said} />
+      <div class="shot">
+        <Sound src={files[0]} label={said} />
       </div>
     )
   if (outputType === 'text') return null

@@ -1,4 +1,3 @@
-import type { RunError } from '../../../schemas/account-events.ts'
 import type { Quote, QuoteLine } from '../../../schemas/api/run.ts'
 import type { OutputType, TokenKind } from '../../../schemas/catalog.ts'
 import { USUAL_ANSWER_TOKENS } from '../../domain/catalog/tokens.ts'
@@ -112,17 +111,6 @@ export const OUTPUTS: Readonly<Record<OutputType, string>> = {
 /** `10–81.5 credits`. */
 export const rangeText = ({ min, max }: { min: number; max: number }): string =>
   min === max ? plural(min, 'credit') : `${decimal(min)}–${decimal(max)} credits`
-
-/** Why a run failed, as the heading of its frame. */
-export const FAILURES: Readonly<Record<RunError['code'], string>> = {
-  content_rejected: 'Refused by the provider',
-  invalid_input: 'The input cannot be used',
-  model_not_found: 'The provider no longer has this model',
-  provider_error: 'The provider failed',
-  provider_timeout: 'The provider took too long',
-  interrupted: 'The run was interrupted',
-  cancelled: 'Cancelled',
-}
 
 /** What a script says when no response comes, though the request may have arrived. */
 export const UNREACHED =

@@ -1,6 +1,7 @@
 import { Code, CopyButton } from '../parts/code.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OwnerLink } from '../parts/own.tsx'
+import { Sound } from '../parts/sound.tsx'
 import { plural, size } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { isOpen, type RunFacts, type RunFile } from './run-facts.ts'
@@ -99,8 +100,7 @@ const Media = ({ file: { url, mimeType }, alt }: { file: RunFile; alt: string })
   if (mimeType.startsWith('video/'))
     // biome-ignore lint/a11y/useMediaCaption: models make no captions
     return <video src={url} controls playsinline loop preload="metadata" aria-label={alt} />
-  // biome-ignore lint/a11y/useMediaCaption: models make no captions
-  if (mimeType.startsWith('audio/')) return <audio src={url} controls preload="metadata" aria-label={alt} />
+  if (mimeType.startsWith('audio/')) return <Sound src={url} label={alt} />
   return null
 }
 

@@ -33,7 +33,7 @@ export const RunPage = ({ facts, fault }: RunPageProps) => (
         <a href="/console/runs">Runs</a> / <span class="mono-heading">{facts.run.run_id}</span>
       </>
     }
-    scripts={['runs.js']}
+    scripts={['runs.js', 'sound.js']}
   >
     <div class="page">
       <Fault text={fault} />

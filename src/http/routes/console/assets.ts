@@ -30,6 +30,7 @@ interface PageFile {
 const FILES: Record<string, PageFile> = {
   'style.css': { type: 'text/css', paths: STYLES.map(name => `#console/style/${name}.css`) },
   'console.js': { type: SCRIPT, paths: ['#console/console.js'] },
+  'sound.js': { type: SCRIPT, paths: ['#console/sound.js'] },
   'runs.js': { type: SCRIPT, paths: ['#console/runs.js'] },
   'playground.js': { type: SCRIPT, paths: ['#console/playground.js'] },
   'htmx.js': { type: SCRIPT, paths: ['htmx.org/dist/htmx.min.js'] },
