@@ -2,25 +2,14 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { MAX_NAME_LENGTH } from '../../schemas/primitives.ts'
-import { BrowserClient } from '../support/browser-client.ts'
+import { BrowserClient, signedInAt, textOf } from '../support/browser-client.ts'
 import { instantProvider, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const environment = { TRUSTED_PROXIES: '127.0.0.1' }
 const service = await startService(t, { environment, providers: { sandbox: instantProvider } })
 
-const signedIn = async (email: string) => {
-  const browser = new BrowserClient(service.url)
-  await browser.signIn(service, email)
-  return browser
-}
-
-const textOf = (html: string) =>
-  html
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
+const signedIn = (email: string) => signedInAt(service, email)
 
 /** The commands on a page. */
 const commandsOn = (html: string) =>

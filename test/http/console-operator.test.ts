@@ -6,7 +6,7 @@ import type { RawEvent } from '../../schemas/recorded.ts'
 import { FRESH_MS } from '../../src/domain/account/access.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { Alerts } from '../../src/services/operator/alerts.ts'
-import { BrowserClient, messagesIn } from '../support/browser-client.ts'
+import { BrowserClient, messagesIn, signedInAt, wordsOf } from '../support/browser-client.ts'
 import { picture } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { doneFor } from '../support/done.ts'
@@ -27,19 +27,7 @@ const slow: Provider = {
 const clock = new ManualClock()
 const service = await startService(t, { clock, environment, providers: { sandbox: slow } })
 
-const signedIn = async (email: string) => {
-  const browser = new BrowserClient(service.url)
-  await browser.signIn(service, email)
-  return browser
-}
-
-const textOf = (html: string) =>
-  html
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-    .replaceAll(/\s+/g, ' ')
+const signedIn = (email: string) => signedInAt(service, email)
 
 const operator = await signedIn(OPERATOR)
 const second = await signedIn('second@example.com')
@@ -102,7 +90,7 @@ t.test('an operator grants credits after a second look, and sending it twice gra
   const path = pathOf(ada, 'grant')
   const look = await lookAt(operator, path, { credits: '500', kind: 'courtesy', reason: 'for the outage' })
   t.equal(look.status, 200)
-  t.match(textOf(look.text), /You grant 500 credits to ada@example\.com\..*Balance 100 → 600/)
+  t.match(wordsOf(look.text), /You grant 500 credits to ada@example\.com\..*Balance 100 → 600/)
   t.not((await lastEvent(ada))?.type, 'CreditsGranted', 'looking grants nothing')
   const fields = { ...fieldsOn(look.text), step: 'do' }
   const done = await operator.post(path, fields)
@@ -115,7 +103,7 @@ t.test('an operator grants credits after a second look, and sending it twice gra
   })
   const page = await operator.get(done.location ?? '')
   t.match(
-    textOf(page.text),
+    wordsOf(page.text),
     new RegExp(`Done: CreditsGranted is event ${event?.revision} of the account, by ${OPERATOR}`),
   )
   const told = await until('the other operator is told', async () =>
@@ -129,7 +117,7 @@ t.test('an operator grants credits after a second look, and sending it twice gra
   ])
     t.match(told?.replaceAll('=\r\n', ''), line)
   t.match(await operator.post(path, fields), { status: 303, location: /done=before$/ })
-  t.match(textOf((await operator.get(`${pathOf(ada)}?done=before`)).text), /This was done before/)
+  t.match(wordsOf((await operator.get(`${pathOf(ada)}?done=before`)).text), /This was done before/)
   t.equal((await eventsOf(ada)).filter(({ type }) => type === 'CreditsGranted').length, 2, 'welcome and grant')
 })
 
@@ -140,7 +128,7 @@ t.test('a second look can be changed, and a page names only what its operator di
   t.match(back.text, 'value="7"')
   t.match(back.text, 'value="&lt;b>&quot;x&quot;"')
   const { revision } = (await lastEvent(ada)) as RawEvent
-  t.notMatch(textOf((await second.get(`${pathOf(ada)}?done=${revision}`)).text), 'Done:')
+  t.notMatch(wordsOf((await second.get(`${pathOf(ada)}?done=${revision}`)).text), 'Done:')
 })
 
 t.test('an operator withdraws credits, but no more than there are', async t => {
@@ -170,7 +158,7 @@ t.test('the owner of a suspended account is refused until it is resumed', async 
     metadata: { actor: { kind: 'operator', name: 'second@example.com' } },
   })
   t.equal((await customer.send('/v1/balance')).status, 403)
-  t.match(textOf((await second.get(pathOf(accountId))).text), /Suspended since .*: unpaid invoice/)
+  t.match(wordsOf((await second.get(pathOf(accountId))).text), /Suspended since .*: unpaid invoice/)
   t.match(await act(second, pathOf(accountId, 'suspend'), { reason: 'again' }), {
     status: 400,
     text: /already suspended/,
@@ -189,7 +177,7 @@ t.test('limits are set, changed and ended', async t => {
   const { accountId } = await openAccount(service)
   const path = pathOf(accountId, 'limits')
   const look = await lookAt(operator, path, { requests_per_minute: '1200', runs_in_flight: '' })
-  t.match(textOf(look.text), /Requests a minute as for all → 1200/)
+  t.match(wordsOf(look.text), /Requests a minute as for all → 1200/)
   await act(operator, path, { requests_per_minute: '1200', runs_in_flight: '9' })
   t.match(await lastEvent(accountId), { type: 'LimitsSet', data: { requestsPerMinute: 1200, runsInFlight: 9 } })
   await act(operator, path, { requests_per_minute: '', runs_in_flight: '12' })
@@ -205,7 +193,7 @@ t.test('a tester sees and runs the models in test, until an operator says otherw
   const request = { model: 'sandbox', input: { prompt: 'a lake' } }
   t.equal((await customer.run(request)).status, 404)
   const look = await lookAt(operator, path, { tester: 'yes' })
-  t.match(textOf(look.text), /You make .* a tester\./)
+  t.match(wordsOf(look.text), /You make .* a tester\./)
   t.match(await act(operator, path, { tester: 'yes' }), { status: 303, location: /done=\d+$/ })
   t.match(await lastEvent(customer.accountId), {
     type: 'TesterSet',
@@ -261,12 +249,12 @@ t.test('the page of an account shows what its owner sees, and the list goes on b
   const { body } = await customer.run({ ...picture, input: { prompt: '<script>alert(1)</script>' } })
   const account = await operator.get(pathOf(customer.accountId))
   t.match(
-    textOf(account.text),
+    wordsOf(account.text),
     /You see what .* sees.*Statement .*Nano Banana 2 .* −10 90 .*Deliveries.*Key .*Sessions/,
   )
   t.match(account.text, `src="${pathOf(customer.accountId)}/runs/${body.run_id}/thumbnail"`)
   const run = await operator.get(`${pathOf(customer.accountId)}/runs/${body.run_id}`)
-  t.match(textOf(run.text), /You see what .* sees.*Prompt.*Receipt.*(RunQueued|RunStarted) event/)
+  t.match(wordsOf(run.text), /You see what .* sees.*Prompt.*Receipt.*(RunQueued|RunStarted) event/)
   const thumbnail = await operator.get(`${pathOf(customer.accountId)}/runs/${body.run_id}/thumbnail`)
   t.equal(thumbnail.headers.get('content-type'), 'image/webp')
   for (const { text } of [account, run]) {
@@ -282,7 +270,7 @@ t.test('the page of an account shows what its owner sees, and the list goes on b
   t.equal((await owner.get(`${pathOf(customer.accountId)}/runs/${body.run_id}`)).status, 404)
 
   const list = await operator.get('/console/operator/accounts')
-  t.match(textOf(list.text), /Owner State Balance/)
+  t.match(wordsOf(list.text), /Owner State Balance/)
   const rest = await operator.get(`/console/operator/accounts?cursor=${customer.accountId}`)
   t.notMatch(rest.text, customer.accountId)
   t.match(rest.text, ada, 'older accounts follow')
@@ -350,8 +338,8 @@ t.test('owners find their own runs, keys and uploads, and pages by name', async 
   for (const text of [run.run_id, 'mine-1'])
     t.match(await searchFor(owner, text), { status: 303, location: `/console/runs/${run.run_id}` })
   t.match(await searchFor(owner, 'play'), { status: 200, text: /href="\/console\/playground" data-item/ })
-  t.notMatch(textOf((await searchFor(owner, 'catalog')).text), /Catalog Page/)
-  t.match(textOf((await searchFor(operator, 'catalog')).text), /Catalog Page/)
+  t.notMatch(wordsOf((await searchFor(owner, 'catalog')).text), /Catalog Page/)
+  t.match(wordsOf((await searchFor(operator, 'catalog')).text), /Catalog Page/)
   const fragment = await owner.get(`/console/search?q=${run.run_id}`, { 'HX-Request': 'true' })
   t.match(fragment, { status: 200, text: `/console/runs/${run.run_id}` })
   t.notMatch(fragment.text, '<html')
@@ -361,7 +349,7 @@ t.test('owners find their own runs, keys and uploads, and pages by name', async 
 t.test('the overview shows what the service does, and what needs a person', async t => {
   const page = await until('the run counts', async () => {
     const { text } = await operator.get('/console/operator')
-    return /Runs a minute [1-9]/.test(textOf(text)) && textOf(text)
+    return /Runs a minute [1-9]/.test(wordsOf(text)) && wordsOf(text)
   })
   t.match(page, /Failed 0 % 0 of [1-9]/)
   t.match(page, /Oldest waiting none queue of 0/)
@@ -378,15 +366,15 @@ t.test('an alert needs a person, who has the account tried again', async t => {
   alerts.report(sink)
   await alerts.stop()
   const { text } = await operator.get('/console/operator')
-  t.match(textOf(text), /2 matters openai 1a2b3c4d The provider refuses the key.*Try again now/)
+  t.match(wordsOf(text), /2 matters openai 1a2b3c4d The provider refuses the key.*Try again now/)
   t.match(text, '/mnt/&lt;i>copies')
   const fields = { provider: 'openai', account: '1a2b3c4d' }
   t.match(await operator.post('/console/operator/retry', fields), { status: 303, location: /retry=none$/ })
-  t.match(textOf((await operator.get('/console/operator?retry=none')).text), /It waits no more/)
+  t.match(wordsOf((await operator.get('/console/operator?retry=none')).text), /It waits no more/)
 })
 
 t.test('a family is revised after a look at the differences', async t => {
-  t.match(textOf((await operator.get('/console/operator/catalog')).text), /Nano Banana 2 .*nano-banana-2/i)
+  t.match(wordsOf((await operator.get('/console/operator/catalog')).text), /Nano Banana 2 .*nano-banana-2/i)
   const path = '/console/operator/catalog/nano-banana-2'
   const [family] = unwrap(await service.core.services.catalog.export(caller, 'nano-banana-2'))
   const json = JSON.stringify({ ...family, name: 'Nano <b>"2"' })
@@ -406,7 +394,7 @@ t.test('a family is revised after a look at the differences', async t => {
   })
   t.match(done, { status: 303, location: `${path}?done=${(await newest())?.revision}` })
   t.match(
-    textOf((await operator.get(done.location ?? '')).text),
+    wordsOf((await operator.get(done.location ?? '')).text),
     new RegExp(`Done: FamilyRevised.*revised ${OPERATOR}`),
   )
   t.match(await operator.post(path, { json, seen, step: 'do' }), { status: 303, location: `${path}?done=before` })
@@ -437,7 +425,7 @@ t.test('a family is revised after a look at the differences', async t => {
 t.test('prices, costs and their changes are told in credits', async t => {
   const path = '/console/operator/catalog/flux-2-pro'
   const form = await operator.get(path)
-  t.match(textOf(form.text), /flux-2-pro-t2i 1\.5 resolution: 0\.5 MP × 2.* 3 3 at fal 0 %/)
+  t.match(wordsOf(form.text), /flux-2-pro-t2i 1\.5 resolution: 0\.5 MP × 2.* 3 3 at fal 0 %/)
   t.notMatch(form.text, 'below cost')
   const [family] = unwrap(await service.core.services.catalog.export(caller, 'flux-2-pro'))
   const withBase = (of: (baseMicros: number) => number) => ({
@@ -450,11 +438,11 @@ t.test('prices, costs and their changes are told in credits', async t => {
   const { seen = '' } = fieldsOn(form.text)
   const review = async (changed: object) => operator.post(path, { json: JSON.stringify(changed), seen })
   const large = await review(withBase(base => base * 2 + 1))
-  t.match(textOf(large.text), /A usual run of flux-2-pro-t2i more than twice or half 3 credits 6\.000002 credits/)
-  t.match(textOf(large.text), /Base price of flux-2-pro-t2i more than twice or half 1\.5 credits 3\.000001 credits/)
-  t.match(textOf(large.text), /A price becomes more than twice as high/)
+  t.match(wordsOf(large.text), /A usual run of flux-2-pro-t2i more than twice or half 3 credits 6\.000002 credits/)
+  t.match(wordsOf(large.text), /Base price of flux-2-pro-t2i more than twice or half 1\.5 credits 3\.000001 credits/)
+  t.match(wordsOf(large.text), /A price becomes more than twice as high/)
   const small = await review(withBase(base => base - 250_000))
-  t.match(textOf(small.text), /A usual run of flux-2-pro-t2i 3 credits 2\.5 credits/)
+  t.match(wordsOf(small.text), /A usual run of flux-2-pro-t2i 3 credits 2\.5 credits/)
   t.notMatch(small.text, 'more than twice')
   t.match(await review({ ...family, endpoints: family?.endpoints.map(each => ({ ...each, pricing: WRONG })) }), {
     status: 400,
@@ -462,8 +450,8 @@ t.test('prices, costs and their changes are told in credits', async t => {
   })
   const json = JSON.stringify(withBase(base => base - 250_000))
   t.match(await operator.post(path, { json, seen, step: 'do' }), { status: 303 })
-  t.match(textOf((await operator.get(path)).text), /below cost −20 %/)
-  t.match(textOf((await operator.get('/console/operator/catalog')).text), /flux-2-pro changed by hand .*below cost/)
+  t.match(wordsOf((await operator.get(path)).text), /below cost −20 %/)
+  t.match(wordsOf((await operator.get('/console/operator/catalog')).text), /flux-2-pro changed by hand .*below cost/)
 })
 
 const WRONG = { baseMicros: 1, quantities: ['nothing'], multipliers: {}, surcharges: [] }

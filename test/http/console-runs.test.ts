@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import { toMicros } from '../../src/domain/money.ts'
-import { BrowserClient } from '../support/browser-client.ts'
+import { BrowserClient, wordsOf } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { Client, picture, sandbox } from '../support/client.ts'
 import { startReceiver, status, untilRecorded } from '../support/receiver.ts'
@@ -38,26 +38,16 @@ const openOwner = async (email: string, credits = 1000, at = service) => {
 
 const ada = await openOwner('ada@example.com')
 
-const textOf = (html: string) =>
-  html
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/&quot;|&#34;/g, '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-    .replaceAll(/\s+/g, ' ')
-
 const pageOf = async (path: string, browser = ada.browser) => {
   const reply = await browser.get(path)
-  return { ...reply, words: textOf(reply.text) }
+  return { ...reply, words: wordsOf(reply.text) }
 }
 const pageOfRun = (id: string, browser = ada.browser) => pageOf(`/console/runs/${id}`, browser)
 
 /** The names and amounts of a receipt. */
 const receiptOn = (html: string): [string, number][] =>
   [...html.matchAll(/<dt>([^<]*)<\/dt><dd>([^<]*)<\/dd><\/div>/g)].map(([, name = '', amount = '']) => [
-    textOf(name).trim(),
+    wordsOf(name).trim(),
     Number(amount.replace('−', '-').replaceAll(',', '').split(' ')[0]),
   ])
 

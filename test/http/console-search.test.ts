@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BrowserClient } from '../support/browser-client.ts'
+import { type BrowserClient, signedInAt } from '../support/browser-client.ts'
 import { picture } from '../support/client.ts'
 import { instantProvider, startService } from '../support/service.ts'
 
@@ -7,11 +7,7 @@ const OPERATOR = 'ops@example.com'
 const environment = { TRUSTED_PROXIES: '127.0.0.1', ADMIN_EMAILS: OPERATOR }
 const service = await startService(t, { environment, providers: { sandbox: instantProvider } })
 
-const signedIn = async (email: string) => {
-  const browser = new BrowserClient(service.url)
-  await browser.signIn(service, email)
-  return browser
-}
+const signedIn = (email: string) => signedInAt(service, email)
 
 const [owner, stranger, operator] = [
   await signedIn('ada@example.com'),

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { FRESH_MS } from '../../src/domain/account/access.ts'
-import { BrowserClient, codeIn, messagesIn } from '../support/browser-client.ts'
+import { codeIn, messagesIn, signedInAt } from '../support/browser-client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -8,11 +8,7 @@ import { until } from '../support/until.ts'
 const clock = new ManualClock()
 const service = await startService(t, { clock, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
 
-const signedIn = async (email: string) => {
-  const browser = new BrowserClient(service.url)
-  await browser.signIn(service, email)
-  return browser
-}
+const signedIn = (email: string) => signedInAt(service, email)
 
 const messagesTo = async (email: string) =>
   (await messagesIn(service)).filter(message => message.includes(`To: ${email}\r\n`))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { CreatedKey, KeyList } from '../../schemas/api/key.ts'
-import { BrowserClient } from '../support/browser-client.ts'
+import { signedInAt } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { picture } from '../support/client.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
@@ -9,11 +9,7 @@ import { instantProvider, openAccount, startService } from '../support/service.t
 const environment = { TRUSTED_PROXIES: '127.0.0.1' }
 const service = await startService(t, { environment, providers: { sandbox: instantProvider } })
 
-const signedIn = async (email: string) => {
-  const browser = new BrowserClient(service.url)
-  await browser.signIn(service, email)
-  return browser
-}
+const signedIn = (email: string) => signedInAt(service, email)
 
 const newKey = { name: 'website', budget: { credits: 10, period: 'day' } }
 

@@ -79,6 +79,26 @@ export class BrowserClient {
   }
 }
 
+/** A browser in which the owner of an address has signed in. */
+export const signedInAt = async (service: Pick<Service, 'url' | 'core'>, email: string): Promise<BrowserClient> => {
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, email)
+  return browser
+}
+
+/** The text of a page, with its own spaces. */
+export const textOf = (html: string): string =>
+  html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/&quot;|&#34;/g, '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+/** What people read on a page: its text with single spaces. */
+export const wordsOf = (html: string): string => textOf(html).replaceAll(/\s+/g, ' ')
+
 /** The messages in the outbox of a service, the oldest first. */
 export const messagesIn = async ({ core }: Pick<Service, 'core'>): Promise<string[]> => {
   const { mail } = core.config
