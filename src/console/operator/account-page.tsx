@@ -64,20 +64,16 @@ export const AccountPage = (props: AccountProps) => {
             </a>
           ))}
         </nav>
-        <div class="two">
-          <div class="stack">
-            <p class="note">
-              You see what <bdi>{nameOf(account)}</bdi> sees. Nothing can be changed here but by the actions above.
-            </p>
-            <LookingAt path={path}>
-              <OwnersView {...props} />
-            </LookingAt>
-          </div>
-          <div class="stack">
-            <Facts summary={summary} />
-            <Sums summary={summary} />
-          </div>
+        <div class="halves">
+          <Facts summary={summary} />
+          <Sums summary={summary} />
         </div>
+        <p class="note">
+          You see what <bdi>{nameOf(account)}</bdi> sees. Nothing can be changed here but by the actions above.
+        </p>
+        <LookingAt path={path}>
+          <OwnersView {...props} />
+        </LookingAt>
       </div>
     </Shell>
   )

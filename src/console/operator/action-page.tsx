@@ -2,7 +2,7 @@ import type { Children } from '#jsx/jsx-runtime'
 import { GRANT_KINDS, MAX_LIMIT } from '../../../schemas/account-events.ts'
 import { MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../../schemas/primitives.ts'
 import type { AccountSummary } from '../../services/accounts/accounts.ts'
-import { Code, CopyButton } from '../parts/code.tsx'
+import { Code } from '../parts/code.tsx'
 import { Button, Fault, Field, Form } from '../parts/form.tsx'
 import { credits } from '../parts/text.ts'
 import { Shell } from '../shell.tsx'
@@ -110,12 +110,9 @@ const CreditFields = ({ action, entered, summary: { account } }: CreditFieldsPro
     {action === 'grant' && (
       <div class="small muted">
         A purchase is recorded with its payment, on the command line:
-        <div class="row">
-          <Code id="purchase" label="The command for a purchase">
-            {purchaseCommand(account.accountId)}
-          </Code>
-          <CopyButton of="purchase" />
-        </div>
+        <Code id="purchase" label="The command for a purchase">
+          {purchaseCommand(account.accountId)}
+        </Code>
       </div>
     )}
     <Field id="reference" label="Reference" hint="optional: an invoice or a ticket. The same reference counts once.">

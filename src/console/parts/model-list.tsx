@@ -24,16 +24,20 @@ const itemOf = (family: ModelFamily) => (
       {family.name}
     </a>
     <code class="small faint">{family.id}</code>
-    <span class="small muted" title={rangeOf(family)}>
-      {OUTPUTS[family.output_type]} · {priceOf(family)}
+    <span class="small muted">
+      {OUTPUTS[family.output_type]} · <FamilyPrice family={family} />
     </span>
   </li>
+)
+
+/** A price to compare with those of other families. Its title is the range of all choices. */
+export const FamilyPrice = ({ family }: { family: ModelFamily }) => (
+  <span title={rangeOf(family)}>{priceOf(family)}</span>
 )
 
 const rangeOf = ({ credits_range: { min, max } }: ModelFamily): string =>
   `${min === max ? decimal(min) : `${decimal(min)} – ${decimal(max)}`} credits a run`
 
-/** A price to compare with those of other families. */
 const priceOf = ({ endpoints, credits_range: { min, max } }: ModelFamily): string => {
   const tokens = endpoints[0]?.pricing.tokens_per_million
   if (tokens) return `${decimal(tokens.input)} in, ${decimal(tokens.output)} out per million tokens`

@@ -1,11 +1,12 @@
 import type { ModelFamily } from '../../../schemas/api/model.ts'
 import { Button, Fault, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { FamilyPrice } from '../parts/model-list.tsx'
 import { ControlField, type ControlFieldProps, FaultSlot } from './control-field.tsx'
 import type { Control } from './controls.ts'
 import { FamilyPicture, sampleFor } from './family-picture.tsx'
 import { Requests, type RequestsProps, requestId } from './requests.tsx'
-import { OUTPUTS, type Price, rangeText, UNREACHED } from './words.ts'
+import { OUTPUTS, type Price, UNREACHED } from './words.ts'
 
 export interface ComposerProps extends RequestsProps, Pick<ControlFieldProps, 'accepts' | 'isOwnFile'> {
   family: ModelFamily
@@ -127,7 +128,9 @@ const ModelCard = ({ family }: ComposerProps) => (
     <FamilyPicture outputType={family.output_type} picture={sampleFor(family)} />
     <div class="grow">
       <h2 class="cut">{family.name}</h2>
-      <p class="small faint">{`${OUTPUTS[family.output_type]} · ${rangeText(family.credits_range)}`}</p>
+      <p class="small faint">
+        {OUTPUTS[family.output_type]} · <FamilyPrice family={family} />
+      </p>
     </div>
     <a class="button quiet" href={`${PLAYGROUND}/models?model=${family.id}`} aria-label="Change the model">
       Change

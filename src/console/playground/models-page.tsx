@@ -1,9 +1,8 @@
 import type { ModelFamily } from '../../../schemas/api/model.ts'
 import type { OutputType } from '../../../schemas/catalog.ts'
-import { Icon } from '../parts/icon.tsx'
+import { FamilyPrice } from '../parts/model-list.tsx'
 import { Shell } from '../shell.tsx'
 import { FamilyPicture, sampleFor } from './family-picture.tsx'
-import { rangeText } from './words.ts'
 
 export interface ModelsProps {
   families: readonly ModelFamily[]
@@ -30,10 +29,9 @@ export const ModelsPage = (props: ModelsProps) => (
           {...{ type: 'search', name: 'q', value: props.query, 'aria-label': 'Search models', autofocus: true }}
           {...{ placeholder: 'A name, or what it does', autocomplete: 'off' }}
         />
-        <button type="submit">
-          <Icon name="search" />
-          Search
-        </button>
+        <noscript>
+          <button type="submit">Search</button>
+        </noscript>
       </form>
       {props.input !== undefined && <p class="muted">These models can use the result as their input.</p>}
       <div id="families" class="stack" aria-live="polite">
@@ -81,7 +79,7 @@ export const FamilyCards = ({ families, model, input, query }: ModelsProps) => {
                     <strong>{family.name}</strong>
                     <span class="small muted">{family.endpoints[0]?.description}</span>
                     <span class="small faint">
-                      {rangeText(family.credits_range)}
+                      <FamilyPrice family={family} />
                       {family.endpoints.every(({ available }) => !available) && ' · not available now'}
                     </span>
                   </span>

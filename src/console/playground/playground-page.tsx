@@ -1,6 +1,7 @@
 import { PageContext } from '../page-state.ts'
 import { BalanceText, Shell } from '../shell.tsx'
 import { Attempt, Composer, type ComposerProps } from './composer.tsx'
+import { sampleFor } from './family-picture.tsx'
 import { Requests } from './requests.tsx'
 import { Stage, type StageProps } from './stage.tsx'
 
@@ -22,7 +23,7 @@ export const PlaygroundPage = ({ composer, stage }: PlaygroundProps) => (
     <div class="play">
       <Composer {...composer} />
       <div class="stage">
-        <Stage {...stage} />
+        <Stage {...stage} sample={sampleFor(composer.family)} />
         <Requests {...composer} />
       </div>
     </div>

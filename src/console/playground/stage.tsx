@@ -29,6 +29,8 @@ export interface StageProps {
   run: Run | undefined
   /** Whether the person has asked for this run, and did not just find it here. */
   isAsked: boolean
+  /** A sample of the chosen model, to show in place of a result. */
+  sample?: string | undefined
   /** The run whose input fills the form, while nothing has run yet. */
   filledFrom?: string | undefined
   outputType: OutputType
@@ -93,9 +95,9 @@ const endOf = (run: Run): string => [failureOf(run), ...(run.credits_refunded ? 
 
 const timeOf = ({ created_at: from, completed_at: to = from }: Run) => duration(Date.parse(to) - Date.parse(from))
 
-const Nothing = ({ strip, filledFrom }: StageProps) => (
-  <div class="shot waiting">
-    <Canvas width={16} height={9} />
+const Nothing = ({ strip, filledFrom, sample }: StageProps) => (
+  <div class={sample === undefined ? 'shot waiting' : 'shot example'}>
+    {sample === undefined ? <Canvas width={16} height={9} /> : <img src={sample} alt="A sample of the model" />}
     <div class="message">
       <p>{strip.length === 0 ? 'Your first result appears here.' : 'The result appears here.'}</p>
       {filledFrom === undefined ? (
@@ -142,13 +144,13 @@ const Waiting = ({ run, outputType, shape }: StageProps & { run: Run }) => {
         <div class={isText ? 'row small faint' : 'message'}>
           <progress max="1" aria-label="Progress" />
           <p>
-            {run.status === 'queued' ? 'Waiting for its turn' : 'At work'} <span class="num faint" data-elapsed />
+            {run.status === 'queued' ? 'Waiting for its turn' : 'In progress'} <span class="num faint" data-elapsed />
           </p>
         </div>
       </div>
       <div class="row between wrap">
         <Facts run={run}>
-          {run.status === 'queued' ? <span class="badge">Queued</span> : <span class="badge warn">Processing</span>}
+          <span class={`badge ${statusOf(run).tone}`}>{statusOf(run).word}</span>
         </Facts>
         <div class="row wrap">
           <noscript>
@@ -174,10 +176,10 @@ const Waiting = ({ run, outputType, shape }: StageProps & { run: Run }) => {
 
 const Failure = ({ run, canRepeat, canVary, attempt }: StageProps & { run: Run }) => (
   <>
-    <div class="shot failed">
+    <div class={`shot failed ${statusOf(run).tone}`}>
       <Icon name="circle-alert" />
       <h2>{endOf(run)}</h2>
-      {run.error && <p class="muted">{run.error.message}</p>}
+      {run.error && run.error.code !== 'cancelled' && <p class="muted">{run.error.message}</p>}
     </div>
     <div class="row between wrap">
       <Facts run={run}>

@@ -108,10 +108,6 @@ export const OUTPUTS: Readonly<Record<OutputType, string>> = {
   text: 'text',
 }
 
-/** `10–81.5 credits`. */
-export const rangeText = ({ min, max }: { min: number; max: number }): string =>
-  min === max ? plural(min, 'credit') : `${decimal(min)}–${decimal(max)} credits`
-
 /** What a script says when no response comes, though the request may have arrived. */
 export const UNREACHED =
   'The service cannot be reached. If the run began all the same, it is under Runs: look there before you try again.'

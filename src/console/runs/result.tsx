@@ -5,7 +5,7 @@ import { Sound } from '../parts/sound.tsx'
 import { plural, size } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { isOpen, type RunFacts, type RunFile } from './run-facts.ts'
-import { failureOf, promptOf, providerName, refundOf } from './run-words.ts'
+import { failureOf, promptOf, providerName, refundOf, statusOf } from './run-words.ts'
 
 /** What a run made, why it failed, or how far it is. */
 export const Result = ({ facts }: { facts: RunFacts }) => {
@@ -13,11 +13,11 @@ export const Result = ({ facts }: { facts: RunFacts }) => {
   if (isOpen(run)) return <Progress facts={facts} />
   if (run.status === 'failed')
     return (
-      <section class="run-result failure" aria-label="Result">
+      <section class={`run-result failure ${statusOf(run).tone}`} aria-label="Result">
         <h2>
           {failureOf(run)} · {refundOf(run)}
         </h2>
-        <p>{run.error?.message}</p>
+        {run.error?.code !== 'cancelled' && <p>{run.error?.message}</p>}
       </section>
     )
   const { text, tool_calls: calls, deleted_at: deletedAt } = run.output ?? {}

@@ -19,6 +19,9 @@ import { Waterfall } from './waterfall.tsx'
 /** How often the page of an open run is read again. Its events are followed beside that, and are faster. */
 const REFRESH = 'every 2s, refresh from:body'
 
+/** Characters of the prompt in the heading of the page. */
+const MAX_HEADING = 120
+
 interface RunPageProps {
   facts: RunFacts
   fault?: string
@@ -30,7 +33,8 @@ export const RunPage = ({ facts, fault }: RunPageProps) => (
     title={`Run ${facts.run.run_id}`}
     heading={
       <>
-        <a href="/console/runs">Runs</a> / <span class="mono-heading">{facts.run.run_id}</span>
+        <a href="/console/runs">Runs</a> /{' '}
+        <bdi>{promptOf(facts.run.input)?.slice(0, MAX_HEADING) ?? `A run of ${facts.modelName}`}</bdi>
       </>
     }
     scripts={['runs.js', 'sound.js']}
@@ -156,12 +160,10 @@ const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
           </Fact>
         )}
         <Fact name="ID">
-          <span class="row tight">
-            <code class="cut" id="run-id">
-              {run.run_id}
-            </code>
-            <CopyButton of="run-id" />
-          </span>
+          <code class="id" id="run-id">
+            {run.run_id}
+          </code>
+          <CopyButton of="run-id" />
         </Fact>
         {run.output?.will_delete_at !== undefined && run.output.deleted_at === undefined && (
           <Fact name="Files kept until">

@@ -158,7 +158,7 @@ const nameOf = ({ kind, upstream, amountMicros = 0 }: RunStep, { run, files, ste
       return files.length > 0 && !steps.some(step => step.kind === 'stored') ? `Stored and ${end.toLowerCase()}` : end
     }
     case 'failed':
-      return run.livemode ? 'Failed and refunded' : 'Failed'
+      return (run.error?.code === 'cancelled' ? 'Cancelled' : 'Failed') + (run.livemode ? ' and refunded' : '')
     case 'webhook':
       return 'Webhook'
     case 'refunded':
