@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 const CHROMIUM = '/usr/bin/chromium'
 
 /** Longer than anything takes on a busy machine, such as the first picture of a new service. */
-const PATIENCE_MS = 180_000
+export const PATIENCE_MS = 180_000
 
 /** A headless browser that ends with the test. */
 export const openBrowser = async (t: Test): Promise<Browser> => {

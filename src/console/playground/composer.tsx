@@ -143,6 +143,8 @@ const ViewButton = ({ view, label, shown }: { view: 'form' | 'json'; label: stri
   <button
     {...{ type: 'submit', name: 'view', value: view, formaction: `${PLAYGROUND}/form`, formnovalidate: true }}
     {...{ 'hx-post': `${PLAYGROUND}/form`, 'hx-target': '#composer', 'hx-swap': 'outerHTML' }}
+    // The answer to an older state of the form would take away what has come since, such as a file.
+    {...{ 'hx-sync': 'this:replace' }}
     {...(shown && { 'aria-pressed': String(view === shown) })}
     {...(view === shown && { 'data-refresh': true })}
     {...(shown && { id: `view-${view}` })}
