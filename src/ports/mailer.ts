@@ -7,7 +7,7 @@ export interface Mailer {
   close(): void
 }
 
-/** The sender as it stands in mail, such as `Ada <ada@example.com>`, or its parts. */
+/** The sender as mail shows it, such as `Ada <ada@example.com>`, or its parts. */
 export type Sender = string | { name: string; address: string }
 
 /** A message in plain text. The mailer adds the sender. */

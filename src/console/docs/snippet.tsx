@@ -1,7 +1,7 @@
 import type { Children } from '#jsx/jsx-runtime'
 import { Code } from '../parts/code.tsx'
 
-/** What stands for something that the reader has to put in. */
+/** A placeholder, which the reader replaces. */
 const GAP = '…'
 
 /** Code of any language, to copy unless the reader has to change it first. `id` is unique on the page. */

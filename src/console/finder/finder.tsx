@@ -30,7 +30,7 @@ export const Finder = () => (
           hx-target="#finder-results"
           hx-sync="this:replace"
         />
-        {/* Whoever is faster than the results gets the first of them. */}
+        {/* Enter before the results have come opens the first of them. */}
         <input type="hidden" name="open" value="first" />
       </form>
       <div id="finder-results" />

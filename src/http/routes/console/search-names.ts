@@ -17,7 +17,7 @@ const NEWEST_RUNS = 30
 /** The last days whose labels are found. */
 const LABEL_DAYS = 30
 
-/** Labels of these days. They are few, or are IDs, which nobody types. */
+/** The most labels to search. Where there are more, they are IDs, which people paste whole. */
 const MAX_LABELS = 1000
 
 interface Asked {
