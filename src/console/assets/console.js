@@ -57,6 +57,7 @@ const prepare = root => {
   if (isApple) for (const key of all(root, 'kbd')) key.textContent = key.textContent?.replace('Ctrl ', '⌘') ?? ''
   const found = all(root, '[role=option][aria-selected=true]')[0]
   if (found) selectFound(found)
+  if (opensFirst && isOfQuery(found)) found?.click()
 }
 
 /** @param {string} id */
@@ -77,19 +78,31 @@ const selectFound = option => {
   option.scrollIntoView({ block: 'nearest' })
 }
 
+/** Whether the finder shows the results of what is typed. @param {Element | undefined} option */
+const isOfQuery = option => {
+  const field = /** @type {HTMLInputElement | null} */ (document.querySelector('#finder [role=combobox]'))
+  return option?.closest('[data-query]')?.getAttribute('data-query') === field?.value.trim()
+}
+
+/** Whether Enter came before the results, of which the first then opens. */
+let opensFirst = false
+
 /** @param {KeyboardEvent} event @param {HTMLInputElement} field */
 const findByKey = (event, field) => {
   const options = all(document, '#finder [role=option]')
   const at = options.findIndex(option => option.getAttribute('aria-selected') === 'true')
+  opensFirst = false
   if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
     event.preventDefault()
     const next = options.at((at + (event.key === 'ArrowDown' ? 1 : -1)) % options.length)
     if (next) selectFound(next)
   } else if (event.key === 'Enter' && !event.isComposing) {
-    const isOfField = options[at]?.closest('[data-query]')?.getAttribute('data-query') === field.value.trim()
-    if (!isOfField) return
     event.preventDefault()
-    options[at]?.click()
+    if (isOfQuery(options[at])) options[at]?.click()
+    else {
+      opensFirst = true
+      field.dispatchEvent(new Event('opened'))
+    }
   }
 }
 

@@ -30,8 +30,6 @@ export const Finder = () => (
           hx-target="#finder-results"
           hx-sync="this:replace"
         />
-        {/* Enter before the results have come opens the first of them. */}
-        <input type="hidden" name="open" value="first" />
       </form>
       <div id="finder-results" />
       <p class="keys small faint" aria-hidden="true">

@@ -37,10 +37,8 @@ export const searchPages = (router: Router<RequestState>, dependencies: PageDepe
       )
       const results = [...things, ...named.filter(({ href }) => things.every(thing => thing.href !== href))]
       if (isFragment(ctx)) return showPage(ctx, FinderResults({ query, results }))
-      const first = ctx.query['open'] === 'first' ? results[0] : undefined
       // An ID leads to its page at once.
-      const only = first ?? (things.length === 1 ? things[0] : undefined)
-      if (only && !only.sends) return redirect(ctx, only.href)
+      if (things.length === 1 && things[0]) return redirect(ctx, things[0].href)
       showPage(ctx, SearchPage({ query, results }))
     }),
   )
