@@ -274,6 +274,12 @@ document.addEventListener('keydown', event => {
   else if (key === 'k') moveInList(-1)
 })
 
+/** A code has eight boxes for its letters, and none for its hyphen. */
+document.addEventListener('input', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.autocomplete !== 'one-time-code') return
+  if (/[\s-]/.test(target.value)) target.value = target.value.replaceAll(/[\s-]/g, '')
+})
+
 document.addEventListener('htmx:load', event => prepare(/** @type {Element} */ (event.target)))
 prepare(document)
 

@@ -17,10 +17,28 @@ interface CodeProps {
   back: string
   /** The page to go to afterwards, if the route asks for it. */
   next?: string
-  button: string
+  purpose: keyof typeof PURPOSES
 }
 
-/** Asks for the code that was sent. The page does not reveal whether the address has an account. */
+/** What a code is for. A page that sends codes does not reveal whether the address has an account. */
+const PURPOSES = {
+  'sign in': { button: 'Sign in', condition: 'can sign in here', text: 'Enter it to sign in.' },
+  confirm: {
+    button: 'Confirm',
+    condition: 'is an address of your account',
+    text: 'Enter it to confirm that it is you.',
+  },
+  'add an address': {
+    button: 'Add the address',
+    condition: 'can be added',
+    text: 'Enter it to add the address to your account.',
+  },
+}
+
+/** Letters of a code, without its hyphen. */
+const LETTERS = 8
+
+/** Asks for the code that was sent. */
 export const CodePage = ({
   email,
   hasEarlier,
@@ -31,13 +49,14 @@ export const CodePage = ({
   action,
   back,
   next,
-  button,
+  purpose,
 }: CodeProps) => (
   <SignInFrame title={fault === undefined ? 'Enter the code' : 'Error: enter the code'}>
     <div>
       <h1>Check your mail</h1>
       <p class="muted">
-        If <strong>{email}</strong> can sign in here, a code is on its way. The code is valid for {minutes} minutes
+        If <strong>{email}</strong> {PURPOSES[purpose].condition}, a code is on its way. {PURPOSES[purpose].text} It is
+        valid for {minutes} minutes
         {hasEarlier && ', and so is the code that you requested before'}.
       </p>
     </div>
@@ -55,25 +74,31 @@ export const CodePage = ({
     )}
     <Form action={action} class="stack">
       {next !== undefined && <input type="hidden" name="back" value={next} />}
-      <Field id="code" label="Code" hint="such as WDJB-MJHT" fault={fault}>
-        <input
-          id="code"
-          name="code"
-          class="code"
-          required
-          maxlength={20}
-          autocomplete="one-time-code"
-          autocapitalize="characters"
-          spellcheck={false}
-          autofocus
-          {...faulty('code', fault)}
-        />
+      <Field id="code" label="Code" hint="eight letters" fault={fault}>
+        <div class="code-entry">
+          <span class="boxes" aria-hidden="true">
+            {Array.from({ length: LETTERS }, (_, at) => (
+              <i key={at} />
+            ))}
+          </span>
+          <input
+            id="code"
+            name="code"
+            required
+            maxlength={20}
+            autocomplete="one-time-code"
+            autocapitalize="characters"
+            spellcheck={false}
+            autofocus
+            {...faulty('code', fault)}
+          />
+        </div>
       </Field>
-      <Button class="main big wide">{button}</Button>
+      <Button class="main big wide">{PURPOSES[purpose].button}</Button>
     </Form>
     <p class="small faint">
-      No code after a minute? Look in your spam folder, or <a href={back}>request another code</a>, also for another
-      address.
+      No code after a minute? Look in your spam folder, or <a href={back}>request another code</a>
+      {purpose === 'confirm' ? '.' : ', also for another address.'}
     </p>
   </SignInFrame>
 )

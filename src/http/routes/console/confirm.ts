@@ -25,7 +25,7 @@ export const confirmPages = (
     CodePage({
       ...{ email, hasEarlier: earlier !== undefined, fault, isBusy: false },
       ...{ folder: mailFolder, minutes: CODE_MS / 60_000, next },
-      ...{ action: ENTER_CODE, back: at(CONFIRM, next), button: 'Confirm' },
+      ...{ action: ENTER_CODE, back: at(CONFIRM, next), purpose: 'confirm' },
     })
 
   router.get(

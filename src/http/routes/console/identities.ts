@@ -23,7 +23,7 @@ export const identityPages = (
     CodePage({
       ...{ email, hasEarlier: earlier !== undefined, fault, isBusy: false },
       ...{ folder: mailFolder, minutes: CODE_MS / 60_000 },
-      ...{ action: ENTER_CODE, back: ADD, button: 'Add the address' },
+      ...{ action: ENTER_CODE, back: ADD, purpose: 'add an address' },
     })
 
   router.get(

@@ -28,7 +28,7 @@ export const signInPages = (router: Router<RequestState>, dependencies: PageDepe
   ) =>
     CodePage({
       ...{ email, hasEarlier: earlier !== undefined, fault, isBusy, folder: mailFolder, minutes: CODE_MS / 60_000 },
-      ...{ action: ENTER_CODE, back: SIGN_IN, button: 'Sign in' },
+      ...{ action: ENTER_CODE, back: SIGN_IN, purpose: 'sign in' },
     })
 
   router.get(SIGN_IN, async ctx => {
