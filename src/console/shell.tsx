@@ -5,6 +5,7 @@ import { navigation, type Place } from './navigation.ts'
 import { type PageAccount, PageContext } from './page-state.ts'
 import { Button, Form } from './parts/form.tsx'
 import { Icon } from './parts/icon.tsx'
+import { Figure } from './parts/numbers.tsx'
 import { credits, plural } from './parts/text.ts'
 
 interface ShellProps {
@@ -90,7 +91,10 @@ const Side = ({ account, url }: { account: PageAccount | undefined; url: string 
 /** What the navigation says of the balance. */
 export const BalanceText = ({ account: { balanceMicros, heldMicros, holdingRuns } }: { account: PageAccount }) => (
   <>
-    Balance<strong>{credits(balanceMicros)}</strong>
+    Balance
+    <strong>
+      <Figure micros={balanceMicros} />
+    </strong>
     {holdingRuns > 0 && `${credits(heldMicros)} held by ${plural(holdingRuns, 'run')}`}
   </>
 )

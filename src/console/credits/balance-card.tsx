@@ -29,6 +29,8 @@ export const BalanceCard = ({ view, days, points, grants }: BalanceCardProps) =>
   const { text } = RANGES[view.range]
   const end = credits(days.at(-1)?.balanceMicros ?? 0)
   const added = days.filter(({ addedMicros }) => addedMicros !== 0)
+  const since = points.findIndex(({ balanceMicros }) => balanceMicros !== 0)
+  const start = points[Math.max(0, since)]?.at ?? 0
   return (
     <section class="card" aria-labelledby="balance-title">
       <div class="head">
@@ -38,16 +40,21 @@ export const BalanceCard = ({ view, days, points, grants }: BalanceCardProps) =>
       <div class="pad stack tight">
         <StepChart
           label={`The balance over ${text}, now ${end} credits. The table below has the numbers.`}
-          points={points.map(({ at, balanceMicros }) => ({ at, value: balanceMicros }))}
+          points={points.slice(Math.max(0, since)).map(({ at, balanceMicros }) => ({ at, value: balanceMicros }))}
           marks={added.flatMap(day => marksOf(day, { points, grants }))}
-          ends={endsOf(points)}
+          ends={endsOf(points.slice(Math.max(0, since)))}
+          start={start}
           show={credits}
         >
-          <h3 class="small faint">Spending by day</h3>
-          <Columns
-            label={`The credits spent on each of ${text}`}
-            values={days.map(day => ({ value: day.spentMicros, text: sentenceOf(day) }))}
-          />
+          {days.length > 1 && (
+            <>
+              <h3 class="small faint">Spending by day</h3>
+              <Columns
+                label={`The credits spent on each of ${text}`}
+                values={days.map(day => ({ value: day.spentMicros, text: sentenceOf(day) }))}
+              />
+            </>
+          )}
         </StepChart>
         <Numbers days={days} />
       </div>

@@ -58,7 +58,7 @@ const Rows = ({ view, rows, others, total }: SpendingCardProps & { rows: readonl
       <thead>
         <tr>
           <th scope="col">{SPENDING_BY[view.by]}</th>
-          <th scope="col" class="hide-small">
+          <th scope="col">
             <span class="visually-hidden">Share</span>
           </th>
           <th scope="col" class="num">
@@ -72,7 +72,7 @@ const Rows = ({ view, rows, others, total }: SpendingCardProps & { rows: readonl
             <th scope="row" title={plural(runs, 'run')}>
               <bdi class={isNone ? 'faint' : ''}>{name}</bdi>
             </th>
-            <td class="hide-small">
+            <td>
               <Bar share={spentMicros / most} />
             </td>
             <td class="num" {...align(spentMicros)}>
@@ -85,7 +85,7 @@ const Rows = ({ view, rows, others, total }: SpendingCardProps & { rows: readonl
             <th scope="row" title={plural(others.runs, 'run')}>
               Other ({others.count})
             </th>
-            <td class="hide-small">
+            <td>
               <Bar share={others.spentMicros / most} isRest />
             </td>
             <td class="num" {...align(others.spentMicros)}>
@@ -97,7 +97,7 @@ const Rows = ({ view, rows, others, total }: SpendingCardProps & { rows: readonl
       <tfoot>
         <tr>
           <th scope="row">Sum of {plural(total.runs, 'run')}</th>
-          <td class="hide-small" />
+          <td />
           <td class="num" {...align(total.spentMicros)}>
             {credits(total.spentMicros)}
           </td>

@@ -3,6 +3,7 @@ import { Icon } from '../parts/icon.tsx'
 import { alignerOf } from '../parts/numbers.tsx'
 import { OwnerOnly, Placed } from '../parts/own.tsx'
 import { credits } from '../parts/text.ts'
+import { refundReasonOf } from '../runs/run-words.ts'
 import { addressOf, CREDITS, type CreditsView, RANGES, swaps } from './range.ts'
 
 export interface StatementCardProps {
@@ -136,7 +137,7 @@ const Line = ({
           )}
         </Placed>
       )}
-      {detail !== '' && <bdi class="detail small faint">{detail}</bdi>}
+      {detail !== '' && <bdi class="detail small faint">{refundReasonOf(detail)}</bdi>}
       <span class="only-small small faint">{timeText(at)}</span>
     </td>
     <td class="hide-small muted cut" title={keyName}>

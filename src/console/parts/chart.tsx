@@ -18,16 +18,18 @@ interface StepChartProps {
   marks: readonly (StepPoint & { text: string })[]
   /** The names at the left, middle and right of the bottom. */
   ends: readonly string[]
+  /** The place of the left edge. If it is the last point, its value fills the chart. */
+  start?: number
   show(value: number): string
   /** Comes below, between the same ends. */
   children?: Children
 }
 
 /** A value over time that changes in steps. A table beside it has the same numbers. */
-export const StepChart = ({ label, points, marks, ends, show, children }: StepChartProps) => {
+export const StepChart = ({ label, points, marks, ends, start = 0, show, children }: StepChartProps) => {
   const step = roundUp(Math.max(1, ...points.map(({ value }) => value)) / TICKS)
   const top = step * TICKS
-  const x = (at: number) => Math.round(at * SIDE * 10) / 10
+  const x = (at: number) => (start === 1 ? 0 : Math.round(((at - start) / (1 - start)) * SIDE * 10) / 10)
   const y = (value: number) => Math.round((1 - value / top) * SIDE * 10) / 10
   const line = points.map(
     ({ at, value }, index) => `${index === 0 ? 'M' : 'H'}${x(at)}${index === 0 ? ' ' : 'V'}${y(value)}`,

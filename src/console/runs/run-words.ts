@@ -27,6 +27,12 @@ const FAILURES: Record<NonNullable<Run['error']>['code'], string> = {
 /** Why a run failed, in a few words. */
 export const failureOf = ({ error }: Pick<Run, 'error'>): string => (error ? FAILURES[error.code] : 'Failed')
 
+/** The reason of a refund, in the same words if it is a failure. */
+export const refundReasonOf = (reason: string): string => {
+  const [, code = ''] = /^the run failed: (\w+)$/.exec(reason) ?? []
+  return Object.hasOwn(FAILURES, code) ? FAILURES[code as keyof typeof FAILURES] : reason
+}
+
 /** What came back: `15 credits refunded`. */
 export const refundOf = ({ credits_refunded: refunded, livemode }: Run): string =>
   livemode ? `${creditsOf(refunded ?? 0)} refunded` : 'a test run costs nothing'
@@ -45,7 +51,27 @@ const STATUSES: Record<Run['status'], { word: string; tone: string }> = {
   failed: { word: 'Failed', tone: 'bad' },
 }
 
-/** The title of a run: what was asked for. Undefined for inputs without such a text. */
+/** Characters of what was asked for, as the title of a run. */
+const MAX_TITLE = 60
+
+/** The title of a run: the beginning of what was asked for, or its model. */
+export const titleOf = ({ run: { input }, modelName }: { run: Pick<Run, 'input'>; modelName: string }): string => {
+  const prompt = promptOf(input)
+  return prompt === undefined ? `A run of ${modelName}` : beginningOf(prompt, MAX_TITLE)
+}
+
+/** The beginning of a text, which ends at a word: `A long and careful…`. */
+export const beginningOf = (text: string, maxLength: number): string => {
+  const characters = [...text]
+  if (characters.length <= maxLength) return text
+  const start = characters.slice(0, maxLength).join('')
+  const end = start.search(/\s\S*$/)
+  // A script without spaces, or a long address, ends anywhere.
+  const whole = end > maxLength / 2 ? start.slice(0, end) : start
+  return `${whole.replace(/[\s.,;:]$/, '')}…`
+}
+
+/** What was asked for. Undefined for inputs without such a text. */
 export const promptOf = (input: Run['input']): string | undefined => {
   for (const name of ['prompt', 'text', 'instructions', 'input'])
     if (typeof input?.[name] === 'string' && input[name] !== '') return input[name]

@@ -5,6 +5,7 @@ import { CreditsPage } from '../../../console/credits/credits-page.tsx'
 import { PROOF } from '../../../console/credits/ledger-check.tsx'
 import { CREDITS, type CreditsView, RANGES, SPENDING_BY } from '../../../console/credits/range.ts'
 import type { SpendingCardProps } from '../../../console/credits/spending-card.tsx'
+import { refundReasonOf } from '../../../console/runs/run-words.ts'
 import type { Brand } from '../../../domain/brand.ts'
 import { DAY_MS, dayOf } from '../../../domain/days.ts'
 import { identityName } from '../../../domain/login/identity.ts'
@@ -119,7 +120,7 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
   async function* pdfOf(owner: SessionOwner, period: Period, client: WaitingClient): AsyncGenerator<Uint8Array> {
     const lines: SpokenLine[] = []
     for await (const some of linesOf(owner, period, client)) {
-      lines.push(...some)
+      lines.push(...some.map(line => ({ ...line, detail: refundReasonOf(line.detail) })))
       if (lines.length > MAX_PDF_LINES) throw tooManyLines()
     }
     const [first] = unwrap(await identities.list(owner))
