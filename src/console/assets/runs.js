@@ -100,3 +100,44 @@ document.addEventListener('keydown', event => {
   menu.removeAttribute('open')
   menu.querySelector('summary')?.focus()
 })
+
+// The film of a tile plays while the pointer is over it.
+
+const still = matchMedia('(prefers-reduced-motion: reduce)')
+
+/** @param {Event} event */
+const filmOf = event =>
+  event.target instanceof Element && event.target.matches('.tile') ? event.target.querySelector('video') : null
+
+// These events do not bubble.
+document.addEventListener(
+  'pointerenter',
+  event => {
+    if (event.pointerType === 'mouse' && !still.matches)
+      void filmOf(event)
+        ?.play()
+        .catch(() => undefined)
+  },
+  true,
+)
+document.addEventListener('pointerleave', event => filmOf(event)?.pause(), true)
+
+// A search narrows the choices of its menu, and Enter takes the first of them.
+
+for (const search of document.querySelectorAll('[data-narrows]')) search.removeAttribute('hidden')
+
+/** @param {EventTarget | null} target */
+const choicesOf = target => {
+  const search = target instanceof HTMLInputElement && target.matches('[data-narrows]') ? target : undefined
+  return { search, choices: [...(search?.parentElement?.querySelectorAll('a') ?? [])] }
+}
+
+document.addEventListener('input', ({ target }) => {
+  const { search, choices } = choicesOf(target)
+  const text = search?.value.trim().toLowerCase() ?? ''
+  for (const choice of choices) choice.hidden = !choice.textContent?.toLowerCase().includes(text)
+})
+document.addEventListener('keydown', event => {
+  const { choices } = choicesOf(event.target)
+  if (event.key === 'Enter') choices.find(choice => !choice.hidden)?.click()
+})

@@ -18,6 +18,7 @@ const NAMES = [
   ...['dices', 'download', 'ellipsis', 'external-link', 'film', 'image', 'key-round', 'layout-grid', 'list', 'minus'],
   ...[
     'package',
+    'pause',
     'play',
     'plus',
     'rotate-cw',

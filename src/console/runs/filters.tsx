@@ -44,6 +44,7 @@ export const Filters = ({ filter, choices: { models, keys } }: { filter: ShownFi
           ))}
       </Menu>
       <Menu text={`Model: ${models.find(({ id }) => id === model)?.name ?? model ?? 'any'}`} isOn={model !== undefined}>
+        <input type="search" data-narrows aria-label="Search models" placeholder="Search models" hidden />
         <Choice isChosen={model === undefined} href={addressOf(filter, { model: undefined })}>
           Any model
         </Choice>
@@ -67,11 +68,28 @@ export const Filters = ({ filter, choices: { models, keys } }: { filter: ShownFi
         <Choice isChosen={label === undefined} href={addressOf(filter, { label: undefined })}>
           Any label
         </Choice>
+        <div
+          {...{ 'hx-get': labelsOf(filter), 'hx-trigger': 'toggle from:closest details once', 'hx-swap': 'outerHTML' }}
+        />
         <LabelForm filter={filter} />
       </Menu>
     </div>
   )
 }
+
+/** The address of the labels of the range. */
+const labelsOf = (filter: ShownFilter) => addressOf(filter).replace('/console/runs', '/console/runs/labels')
+
+/** The labels of the range that spent most. */
+export const LabelChoices = ({ filter, labels }: { filter: ShownFilter; labels: readonly string[] }) => (
+  <>
+    {labels.map(label => (
+      <Choice key={label} isChosen={label === filter.label} href={addressOf(filter, { label })}>
+        <bdi class="cut">{label}</bdi>
+      </Choice>
+    ))}
+  </>
+)
 
 const WHOLE = { from: undefined, to: undefined }
 
@@ -94,7 +112,7 @@ const Choice = ({ href, isChosen, children }: { href: string; isChosen: boolean;
   </a>
 )
 
-/** An account may have as many labels as runs, so its owner types one. */
+/** An account may have as many labels as runs, so its owner can type one. */
 const LabelForm = ({ filter }: { filter: ShownFilter }) => (
   <form action="/console/runs" class="row">
     {Object.entries(filter)
@@ -102,7 +120,7 @@ const LabelForm = ({ filter }: { filter: ShownFilter }) => (
       .map(([name, value]) => (
         <input type="hidden" name={name} value={value} key={name} />
       ))}
-    <input name="label" aria-label="Label" placeholder="exact label" value={filter.label ?? ''} autocomplete="off" />
+    <input name="label" aria-label="Label" placeholder="another label" value={filter.label ?? ''} autocomplete="off" />
     <button type="submit">Show</button>
   </form>
 )

@@ -104,7 +104,8 @@ const Media = ({ file: { url, mimeType }, alt }: { file: RunFile; alt: string })
   return null
 }
 
-const typeOf = ({ mimeType }: RunFile) => (mimeType.split('/')[1] ?? mimeType).replace(/^x-/, '').toUpperCase()
+const typeOf = ({ mimeType }: RunFile) =>
+  mimeType === 'audio/mpeg' ? 'MP3' : (mimeType.split('/')[1] ?? mimeType).replace(/^x-/, '').toUpperCase()
 
 /** The frame of the result in its proportions, as far as the input tells. */
 const Progress = ({ facts: { run, modelName } }: { facts: RunFacts }) => {

@@ -5,7 +5,7 @@ import { Button, Fault, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OwnerLink, OwnerOnly, Placed } from '../parts/own.tsx'
 import { Tabs } from '../parts/tabs.tsx'
-import { duration } from '../parts/text.ts'
+import { duration, plural } from '../parts/text.ts'
 import { Ago, Moment } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
 import { stateOf } from '../webhooks/delivery-words.ts'
@@ -13,14 +13,11 @@ import { JsonView } from './json-view.tsx'
 import { Receipt } from './receipt.tsx'
 import { endOf, Result } from './result.tsx'
 import { isOpen, type RunFacts } from './run-facts.ts'
-import { promptOf, providerName, statusOf } from './run-words.ts'
+import { promptOf, providerName, statusOf, titleOf } from './run-words.ts'
 import { Waterfall } from './waterfall.tsx'
 
 /** How often the page of an open run is read again. Its events are followed beside that, and are faster. */
 const REFRESH = 'every 2s, refresh from:body'
-
-/** Characters of the prompt in the heading of the page. */
-const MAX_HEADING = 120
 
 interface RunPageProps {
   facts: RunFacts
@@ -33,8 +30,7 @@ export const RunPage = ({ facts, fault }: RunPageProps) => (
     title={`Run ${facts.run.run_id}`}
     heading={
       <>
-        <a href="/console/runs">Runs</a> /{' '}
-        <bdi>{promptOf(facts.run.input)?.slice(0, MAX_HEADING) ?? `A run of ${facts.modelName}`}</bdi>
+        <a href="/console/runs">Runs</a> / <bdi>{titleOf(facts)}</bdi>
       </>
     }
     scripts={['runs.js', 'sound.js']}
@@ -77,18 +73,46 @@ export const RunView = ({ facts }: { facts: RunFacts }) => {
   )
 }
 
-const Prompt = ({ text }: { text: string | undefined }) =>
-  text === undefined ? null : (
+/** The card shows eight lines of the prompt, which hold so many characters on wide screens and on phones. */
+const SHOWN = { lines: 8, wide: 720, narrow: 320 }
+
+const Prompt = ({ text }: { text: string | undefined }) => {
+  if (text === undefined) return null
+  const json = jsonOf(text)
+  const shown = json ?? text
+  const length = [...shown].length
+  const isLong = length > SHOWN.wide || shown.split('\n').length > SHOWN.lines
+  return (
     <section class="card" aria-labelledby="prompt-title">
       <div class="head">
         <h2 id="prompt-title">Prompt</h2>
         <CopyButton of="prompt" />
       </div>
-      <p class="pad run-prompt" id="prompt" dir="auto" tabindex={0}>
-        {text}
-      </p>
+      <div class={isLong ? 'pad long' : length > SHOWN.narrow ? 'pad long narrow' : 'pad'}>
+        <p class={json === undefined ? 'run-prompt' : 'run-prompt mono'} id="prompt" dir="auto">
+          {shown}
+        </p>
+        {(isLong || length > SHOWN.narrow) && (
+          <details class="small">
+            <summary>Show all {plural(length, 'character')}</summary>
+          </details>
+        )}
+      </div>
     </section>
   )
+}
+
+/** A prompt that is JSON, in lines. Undefined if it is none, or if parsing would change more than its spaces. */
+const jsonOf = (text: string): string | undefined => {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    const value = JSON.parse(text)
+    const isSame = JSON.stringify(value).replace(/\s/g, '') === text.replace(/\s/g, '')
+    return isSame ? JSON.stringify(value, undefined, 2) : undefined
+  } catch {
+    return undefined
+  }
+}
 
 const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
   const { run, modelName, runsAgain, key, steps } = facts
@@ -159,17 +183,20 @@ const Facts = ({ facts, path }: { facts: RunFacts; path: string }) => {
             {run.usage.input_tokens} in, {run.usage.output_tokens} out
           </Fact>
         )}
-        <Fact name="ID">
-          <code class="id" id="run-id">
-            {run.run_id}
-          </code>
-          <CopyButton of="run-id" />
-        </Fact>
         {run.output?.will_delete_at !== undefined && run.output.deleted_at === undefined && (
           <Fact name="Files kept until">
             <Moment at={run.output.will_delete_at} />
           </Fact>
         )}
+        <div class="whole">
+          <dt class="visually-hidden">ID</dt>
+          <dd class="row between">
+            <code class="id" id="run-id">
+              {run.run_id}
+            </code>
+            <CopyButton of="run-id" />
+          </dd>
+        </div>
       </dl>
       {run.warnings?.map(({ message }) => (
         <p class="note small" key={message}>

@@ -5,11 +5,12 @@ import type { RunBar } from '../../services/runs/run-counts.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { alignerOf } from '../parts/numbers.tsx'
 import { Placed } from '../parts/own.tsx'
+import { SmallSound } from '../parts/sound.tsx'
 import { duration } from '../parts/text.ts'
 import { Ago } from '../parts/time.tsx'
 import { isoOf, periodOf, timeText } from './histogram.tsx'
 import { isOpen, type RunFile } from './run-facts.ts'
-import { creditsOf, failureOf, promptOf, refundOf, statusOf } from './run-words.ts'
+import { beginningOf, creditsOf, failureOf, refundOf, statusOf, titleOf } from './run-words.ts'
 import { addressOf, type ShownFilter } from './runs-filter.ts'
 
 /** A run in the list. */
@@ -83,8 +84,6 @@ const Title = ({ listed }: { listed: ListedRun }) => (
 
 const pathOf = ({ run_id: id }: Run) => `/console/runs/${id}`
 
-const titleOf = ({ run, modelName }: ListedRun): string => promptOf(run.input)?.slice(0, 200) ?? `A run of ${modelName}`
-
 const costOf = ({ credits_charged: charged, credits_refunded: refunded = 0, credits_released: released = 0 }: Run) =>
   Math.round((charged - refunded - released) * 1_000_000) / 1_000_000
 
@@ -114,19 +113,13 @@ const viewOf = (listed: ListedRun): Children => {
   if (file?.mimeType.startsWith('video/'))
     return (
       <>
-        <video src={`${file.url}#t=0.1`} preload="metadata" muted playsinline tabindex={-1} />
-        <span class="film-sign">
+        <video src={`${file.url}#t=0.1`} preload="metadata" muted loop playsinline tabindex={-1} />
+        <span class="on-picture">
           <Icon name="play" />
         </span>
       </>
     )
-  if (file?.mimeType.startsWith('audio/'))
-    return (
-      <div class="words">
-        {/* biome-ignore lint/a11y/useMediaCaption: models make no captions */}
-        <audio src={file.url} controls preload="metadata" aria-label={titleOf(listed)} />
-      </div>
-    )
+  if (file?.mimeType.startsWith('audio/')) return <SmallSound src={file.url} label={titleOf(listed)} />
   if (run.output?.deleted_at !== undefined)
     return (
       <div class="words">
@@ -136,7 +129,7 @@ const viewOf = (listed: ListedRun): Children => {
   const calls = run.output?.tool_calls?.map(call => `${call.function.name}(${call.function.arguments})`).join('\n')
   return (
     <p class="tile-text" dir="auto">
-      {(run.output?.text || calls || '').slice(0, MAX_TEXT)}
+      {beginningOf(run.output?.text || calls || '', MAX_TEXT)}
     </p>
   )
 }
@@ -224,6 +217,8 @@ const Row = ({ listed, align }: { listed: ListedRun; align: ReturnType<typeof al
 const Thumb = ({ listed: { run, file } }: { listed: ListedRun }) => {
   const [kind = ''] = (run.status === 'completed' ? file?.mimeType : undefined)?.split('/') ?? []
   if (kind === 'image') return <img class="thumb" src={`${pathOf(run)}/thumbnail`} alt="" loading="lazy" />
+  if (kind === 'video')
+    return <video class="thumb" src={`${file?.url}#t=0.1`} preload="metadata" muted playsinline tabindex={-1} />
   return (
     <span class="thumb">
       <Icon name={ICONS[run.status === 'completed' ? kind : run.status] ?? 'text'} />
@@ -232,7 +227,6 @@ const Thumb = ({ listed: { run, file } }: { listed: ListedRun }) => {
 }
 
 const ICONS: Readonly<Record<string, IconName>> = {
-  video: 'film',
   audio: 'audio-lines',
   failed: 'circle-alert',
   queued: 'ellipsis',

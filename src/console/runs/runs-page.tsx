@@ -17,7 +17,7 @@ interface RunsPageProps extends ListPartProps {
 export const RunsPage = (props: RunsPageProps) => {
   const { filter, histogram, choices, runs, next, firstRequest } = props
   return (
-    <Shell title="Runs" scripts={['runs.js']}>
+    <Shell title="Runs" scripts={['runs.js', 'sound.js']}>
       <div class="page stack">
         {firstRequest === undefined && (
           <>

@@ -28,14 +28,16 @@ export const Waterfall = ({ facts }: { facts: Course }) => (
         <section class="card" aria-labelledby="happened">
           <div class="head">
             <h2 id="happened">What happened</h2>
-            <span class="small faint">all times from acceptance</span>
           </div>
           <table class="waterfall">
-            <thead class="visually-hidden">
+            <thead>
               <tr>
                 <th>Step</th>
-                <th>From and to</th>
-                <th>Time</th>
+                <td />
+                <th class="num" title="Since the run was accepted">
+                  At
+                </th>
+                <th class="num">Took</th>
               </tr>
             </thead>
             <tbody>
@@ -49,10 +51,10 @@ export const Waterfall = ({ facts }: { facts: Course }) => (
                     )}
                   </th>
                   <td>
-                    <span class="visually-hidden">{spanOf(step)}</span>
                     <Bar step={step} tone={toneOf(step, facts)} scaleMs={scaleMs} sinceMs={sinceMs} />
                   </td>
-                  <td class="num muted">{timeOf(step, sinceMs)}</td>
+                  <td class="num muted">{step.startMs !== undefined && duration(step.startMs)}</td>
+                  <td class="num">{lengthOf(step, sinceMs)}</td>
                 </tr>
               ))}
             </tbody>
@@ -119,20 +121,11 @@ const isOngoing = ({ kind, endMs }: RunStep) => endMs === undefined && (kind ===
 
 const endOf = (step: RunStep, sinceMs: number) => (isOngoing(step) ? sinceMs : step.endMs)
 
-/** How long a step took, or when it was. */
-const timeOf = (step: RunStep, sinceMs: number): string => {
-  const { startMs } = step
-  if (startMs === undefined) return ''
-  const endMs = endOf(step, sinceMs)
-  return endMs === undefined || endMs === startMs ? `at ${duration(startMs)}` : duration(endMs - startMs)
-}
-
-/** When a step began and ended, for those who do not see its bar. */
-const spanOf = (step: RunStep): string => {
-  const { startMs } = step
-  if (startMs === undefined) return ''
-  if (isOngoing(step)) return `since ${duration(startMs)}`
-  return step.endMs === undefined ? `at ${duration(startMs)}` : `${duration(startMs)} to ${duration(step.endMs)}`
+/** How long a step took, or has taken so far. A moment has no length. */
+const lengthOf = (step: RunStep, sinceMs: number): string => {
+  const { startMs = 0 } = step
+  const endMs = endOf(step, sinceMs) ?? startMs
+  return endMs > startMs ? duration(endMs - startMs) : ''
 }
 
 const nameOf = ({ kind, upstream, amountMicros = 0 }: RunStep, { run, files, steps }: Course): Children => {

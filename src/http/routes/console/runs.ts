@@ -4,13 +4,14 @@ import type { KeyId, RunId } from '../../../../schemas/primitives.ts'
 import type { RunRow } from '../../../../schemas/views.ts'
 import { parseTime } from '../../../audit/as-of.ts'
 import { priceSteps } from '../../../audit/explain/price-steps.ts'
+import { LabelChoices } from '../../../console/runs/filters.tsx'
 import type { RunFacts, ShownReceipt } from '../../../console/runs/run-facts.ts'
 import { RunPage, RunView } from '../../../console/runs/run-page.tsx'
 import { isRange, isStatus, type ShownFilter } from '../../../console/runs/runs-filter.ts'
 import { type ListedRun, Rows, Tiles } from '../../../console/runs/runs-list.tsx'
 import { RunsPage } from '../../../console/runs/runs-page.tsx'
 import { drawSeed } from '../../../domain/catalog/inputs.ts'
-import { DAY_MS } from '../../../domain/days.ts'
+import { DAY_MS, dayOf } from '../../../domain/days.ts'
 import type { AccountCaller, SessionOwner } from '../../../services/caller.ts'
 import { curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
 import { parseRunId, timeOfRunId } from '../../../services/ids.ts'
@@ -42,6 +43,9 @@ const MAX_READS = 6
 
 /** The newest keys that a menu offers. */
 const MAX_KEYS = 100
+
+/** The labels that a menu offers. */
+const MAX_LABELS = 50
 
 /** A thumbnail never changes. Only the browser of its owner may keep it. */
 const FOREVER = 'private, max-age=31536000, immutable'
@@ -116,7 +120,7 @@ export const sendThumbnail =
 /** The runs of an account, for its owner. */
 export const runPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
   const { services, forOwner, publicUrl, clock } = dependencies
-  const { runs, runCounts, catalog, keys, deliveries } = services
+  const { runs, runCounts, catalog, keys, deliveries, usage } = services
   const factsOf = runFacts(dependencies)
 
   const listedOf = async (
@@ -191,6 +195,23 @@ export const runPages = (router: Router<RequestState>, dependencies: PageDepende
   const idIn = (ctx: Context): string => ctx['params'].id
 
   router.get(RUNS, forOwner(showRuns))
+
+  router.get(
+    `${RUNS}/labels`,
+    forOwner(async (ctx, owner) => {
+      const filter = readFilter(ctx.query)
+      showPage(ctx, LabelChoices({ filter, labels: await labelsOf(owner, filter, waitingClient(ctx)) }))
+    }),
+  )
+
+  /** Labels are counted with the credits, which test runs do not use. */
+  const labelsOf = async (owner: SessionOwner, filter: ShownFilter, client: WaitingClient): Promise<string[]> => {
+    if (owner.livemode === false) return []
+    const { from, to } = filterOf(filter, clock.nowMs())
+    const days = { from: dayOf(Date.parse(from)), to: dayOf(Date.parse(to) + DAY_MS) }
+    const spent = await usage.spending(owner, { ...days, by: 'label', limit: MAX_LABELS }, client)
+    return 'refuse' in spent ? [] : spent.value.groups.flatMap(({ name }) => name ?? [])
+  }
 
   router.get(
     RUN,
