@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { BrowserClient } from '../support/browser-client.ts'
 import { startService } from '../support/service.ts'
@@ -49,6 +50,29 @@ t.test('a script of the page gets what makes the next run another one', async t 
   t.not(attempt, sent.attempt)
   await browser.post(PLAYGROUND, { ...sent, attempt }, FRAGMENT)
   t.equal((await runs()).length, 2)
+})
+
+t.test('the last runs tell themselves apart, also those without a picture', async t => {
+  const { browser, runs } = await openOwner()
+  const sent = [
+    picture,
+    { model: 'eleven-v3', 'in.text': 'Good evening.' },
+    { model: 'gpt-6-1-terra', 'in.prompt': 'Write of the sea.' },
+  ]
+  for (const form of sent) await browser.post(PLAYGROUND, { ...form, attempt: randomUUID() })
+  await browser.post(PLAYGROUND, { model: 'veo-3-1-fast', 'in.prompt': 'a boat', attempt: randomUUID() }, FRAGMENT)
+  const [film] = await runs()
+  await browser.post(`${PLAYGROUND}/cancel`, { run: film?.run_id ?? '' }, FRAGMENT)
+  const { text } = await browser.get(PLAYGROUND)
+  const [strip = ''] = /<ul class="strip".*?<\/ul>/s.exec(text) ?? []
+  const items = strip.split('<li>').slice(1)
+  for (const [at, shown] of [
+    /aria-label="Veo 3.1 Fast, Cancelled, run_\w+".*>Cancelled</,
+    /tile-words" dir="auto">[^<]{20,}…</,
+    /data-wave="[^"]+\.mp3"/,
+    /<img src="\/console\/runs\/run_\w+\/thumbnail"/,
+  ].entries())
+    t.match(items[at], shown)
 })
 
 t.test('a form that was changed after it ran is not taken for the same', async t => {

@@ -44,7 +44,7 @@ const unfollow = () => {
 const follow = element => {
   if (followed?.element === element) return
   unfollow()
-  const { follow: path = '', stage = '', since = '' } = element.dataset
+  const { follow: path = '', stage = '', since = '', status = '' } = element.dataset
   const source = new EventSource(path)
   const elapsed = element.querySelector('[data-elapsed]')
   const count = () => {
@@ -65,7 +65,7 @@ const follow = element => {
   source.addEventListener('delta', ({ data }) => element.querySelector('[data-answer]')?.append(JSON.parse(data).text))
   source.addEventListener('run', ({ data }) => {
     if (isOver()) return unfollow()
-    if (!['completed', 'failed'].includes(JSON.parse(data).status)) return
+    if (JSON.parse(data).status === status) return
     unfollow()
     void show()
   })

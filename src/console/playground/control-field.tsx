@@ -179,11 +179,17 @@ const Segments = ({ control }: { control: Control }) => (
 )
 
 /** The chips that show at once. */
-const MAX_CHIPS = 7
+const MAX_CHIPS = 8
+
+/** The proportions that people ask for most, as width by height. */
+const USUAL = [1, 4 / 3, 3 / 2, 16 / 9, 3 / 4, 2 / 3, 9 / 16]
+
+const isUsual = ({ shape }: Option) => !shape || USUAL.includes(shape.width / shape.height)
 
 const Chips = ({ control }: { control: Control }) => {
   const { options = [], value } = control
-  const [first, rest] = [options.slice(0, MAX_CHIPS), options.slice(MAX_CHIPS)]
+  const first = options.length > MAX_CHIPS ? options.filter(isUsual).slice(0, MAX_CHIPS) : options
+  const rest = options.filter(option => !first.includes(option))
   const chip = (option: Option) => (
     <label class="chip" key={option.value}>
       <input type="radio" {...choiceOf(control, option)} />

@@ -176,8 +176,18 @@ const choicesOf = (declared: Declared): Option[] | undefined => {
   const isShort = values.length <= MAX_OPTIONS
   const none: Option[] =
     declared['default'] === undefined ? [{ value: '', label: isShort ? 'Default' : 'Not set' }] : []
-  return [...none, ...values.map(value => optionOf(value))]
+  return [...none, ...values.map(optionOf).sort((one, other) => placeOf(one) - placeOf(other))]
 }
+
+/** Shapes have one order in all families: square, then wider and wider, then higher and higher. */
+const placeOf = ({ shape }: Option): number => {
+  if (!shape) return 0
+  const { width, height } = shape
+  return width >= height ? width / height : HIGH + height / width
+}
+
+/** More than any shape is wider than it is high. */
+const HIGH = 10_000
 
 const optionOf = (value: unknown): Option => {
   const text = textOf(value)

@@ -5,7 +5,7 @@ import { toMicros } from '../../domain/money.ts'
 import { CopyButton } from '../parts/code.tsx'
 import { Button, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Sound } from '../parts/sound.tsx'
+import { Sound, Wave } from '../parts/sound.tsx'
 import { decimal, duration, plural } from '../parts/text.ts'
 import { failureOf, refundOf, statusOf } from '../runs/run-words.ts'
 import { FamilyPicture } from './family-picture.tsx'
@@ -20,8 +20,12 @@ export interface StripItem {
   label: string
   /** A small picture of the result. */
   picture?: string | undefined
-  /** The address of a film. */
-  film?: string | undefined
+  /** The address of a film or a sound. */
+  file?: string | undefined
+  /** The beginning of a text. */
+  text?: string | undefined
+  /** Set if the run has not completed. */
+  state?: { word: string; tone: string } | undefined
 }
 
 export interface StageProps {
@@ -67,14 +71,10 @@ export const Stage = (props: StageProps) => {
           {strip.map(item => (
             <li key={item.id}>
               <a
-                {...{ href: item.href, 'data-item': true, 'aria-label': `${item.label}, ${item.id}` }}
+                {...{ href: item.href, 'data-item': true, title: item.label, 'aria-label': nameOf(item) }}
                 {...(item.id === run?.run_id && { 'aria-current': 'true' })}
               >
-                {item.film === undefined ? (
-                  <FamilyPicture outputType={item.outputType} picture={item.picture} />
-                ) : (
-                  <video src={`${item.film}#t=0.1`} muted playsinline preload="metadata" tabindex={-1} />
-                )}
+                <StripPicture item={item} />
               </a>
             </li>
           ))}
@@ -84,11 +84,30 @@ export const Stage = (props: StageProps) => {
   )
 }
 
+const nameOf = ({ label, state, id }: StripItem) => [label, ...(state ? [state.word] : []), id].join(', ')
+
+const StripPicture = ({ item: { outputType, picture, file, text, state } }: { item: StripItem }) => {
+  if (state) return <span class={`tile-icon tile-state ${state.tone}`}>{state.word}</span>
+  if (text !== undefined)
+    return (
+      <span class="tile-icon tile-words" dir="auto">
+        {text}
+      </span>
+    )
+  if (file === undefined) return <FamilyPicture outputType={outputType} picture={picture} />
+  if (outputType === 'video') return <video src={`${file}#t=0.1`} muted playsinline preload="metadata" tabindex={-1} />
+  return (
+    <span class="tile-icon" data-wave={file}>
+      <Wave />
+    </span>
+  )
+}
+
 /** What screen readers say when the run on the stage changes. */
 const sentenceOf = (run: Run): string => {
   if (run.status === 'completed') return `Completed in ${timeOf(run)}.`
   if (run.status === 'failed') return `${endOf(run)}.`
-  return 'The run has begun.'
+  return run.status === 'queued' ? 'The run waits for its turn.' : 'The run has begun.'
 }
 
 const endOf = (run: Run): string => [failureOf(run), ...(run.credits_refunded ? [refundOf(run)] : [])].join(' · ')
@@ -136,6 +155,7 @@ const Waiting = ({ run, outputType, shape }: StageProps & { run: Run }) => {
     'data-follow': isText ? `${path}/text` : `/v1/runs/${run.run_id}/events`,
     'data-stage': `${path}/stage`,
     'data-since': run.created_at,
+    'data-status': run.status,
   }
   return (
     <>

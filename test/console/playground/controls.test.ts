@@ -110,9 +110,13 @@ t.test('controls follow the schema', async t => {
     const [id = '', name = ''] = control.split(' ')
     t.equal(controlIn(id, name).kind, kind, what)
   }
-  t.same(controlIn('nano-banana-2-t2i', 'aspect_ratio').options?.[2], {
-    ...{ value: '16:9', label: '16:9', shape: { width: 16, height: 9 } },
-  })
+  const ratios = controlIn('nano-banana-2-t2i', 'aspect_ratio').options ?? []
+  t.same(
+    ratios.find(({ value }) => value === '16:9'),
+    { value: '16:9', label: '16:9', shape: { width: 16, height: 9 } },
+  )
+  const order = ratios.map(({ value }) => value).join(' ')
+  t.match(order, /^auto 1:1 5:4 4:3 3:2 16:9 .*4:5 3:4 2:3 9:16/, 'square, wider and wider, higher and higher')
   t.equal(controlIn('nano-banana-2-t2i', 'image_url').hint, 'optional, makes this image to image')
   t.equal(controlIn('ltx-2-3-pro-i2v', 'end_image_url').label, 'Last image')
 })

@@ -8,6 +8,7 @@ import { fieldName } from '../../../console/playground/control-field.tsx'
 import { controlsOf, movedTo, readInput, withoutDefaults } from '../../../console/playground/controls.ts'
 import type { StageProps, StripItem } from '../../../console/playground/stage.tsx'
 import { priceOf } from '../../../console/playground/words.ts'
+import { beginningOf, statusOf } from '../../../console/runs/run-words.ts'
 import { outputTypeOf } from '../../../domain/catalog/family.ts'
 import { chooseEndpoint, FILE_PARAMETERS } from '../../../domain/catalog/inputs.ts'
 import type { SessionOwner } from '../../../services/caller.ts'
@@ -33,8 +34,11 @@ export interface Entry {
   faults: Record<string, string>
 }
 
-/** The last results that the stage shows. */
+/** The last runs that the stage shows. */
 const STRIP_LENGTH = 8
+
+/** Characters of a text in a tile of the stage. */
+const STRIP_TEXT = 60
 
 const ACCEPTS = { image: acceptedOf('image'), video: acceptedOf('video') }
 
@@ -167,16 +171,18 @@ export class PlaygroundState {
 
   async #strip(owner: SessionOwner, families: readonly ModelFamily[]): Promise<StripItem[]> {
     const { services, present } = this.#dependencies
-    const { found } = unwrap(await services.runs.listRuns(owner, { limit: STRIP_LENGTH, status: 'completed' }))
+    const { found } = unwrap(await services.runs.listRuns(owner, { limit: STRIP_LENGTH }))
     return found.map(row => {
-      const { runId: id, model, endpoint, output, outputDeletedAt } = row
+      const { runId: id, model, endpoint } = row
       const outputType = outputTypeOf(endpoint)
-      const hasFiles = outputDeletedAt === undefined && (output?.artifacts.length ?? 0) > 0
+      const run = present.run(row)
+      const { text, urls = [], url = urls[0] } = run.output ?? {}
       const label = families.find(family => family.id === model)?.name ?? model
       const item = { id, outputType, label, href: `${PLAYGROUND}?model=${model}&run=${id}` }
-      if (!hasFiles) return item
-      if (outputType === 'image') return { ...item, picture: `/console/runs/${id}/thumbnail` }
-      return outputType === 'video' ? { ...item, film: present.run(row).output?.url } : item
+      if (run.status !== 'completed') return { ...item, state: statusOf(run) }
+      if (outputType === 'text') return { ...item, text: text && beginningOf(text, STRIP_TEXT) }
+      if (url === undefined || outputType !== 'image') return { ...item, file: url }
+      return { ...item, picture: `/console/runs/${id}/thumbnail` }
     })
   }
 
