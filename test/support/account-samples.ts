@@ -17,7 +17,7 @@ import type { KeyScope } from '../../schemas/actor.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
 import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../schemas/primitives.ts'
-import type { AccountCommand } from '../../src/domain/account/commands.ts'
+import type { AccountCommand, LimitChanges } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { THEN_MS } from './given.ts'
 
@@ -160,7 +160,7 @@ export const resumeAccount = (reason = 'paid') => ({ type: 'ResumeAccount', reas
 
 export const setTester = (tester = true) => ({ type: 'SetTester', tester }) satisfies AccountCommand
 
-export const setLimits = (limits: AccountLimits | 'default') => ({ type: 'SetLimits', limits }) satisfies AccountCommand
+export const setLimits = (limits: LimitChanges) => ({ type: 'SetLimits', limits }) satisfies AccountCommand
 
 let references = 0
 

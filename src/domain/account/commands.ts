@@ -106,10 +106,13 @@ export interface OpenAccount {
   firstKey?: NewKey
 }
 
-/** Changes the limits that are given, or makes all of them the defaults again. */
+/** The limits to change. One that is `default`, or all of them, is the default again. */
+export type LimitChanges = { [Name in keyof AccountLimits]?: number | 'default' } | 'default'
+
+/** Changes the limits that are given. */
 export interface SetLimits {
   type: 'SetLimits'
-  limits: AccountLimits | 'default'
+  limits: LimitChanges
 }
 
 export interface CreateApiKey {

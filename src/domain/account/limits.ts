@@ -11,7 +11,7 @@ import { clockOf } from '../../../schemas/recorded.ts'
 import { DAY_MS, dayOf } from '../days.ts'
 import { accept, type PastEvent } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import type { QueueRun } from './commands.ts'
+import type { QueueRun, SetLimits } from './commands.ts'
 import {
   type AccountState,
   CLOCK_TOLERANCE_MS,
@@ -27,11 +27,9 @@ export type DefaultLimits = Record<keyof AccountLimits, LimitPair>
 
 export const NO_LIMIT: LimitPair = { perKey: Number.POSITIVE_INFINITY, perAccount: Number.POSITIVE_INFINITY }
 
-export const setLimits = (
-  { limits }: { limits: AccountLimits | 'default' },
-  state: AccountState,
-): Decided<AccountEvent> => {
-  const data = limits === 'default' ? {} : { ...state.limits, ...limits }
+export const setLimits = ({ limits }: Pick<SetLimits, 'limits'>, state: AccountState): Decided<AccountEvent> => {
+  const changed = limits === 'default' ? [] : Object.entries({ ...state.limits, ...limits })
+  const data: AccountLimits = Object.fromEntries(changed.filter(([, limit]) => limit !== 'default'))
   return accept(areSame(data, state.limits) ? [] : [{ type: 'LimitsSet', data }])
 }
 

@@ -4,7 +4,7 @@ import type { Identity } from '../../../schemas/identity.ts'
 import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
-import type { AccountCommand } from '../../domain/account/commands.ts'
+import type { AccountCommand, LimitChanges } from '../../domain/account/commands.ts'
 import { creditSplit } from '../../domain/account/free-credits.ts'
 import type { CreditUse, Suspension } from '../../domain/account/state.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
@@ -217,7 +217,7 @@ export class Accounts {
   }
 
   /** Sets exceptions to the default limits of an account, or ends all of them. */
-  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<AccountChange>> {
+  setLimits(caller: Caller, accountId: string, limits: LimitChanges): Promise<Answer<AccountChange>> {
     return this.#change(caller, accountId, { type: 'SetLimits', limits })
   }
 

@@ -162,21 +162,17 @@ const limitsPlan = ({ summary: { account, limits }, entered }: Asked): Plan => {
     if (limit < 1 || limit > MAX_LIMIT) return { fault: `${label}: enter a whole number from 1 to ${MAX_LIMIT}.` }
     wanted[of] = limit
   }
-  const isDefault = Object.keys(wanted).length === 0
   return {
     look: {
       sentence: `You set the limits of ${nameOf(account)}.`,
       facts: LIMITS.map(({ label, of }) => ({ name: label, text: `${textOf(limits[of])} → ${textOf(wanted[of])}` })),
       button: 'Set limits',
     },
-    perform: async (accounts, operator) => {
-      // A limit that is left out would stay as it is.
-      const drops = LIMITS.some(({ of }) => limits[of] !== undefined && wanted[of] === undefined)
-      const reset = drops ? await accounts.setLimits(operator, account.accountId, 'default') : undefined
-      if (isDefault || (reset && 'refuse' in reset)) return reset ?? { value: { revision: undefined } }
-      return accounts.setLimits(operator, account.accountId, wanted)
-    },
+    perform: (accounts, operator) => accounts.setLimits(operator, account.accountId, { ...BY_DEFAULT, ...wanted }),
   }
 }
+
+/** A limit that is left out would stay as it is. */
+const BY_DEFAULT = Object.fromEntries(LIMITS.map(({ of }) => [of, 'default' as const]))
 
 const textOf = (limit: number | undefined): string => (limit === undefined ? 'as for all' : String(limit))
