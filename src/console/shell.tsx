@@ -43,16 +43,19 @@ export const Shell = ({ title, heading, scripts, skip, children }: ShellProps) =
             <div>
               <header class="top">
                 <h1>{heading ?? title}</h1>
-                <button type="button" class="search-box end" data-opens="finder" aria-haspopup="dialog">
+                <button
+                  type="button"
+                  class="search-box end"
+                  data-opens="finder"
+                  aria-haspopup="dialog"
+                  aria-label="Search, or paste any ID"
+                >
                   <Icon name="search" />
-                  Search, or paste any ID
-                  <kbd>Ctrl K</kbd>
+                  <span class="hide-small">Search, or paste any ID</span>
+                  <kbd class="hide-small">Ctrl K</kbd>
                 </button>
                 {account && <TestSwitch account={account} url={url} />}
-                <a class="avatar" href="/console/settings" title={account?.name}>
-                  <span aria-hidden="true">{initials(account?.name)}</span>
-                  <span class="visually-hidden">Settings</span>
-                </a>
+                {account && <AccountMenu account={account} url={url} />}
               </header>
               <main id="content" tabindex={-1}>
                 {children}
@@ -66,6 +69,34 @@ export const Shell = ({ title, heading, scripts, skip, children }: ShellProps) =
       )}
     </PageContext.Consumer>
   </Document>
+)
+
+const AccountMenu = ({ account, url }: { account: PageAccount; url: string }) => (
+  <>
+    <button type="button" class="avatar" popovertarget="account" title={account.name}>
+      <span aria-hidden="true">{initials(account.name)}</span>
+      <span class="visually-hidden">Account</span>
+    </button>
+    <div class="account-menu" id="account" popover="auto">
+      <p>
+        <span class="small faint">Signed in as</span>
+        <strong class="cut" dir="auto">
+          {account.name}
+        </strong>
+      </p>
+      <a href="/console/settings">
+        <Icon name="settings" />
+        Settings
+      </a>
+      <TestSwitch account={account} url={url} />
+      <Form action="/console/sign-out">
+        <Button>
+          <Icon name="x" />
+          Sign out
+        </Button>
+      </Form>
+    </div>
+  </>
 )
 
 const Side = ({ account, url }: { account: PageAccount | undefined; url: string }) => (

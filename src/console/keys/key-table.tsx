@@ -6,15 +6,15 @@ import { Moment } from '../parts/time.tsx'
 
 /** The active keys of an account. */
 export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
-  <section class="card scroll" aria-label="Active keys" tabindex={0}>
-    <table>
+  <section class="scroll" aria-label="Active keys" tabindex={0}>
+    <table class="fold keys-table">
       <thead>
         <tr>
           <th>Name</th>
           <th>Key</th>
-          <th class="hide-small">May</th>
-          <th class="num hide-small">Budget in credits</th>
-          <th class="hide-small">Last used</th>
+          <th>May</th>
+          <th class="num">Budget in credits</th>
+          <th>Last used</th>
           <th>
             <span class="visually-hidden">Action</span>
           </th>
@@ -32,20 +32,20 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
               )}
             </td>
             <td class="mono muted">
-              {key.livemode ? 'tg_sk_live_' : 'tg_sk_test_'}…{key.last_four}
+              <span class="hide-small">{key.livemode ? 'tg_sk_live_' : 'tg_sk_test_'}</span>…{key.last_four}
             </td>
-            <td class="hide-small muted">{abilityOf(key)}</td>
-            <td class="num hide-small muted">
+            <td class={isUsual(key) ? 'muted hide-small' : 'muted'}>{abilityOf(key)}</td>
+            <td class={key.budget ? 'num muted' : 'num muted hide-small'}>
               <Budget of={key} />
             </td>
-            <td class="hide-small muted">
+            <td class="muted">
+              <span class="only-small">{key.last_used_at !== undefined && 'used '}</span>
               <LastUse of={key} />
             </td>
             <td class="num">
               <OwnerOnly>
-                {' '}
                 <a
-                  class="button quiet red"
+                  class="button quiet dangerous"
                   href={`/console/keys/${key.id}/revoke`}
                   aria-label={`Revoke ${key.name}`}
                   data-item
@@ -60,6 +60,9 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
     </table>
   </section>
 )
+
+/** Phones tell only what is special about a key. */
+const isUsual = ({ scope, models, addresses }: ApiKey): boolean => scope === 'full' && !models && !addresses
 
 const abilityOf = ({ scope, livemode, models, addresses }: ApiKey): string => {
   const where = addresses ? `, from ${plural(addresses.length, 'network')}` : ''
@@ -91,7 +94,7 @@ const LastUse = ({ of: { last_used_at: at } }: { of: ApiKey }) => (
   <PageContext.Consumer>
     {({ nowMs }) =>
       at === undefined ? (
-        'never'
+        'never used'
       ) : (
         <time datetime={at.slice(0, 'yyyy-mm-dd'.length)} title={`${at.slice(0, 'yyyy-mm-dd'.length)} UTC`}>
           {daysAgo(Math.floor(nowMs / DAY_MS) - Math.floor(Date.parse(at) / DAY_MS))}

@@ -19,9 +19,12 @@ export const KeysPage = ({ keys, created, ...form }: KeysProps) => (
       <div class="opener">
         <p class="muted">Keys open your account to programs. A key is shown once, when you create it.</p>
         <details data-focuses="name" open={Object.keys(form.faults).length > 0 || (keys.length === 0 && !created)}>
-          <summary class="button main">
-            <Icon name="plus" />
-            Create new key
+          <summary class={created ? 'button' : 'button main'}>
+            <span class="row closed">
+              <Icon name="plus" />
+              Create new key
+            </span>
+            <span class="opened">Cancel</span>
           </summary>
           <section class="card" aria-label="New key">
             <div class="pad">
@@ -31,7 +34,13 @@ export const KeysPage = ({ keys, created, ...form }: KeysProps) => (
         </details>
       </div>
       {created && <NewKey {...created} />}
-      {keys.length > 0 ? <KeyTable keys={keys} /> : <p class="muted">You have no {form.isTest && 'test '}keys yet.</p>}
+      {keys.length > 0 ? (
+        <div class="card">
+          <KeyTable keys={keys} />
+        </div>
+      ) : (
+        <p class="muted">You have no {form.isTest && 'test '}keys yet.</p>
+      )}
     </div>
   </Shell>
 )

@@ -14,7 +14,7 @@ import { type ListedRun, Tiles } from '../runs/runs-list.tsx'
 import { type SessionItem, SessionTable } from '../settings/session-table.tsx'
 import { Shell } from '../shell.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
-import { ACCOUNTS, type ActionName, accountPath, nameOf } from './account-words.ts'
+import { ACCOUNTS, type ActionName, accountPath, doneWords, nameOf } from './account-words.ts'
 import { StateBadge } from './accounts-page.tsx'
 
 export interface AccountProps {
@@ -57,7 +57,7 @@ export const AccountPage = (props: AccountProps) => {
             Suspended since <Moment at={suspension.since} />: <bdi>{suspension.reason}</bdi>
           </p>
         )}
-        <nav class="row wrap" aria-label="Actions">
+        <nav class="row wrap actions" aria-label="Actions">
           {actionsOf(summary).map(({ action, label, isMain, isRed }) => (
             <a key={action} class={`button ${isMain ? 'main' : ''} ${isRed ? 'red' : ''}`} href={`${path}/${action}`}>
               {label}
@@ -89,16 +89,12 @@ const actionsOf = ({ suspension }: AccountSummary) => [
     : { action: 'suspend' satisfies ActionName, label: 'Suspend account', isRed: true },
 ]
 
-/** What an operator has just done, with its event. */
-const Done = ({ event }: { event: RecordedEvent }) => {
-  const { actor, at } = event.metadata as { actor: { name?: string }; at: string }
-  return (
-    <p class="done" role="status">
-      Done: <code>{event.type}</code> is event {event.revision} of the account, by <bdi>{actor.name}</bdi> at{' '}
-      <Moment at={at} />.
-    </p>
-  )
-}
+/** What an operator has just done. Its title is the event. */
+const Done = ({ event }: { event: RecordedEvent }) => (
+  <p class="done" role="status" title={`Event ${event.revision} of the account: ${event.type}`}>
+    {doneWords(event)}
+  </p>
+)
 
 const Facts = ({ summary: { account, tester, suspension, limits, identities } }: { summary: AccountSummary }) => (
   <section class="card" aria-labelledby="facts">
@@ -111,7 +107,7 @@ const Facts = ({ summary: { account, tester, suspension, limits, identities } }:
         <Fact name="ID">
           <code id="account-id" class="id">
             {account.accountId}
-          </code>{' '}
+          </code>
           <CopyButton of="account-id" />
         </Fact>
         <Fact name="Opened">
@@ -200,6 +196,7 @@ export const TableCard = ({ id, title, head, empty, rows }: TableProps) => (
 
 const OwnersView = ({ runs, statement, deliveries, keys, sessions }: AccountProps) => (
   <>
+    <h2>Newest runs</h2>
     {runs.length > 0 ? (
       <ul class="gallery" aria-label="Newest runs">
         <Tiles runs={runs} next={null} filter={{ range: '1y', view: 'gallery' }} />
@@ -209,7 +206,12 @@ const OwnersView = ({ runs, statement, deliveries, keys, sessions }: AccountProp
     )}
     <StatementCard view={{ range: '1y', by: 'model' }} {...statement} />
     <Deliveries deliveries={deliveries} status={undefined} next={undefined} />
-    {keys.length > 0 ? <KeyTable keys={keys} /> : <p class="card pad muted">The account has no active keys.</p>}
+    <section class="card" aria-labelledby="keys">
+      <div class="head">
+        <h2 id="keys">API keys</h2>
+      </div>
+      {keys.length > 0 ? <KeyTable keys={keys} /> : <p class="pad muted">The account has no active keys.</p>}
+    </section>
     <SessionTable sessions={sessions} />
   </>
 )

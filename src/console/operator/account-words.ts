@@ -1,5 +1,7 @@
+import type { RecordedEvent } from '../../../schemas/events.ts'
 import type { AccountRow } from '../../../schemas/views.ts'
 import { ownerName } from '../../domain/login/identity.ts'
+import { credits, plural } from '../parts/text.ts'
 
 export const OPERATOR = '/console/operator'
 export const ACCOUNTS = `${OPERATOR}/accounts`
@@ -13,3 +15,29 @@ export const nameOf = (account: AccountRow): string => ownerName(account)
 /** What operators do to an account. */
 export const ACTIONS = ['grant', 'withdraw', 'suspend', 'resume', 'limits', 'tester'] as const
 export type ActionName = (typeof ACTIONS)[number]
+
+/** What an event of an operator has changed. */
+export const doneWords = ({ type, data }: RecordedEvent): string => {
+  switch (type) {
+    case 'CreditsGranted':
+      return `${credits(data.amountMicros)} credits granted · balance ${credits(data.balanceAfterMicros)}`
+    case 'CreditsWithdrawn':
+      return `${credits(data.amountMicros)} credits withdrawn · balance ${credits(data.balanceAfterMicros)}`
+    case 'AccountSuspended':
+      return 'Account suspended · its requests are refused'
+    case 'AccountResumed':
+      return 'Account resumed · its owner and keys work again'
+    case 'TesterSet':
+      return data.tester ? 'The account sees models in test' : 'Models in test are hidden from the account'
+    case 'LimitsSet': {
+      const { requestsPerMinute, runsInFlight } = data
+      const set = [
+        ...(requestsPerMinute === undefined ? [] : [`${plural(requestsPerMinute, 'request')} a minute`]),
+        ...(runsInFlight === undefined ? [] : [`${plural(runsInFlight, 'run')} at a time`]),
+      ]
+      return `Limits set · ${set.length > 0 ? set.join(', ') : 'as for all accounts'}`
+    }
+    default:
+      return type
+  }
+}

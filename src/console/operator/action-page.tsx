@@ -3,7 +3,7 @@ import { GRANT_KINDS, MAX_LIMIT } from '../../../schemas/account-events.ts'
 import { MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../../schemas/primitives.ts'
 import type { AccountSummary } from '../../services/accounts/accounts.ts'
 import { Code } from '../parts/code.tsx'
-import { Button, Fault, Field, Form } from '../parts/form.tsx'
+import { Button, Fault, Field, Form, faulty } from '../parts/form.tsx'
 import { credits } from '../parts/text.ts'
 import { Shell } from '../shell.tsx'
 import { Fact } from './account-page.tsx'
@@ -27,21 +27,28 @@ interface FormProps {
   /** Makes a second sending of the form the same grant. */
   formReference: string
   entered: Entered
-  fault?: string | undefined
+  fault?: FormFault | undefined
+}
+
+/** What is wrong with a form, and with which field. */
+export interface FormFault {
+  fault: string
+  /** The ID of the field; undefined for the whole form. */
+  at?: string | undefined
 }
 
 /** The first step of an action: what to do, and why. */
 export const ActionPage = ({ action, summary, formReference, entered, fault }: FormProps) => (
   <Frame action={action} summary={summary}>
     <Form action={`${accountPath(summary.account.accountId)}/${action}`} class="stack">
-      <Fault text={fault} />
+      <Fault text={fault?.at === undefined ? fault?.fault : undefined} />
       {(action === 'grant' || action === 'withdraw') && (
-        <CreditFields action={action} entered={entered} summary={summary} />
+        <CreditFields action={action} entered={entered} fault={fault} />
       )}
-      {action === 'limits' && <LimitFields summary={summary} entered={entered} />}
+      {action === 'limits' && <LimitFields summary={summary} entered={entered} fault={fault} />}
       {action === 'tester' && <TesterField summary={summary} entered={entered} />}
       {action in HINTS && (
-        <Field id="reason" label="Reason" hint={HINTS[action as keyof typeof HINTS]}>
+        <Field id="reason" label="Reason" hint={HINTS[action as keyof typeof HINTS]} fault={faultAt('reason', fault)}>
           <input
             id="reason"
             name="reason"
@@ -49,6 +56,7 @@ export const ActionPage = ({ action, summary, formReference, entered, fault }: F
             maxlength={MAX_REASON_LENGTH}
             autocomplete="off"
             value={entered['reason'] ?? ''}
+            {...faulty('reason', faultAt('reason', fault))}
           />
         </Field>
       )}
@@ -59,9 +67,13 @@ export const ActionPage = ({ action, summary, formReference, entered, fault }: F
           Cancel
         </a>
       </div>
+      {action === 'grant' && <Purchases accountId={summary.account.accountId} />}
     </Form>
   </Frame>
 )
+
+const faultAt = (id: string, fault: FormFault | undefined): string | undefined =>
+  fault?.at === id ? fault.fault : undefined
 
 const NOUNS: Record<ActionName, string> = {
   grant: 'grant',
@@ -83,12 +95,12 @@ const HINTS = {
 interface CreditFieldsProps {
   action: 'grant' | 'withdraw'
   entered: Entered
-  summary: AccountSummary
+  fault: FormFault | undefined
 }
 
-const CreditFields = ({ action, entered, summary: { account } }: CreditFieldsProps) => (
+const CreditFields = ({ action, entered, fault }: CreditFieldsProps) => (
   <>
-    <Field id="credits" label="Credits" hint="with at most six decimals">
+    <Field id="credits" label="Credits" hint="with at most six decimals" fault={faultAt('credits', fault)}>
       <input
         id="credits"
         name="credits"
@@ -96,10 +108,15 @@ const CreditFields = ({ action, entered, summary: { account } }: CreditFieldsPro
         required
         autocomplete="off"
         value={entered['credits'] ?? ''}
+        {...faulty('credits', faultAt('credits', fault))}
       />
     </Field>
-    <Field id="kind" label={action === 'grant' ? 'Kind' : 'Kind of the grant to take back'}>
-      <select id="kind" name="kind">
+    <Field
+      id="kind"
+      label={action === 'grant' ? 'Kind' : 'Kind of the grant to take back'}
+      fault={faultAt('kind', fault)}
+    >
+      <select id="kind" name="kind" {...faulty('kind', faultAt('kind', fault))}>
         {kindsOf(action).map(kind => (
           <option key={kind} value={kind} selected={kind === (entered['kind'] ?? firstKindOf(action))}>
             {KINDS[kind]}
@@ -107,24 +124,32 @@ const CreditFields = ({ action, entered, summary: { account } }: CreditFieldsPro
         ))}
       </select>
     </Field>
-    {action === 'grant' && (
-      <div class="small muted">
-        A purchase is recorded with its payment, on the command line:
-        <Code id="purchase" label="The command for a purchase">
-          {purchaseCommand(account.accountId)}
-        </Code>
-      </div>
-    )}
-    <Field id="reference" label="Reference" hint="optional: an invoice or a ticket. The same reference counts once.">
+    <Field
+      id="reference"
+      label="Reference"
+      hint="optional; the same one counts once"
+      fault={faultAt('reference', fault)}
+    >
       <input
         id="reference"
         name="reference"
         maxlength={MAX_REFERENCE_LENGTH}
         autocomplete="off"
+        placeholder="An invoice or a ticket"
         value={entered['reference'] ?? ''}
+        {...faulty('reference', faultAt('reference', fault))}
       />
     </Field>
   </>
+)
+
+const Purchases = ({ accountId }: { accountId: string }) => (
+  <details class="small muted">
+    <summary>Record a purchase with its payment instead</summary>
+    <Code id="purchase" label="On the command line">
+      {purchaseCommand(accountId)}
+    </Code>
+  </details>
 )
 
 const purchaseCommand = (accountId: string): string =>
@@ -146,12 +171,21 @@ const KINDS: Record<(typeof GRANT_KINDS)[number], string> = {
   correction: 'Correction',
 }
 
-const LimitFields = ({ summary: { limits }, entered }: { summary: AccountSummary; entered: Entered }) => (
+const LimitFields = ({ summary: { limits }, entered, fault }: Pick<FormProps, 'summary' | 'entered' | 'fault'>) => (
   <>
     <p class="muted">Without a number, the account has the same limit as all others.</p>
     {LIMITS.map(({ name, label, of }) => (
-      <Field key={name} id={name} label={label}>
-        <input id={name} name={name} type="number" min={1} max={MAX_LIMIT} value={entered[name] ?? limits[of] ?? ''} />
+      <Field key={name} id={name} label={label} fault={faultAt(name, fault)}>
+        <input
+          id={name}
+          name={name}
+          type="number"
+          min={1}
+          max={MAX_LIMIT}
+          placeholder="As for all accounts"
+          value={entered[name] ?? limits[of] ?? ''}
+          {...faulty(name, faultAt(name, fault))}
+        />
       </Field>
     ))}
   </>

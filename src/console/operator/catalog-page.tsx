@@ -29,7 +29,7 @@ export const CatalogPage = ({ families }: { families: readonly ListedFamily[] })
           { name: 'Status', isWide: true },
           { name: 'Makes', isWide: true },
           { name: 'Usual run', isNumber: true },
-          { name: 'Provider cost', isNumber: true, isWide: true },
+          { name: 'Provider cost', isNumber: true },
           { name: 'Margin', isNumber: true },
           { name: 'Retires', isNumber: true, isWide: true },
         ]}
@@ -47,8 +47,14 @@ export const CatalogPage = ({ families }: { families: readonly ListedFamily[] })
               {!family.endpoints.some(({ available }) => available) && <span class="badge warn">not available</span>}
             </td>
             <td class="hide-small muted">{family.output_type}</td>
-            <td class="num">{rangeOf(prices.map(({ usualMicros }) => usualMicros))}</td>
-            <td class="num hide-small muted">{rangeOf(prices.flatMap(({ cost }) => cost?.micros ?? []))}</td>
+            <td class="num">
+              {rangeOf(prices.map(({ usualMicros }) => usualMicros))}
+              <span class="only-small"> credits</span>
+            </td>
+            <td class="num muted">
+              <span class="only-small">cost </span>
+              {rangeOf(prices.flatMap(({ cost }) => cost?.micros ?? []))}
+            </td>
             <td class="num">
               <Margin prices={prices} />
             </td>
@@ -70,12 +76,16 @@ export const Margin = ({ prices }: { prices: readonly EndpointPrice[] }) => {
   return (
     <>
       {prices.some(({ isBelowCost }) => isBelowCost) && <span class="badge bad">below cost</span>}{' '}
-      <span class={lowest !== undefined && lowest < 0 ? 'red' : ''}>
+      <span class={lowest === undefined ? 'faint' : toneOf(lowest)}>
+        <span class="only-small">margin </span>
         {lowest === undefined ? '–' : `${decimal(lowest)} %`}
       </span>
     </>
   )
 }
+
+/** Nothing is earned at 0 %. */
+const toneOf = (percent: number): string => (percent < 0 ? 'red' : percent === 0 ? 'amber' : '')
 
 const rangeOf = (micros: readonly number[]): string => {
   const [least, most] = [Math.min(...micros), Math.max(...micros)]

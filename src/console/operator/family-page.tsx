@@ -31,7 +31,7 @@ export interface FamilyProps {
 
 /** A family with its history, and the form for its next revision. */
 export const FamilyPage = ({ familyId, family, history, json, fault, done }: FamilyProps) => (
-  <Frame familyId={familyId}>
+  <Frame familyId={familyId} name={family?.name ?? history.find(each => each.family)?.family?.name}>
     {done !== undefined && (
       <p class="done" role="status">
         {done}
@@ -44,10 +44,10 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
       empty="The family has no endpoints."
       head={[
         { name: 'Endpoint' },
-        { name: 'Base', isNumber: true, isWide: true },
-        { name: 'Factors', isWide: true },
+        { name: 'Base', isNumber: true },
+        { name: 'Factors' },
         { name: 'Usual run', isNumber: true },
-        { name: 'Provider cost', isNumber: true, isWide: true },
+        { name: 'Provider cost', isNumber: true },
         { name: 'Margin', isNumber: true },
       ]}
       rows={(history.find(each => each.family)?.prices ?? []).map(price => (
@@ -55,14 +55,21 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
           <td>
             {price.endpoint.id} {price.endpoint.status === 'test' && <span class="badge warn plain">test</span>}
           </td>
-          <td class="num hide-small">{credits(price.endpoint.pricing.baseMicros)}</td>
-          <td class="hide-small muted small">
-            {factorsOf(price.endpoint.pricing).map(line => (
+          <td class="num">
+            <span class="only-small">base </span>
+            {credits(price.endpoint.pricing.baseMicros)}
+          </td>
+          <td class="factors muted small">
+            {factorsOf(price.endpoint.pricing, price.usdPerCreditMicros).map(line => (
               <div key={line}>{line}</div>
             ))}
           </td>
-          <td class="num">{credits(price.usualMicros)}</td>
-          <td class="num hide-small muted">
+          <td class="num">
+            <span class="only-small">usual run </span>
+            {credits(price.usualMicros)}
+          </td>
+          <td class="num muted">
+            <span class="only-small">cost </span>
             {price.cost ? `${credits(price.cost.micros)} at ${providerName(price.cost.provider)}` : '–'}
           </td>
           <td class="num">
@@ -168,6 +175,7 @@ const Value = ({ tag: Tag, text, isCode }: { tag: 'del' | 'ins'; text: string; i
 
 interface ReviewProps {
   familyId: string
+  name: string
   isNew: boolean
   json: string
   seen: string
@@ -177,13 +185,11 @@ interface ReviewProps {
 }
 
 /** The differences that a new revision makes, before it is published. */
-export const FamilyReviewPage = ({ familyId, isNew, json, seen, places, changes }: ReviewProps) => (
-  <Frame familyId={familyId}>
+export const FamilyReviewPage = ({ familyId, name, isNew, json, seen, places, changes }: ReviewProps) => (
+  <Frame familyId={familyId} name={name}>
     <section class="card" aria-labelledby="review">
       <div class="head">
-        <h2 id="review">
-          {isNew ? `You publish ${familyId} again` : `You change ${familyId} in ${plural(places, 'place')}`}
-        </h2>
+        <h2 id="review">{isNew ? `You publish ${name} again` : `You change ${name} in ${plural(places, 'place')}`}</h2>
       </div>
       <Changes label="Differences" changes={changes} />
     </section>
@@ -207,15 +213,26 @@ export const FamilyReviewPage = ({ familyId, isNew, json, seen, places, changes 
   </Frame>
 )
 
-const Frame = ({ familyId, children }: { familyId: string; children: Children }) => (
+interface FrameProps {
+  familyId: string
+  name: string | undefined
+  children: Children
+}
+
+const Frame = ({ familyId, name = familyId, children }: FrameProps) => (
   <Shell
-    title={familyId}
+    title={name}
     heading={
       <>
-        <a href={CATALOG}>Catalog</a> / {familyId}
+        <a href={CATALOG}>Catalog</a> / <bdi>{name}</bdi>
       </>
     }
   >
-    <div class="page stack">{children}</div>
+    <div class="page stack">
+      <p class="muted small">
+        <code>{familyId}</code>
+      </p>
+      {children}
+    </div>
   </Shell>
 )

@@ -1,4 +1,5 @@
 import type { Family, PriceRule } from '../../../schemas/catalog.ts'
+import { surchargeMicros } from '../../domain/catalog/pricing.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { FamilyDifference } from '../../services/catalog/family-diff.ts'
 import type { EndpointPrice } from '../../services/operator/prices.ts'
@@ -71,7 +72,10 @@ const PRICES: readonly {
 ]
 
 /** What the base price is multiplied by, and what is added to it, a line each. */
-export const factorsOf = ({ quantities, multipliers, tokens, surcharges }: PriceRule): string[] => [
+export const factorsOf = (
+  { quantities, multipliers, tokens, surcharges }: PriceRule,
+  usdPerCreditMicros: number,
+): string[] => [
   ...quantities.map(name => `× ${name}`),
   ...Object.entries(multipliers).map(
     ([name, table]) =>
@@ -86,7 +90,10 @@ export const factorsOf = ({ quantities, multipliers, tokens, surcharges }: Price
           .join(', ')}`,
       ]
     : []),
-  ...surcharges.map(({ when, usdMicros }) => `+ ${dollars(usdMicros)} if ${when.parameter} is ${when.equals}`),
+  ...surcharges.map(({ when, usdMicros }) => {
+    const amount = inCredits(surchargeMicros(usdMicros, usdPerCreditMicros))
+    return `+ ${amount} (${dollars(usdMicros)}) if ${when.parameter} is ${when.equals}`
+  }),
 ]
 
 /** In percent of the price; undefined if the cost is not known. */

@@ -1,4 +1,5 @@
 import type { Children } from '#jsx/jsx-runtime'
+import { SANDBOX } from '../../../schemas/primitives.ts'
 import type { ReportedBreaker } from '../../../schemas/provider-report.ts'
 import type { OperatorOverview, ProviderState } from '../../services/operator/overview.ts'
 import { PageContext } from '../page-state.ts'
@@ -209,35 +210,36 @@ const REASONS: Record<ReportedBreaker['kind'], string> = {
   gone: 'The provider does not offer this model any more.',
 }
 
-const Providers = ({ overview: { providers } }: { overview: OperatorOverview }) => (
+const Providers = ({ overview: { providers, activity } }: { overview: OperatorOverview }) => (
   <div class="card">
     <div class="head">
       <h2 id="providers">Providers</h2>
-      <span class="small faint">in the last hour</span>
+      <PageContext.Consumer>
+        {({ nowMs }) => <span class="small faint">{activity && `in ${span(nowMs - activity.sinceMs)}`}</span>}
+      </PageContext.Consumer>
     </div>
-    {providers.length === 0 ? (
-      <p class="pad muted">No process reports a provider yet.</p>
-    ) : (
-      <section class="scroll" tabindex={0} aria-labelledby="providers">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Provider</th>
-              <th scope="col">Health</th>
-              {['Calls', 'Runs', 'Failed', 'p50', 'p99', 'Cost USD', 'Margin'].map(name => (
-                <th key={name} scope="col" class="num">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {providers.map(state => (
-              <ProviderRow key={state.provider} state={state} />
+    <section class="scroll" tabindex={0} aria-labelledby="providers">
+      <table class="fold">
+        <thead>
+          <tr>
+            <th scope="col">Provider</th>
+            <th scope="col">Health</th>
+            {['Calls', 'Runs', 'Failed', 'p50', 'p99', 'Cost USD', 'Margin'].map(name => (
+              <th key={name} scope="col" class="num">
+                {name}
+              </th>
             ))}
-          </tbody>
-        </table>
-      </section>
+          </tr>
+        </thead>
+        <tbody>
+          {providers.map(state => (
+            <ProviderRow key={state.provider} state={state} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+    {providers.every(({ provider }) => provider === SANDBOX) && (
+      <p class="pad small faint">No provider has a key, so the sandbox makes samples for every model.</p>
     )}
   </div>
 )
@@ -255,13 +257,25 @@ const ProviderRow = ({ state: { provider, state, reason, calls, maxCalls, activi
           {HEALTH[state].word}
         </span>
       </td>
-      <td class="num muted">{maxCalls === 0 ? '–' : `${decimal(calls)} of ${decimal(maxCalls)}`}</td>
-      <td class="num">{decimal(activity?.runs ?? 0)}</td>
-      <td class="num">{decimal(activity?.failed ?? 0)}</td>
-      <td class="num muted">{activity?.p50Ms === undefined ? '–' : duration(activity.p50Ms)}</td>
-      <td class="num muted">{activity?.p99Ms === undefined ? '–' : duration(activity.p99Ms)}</td>
-      <td class="num muted">{activity ? cost(activity) : '–'}</td>
-      <td class={isLoss ? 'num red' : 'num'}>{margin === undefined ? '–' : `${decimal(margin)} %`}</td>
+      <td class="num muted hide-small">{maxCalls === 0 ? '–' : `${decimal(calls)} of ${decimal(maxCalls)}`}</td>
+      <td class="num">
+        {decimal(activity?.runs ?? 0)}
+        <span class="only-small"> runs</span>
+      </td>
+      <td class="num">
+        {decimal(activity?.failed ?? 0)}
+        <span class="only-small"> failed</span>
+      </td>
+      <td class="num muted hide-small">{activity?.p50Ms === undefined ? '–' : duration(activity.p50Ms)}</td>
+      <td class="num muted hide-small">{activity?.p99Ms === undefined ? '–' : duration(activity.p99Ms)}</td>
+      <td class="num muted">
+        <span class="only-small">cost </span>
+        {activity ? cost(activity) : '–'}
+      </td>
+      <td class={isLoss ? 'num red' : 'num'}>
+        <span class="only-small">margin </span>
+        {margin === undefined ? '–' : `${decimal(margin)} %`}
+      </td>
     </tr>
   )
 }

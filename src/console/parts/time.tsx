@@ -11,6 +11,17 @@ export const Ago = ({ at }: { at: string }) => (
   </PageContext.Consumer>
 )
 
+/** A moment ahead: how long until then, with the exact time on hover. */
+export const Until = ({ at }: { at: string }) => (
+  <PageContext.Consumer>
+    {({ nowMs }) => (
+      <time datetime={at} title={exact(at)}>
+        {until(Date.parse(at) - nowMs)}
+      </time>
+    )}
+  </PageContext.Consumer>
+)
+
 /** A moment on the page of one thing: exact, with its zone. */
 export const Moment = ({ at }: { at: string }) => <time datetime={at}>{exact(at)}</time>
 
@@ -18,12 +29,20 @@ export const Moment = ({ at }: { at: string }) => <time datetime={at}>{exact(at)
 const exact = (at: string) => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
 
 const STEPS = [
-  ...([['min', 60_000] as const, ['h', 3_600_000] as const] satisfies (readonly [string, number])[]),
-  ['d', 86_400_000] as const,
-]
+  ['min', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+] as const
 
 const ago = (ms: number): string => {
-  const [unit, unitMs] = STEPS.findLast(([, stepMs]) => ms >= stepMs) ?? []
-  if (unit === undefined || unitMs === undefined) return ms < 5_000 ? 'just now' : `${Math.floor(ms / 1000)} s ago`
-  return `${Math.floor(ms / unitMs)} ${unit} ago`
+  if (ms >= 60_000) return `${rounded(ms)} ago`
+  return ms < 5_000 ? 'just now' : `${Math.floor(ms / 1000)} s ago`
+}
+
+const until = (ms: number): string => (ms < 60_000 ? 'in a minute' : `in ${rounded(ms)}`)
+
+/** In the largest unit of which there is one. */
+const rounded = (ms: number): string => {
+  const [unit, unitMs] = STEPS.findLast(([, stepMs]) => ms >= stepMs) ?? STEPS[0]
+  return `${Math.floor(ms / unitMs)} ${unit}`
 }

@@ -2,7 +2,7 @@ import type { WebhookDelivery } from '../../../schemas/api/delivery.ts'
 import { Button, Form } from '../parts/form.tsx'
 import { OwnerOnly, Placed } from '../parts/own.tsx'
 import { plural } from '../parts/text.ts'
-import { Ago, Moment } from '../parts/time.tsx'
+import { Moment, Until } from '../parts/time.tsx'
 import { stateOf } from './delivery-words.ts'
 
 type Status = WebhookDelivery['status']
@@ -39,13 +39,14 @@ export const Deliveries = ({ deliveries, status, next }: DeliveriesProps) => (
       </p>
     ) : (
       <section class="scroll" aria-label="Deliveries" tabindex={0}>
-        <table>
+        <table class="fold deliveries">
           <thead>
             <tr>
+              <th>Receiver</th>
               <th>Status</th>
-              <th>Run</th>
-              <th class="hide-small">Receiver</th>
+              <th>Last answer</th>
               <th>Attempts</th>
+              <th>Run</th>
               <th>
                 <span class="visually-hidden">Action</span>
               </th>
@@ -69,52 +70,56 @@ export const Deliveries = ({ deliveries, status, next }: DeliveriesProps) => (
   </section>
 )
 
+/** Phones show the attempts on the page of the run, which the receiver leads to. */
 const Row = ({ of }: { of: WebhookDelivery }) => {
   const { run_id: id, url, status, attempts, next_attempt_at: nextAt } = of
   const { word, tone } = stateOf(of)
+  const last = attempts.at(-1)
   return (
     <tr>
-      <td>
-        <span class={`badge ${tone}`}>{word}</span>
-        {attempts.at(-1)?.error !== undefined && <div class="small muted">{attempts.at(-1)?.error}</div>}
-      </td>
-      <td class="mono">
-        <Placed>
-          {placed => (
-            <a href={placed(`/console/runs/${id}`)} title={id} data-item>
-              {`${id.slice(0, 8)}…${id.slice(-4)}`}
-            </a>
-          )}
-        </Placed>
-      </td>
-      <td class="hide-small muted">
-        <div class="cut receiver" title={url}>
-          {url}
+      <td class="receiver">
+        <div class="cut" title={url}>
+          <Placed>
+            {placed => (
+              <a href={placed(`/console/runs/${id}`)} data-item>
+                <Address url={url} />
+              </a>
+            )}
+          </Placed>
         </div>
       </td>
-      <td>
-        {attempts.length === 0 ? (
-          <span class="muted">none yet</span>
-        ) : (
+      <td class="state">
+        <span class={`badge ${tone}`}>{word}</span>
+        {nextAt !== undefined && (
+          <span class="small muted">
+            next <Until at={nextAt} />
+          </span>
+        )}
+      </td>
+      <td class="reason muted">
+        {last && (
+          <div class="cut" title={answerTo(last)}>
+            {answerTo(last)}
+          </div>
+        )}
+      </td>
+      <td class="hide-small muted">
+        {last ? (
           <details>
-            <summary>
-              {plural(attempts.length, 'attempt')}, <Ago at={attempts.at(-1)?.at ?? ''} />
-            </summary>
+            <summary>{plural(attempts.length, 'attempt')}</summary>
             <ol class="attempts small">
-              {attempts.map(({ attempt, at, status_code: code, error }) => (
-                <li key={`${at}${attempt}`}>
-                  <Moment at={at} /> {error ?? `accepted with ${code}`}
+              {attempts.map(each => (
+                <li key={`${each.at}${each.attempt}`}>
+                  <Moment at={each.at} /> {answerTo(each)}
                 </li>
               ))}
             </ol>
           </details>
-        )}
-        {nextAt !== undefined && (
-          <div class="small faint">
-            next at <Moment at={nextAt} />
-          </div>
+        ) : (
+          'none yet'
         )}
       </td>
+      <td class="mono muted hide-small" title={id}>{`${id.slice(0, 8)}…${id.slice(-4)}`}</td>
       <td class="num">
         {(status === 'delivered' || status === 'abandoned') && (
           <Form action={`/console/webhooks/${id}/resend`}>
@@ -128,9 +133,25 @@ const Row = ({ of }: { of: WebhookDelivery }) => {
   )
 }
 
+/** The host stands out. */
+const Address = ({ url }: { url: string }) => {
+  if (!URL.canParse(url)) return <>{url}</>
+  const { protocol, host, pathname, search } = new URL(url)
+  return (
+    <>
+      {protocol !== 'https:' && <span class="faint hide-small">{`${protocol}//`}</span>}
+      <strong>{host}</strong>
+      <span class="muted hide-small">{pathname + search}</span>
+    </>
+  )
+}
+
+const answerTo = ({ error, status_code: code }: WebhookDelivery['attempts'][number]): string =>
+  error?.replace(/\.$/, '') ?? `Accepted with ${code}`
+
 const filters: readonly { label: string; value: Status | undefined }[] = [
   { label: 'All', value: undefined },
   { label: 'Delivered', value: 'delivered' },
-  { label: 'Pending', value: 'pending' },
+  { label: 'Failing', value: 'pending' },
   { label: 'Given up', value: 'abandoned' },
 ]

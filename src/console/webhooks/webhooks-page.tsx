@@ -25,7 +25,7 @@ interface TestProps {
 /** The secret of webhooks, a test of the receiver, and what was delivered. */
 export const WebhooksPage = ({ secret, rolls, test, ...deliveries }: WebhooksProps) => (
   <Shell title="Webhooks">
-    <div class="page narrow stack">
+    <div class="page stack">
       <p class="muted">
         The service sends each run that has a <code>webhook_url</code> there when it ends, signed with your secret.
       </p>

@@ -147,7 +147,9 @@ export class Overview {
     const { routing, configured } = this.#dependencies
     const [disabled, reported] = await Promise.all([routing.disabledProviders(caller), routing.reported(caller)])
     if ('refuse' in disabled || 'refuse' in reported) return []
-    const names = new Set([...configured, ...reported.value.keys(), ...(recent?.byProvider ?? []).map(byName)])
+    // Without any key, the sandbox does the runs.
+    const usual = configured.length > 0 ? configured : [SANDBOX]
+    const names = new Set([...usual, ...reported.value.keys(), ...(recent?.byProvider ?? []).map(byName)])
     return [...names].map(provider => {
       const choice = disabled.value.get(provider)
       const { processes, calls, maxCalls, openBreakers } = reported.value.get(provider) ?? NO_REPORTS

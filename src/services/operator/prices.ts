@@ -17,6 +17,8 @@ export interface EndpointPrice {
   endpoint: Endpoint
   /** The price of a usual run: the first example of the schema, with its defaults. */
   usualMicros: number
+  /** Surcharges are in dollars. */
+  usdPerCreditMicros: number
   /** The most that a provider charges for the same run; undefined if none has a list price in dollars for it. */
   cost: { provider: string; micros: number } | undefined
   /** Whether some run sells for less than a provider's list price. */
@@ -72,7 +74,7 @@ export class Prices {
         })
         return {
           endpoint,
-          usualMicros: totalMicros,
+          ...{ usualMicros: totalMicros, usdPerCreditMicros },
           cost: costs.sort((one, other) => other.micros - one.micros)[0],
           isBelowCost: isSoldBelowCost(endpoint, terms),
         }

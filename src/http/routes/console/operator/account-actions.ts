@@ -4,6 +4,7 @@ import { MAX_GRANT_MICROS, MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../..
 import { type ActionName, nameOf } from '../../../../console/operator/account-words.ts'
 import {
   type Entered,
+  type FormFault,
   kindsOf,
   LIMITS,
   type SecondLook,
@@ -43,7 +44,7 @@ interface Asked {
 }
 
 /** What an action will do, and how to do it; or what is wrong with the form. */
-export type Plan = { look: SecondLook; perform: Perform } | { fault: string }
+export type Plan = { look: SecondLook; perform: Perform } | FormFault
 type Perform = (accounts: Services['accounts'], operator: Operator) => Promise<Answer<AccountChange>>
 
 export const planOf = (action: ActionName, asked: Asked): Plan => {
@@ -65,15 +66,15 @@ const creditPlan = (action: 'grant' | 'withdraw', { summary, entered, formRefere
   const { account, balanceMicros } = summary
   const { reason = '', reference: given = '' } = entered
   const amountMicros = microsOf(entered['credits'] ?? '')
-  if (amountMicros === undefined) return { fault: CREDITS_FAULT }
+  if (amountMicros === undefined) return { fault: CREDITS_FAULT, at: 'credits' }
   const kind: GrantKind | undefined = kindsOf(action).find(each => each === entered['kind'])
-  if (!kind) return { fault: 'The kind is unknown.' }
+  if (!kind) return { fault: 'The kind is unknown.', at: 'kind' }
   const reference = given || formReference
   const fault = faultOf('reason', reason, MAX_REASON_LENGTH) ?? faultOf('reference', reference, MAX_REFERENCE_LENGTH)
-  if (fault !== undefined) return { fault }
+  if (fault) return fault
   const isGrant = action === 'grant'
   if (!isGrant && amountMicros > balanceMicros)
-    return { fault: `The account has only ${credits(balanceMicros)} credits.` }
+    return { fault: `The account has only ${credits(balanceMicros)} credits.`, at: 'credits' }
   const afterMicros = balanceMicros + (isGrant ? amountMicros : -amountMicros)
   const amount = `${credits(amountMicros)} ${amountMicros === 1_000_000 ? 'credit' : 'credits'}`
   return {
@@ -108,16 +109,16 @@ const microsOf = (text: string): number | undefined => {
 }
 
 /** Other characters could hide or break a line of a report. */
-const faultOf = (name: string, text: string, maxLength: number): string | undefined =>
+const faultOf = (name: string, text: string, maxLength: number): FormFault | undefined =>
   text === '' || [...text].length > maxLength || !isLine(text)
-    ? `The ${name} must have 1 to ${maxLength} printable characters.`
+    ? { fault: `The ${name} must have 1 to ${maxLength} printable characters.`, at: name }
     : undefined
 
 const suspensionPlan = (action: 'suspend' | 'resume', { summary, entered, ownAccountId }: Asked): Plan => {
   const { account } = summary
   const { reason = '' } = entered
   const fault = faultOf('reason', reason, MAX_REASON_LENGTH)
-  if (fault !== undefined) return { fault }
+  if (fault) return fault
   // Nobody could resume it here.
   if (account.accountId === ownAccountId) return { fault: 'This is your own account.' }
   const isSuspending = action === 'suspend'
@@ -159,7 +160,8 @@ const limitsPlan = ({ summary: { account, limits }, entered }: Asked): Plan => {
     const text = entered[name] ?? ''
     if (text === '') continue
     const limit = /^\d{1,10}$/.test(text) ? Number(text) : 0
-    if (limit < 1 || limit > MAX_LIMIT) return { fault: `${label}: enter a whole number from 1 to ${MAX_LIMIT}.` }
+    if (limit < 1 || limit > MAX_LIMIT)
+      return { fault: `${label}: enter a whole number from 1 to ${MAX_LIMIT}.`, at: name }
     wanted[of] = limit
   }
   return {

@@ -3,7 +3,12 @@ import type Router from '@koa/router'
 import { AccountPage } from '../../../../console/operator/account-page.tsx'
 import { ACCOUNTS, ACTIONS, accountPath, nameOf } from '../../../../console/operator/account-words.ts'
 import { AccountRows, AccountsPage } from '../../../../console/operator/accounts-page.tsx'
-import { ActionPage, type SecondLook, SecondLookPage } from '../../../../console/operator/action-page.tsx'
+import {
+  ActionPage,
+  type FormFault,
+  type SecondLook,
+  SecondLookPage,
+} from '../../../../console/operator/action-page.tsx'
 import { OperatorRunPage, OperatorRunView } from '../../../../console/operator/operator-run-page.tsx'
 import type { AccountSummary } from '../../../../services/accounts/accounts.ts'
 import { keyItem } from '../../../../services/accounts/key-item.ts'
@@ -133,14 +138,14 @@ export const operatorAccountPages = (router: Router<RequestState>, dependencies:
       const summary = await summaryIn(ctx, operator)
       const entered = enteredIn(ctx, action)
       const formReference = formField(ctx, FORM_REFERENCE)
-      const form = (fault?: string) => ActionPage({ action, summary, formReference, entered, fault })
+      const form = (fault?: FormFault) => ActionPage({ action, summary, formReference, entered, fault })
       if (formField(ctx, 'step') === 'change') return showPage(ctx, form())
       const plan = planOf(action, { summary, entered, formReference, ownAccountId: owner.accountId })
-      if ('fault' in plan) return showError(ctx, new ApiError('invalid_request', plan.fault), form)
+      if ('fault' in plan) return showError(ctx, new ApiError('invalid_request', plan.fault), () => form(plan))
       if (formField(ctx, 'step') !== 'do')
         return showPage(ctx, SecondLookPage({ action, summary, formReference, entered, look: plan.look }))
       const done = await plan.perform(accounts, operator)
-      if ('refuse' in done) return showError(ctx, errorOf(done.refuse), form)
+      if ('refuse' in done) return showError(ctx, errorOf(done.refuse), fault => form({ fault }))
       const path = accountPath(summary.account.accountId)
       if (done.value.revision !== undefined)
         operators.tellOthers(operator, { path, lines: linesOf(plan.look, summary) })

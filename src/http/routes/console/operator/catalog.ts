@@ -69,7 +69,7 @@ export const operatorCatalogPages = (
       const { done } = ctx.query
       const [newest] = shown.history
       const isNewest = newest !== undefined && done === String(newest.revision)
-      const text = isNewest ? `Done: ${newest.type} is revision ${newest.revision} of the catalog.` : undefined
+      const text = isNewest ? `${DONE[newest.type]} · revision ${newest.revision} of the catalog` : undefined
       showPage(ctx, FamilyPage({ ...shown, done: done === AGAIN ? 'This was published before.' : text }))
     }),
   )
@@ -99,7 +99,7 @@ export const operatorCatalogPages = (
         const priced = await prices.ofFamily(operator, read.family)
         if ('refuse' in priced) return showError(ctx, errorOf(priced.refuse), form)
         const after = { family: read.family, prices: priced.value }
-        const asked = { familyId, isNew: !shown.family, json, seen }
+        const asked = { familyId, name: read.family.name, isNew: !shown.family, json, seen }
         return showPage(
           ctx,
           FamilyReviewPage({ ...asked, places: differences.length, changes: changesFrom(before, after) }),
@@ -115,6 +115,12 @@ export const operatorCatalogPages = (
 }
 
 const AGAIN = 'before'
+
+const DONE: Record<FamilyRevision['type'], string> = {
+  FamilyPublished: 'Family published',
+  FamilyRevised: 'Family revised',
+  FamilyWithdrawn: 'Family withdrawn',
+}
 
 const readFamily = (json: string, familyId: string): { family: Family } | { fault: string } => {
   let family: Family
