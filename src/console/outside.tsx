@@ -1,5 +1,6 @@
 import type { Children } from '#jsx/jsx-runtime'
 import { Brand, Document } from './document.tsx'
+import { OperatorsFoot } from './front/operators-foot.tsx'
 import { PageContext } from './page-state.ts'
 
 /** The frame of the pages for everyone. */
@@ -20,6 +21,7 @@ export const Outside = ({ title, children }: { title: string; children: Children
             </a>
           </header>
           <main>{children}</main>
+          <OperatorsFoot />
           <footer class="small">
             <span class="faint">{brand.name}</span>
             <nav class="end" aria-label="Site, again">

@@ -91,7 +91,7 @@ const AccountMenu = ({ account, url }: { account: PageAccount; url: string }) =>
       <TestSwitch account={account} url={url} />
       <Form action="/console/sign-out">
         <Button>
-          <Icon name="x" />
+          <Icon name="log-out" />
           Sign out
         </Button>
       </Form>

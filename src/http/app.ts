@@ -32,7 +32,7 @@ import type { Auth } from './operation.ts'
 import { serveRoutes } from './route.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
 import { answerPreflights, putFile } from './routes/cdn.ts'
-import { consoleRouter } from './routes/console/console.ts'
+import { consolePages } from './routes/console/console.ts'
 import type { ConsoleDependencies } from './routes/console/dependencies.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
 import { MAX_EXPORTS } from './routes/ledger.ts'
@@ -102,9 +102,10 @@ export const createApp = ({
   app.use(router.routes())
   app.use(router.allowedMethods())
   if (api && sessions) {
-    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, clientAddress, clock, logger })
-    app.use(pages.routes())
-    app.use(pages.allowedMethods())
+    const pages = consolePages({ ...api, ...api.signInPages, sessions, clientAddress, clock, logger })
+    app.use(pages.router.routes())
+    app.use(pages.router.allowedMethods())
+    app.use(pages.wrongAddress)
   }
   // These are connections that broke during a response.
   app.on('error', error => logger.debug({ err: error }, 'connection lost during a response'))

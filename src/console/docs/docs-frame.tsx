@@ -1,9 +1,10 @@
 import type { Children } from '#jsx/jsx-runtime'
 import { Brand, Document } from '../document.tsx'
 import { Finder } from '../finder/finder.tsx'
+import { OperatorsFoot } from '../front/operators-foot.tsx'
 import { PageContext } from '../page-state.ts'
 import { Icon } from '../parts/icon.tsx'
-import { DOCS, REFERENCE } from './paths.ts'
+import { DOCS, DOCS_SEARCH, REFERENCE } from './paths.ts'
 
 interface DocsProps {
   title: string
@@ -32,7 +33,15 @@ export const DocsFrame = ({ title, side, children }: DocsProps) => (
               <Icon name="list" />
               Pages
             </button>
-            <a class="button end" href={isSignedIn ? '/console' : '/console/sign-in'}>
+            <form method="get" action={DOCS_SEARCH} class="search-box end hide-small">
+              <Icon name="search" />
+              <input type="search" name="q" required aria-label="Search the documentation" placeholder="Search" />
+            </form>
+            <a class="button quiet search-link" href={DOCS_SEARCH}>
+              <Icon name="search" />
+              <span class="visually-hidden">Search</span>
+            </a>
+            <a class="button" href={isSignedIn ? '/console' : '/console/sign-in'}>
               {isSignedIn ? 'Console' : 'Sign in'}
             </a>
           </header>
@@ -42,6 +51,7 @@ export const DocsFrame = ({ title, side, children }: DocsProps) => (
             </nav>
             <main id="content" tabindex={-1}>
               {children}
+              <OperatorsFoot />
             </main>
           </div>
           {account && <Finder />}

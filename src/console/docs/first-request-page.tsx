@@ -24,6 +24,9 @@ interface FirstRequestProps {
 /** The key in examples: a variable of the reader's shell. */
 const KEY = `$${KEY_VARIABLE}`
 
+/** No shell stumbles over it, and nobody takes it for a key. */
+const PLACEHOLDER = 'PASTE-YOUR-KEY-HERE'
+
 /** The body of a run that takes a while. */
 const VIDEO = JSON.stringify({
   model: 'gemini-omni-flash',
@@ -43,17 +46,22 @@ export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, famil
         <h2 id="create-a-key">1. Create a key</h2>
         {apiKey ? (
           <p>
-            You have the key <strong>{apiKey.name}</strong> (<code>{hintOf(apiKey)}</code>). If you lost it,{' '}
-            <a href="/console/keys">create another</a>: a key shows only once. In a terminal:
+            You have the key <strong dir="auto">{apiKey.name}</strong>, which ends in <code>{apiKey.last_four}</code>. A
+            key shows only once: if you did not keep it, create another.
           </p>
         ) : (
           <p>
-            <a href={isSignedIn ? '/console/keys' : '/console/sign-in'}>{isSignedIn ? 'Open your keys' : 'Sign in'}</a>,
-            choose <strong>Create new key</strong>, and keep the key in a secret manager: you see it only once. In a
-            terminal:
+            {isSignedIn ? 'Create a key' : 'Sign in, create a key'}, and keep it in a secret manager: it shows only
+            once.
           </p>
         )}
-        <Snippet id="the-key" label="The key" text={`export ${KEY_VARIABLE}=${apiKey ? hintOf(apiKey) : '…'}`} />
+        <p>
+          <a class="button" href={isSignedIn ? '/console/keys#name' : '/console/sign-in'}>
+            {isSignedIn ? 'Create new key' : 'Sign in'}
+          </a>
+        </p>
+        <p>In a terminal, with your key in place of the words:</p>
+        <Snippet id="the-key" label="The key" text={`export ${KEY_VARIABLE}=${PLACEHOLDER}`} />
         <h2 id="run-a-model">2. Run a model</h2>
         <p>
           The response has the result in <code>output</code> and the price in <code>credits_charged</code>.
@@ -103,14 +111,15 @@ export const FirstRequestPage = ({ shelves, next, url, isSignedIn, apiKey, famil
   </DocsFrame>
 )
 
-/** What a key ends with, which tells its owner which one it is. */
-const hintOf = ({ livemode, last_four }: ApiKey) => `tg_sk_${livemode ? 'live' : 'test'}_…${last_four}`
-
 const lines = (all: readonly string[]) => all.join('\n')
 
 const mcpConfiguration = (url: string) =>
   JSON.stringify(
-    { mcpServers: { tollgate: { type: 'http', url: `${url}/mcp`, headers: { Authorization: 'Bearer …' } } } },
+    {
+      mcpServers: {
+        tollgate: { type: 'http', url: `${url}/mcp`, headers: { Authorization: `Bearer ${PLACEHOLDER}` } },
+      },
+    },
     null,
     2,
   )

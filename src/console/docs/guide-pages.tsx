@@ -1,9 +1,11 @@
+import type { Children } from '#jsx/jsx-runtime'
 import { PageContext } from '../page-state.ts'
 import { Icon } from '../parts/icon.tsx'
 import { DocsFrame, SideLink } from './docs-frame.tsx'
 import { firstRequest, type Guide, type Shelf } from './library.ts'
 import { type Rendered, renderLine } from './markdown.tsx'
 import { DOCS, REFERENCE } from './paths.ts'
+import { DocsSearch } from './search-page.tsx'
 
 /** The guides by their readers. */
 export const GuideIndexPage = ({ shelves }: { shelves: readonly Shelf[] }) => (
@@ -15,6 +17,7 @@ export const GuideIndexPage = ({ shelves }: { shelves: readonly Shelf[] }) => (
           <p class="lead muted">How to run models on {brand.name}, from the first request to the audit of your bill.</p>
         )}
       </PageContext.Consumer>
+      <DocsSearch />
       <div class="halves">
         <Begin guide={firstRequest} icon="play" />
         <Begin
@@ -26,24 +29,44 @@ export const GuideIndexPage = ({ shelves }: { shelves: readonly Shelf[] }) => (
           icon="list"
         />
       </div>
-      {shelves.map(({ reader, guides }) => (
-        <section key={reader} class="shelf">
-          <h2>{reader}</h2>
+      {shelves.map(({ reader, guides, isFolded }) => (
+        <ShelfOf key={reader} reader={reader} isFolded={isFolded}>
           <ul>
             {guides.map(({ path, title, text }) => (
               <li key={path}>
                 <a class="link" href={path} data-item>
                   {title}
                 </a>
-                <span class="muted" dangerouslySetInnerHTML={renderLine(text)} />
+                <span class="small muted" dangerouslySetInnerHTML={renderLine(text)} />
               </li>
             ))}
           </ul>
-        </section>
+        </ShelfOf>
       ))}
     </div>
   </DocsFrame>
 )
+
+interface ShelfProps {
+  reader: string
+  isFolded: boolean
+  children: Children
+}
+
+const ShelfOf = ({ reader, isFolded, children }: ShelfProps) =>
+  isFolded ? (
+    <details class="shelf">
+      <summary>
+        <h2>{reader}</h2>
+      </summary>
+      {children}
+    </details>
+  ) : (
+    <section class="shelf">
+      <h2>{reader}</h2>
+      {children}
+    </section>
+  )
 
 const Begin = ({ guide: { path, title, text }, icon }: { guide: Guide; icon: 'play' | 'list' }) => (
   <a class="card begin" href={path}>

@@ -3,14 +3,15 @@ import { Button } from '../parts/form.tsx'
 interface SearchFormProps {
   label: string
   placeholder?: string
-  query?: string
+  query?: string | undefined
   button: string
+  action?: string
 }
 
-/** Finds anything by its ID. */
-export const SearchForm = ({ label, placeholder, query, button }: SearchFormProps) => (
+/** Finds anything of the console, or what another address searches. */
+export const SearchForm = ({ label, placeholder, query, button, action = '/console/search' }: SearchFormProps) => (
   <search>
-    <form method="get" action="/console/search" class="row">
+    <form method="get" action={action} class="row">
       <input
         type="search"
         name="q"

@@ -61,7 +61,6 @@ export const FrontPage = ({ isSignedIn, registration, families, request, words }
         <ModelList families={families} />
       </section>
     )}
-    {words?.foot && <footer class="prose foot" dir="auto" dangerouslySetInnerHTML={words.foot} />}
   </Outside>
 )
 

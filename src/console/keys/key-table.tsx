@@ -39,8 +39,9 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
               <Budget of={key} />
             </td>
             <td class="muted">
-              <span class="only-small">{key.last_used_at !== undefined && 'used '}</span>
+              {key.last_used_at !== undefined && <span class="when-folded">used </span>}
               <LastUse of={key} />
+              {key.last_used_at === undefined && <span class="when-folded"> used</span>}
             </td>
             <td class="num">
               <OwnerOnly>
@@ -94,7 +95,7 @@ const LastUse = ({ of: { last_used_at: at } }: { of: ApiKey }) => (
   <PageContext.Consumer>
     {({ nowMs }) =>
       at === undefined ? (
-        'never used'
+        'never'
       ) : (
         <time datetime={at.slice(0, 'yyyy-mm-dd'.length)} title={`${at.slice(0, 'yyyy-mm-dd'.length)} UTC`}>
           {daysAgo(Math.floor(nowMs / DAY_MS) - Math.floor(Date.parse(at) / DAY_MS))}

@@ -49,10 +49,10 @@ export const CatalogPage = ({ families }: { families: readonly ListedFamily[] })
             <td class="hide-small muted">{family.output_type}</td>
             <td class="num">
               {rangeOf(prices.map(({ usualMicros }) => usualMicros))}
-              <span class="only-small"> credits</span>
+              <span class="when-folded"> credits</span>
             </td>
             <td class="num muted">
-              <span class="only-small">cost </span>
+              <span class="when-folded">cost </span>
               {rangeOf(prices.flatMap(({ cost }) => cost?.micros ?? []))}
             </td>
             <td class="num">
@@ -77,7 +77,7 @@ export const Margin = ({ prices }: { prices: readonly EndpointPrice[] }) => {
     <>
       {prices.some(({ isBelowCost }) => isBelowCost) && <span class="badge bad">below cost</span>}{' '}
       <span class={lowest === undefined ? 'faint' : toneOf(lowest)}>
-        <span class="only-small">margin </span>
+        <span class="when-folded">margin </span>
         {lowest === undefined ? '–' : `${decimal(lowest)} %`}
       </span>
     </>

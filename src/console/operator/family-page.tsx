@@ -56,7 +56,7 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
             {price.endpoint.id} {price.endpoint.status === 'test' && <span class="badge warn plain">test</span>}
           </td>
           <td class="num">
-            <span class="only-small">base </span>
+            <span class="when-folded">base </span>
             {credits(price.endpoint.pricing.baseMicros)}
           </td>
           <td class="factors muted small">
@@ -65,11 +65,11 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
             ))}
           </td>
           <td class="num">
-            <span class="only-small">usual run </span>
+            <span class="when-folded">usual run </span>
             {credits(price.usualMicros)}
           </td>
           <td class="num muted">
-            <span class="only-small">cost </span>
+            <span class="when-folded">cost </span>
             {price.cost ? `${credits(price.cost.micros)} at ${providerName(price.cost.provider)}` : '–'}
           </td>
           <td class="num">

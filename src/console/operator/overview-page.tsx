@@ -260,20 +260,20 @@ const ProviderRow = ({ state: { provider, state, reason, calls, maxCalls, activi
       <td class="num muted hide-small">{maxCalls === 0 ? '–' : `${decimal(calls)} of ${decimal(maxCalls)}`}</td>
       <td class="num">
         {decimal(activity?.runs ?? 0)}
-        <span class="only-small"> runs</span>
+        <span class="when-folded"> runs</span>
       </td>
       <td class="num">
         {decimal(activity?.failed ?? 0)}
-        <span class="only-small"> failed</span>
+        <span class="when-folded"> failed</span>
       </td>
       <td class="num muted hide-small">{activity?.p50Ms === undefined ? '–' : duration(activity.p50Ms)}</td>
       <td class="num muted hide-small">{activity?.p99Ms === undefined ? '–' : duration(activity.p99Ms)}</td>
       <td class="num muted">
-        <span class="only-small">cost </span>
+        <span class="when-folded">cost </span>
         {activity ? cost(activity) : '–'}
       </td>
       <td class={isLoss ? 'num red' : 'num'}>
-        <span class="only-small">margin </span>
+        <span class="when-folded">margin </span>
         {margin === undefined ? '–' : `${decimal(margin)} %`}
       </td>
     </tr>

@@ -29,7 +29,7 @@ const NAMES = [
     'text',
     'upload',
   ],
-  ...['users', 'webhook', 'x'],
+  ...['log-out', 'users', 'webhook', 'x'],
 ] as const
 export type IconName = (typeof NAMES)[number]
 

@@ -1,5 +1,6 @@
 import type { Children } from '#jsx/jsx-runtime'
 import { Brand, Document } from '../document.tsx'
+import { OperatorsFoot } from '../front/operators-foot.tsx'
 import { PICTURE_PATH } from '../front/pictures.ts'
 
 /** A narrow form with a picture beside it. */
@@ -9,6 +10,7 @@ export const SignInFrame = ({ title, children }: { title: string; children: Chil
       <main class="stack">
         <Brand />
         {children}
+        <OperatorsFoot />
       </main>
       <img class="hide-small" src={PICTURE_PATH} alt="" />
     </div>

@@ -1,9 +1,10 @@
 import Router from '@koa/router'
+import type { Next } from 'koa'
 import { MorePage } from '../../../console/more-page.tsx'
 import { ApiError } from '../../../transports/api-error.ts'
 import { redirect, showPage } from '../../answers/page-answers.ts'
 import { networkOf } from '../../connections/connections.ts'
-import type { RequestState } from '../../context.ts'
+import type { Context, RequestState } from '../../context.ts'
 import { freshOwnerOnly } from '../../middleware/fresh-codes.ts'
 import { anyone, ownerOnly, pages } from '../../middleware/pages.ts'
 import { PageStates } from '../../sessions/page-states.ts'
@@ -12,6 +13,7 @@ import { confirmPages } from './confirm.ts'
 import { creditPages } from './credits.ts'
 import type { ConsoleDependencies, PageDependencies } from './dependencies.ts'
 import { docsPages } from './docs.ts'
+import { openDocs } from './docs-index.ts'
 import { frontPages } from './front.ts'
 import { identityPages } from './identities.ts'
 import { keyPages } from './keys.ts'
@@ -31,8 +33,11 @@ import { webhookPages } from './webhooks.ts'
 /** The page after a sign-in. */
 const HOME = '/console/playground'
 
-/** The pages for people in a browser. The description of the API leaves them out. */
-export const consoleRouter = (dependencies: ConsoleDependencies) => {
+/**
+ * The pages for people in a browser, and the page for those at an address that no route has. The description of the API
+ * leaves them out.
+ */
+export const consolePages = (dependencies: ConsoleDependencies) => {
   const { sessions, clientAddress, brand } = dependencies
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const assets = new PageAssets(brand)
@@ -46,13 +51,15 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
     forOperator,
     forFreshOperator: freshOperatorOnly(forOperator, dependencies.services.sessions),
     forAnyone: anyone(sessions, pageStates),
+    docs: openDocs(dependencies),
     clientIn: ctx => ({
       ...{ network: networkOf(clientAddress(ctx.req)), browser: sessions.browserOf(ctx) },
       userAgent: ctx.get('User-Agent'),
     }),
   }
 
-  router.use(pages({ ...dependencies, pageStates }))
+  const asPages = pages({ ...dependencies, pageStates })
+  router.use(asPages)
   assets.serve(router)
   router.get(
     '/console',
@@ -81,8 +88,17 @@ export const consoleRouter = (dependencies: ConsoleDependencies) => {
   if (shared.hasTelegram) telegramRoutes(router, shared)
 
   // People get a page for a wrong address too, also where only forms are sent.
-  router.get('/console/{*path}', () => {
-    throw new ApiError('not_found', 'There is no such page.')
-  })
-  return router
+  router.get('/console/{*path}', noPage)
+
+  /** Clients of the API, which do not name HTML, get JSON. */
+  const wrongAddress = async (ctx: Context, next: Next) => {
+    const isOfPerson = ctx.method === 'GET' && ctx.get('Accept').includes('text/html') && !ctx.path.startsWith('/v1/')
+    const isRoute = ctx['matched'].some(({ methods }: { methods: string[] }) => methods.length > 0)
+    await (isOfPerson && !isRoute ? asPages(ctx, noPage) : next())
+  }
+  return { router, wrongAddress }
+}
+
+const noPage = () => {
+  throw new ApiError('not_found', 'There is no such page.')
 }

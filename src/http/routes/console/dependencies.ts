@@ -11,6 +11,7 @@ import type { ClientAddress } from '../../connections/client-address.ts'
 import type { Context } from '../../context.ts'
 import type { ForAnyone, ForOwner } from '../../middleware/pages.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions.ts'
+import type { Docs } from './docs-index.ts'
 import type { ForOperator } from './operator/for-operator.ts'
 
 export interface ConsoleDependencies {
@@ -45,4 +46,5 @@ export interface PageDependencies extends ConsoleDependencies {
   forFreshOperator: ForOperator
   forAnyone: ForAnyone
   clientIn(ctx: Context): Client
+  docs: Docs
 }

@@ -7,6 +7,7 @@ import { modeOf, type SessionOwner } from '../../../services/caller.ts'
 import type { WaitingClient } from '../../../services/views/newest-first.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import type { PageDependencies } from './dependencies.ts'
+import { matching, type Named } from './matching.ts'
 
 /** Results of a kind. Who has more types more. */
 const MAX_OF_KIND = 5
@@ -35,44 +36,22 @@ export const namedResults = async (
   const isTest = modeOf(owner).livemode === false
   const fixed = [...pagesFor(isOperator), ...actionsFor(isTest)]
   if (query === '') return fixed.map(({ result }) => result)
-  const [models, keys, labels, runs] = await Promise.all([
-    modelsOf(dependencies, owner, isOperator),
+  const [models, keys, labels, runs, pages] = await Promise.all([
+    modelsOf(dependencies, owner),
     keysOf(dependencies, owner, isTest),
     isTest ? [] : labelsOf(dependencies, owner, client),
     runsOf(dependencies, owner, client),
+    dependencies.docs.titles({ isReader: true, isOperator }),
   ])
+  const prices = isOperator ? models.map(pricesOf) : []
   const kinds = [fixed, models, keys, labels].map(kind => matching(kind, query))
   return [
     ...kinds
       .flatMap((kind, index) => kind.slice(0, index === 0 ? undefined : MAX_OF_KIND))
       .sort((one, other) => one.rank - other.rank),
     // Prompts have most words, and would come before the names.
-    ...matching(runs, query).slice(0, MAX_OF_KIND),
+    ...[pages, prices, runs].flatMap(kind => matching(kind, query).slice(0, MAX_OF_KIND)),
   ].map(({ result }) => result)
-}
-
-interface Named {
-  result: SearchResult
-  /** The words that find it, if they are more than its name. */
-  words?: string
-}
-
-const matching = (all: readonly Named[], query: string) =>
-  all
-    .flatMap(({ result, words = result.name }) => {
-      const rank = rankOf(words, query)
-      return rank === undefined ? [] : [{ result, rank }]
-    })
-    .sort((one, other) => one.rank - other.rank)
-
-/** Names that begin with the query come first, then those with its words at the start of theirs, then in them. */
-const rankOf = (name: string, query: string): number | undefined => {
-  const [text, asked] = [name.toLowerCase(), query.toLowerCase()]
-  if (text.startsWith(asked)) return 0
-  const parts = asked.split(/\s+/)
-  const words = text.split(/[^\p{L}\p{M}\p{N}]+/u)
-  if (parts.every(part => words.some(word => word.startsWith(part)))) return 1
-  return parts.every(part => text.includes(part)) ? 2 : undefined
 }
 
 const pagesFor = (isOperator: boolean): Named[] =>
@@ -99,13 +78,16 @@ const actionsFor = (isTest: boolean): Named[] => {
   return actions.map(action => ({ result: { ...action, note: 'Action' } }))
 }
 
-const modelsOf = async ({ services }: PageDependencies, owner: SessionOwner, isOperator: boolean): Promise<Named[]> =>
-  unwrap(await services.catalog.list(owner)).flatMap(({ family: { id, name, aliases } }) => {
-    const words = [name, id, ...aliases].join(' ')
-    const model: SearchResult = { href: `/console/playground?model=${id}`, icon: 'play', name, note: 'Run this model' }
-    const prices: SearchResult = { href: `${CATALOG}/${id}`, icon: 'package', name, note: 'Its prices' }
-    return [{ result: model, words }, ...(isOperator ? [{ result: prices, words }] : [])]
+const modelsOf = async ({ services }: PageDependencies, owner: SessionOwner) =>
+  unwrap(await services.catalog.list(owner)).map(({ family: { id, name, aliases } }) => {
+    const result: SearchResult = { href: `/console/playground?model=${id}`, icon: 'play', name, note: 'Run this model' }
+    return { id, result, words: [name, id, ...aliases].join(' ') }
   })
+
+const pricesOf = ({ id, result: { name }, words }: Awaited<ReturnType<typeof modelsOf>>[number]): Named => ({
+  result: { href: `${CATALOG}/${id}`, icon: 'package', name, note: 'Its prices' },
+  words,
+})
 
 const keysOf = async ({ services }: PageDependencies, owner: SessionOwner, isTest: boolean): Promise<Named[]> =>
   unwrap(await services.keys.list(owner, owner.accountId))

@@ -1,0 +1,50 @@
+import { SearchForm } from '../finder/search-form.tsx'
+import type { SearchResult } from '../finder/search-page.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { DocsFrame } from './docs-frame.tsx'
+import { GuideSide } from './guide-pages.tsx'
+import type { Shelf } from './library.ts'
+import { DOCS, DOCS_SEARCH, REFERENCE } from './paths.ts'
+
+interface DocsSearchProps {
+  shelves: readonly Shelf[]
+  query: string
+  results: readonly SearchResult[]
+}
+
+/** The guides, sections and requests that a query finds. */
+export const DocsSearchPage = ({ shelves, query, results }: DocsSearchProps) => (
+  <DocsFrame title="Search" side={<GuideSide shelves={shelves} />}>
+    <div class="docs-index">
+      <h1>Search</h1>
+      <DocsSearch query={query} />
+      {results.length > 0 && (
+        <nav class="card choices results" aria-label="Results">
+          {results.map(({ href, icon, name, note }) => (
+            <a key={href} href={href} data-item>
+              <Icon name={icon} />
+              <span class="cut">{name}</span>
+              <span class="end small faint">{note}</span>
+            </a>
+          ))}
+        </nav>
+      )}
+      {query !== '' && results.length === 0 && (
+        <p class="muted">
+          No title has “<bdi>{query}</bdi>”. <a href={DOCS}>All guides</a>, <a href={REFERENCE}>all requests</a>.
+        </p>
+      )}
+    </div>
+  </DocsFrame>
+)
+
+/** Works without a script, and without an account. */
+export const DocsSearch = ({ query }: { query?: string }) => (
+  <SearchForm
+    action={DOCS_SEARCH}
+    label="Search the documentation"
+    placeholder="A guide, a section, a request or its path"
+    query={query}
+    button="Search"
+  />
+)
