@@ -25,12 +25,15 @@ export const keyRequest = ({ name, scope, mode, budget, period, models, addresse
   readNewKey({
     ...{ name, scope },
     ...(mode === 'test' && { livemode: false }),
-    ...(budget !== '' && { budget: { credits: Number(budget), period } }),
+    ...(budget !== '' && { budget: { credits: creditsOf(budget), period } }),
     ...(models.length > 0 && { models }),
     ...(addresses !== '' && { addresses: addresses.split(/[\s,;]+/) }),
     // The key works on this day too.
     ...(expires !== '' && { expires_at: `${expires}T23:59:59Z` }),
   })
+
+/** `Number` would also read `0x10` and `1e3`. What is no decimal number stays text, which is refused at its field. */
+const creditsOf = (text: string): unknown => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text)
 
 /** The faults of a form, at the fields that an error names, or else above all of them. */
 export const keyFaults = ({ message, details: { errors = [] } }: ApiError): KeyFaults => {
