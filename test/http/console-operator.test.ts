@@ -102,10 +102,8 @@ t.test('an operator grants credits after a second look, and sending it twice gra
     metadata: { actor: { kind: 'operator', name: OPERATOR } },
   })
   const page = await operator.get(done.location ?? '')
-  t.match(
-    wordsOf(page.text),
-    new RegExp(`Done: CreditsGranted is event ${event?.revision} of the account, by ${OPERATOR}`),
-  )
+  t.match(wordsOf(page.text), '500 credits granted · balance 600')
+  t.match(page.text, `title="Event ${event?.revision} of the account: CreditsGranted"`)
   const told = await until('the other operator is told', async () =>
     (await messagesIn(service)).find(message => message.includes('acted as an operator')),
   )
@@ -128,7 +126,7 @@ t.test('a second look can be changed, and a page names only what its operator di
   t.match(back.text, 'value="7"')
   t.match(back.text, 'value="&lt;b>&quot;x&quot;"')
   const { revision } = (await lastEvent(ada)) as RawEvent
-  t.notMatch(wordsOf((await second.get(`${pathOf(ada)}?done=${revision}`)).text), 'Done:')
+  t.notMatch(wordsOf((await second.get(`${pathOf(ada)}?done=${revision}`)).text), 'credits granted ·')
 })
 
 t.test('an operator withdraws credits, but no more than there are', async t => {
@@ -215,21 +213,29 @@ t.test('a tester sees and runs the models in test, until an operator says otherw
 
 t.test('faults of the forms are shown, and change nothing', async t => {
   const before = await eventsOf(ada)
-  for (const [action, fields, fault] of [
-    ['grant', { credits: '1e3', kind: 'courtesy', reason: 'x' }, /number from 0\.000001/],
-    ['grant', { credits: '0', kind: 'courtesy', reason: 'x' }, /number from 0\.000001/],
-    ['grant', { credits: '1.0000001', kind: 'courtesy', reason: 'x' }, /at most six decimals/],
-    ['grant', { credits: '1', kind: 'purchase', reason: 'x' }, /kind is unknown/],
-    ['grant', { credits: '1', kind: 'courtesy', reason: ' ' }, /reason must have/],
-    ['grant', { credits: '1', kind: 'courtesy', reason: 'a\u0007b' }, /reason must have/],
-    ['withdraw', { credits: '1', kind: 'courtesy', reason: 'x', reference: 'r'.repeat(201) }, /reference must have/],
-    ['suspend', { reason: '' }, /reason must have/],
-    ['resume', { reason: 'x' }, /not suspended/],
-    ['limits', { requests_per_minute: '0' }, /whole number/],
+  for (const each of [
+    ['grant', { credits: '1e3', kind: 'courtesy', reason: 'x' }, /number from 0\.000001/, 'credits'],
+    ['grant', { credits: '0', kind: 'courtesy', reason: 'x' }, /number from 0\.000001/, 'credits'],
+    ['grant', { credits: '1.0000001', kind: 'courtesy', reason: 'x' }, /at most six decimals/, 'credits'],
+    ['grant', { credits: '1', kind: 'purchase', reason: 'x' }, /kind is unknown/, 'kind'],
+    ['grant', { credits: '1', kind: 'courtesy', reason: ' ' }, /reason must have/, 'reason'],
+    ['grant', { credits: '1', kind: 'courtesy', reason: 'a\u0007b' }, /reason must have/, 'reason'],
+    [
+      'withdraw',
+      { credits: '1', kind: 'courtesy', reason: 'x', reference: 'r'.repeat(201) },
+      /reference must have/,
+      'reference',
+    ],
+    ['withdraw', { credits: '999999', kind: 'courtesy', reason: 'x' }, /has only/, 'credits'],
+    ['suspend', { reason: '' }, /reason must have/, 'reason'],
+    ['resume', { reason: 'x' }, /not suspended/, undefined],
+    ['limits', { requests_per_minute: '0' }, /whole number/, 'requests_per_minute'],
   ] as const) {
+    const [action, fields, fault, field] = each
     const { status, text } = await act(operator, pathOf(ada, action), fields)
     t.equal(status, 400)
     t.match(/role="alert">([^<]*)/.exec(text)?.[1], fault)
+    t.equal(/aria-describedby="(\w+)-fault"/.exec(text)?.[1], field, fault.source)
   }
   for (const path of [pathOf('acct_01m7z4hp3ye9bv5nfwqzm2r6ja'), pathOf('nobody'), pathOf(ada, 'delete')])
     t.equal((await operator.get(path)).status, 404, path)
@@ -358,7 +364,7 @@ t.test('the overview shows what the service does, and what needs a person', asyn
   t.match(page, /Views behind \d+ ms/)
   t.match(page, /Needs you Nothing/)
   t.match(page, /Webhooks failing 0/)
-  t.match(page, /Sandbox Healthy .* \$0\.00 –/)
+  t.match(page, /Sandbox Healthy .* cost \$0\.00 margin –/)
 })
 
 t.test('an alert needs a person, who has the account tried again', async t => {
@@ -384,7 +390,7 @@ t.test('a family is revised after a look at the differences', async t => {
   const seen = fieldsOn(form.text)['seen'] as string
   const review = await operator.post(path, { json, seen })
   t.equal(review.status, 200)
-  t.match(review.text, /You change nano-banana-2 in 1 place/)
+  t.match(review.text, /You change Nano &lt;b>&quot;2&quot; in 1 place/)
   t.match(review.text, 'Nano &lt;b>')
   const newest = async () => (await collect(service.core.log.readStream('catalog', 0))).at(-1)
   t.notMatch(await newest(), { type: 'FamilyRevised' }, 'looking publishes nothing')
@@ -397,7 +403,7 @@ t.test('a family is revised after a look at the differences', async t => {
   t.match(done, { status: 303, location: `${path}?done=${(await newest())?.revision}` })
   t.match(
     wordsOf((await operator.get(done.location ?? '')).text),
-    new RegExp(`Done: FamilyRevised.*revised ${OPERATOR}`),
+    new RegExp(`Family revised · revision \\d+ of the catalog.*revised ${OPERATOR}`),
   )
   t.match(await operator.post(path, { json, seen, step: 'do' }), { status: 303, location: `${path}?done=before` })
   const before = await newest()
@@ -427,7 +433,7 @@ t.test('a family is revised after a look at the differences', async t => {
 t.test('prices, costs and their changes are told in credits', async t => {
   const path = '/console/operator/catalog/flux-2-pro'
   const form = await operator.get(path)
-  t.match(wordsOf(form.text), /flux-2-pro-t2i 1\.5 resolution: 0\.5 MP × 2.* 3 3 at fal 0 %/)
+  t.match(wordsOf(form.text), /flux-2-pro-t2i base 1\.5 resolution: 0\.5 MP × 2.* usual run 3 cost 3 at fal margin 0 %/)
   t.notMatch(form.text, 'below cost')
   const [family] = unwrap(await service.core.services.catalog.export(caller, 'flux-2-pro'))
   const withBase = (of: (baseMicros: number) => number) => ({
@@ -452,7 +458,7 @@ t.test('prices, costs and their changes are told in credits', async t => {
   })
   const json = JSON.stringify(withBase(base => base - 250_000))
   t.match(await operator.post(path, { json, seen, step: 'do' }), { status: 303 })
-  t.match(wordsOf((await operator.get(path)).text), /below cost −20 %/)
+  t.match(wordsOf((await operator.get(path)).text), /below cost margin −20 %/)
   t.match(wordsOf((await operator.get('/console/operator/catalog')).text), /flux-2-pro changed by hand .*below cost/)
 })
 

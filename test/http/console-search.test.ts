@@ -76,9 +76,21 @@ t.test('an account finds nothing of another one by its name', async t => {
   }
   t.match((await found(stranger, 'wolf'))[0], { text: /^A grey wolf/ })
   t.same(await found(owner, 'sandbox'), [], 'models in test are for testers')
-  t.same(await found(owner, 'accounts'), [])
-  t.match(await found(operator, 'accounts'), [{ href: '/console/operator/accounts' }])
+  t.notOk((await found(owner, 'accounts')).some(({ href }) => href?.startsWith('/console/')))
+  const [page, guide] = await found(operator, 'accounts')
+  t.match([page, guide], [{ href: '/console/operator/accounts' }, { href: '/docs/accounts', text: / Guide$/ }])
   t.match(await found(operator, 'flux-2-pro'), [{ text: /Run this/ }, { href: '/console/operator/catalog/flux-2-pro' }])
+  const notes = (await found(operator, 'nano')).map(({ text }) => text)
+  const firstPrice = notes.findIndex(text => text.endsWith('Its prices'))
+  t.ok(firstPrice > notes.findLastIndex(text => text.endsWith('Run this model')), 'prices come after the models')
+})
+
+t.test('guides and requests of the documentation are found by their titles', async t => {
+  t.match((await found(owner, 'auditing')).at(-1), { href: '/docs/auditing', text: 'Auditing Guide' })
+  const run = (await found(owner, 'POST /v1/run')).find(({ href }) => href === '/docs/reference/runModel')
+  t.match(run?.text, /POST \/v1\/run$/)
+  t.same(await found(owner, 'outages'), [], 'guides for operators')
+  t.match(await found(operator, 'outages'), [{ href: /^\/docs\// }])
 })
 
 t.test('without a query, all pages and actions are found', async t => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
-import { BrowserClient } from '../support/browser-client.ts'
+import { BrowserClient, signedInAt } from '../support/browser-client.ts'
 import { picture } from '../support/client.ts'
 import { startReceiver, status } from '../support/receiver.ts'
 import { instantProvider, startService } from '../support/service.ts'
@@ -49,7 +49,7 @@ t.test('deliveries are listed with their attempts, and sent again', async t => {
   const page = () => browser.get('/console/webhooks')
   const isDelivered = async () => /badge good">Delivered/.test((await page()).text)
   await until('the webhook is delivered', isDelivered)
-  t.match((await page()).text, /1 attempt<?.*accepted with 204/s)
+  t.match((await page()).text, /Accepted with 204.*1 attempt</s)
   t.match(await browser.post(`/console/webhooks/${run.run_id}/resend`), {
     status: 303,
     location: '/console/webhooks#deliveries',
@@ -61,4 +61,22 @@ t.test('deliveries are listed with their attempts, and sent again', async t => {
   const test = await page()
   t.notMatch(test.text, run.run_id, 'test mode has its own')
   t.notMatch(test.text, 'Roll the secret')
+})
+
+t.test('a receiver that fails is told as failing, with its reason and the time until the next attempt', async t => {
+  const receiver = await startReceiver(t, status(503))
+  const grace = await signedInAt(service, 'grace@example.com')
+  const { body: run } = await grace.send<Run>('POST', '/v1/run', {
+    ...picture,
+    webhook_url: `${receiver.url}hooks?a=1`,
+  })
+  const { host } = new URL(receiver.url)
+  const text = await until('the first attempt has failed', async () => {
+    const page = await grace.get('/console/webhooks?status=pending')
+    return page.text.includes('>Failing</span>') && page.text
+  })
+  t.match(text, new RegExp(`<a href="/console/runs/${run.run_id}" data-item.*<strong>${host}</strong>.*/hooks\\?a=1`))
+  t.match(text, /aria-current="page">Failing<\/a>/)
+  t.match(text, /next <time datetime="[^"]+" title="[^"]+ UTC">in (a minute|\d+ min)</)
+  t.match(text, /class="reason muted"><div class="cut" title="[^"]*503[^"]*">[^<]*503/)
 })

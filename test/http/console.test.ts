@@ -347,14 +347,48 @@ t.test('a wrong address is a page for people, and JSON for those who ask', async
   t.match(JSON.parse(json.text), { error: { code: 'not_found', message: 'There is no such page.' } })
 })
 
+t.test('an address that no route has is a page for a browser, and JSON for programs', async t => {
+  const html = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+  const ask = (path: string, init?: RequestInit) => fetch(service.url + path, init)
+  const shown = await ask('/nonsense', { headers: html })
+  t.equal(shown.status, 404)
+  t.match(shown.headers.get('Content-Security-Policy'), /default-src 'none'/)
+  t.match(await shown.text(), /<h1>There is nothing here.*href="\/console\/sign-in".*href="\/docs"/s)
+  t.match((await (await signedIn()).get('/nonsense', html)).text, /<nav class="side".*<h1>There is nothing here/s)
+  for (const [path, init, status] of [
+    ['/nonsense', {}, 404],
+    ['/nonsense', { headers: { Accept: '*/*' } }, 404],
+    ['/nonsense', { method: 'POST', headers: html }, 404],
+    ['/v1/nonsense', { headers: html }, 404],
+    ['/v1/run', { headers: html }, 405],
+  ] as const) {
+    const answer = await ask(path, init)
+    t.equal(answer.status, status, path)
+    t.match(answer.headers.get('Content-Type'), 'application/json')
+  }
+})
+
+t.test('the avatar opens a menu without a script', async t => {
+  const { text } = await (await signedIn()).get('/console/keys')
+  t.match(text, /<button type="button" class="avatar" popovertarget="account"/)
+  const [, menu = ''] = /id="account" popover="auto">(.*?)<\/div>/s.exec(text) ?? []
+  for (const part of [
+    '@example.com',
+    'href="/console/settings"',
+    'action="/console/mode"',
+    'action="/console/sign-out"',
+  ])
+    t.match(menu, part)
+})
+
 t.test('an address that asks too often learns when to try again', async t => {
   const browser = new BrowserClient(service.url)
   for (let count = 0; count < 5; count++)
     t.equal((await browser.post('/console/sign-in', { email: 'often@example.com' })).status, 303)
   const { status, headers, text } = await browser.post('/console/sign-in', { email: 'often@example.com' })
   t.equal(status, 429)
-  t.ok(Number(headers.get('Retry-After')) > 3000)
-  t.match(text, 'Too many codes were requested for this address. Try again in 60 minutes.')
+  t.equal(headers.get('Retry-After'), '720')
+  t.match(text, 'Too many codes were requested for this address. Try again in 12 minutes.')
 })
 
 t.test('with a key, the cookie does not count', async t => {

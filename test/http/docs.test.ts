@@ -56,8 +56,9 @@ t.test('the index leads to every guide by its readers', async t => {
   const hrefs = hrefsOf(text)
   for (const guide of guides.filter(path => /^\/docs\/[^/]+$/.test(path))) t.ok(hrefs.includes(guide), guide)
   for (const reader of ['You write a client', 'You operate the service']) t.match(text, `<h2>${reader}</h2>`)
-  const readers = [...text.matchAll(/<section class="shelf"><h2>([^<]*)/g)].map(([, reader]) => reader)
+  const readers = [...text.matchAll(/ class="shelf">(?:<summary>)?<h2>([^<]*)/g)].map(([, reader]) => reader)
   t.same(readers.slice(-2), ['You operate the service', 'You contribute'], 'customers come first')
+  t.match(text, '<details class="shelf"><summary><h2>You operate the service', 'customers see the rest by a click')
   const open = (page: string) => /<details open>.*?<\/details>/s.exec(page)?.[0] ?? ''
   t.equal(open(text), '')
   t.match(open((await stranger.get('/docs/cli')).text), 'You operate the service')
@@ -159,7 +160,36 @@ t.test('the first page leads on from the newest key of its reader', async t => {
   await customer.signIn(service, 'grace@example.com')
   t.match((await customer.get('/docs/first-request')).text, 'Create new key')
   const { body } = await customer.send<{ api_key: string }>('POST', '/v1/keys', { name: 'website' })
-  t.match(textOf((await customer.get('/docs/first-request')).text), `tg_sk_live_…${body.api_key.slice(-4)}`)
+  const { text } = await customer.get('/docs/first-request')
+  t.match(textOf(text), new RegExp(`the key website\\s*, which ends in\\s+${body.api_key.slice(-4)}`))
+  t.match(text, 'href="/console/keys#name"')
+})
+
+t.test('the first command is one for every shell, with a key that nobody takes for one', async t => {
+  const command = 'export TOLLGATE_API_KEY=PASTE-YOUR-KEY-HERE'
+  t.match(textOf((await stranger.get('/docs/first-request')).text), command)
+})
+
+t.test('everyone finds guides, sections and requests by their titles, without a script', async t => {
+  t.match((await stranger.get('/docs')).text, /<form method="get" action="\/docs\/search"/)
+  const found = async (query: string, reader = stranger) => {
+    const { text } = await reader.get(`/docs/search?${new URLSearchParams({ q: query })}`)
+    const [, results = ''] = /aria-label="Results">(.*?)<\/nav>/s.exec(text) ?? []
+    return { text, hrefs: [...results.matchAll(/href="([^"]+)"/g)].map(([, href]) => href) }
+  }
+  t.equal((await found('webhooks')).hrefs[0], '/docs/webhooks')
+  t.equal((await found('first request')).hrefs[0], '/docs/first-request')
+  const [section = ''] = (await found('example client')).hrefs
+  t.equal((await stranger.get(section)).status, 200)
+  const headings = (await found('seal')).hrefs.filter(href => href?.includes('#'))
+  t.ok(headings.length > 0)
+  for (const href of headings) t.match(await pageAt(href?.split('#')[0] ?? ''), ` id="${href?.split('#')[1]}"`, href)
+  const run = '/docs/reference/runModel'
+  t.ok((await found('POST /v1/run', reader)).hrefs.includes(run))
+  t.notOk((await found('POST /v1/run')).hrefs.includes(run), 'the reference is for people who have signed in')
+  const nothing = await found('<i>zzz')
+  t.same(nothing.hrefs, [])
+  t.match(nothing.text, 'No title has “<bdi>&lt;i>zzz</bdi>”')
 })
 
 /** Requests that no test sends for a page: their answers do not end, or end the session. */

@@ -138,6 +138,9 @@ t.test('the words of the operator take the place of ours', async t => {
   t.notMatch(text, /href="javascript|<b>|<img src=x/)
   const [, foot = ''] = /<footer[^>]*>(.*?)<\/footer>/s.exec(text) ?? []
   t.match(foot, '>Imprint</a> · <a href="/terms">Terms</a>')
+  const reader = new BrowserClient(own.url)
+  for (const path of ['/docs', '/docs/first-request', '/console/sign-in', '/terms'])
+    t.match((await reader.get(path, { Accept: 'text/html' })).text, foot, path)
   t.match(text, 'Start with 100 free credits')
   t.match(text, 'Nano Banana 2</a>')
   t.notMatch(text, /Every model|Charged once|<hr/)

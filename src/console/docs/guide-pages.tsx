@@ -2,10 +2,10 @@ import type { Children } from '#jsx/jsx-runtime'
 import { PageContext } from '../page-state.ts'
 import { Icon } from '../parts/icon.tsx'
 import { DocsFrame, SideLink } from './docs-frame.tsx'
+import { DocsSearch } from './docs-search.tsx'
 import { firstRequest, type Guide, type Shelf } from './library.ts'
 import { type Rendered, renderLine } from './markdown.tsx'
 import { DOCS, REFERENCE } from './paths.ts'
-import { DocsSearch } from './search-page.tsx'
 
 /** The guides by their readers. */
 export const GuideIndexPage = ({ shelves }: { shelves: readonly Shelf[] }) => (

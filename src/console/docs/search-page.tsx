@@ -1,10 +1,10 @@
-import { SearchForm } from '../finder/search-form.tsx'
 import type { SearchResult } from '../finder/search-page.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { DocsFrame } from './docs-frame.tsx'
+import { DocsSearch } from './docs-search.tsx'
 import { GuideSide } from './guide-pages.tsx'
 import type { Shelf } from './library.ts'
-import { DOCS, DOCS_SEARCH, REFERENCE } from './paths.ts'
+import { DOCS, REFERENCE } from './paths.ts'
 
 interface DocsSearchProps {
   shelves: readonly Shelf[]
@@ -36,15 +36,4 @@ export const DocsSearchPage = ({ shelves, query, results }: DocsSearchProps) => 
       )}
     </div>
   </DocsFrame>
-)
-
-/** Works without a script, and without an account. */
-export const DocsSearch = ({ query }: { query?: string }) => (
-  <SearchForm
-    action={DOCS_SEARCH}
-    label="Search the documentation"
-    placeholder="A guide, a section, a request or its path"
-    query={query}
-    button="Search"
-  />
 )

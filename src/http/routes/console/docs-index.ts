@@ -4,13 +4,24 @@ import { firstRequest, type Guide } from '../../../console/docs/library.ts'
 import { operationPath } from '../../../console/docs/paths.ts'
 import type { Reference } from '../../../console/docs/reference-pages.tsx'
 import { accessOf } from '../../../console/docs/scopes.ts'
+import type { Brand } from '../../../domain/brand.ts'
+import type { Presenter } from '../../../services/presenter.ts'
+import type { Services } from '../../../services/services.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import { type Guides, openGuides } from '../../docs/guides.ts'
 import { describeApi } from '../../openapi/document.ts'
 import { templateOf } from '../../operation.ts'
 import { routes } from '../../routes.ts'
-import type { ConsoleDependencies } from './dependencies.ts'
 import type { Named } from './matching.ts'
+
+interface Dependencies {
+  services: Pick<Services, 'descriptors'>
+  present: Presenter
+  brand: Brand
+  publicUrl: () => string
+  /** Whether anyone may read the reference. */
+  isPublic: boolean
+}
 
 interface Reader {
   /** Whether the reader may see the reference. */
@@ -29,7 +40,7 @@ export interface Docs {
   headings(): Promise<Named[]>
 }
 
-export const openDocs = (dependencies: ConsoleDependencies): Docs => {
+export const openDocs = (dependencies: Dependencies): Docs => {
   const reference = openReference(dependencies)
   let opened: Promise<Guides> | undefined
   const guides = () => {
@@ -72,7 +83,7 @@ const ofHeading =
   })
 
 /** Describes the API again whenever the catalog, its supply or the base URL has changed. */
-const openReference = ({ services, present, brand, publicUrl, isPublic }: ConsoleDependencies) => {
+const openReference = ({ services, present, brand, publicUrl, isPublic }: Dependencies) => {
   const opened = routes.map(of => (isPublic && of.auth === 'key unless public' ? { ...of, auth: 'none' as const } : of))
   const access = new Map(
     opened.map(of => [of.id, accessOf({ method: of.method.toUpperCase(), path: templateOf(of), auth: of.auth })]),

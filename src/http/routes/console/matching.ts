@@ -20,6 +20,8 @@ const rankOf = (name: string, query: string): number | undefined => {
   const [text, asked] = [name.toLowerCase(), query.toLowerCase()]
   if (text.startsWith(asked)) return 0
   const parts = asked.split(/\s+/)
+  // Signs are in every path.
+  if (!/[\p{L}\p{N}]/u.test(asked)) return undefined
   const words = text.split(/[^\p{L}\p{M}\p{N}]+/u)
   if (parts.every(part => words.some(word => word.startsWith(part)))) return 1
   return parts.every(part => text.includes(part)) ? 2 : undefined
