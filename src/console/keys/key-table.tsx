@@ -34,7 +34,7 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
             <td class="mono muted">
               <span class="hide-small">{key.livemode ? 'tg_sk_live_' : 'tg_sk_test_'}</span>…{key.last_four}
             </td>
-            <td class={isUsual(key) ? 'muted hide-small' : 'muted'}>{abilityOf(key)}</td>
+            <td class={isUsual(key) ? 'muted hide-small' : 'own-line muted'}>{abilityOf(key)}</td>
             <td class={key.budget ? 'num muted' : 'num muted hide-small'}>
               <Budget of={key} />
             </td>

@@ -51,11 +51,11 @@ export const CatalogPage = ({ families }: { families: readonly ListedFamily[] })
               {rangeOf(prices.map(({ usualMicros }) => usualMicros))}
               <span class="when-folded"> credits</span>
             </td>
-            <td class="num muted">
+            <td class={isKnown(prices) ? 'num muted' : 'num muted hide-small'}>
               <span class="when-folded">cost </span>
               {rangeOf(prices.flatMap(({ cost }) => cost?.micros ?? []))}
             </td>
-            <td class="num">
+            <td class={isKnown(prices) ? 'num' : 'num hide-small'}>
               <Margin prices={prices} />
             </td>
             <td class="num hide-small muted">{retiresAt(family)?.slice(0, 10) ?? '–'}</td>
@@ -75,7 +75,11 @@ export const Margin = ({ prices }: { prices: readonly EndpointPrice[] }) => {
   const lowest = prices.flatMap(price => marginOf(price) ?? []).sort((one, other) => one - other)[0]
   return (
     <>
-      {prices.some(({ isBelowCost }) => isBelowCost) && <span class="badge bad">below cost</span>}{' '}
+      {prices.some(({ isBelowCost }) => isBelowCost) && (
+        <>
+          <span class="badge bad">below cost</span>{' '}
+        </>
+      )}
       <span class={lowest === undefined ? 'faint' : toneOf(lowest)}>
         <span class="when-folded">margin </span>
         {lowest === undefined ? '–' : `${decimal(lowest)} %`}
@@ -83,6 +87,9 @@ export const Margin = ({ prices }: { prices: readonly EndpointPrice[] }) => {
     </>
   )
 }
+
+/** Phones show nothing of what is not known. */
+const isKnown = (prices: readonly EndpointPrice[]): boolean => prices.some(({ cost }) => cost)
 
 /** Nothing is earned at 0 %. */
 const toneOf = (percent: number): string => (percent < 0 ? 'red' : percent === 0 ? 'amber' : '')

@@ -59,7 +59,7 @@ export const FamilyPage = ({ familyId, family, history, json, fault, done }: Fam
             <span class="when-folded">base </span>
             {credits(price.endpoint.pricing.baseMicros)}
           </td>
-          <td class="factors muted small">
+          <td class="own-line muted small">
             {factorsOf(price.endpoint.pricing, price.usdPerCreditMicros).map(line => (
               <div key={line}>{line}</div>
             ))}

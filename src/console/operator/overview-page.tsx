@@ -74,7 +74,8 @@ const Figure = ({ name, value, note }: { name: string; value: string; note: stri
 )
 
 /** The time that the sums are of. */
-const span = (ms: number): string => (ms >= 59 * 60_000 ? 'the last hour' : `the ${duration(ms)} since the start`)
+const span = (ms: number): string =>
+  ms >= 59 * 60_000 ? 'the last hour' : `the ${duration(1000 * Math.ceil(ms / 1000))} since the start`
 
 interface Need {
   key: string
