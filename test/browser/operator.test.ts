@@ -64,7 +64,7 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
   await page.getByText(/^You grant 500 credits to /).waitFor()
   t.match(await page.getByRole('main').textContent(), '90 → 590')
   await page.getByRole('button', { name: 'Grant 500 credits' }).click()
-  await page.locator('.done code', { hasText: 'CreditsGranted' }).waitFor()
+  await page.locator('.done', { hasText: '500 credits granted · balance 590' }).waitFor()
   t.equal(await customer.balance(), 590)
   await inspect('the page after the grant')
 
@@ -72,7 +72,7 @@ t.test('an operator grants credits and suspends an account in a browser', needsP
   await page.getByRole('textbox', { name: 'Reason' }).fill('unpaid invoice')
   await page.getByRole('button', { name: 'Review suspension' }).click()
   await page.getByRole('button', { name: 'Suspend account' }).click()
-  await page.locator('.done code', { hasText: 'AccountSuspended' }).waitFor()
+  await page.locator('.done', { hasText: 'Account suspended' }).waitFor()
   t.equal((await customer.send('/v1/balance')).status, 403)
   await inspect('the page of a suspended account')
 
