@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import type PDFDocument from 'pdfkit'
 import { escapedByCode } from '../../../domain/visible-text.ts'
+import { fontFile, SUBSETS } from './font-files.ts'
 
 export interface Style {
   weight: 400 | 600
@@ -19,9 +19,6 @@ interface Run {
   font: string
 }
 
-/** The package's fonts, each for a part of Unicode. A text uses as many of them as it needs. */
-const SUBSETS = ['latin', 'latin-ext', 'vietnamese', 'greek', 'greek-ext', 'cyrillic', 'cyrillic-ext'] as const
-
 /** Draws text in a document. A character that no font has is drawn as its code, such as `\u5c71`. */
 export class Typeface {
   readonly #document: Document
@@ -31,13 +28,6 @@ export class Typeface {
 
   constructor(document: Document) {
     this.#document = document
-    const require = createRequire(import.meta.url)
-    for (const subset of SUBSETS)
-      for (const weight of [400, 600])
-        document.registerFont(
-          `${subset}-${weight}`,
-          require.resolve(`@fontsource/inter/files/inter-${subset}-${weight}-normal.woff`),
-        )
   }
 
   /** Whether the fonts have all characters of a text. */
@@ -52,7 +42,7 @@ export class Typeface {
     if (known !== undefined) return known * size
     let ems = 0
     for (const run of this.#runs(text)) {
-      this.#document.font(`${run.font}-${weight}`).fontSize(1)
+      this.#use(run.font, weight).fontSize(1)
       ems += this.#document.widthOfString(run.text, optionsOf(isTabular))
     }
     if (this.#words.size >= MAX_WORDS) this.#words.clear()
@@ -65,7 +55,7 @@ export class Typeface {
     let left = x
     for (const run of this.#runs(text)) {
       const textWidth = this.width(run.text, style)
-      this.#document.font(`${run.font}-${style.weight}`).fontSize(style.size).fillColor(style.color)
+      this.#use(run.font, style.weight).fontSize(style.size).fillColor(style.color)
       this.#document.text(run.text, left, y, { ...optionsOf(style.isTabular, textWidth), lineBreak: false })
       left += textWidth
     }
@@ -133,9 +123,14 @@ export class Typeface {
   }
 
   #has(subset: string, code: number): boolean {
-    this.#document.font(`${subset}-400`)
+    this.#use(subset, 400)
     const { font } = (this.#document as unknown as Internals)._font
     return font.hasGlyphForCodePoint(code)
+  }
+
+  #use(subset: string, weight: number): Document {
+    const name = `${subset}-${weight}`
+    return this.#document.registerFont(name, fontFile(name)).font(name)
   }
 }
 
