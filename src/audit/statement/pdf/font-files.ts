@@ -26,7 +26,7 @@ const inflated = (woff: Buffer): Buffer => {
   const header = Buffer.alloc(12 + count * 16)
   woff.copy(header, 0, 4, 8)
   header.writeUInt16BE(count, 4)
-  const parts = [header]
+  const parts: Buffer[] = [header]
   let offset = header.length
   for (let index = 0; index < count; index++) {
     const [from, to] = [44 + index * 20, 12 + index * 16]
