@@ -95,15 +95,16 @@ t.test('every link leads to a page and to a heading of it', async t => {
         )
         continue
       }
-      t.notMatch(text, /^\d+$/, `${path}: ${href}`)
-      if (anchor) t.match(text, ` id="${anchor}"`, `${path}: ${href}`)
+      // A comparison of whole pages that do not match takes long.
+      t.notOk(/^\d+$/.test(text), `${path}: ${href}`)
+      if (anchor) t.ok(text.includes(` id="${anchor}"`), `${path}: ${href}`)
     }
   }
 })
 
 t.test('pages hold nothing that the policy for content forbids', async t => {
-  for (const [path, page] of seen)
-    t.notMatch(await page, /<script(?![^>]* src="\/console\/assets\/)|<style|<[^>]* (?:style|on\w+)=/, path)
+  const forbidden = /<script(?![^>]* src="\/console\/assets\/)|<style|<[^>]* (?:style|on\w+)=/
+  for (const [path, page] of seen) t.equal(forbidden.exec(await page)?.[0], undefined, path)
 })
 
 t.test('Markdown with a script stays text', t => {
