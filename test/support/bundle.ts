@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 // Compiles the tests and the programs they run into dist/bundle. A service has more than a thousand modules, and loading
 // them takes most of its start. In the bundle, modules that the same programs use share a file.
@@ -17,6 +17,7 @@ const programs = [
   'src/boot/projector-worker.ts',
   'src/boot/verify-process.ts',
   'src/cli/audit/verify-worker.ts',
+  'src/studio/studio.ts',
   'src/studio/studio-worker.ts',
   'src/transports/statement/pdf-worker.ts',
   'test/suite.ts',
@@ -63,11 +64,9 @@ const tests = (await readdir('test', { recursive: true }))
   .filter(name => name.endsWith('.test.ts') && !name.includes('node_modules'))
   .map(name => join('test', name))
 
-await build({
-  entryPoints: [...tests, ...programs],
+const options: BuildOptions = {
   outdir: folder,
   outbase: root,
-  chunkNames: 'chunks/[hash]',
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -81,4 +80,10 @@ await build({
   },
   plugins: [othersStay, pathsStay],
   logLevel: 'warning',
-})
+}
+
+// Apart, since the more entries share modules, the more files they are in, and a program loads hundreds of them.
+await Promise.all([
+  build({ ...options, entryPoints: programs, chunkNames: 'programs/[hash]' }),
+  build({ ...options, entryPoints: tests, chunkNames: 'chunks/[hash]' }),
+])
