@@ -1,4 +1,5 @@
-import { readdir, statfs } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { node } from './support/program.ts'
@@ -10,31 +11,46 @@ t.setTimeout(0)
 // More than the processors of a small machine, since tests often wait for a disk or a timer.
 t.jobs = 4
 
-/** Files that have a process each: their tests are the longest, or start processes themselves. They run first. */
+/** Files that have a process each: their tests are the longest, or start processes themselves. They run early. */
 const alone = ['simulation/world/crash-points', 'browser/', 'processes/']
 
 /** These files share logs that take seconds to make. */
 const ofLogs = /^(cli\/)?audit\//
 
 /**
- * The others share processes: to load the test runner and the service takes longer than the tests of ten files. Each
- * process has files of all folders, since some folders keep the processor busy, and others wait for timers and disks.
+ * The others share processes, since to load the test runner and the service takes longer than the tests of ten files.
+ * Each process takes the next file that none has begun, so that all end at about the same time.
  */
-const PROCESSES = 11
+const PROCESSES = t.jobs
 
 const isAlone = (name: string) => alone.some(start => name.startsWith(start))
 
-/** Mixes the folders: browsers keep the processor busy, and the tests of processes mostly wait. */
+/** Mixes the folders: some keep the processor busy, and others wait for timers and disks. */
 const byFile = (a: string, b: string) => basename(a).localeCompare(basename(b))
 
 /**
- * Tests that kill processes or stores and wait until others take over. Only the long form runs them: simulated worlds
- * do the same in a second. And programs from outside that take long, where others do the same for less: the inspector
- * besides the official suite of MCP, and more clients from the OpenAPI document than that of the docs. And commands that
- * wait ten seconds for views. And all of the console in a browser but signing in, which other tests ask for as HTML.
+ * Only the long form runs these: tests that kill processes or stores, cut connections or damage files, and wait until
+ * others take over: simulated worlds do the same in a second. And programs from outside that take long, where others do
+ * the same for less: the inspector besides the official suite of MCP, more clients from the OpenAPI document than that
+ * of the docs, its examples in every language, book-keepers, and verifiers that are told lies. And what seldom changes:
+ * how pictures, films and sounds are made in detail, where the short form looks at one of each kind; and how much memory
+ * that takes. And commands that wait ten seconds for views. And all of the console in a browser but signing in, which
+ * other tests ask for as HTML.
  */
-const long =
-  /^(processes\/(cluster|.*-(crash|outage|memory))|browser\/(?!sign-in).*|cli\/late-views|mcp\/inspector|http\/generated-clients)\.test/
+const long = new RegExp(
+  `^(${[
+    'processes/(cluster|roles|two-processes|.*-(crash|outage|memory))',
+    'adapters/event-log/eventstoredb/(appends|batches|cluster|faults|subscriptions)',
+    'boot/damaged-stores',
+    'browser/(?!sign-in).*',
+    'cli/late-views',
+    'mcp/inspector',
+    'http/(generated-clients|example-requests)',
+    'docs/verify-lies',
+    'audit/export/book-keepers',
+    'studio/(film/film|memory|picture/(picture|repaint)|sound/sound)',
+  ].join('|')}).test`,
+)
 
 /**
  * What does not depend on the version of Node.js: how pictures, films and sounds are drawn, files of the repository, what
@@ -46,14 +62,14 @@ const ofAnyVersion =
 const names = (await readdir(import.meta.dirname, { recursive: true }))
   .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)) && !(isNewer && ofAnyVersion.test(name)))
   .sort()
-const shared = names.filter(name => !isAlone(name) && !ofLogs.test(name))
+const shared = names.filter(name => !isAlone(name) && !ofLogs.test(name)).sort(byFile)
 const groups = [
+  names.filter(name => ofLogs.test(name)),
   ...names
     .filter(isAlone)
     .sort(byFile)
     .map(name => [name]),
-  names.filter(name => ofLogs.test(name)),
-  ...Array.from({ length: PROCESSES }, (_, group) => shared.filter((_, index) => index % PROCESSES === group)),
+  ...Array<string[]>(PROCESSES).fill(shared),
 ]
 
 /** A folder in memory, where nothing waits for a disk. Some containers have a small one. */
@@ -64,11 +80,19 @@ const isRoomy = async () => {
 }
 if (await isRoomy().catch(() => false)) process.env['TMPDIR'] = MEMORY
 
+/** Holds a file for each test file that a process has begun. */
+const claims = await mkdtemp(join(tmpdir(), 'tollgate-claims-'))
+t.teardown(() => rm(claims, { recursive: true }))
+
 const [command = '', ...args] = node
-const runner = join(import.meta.dirname, 'support', 'run-files.js')
+const runner = [...args, '--enable-source-maps', join(import.meta.dirname, 'support', 'run-files.js'), claims]
 for (const [number, group] of groups.entries())
-  t.spawn(command, [...args, '--enable-source-maps', runner, ...group.map(name => join(import.meta.dirname, name))], {
+  t.spawn(command, [...runner, ...group.map(name => join(import.meta.dirname, name))], {
     name: group.length === 1 ? String(group) : `group ${number}`,
     buffered: true,
     timeout: PROCESS_TIMEOUT_MS,
   })
+
+t.test('every file has run', async t => {
+  t.equal((await readdir(claims)).length, names.length)
+})

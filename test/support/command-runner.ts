@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import t from 'tap'
 import { toRun } from './program.ts'
 import { withDeadline } from './until.ts'
 
@@ -16,7 +15,7 @@ export interface CommandEnd {
   stderr: string
 }
 
-/** Runs a command in a process that runs all such commands of a test file, one after another. */
+/** Runs a command in a process that runs all such commands of this process, one after another. */
 export const runCommand = (command: Command): Promise<CommandEnd> => {
   runner ??= startRunner()
   return runner(command)
@@ -27,7 +26,10 @@ let runner: ReturnType<typeof startRunner> | undefined
 const startRunner = () => {
   const [program = '', ...args] = toRun('test/support/command-process.ts')
   const child: ChildProcess = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  t.teardown(() => child.kill('SIGKILL'))
+  // Other files of this process use it too, so no test ends it.
+  child.unref()
+  child.channel?.unref()
+  process.once('exit', () => child.kill('SIGKILL'))
   const waiting = new Map<number, (end: CommandEnd) => void>()
   child.on('message', ({ id, ...end }: CommandEnd & { id: number }) => waiting.get(id)?.(end))
   let commands = 0

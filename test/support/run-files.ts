@@ -1,10 +1,13 @@
 import hooks from 'node:async_hooks'
+import { writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { PROCESS_TIMEOUT_MS, TEST_TIMEOUT_MS } from './test-length.ts'
 
-// Runs the given test files in this process.
+// Runs the given test files in this process, except those that another process with the same folder of claims has begun.
+
+const [claims = '', ...files] = process.argv.slice(2)
 
 const tests = join(import.meta.dirname, '..')
 
@@ -24,9 +27,31 @@ t.on('subtestStart', test => {
   test.setTimeout(TEST_TIMEOUT_MS)
 })
 
+// What a file leaves open ends before the next one loads: each service that waits takes time of the processor.
+const open: (() => unknown)[] = []
+const closeAll = async () => {
+  for (let close = open.pop(); close; close = open.pop()) await close()
+}
+t.teardown(closeAll)
+t.teardown = close => {
+  open.push(close)
+}
+
+const claim = (file: string): boolean => {
+  try {
+    writeFileSync(join(claims, relative(tests, file).replaceAll('/', '+')), '', { flag: 'wx' })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
 // A file loads when the tests of the file before it have run, since some begin with work that does not last. It loads in
 // a test, since tap would end during a long await.
-for (const file of process.argv.slice(2))
-  await t.test(`${relative(tests, file)} loads`, async () => {
-    await import(pathToFileURL(file).href)
-  })
+for (const file of files)
+  if (claim(file))
+    await t.test(`${relative(tests, file)} loads`, async () => {
+      await closeAll()
+      await import(pathToFileURL(file).href)
+    })
