@@ -103,8 +103,10 @@ const publishOrRevise = (state: CatalogState, family: Family) => ({
 })
 
 /** Whether the published family differs from this one, or only one of the two was published by hand. */
-const differs = ({ families, byHand }: CatalogState, family: Family, isByHand = false): boolean =>
-  byHand.has(family.id) !== isByHand || !is(fromJS(families.get(family.id)), fromJS(family))
+const differs = ({ families, byHand }: CatalogState, family: Family, isByHand = false): boolean => {
+  const published = families.get(family.id)
+  return !published || byHand.has(family.id) !== isByHand || !is(fromJS(published), fromJS(family))
+}
 
 const ifValid = (family: Family, families: CatalogState['families'], event: CatalogEvent): Decided<CatalogEvent> => {
   const fault = findFault(family, [...families.delete(family.id).values()])
