@@ -49,7 +49,7 @@ const long = new RegExp(
     'docs/verify-lies',
     'audit/export/book-keepers',
     'studio/(film/film|memory|picture/(picture|repaint)|sound/sound)',
-  ].join('|')}).test`,
+  ].join('|')})\\.test`,
 )
 
 /**
@@ -63,13 +63,13 @@ const names = (await readdir(import.meta.dirname, { recursive: true }))
   .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)) && !(isNewer && ofAnyVersion.test(name)))
   .sort()
 const shared = names.filter(name => !isAlone(name) && !ofLogs.test(name)).sort(byFile)
+const isolated = names.filter(isAlone).sort(byFile)
+// Two keep the processor busy while those that wait run beside them.
 const groups = [
   names.filter(name => ofLogs.test(name)),
-  ...names
-    .filter(isAlone)
-    .sort(byFile)
-    .map(name => [name]),
-  ...Array<string[]>(PROCESSES).fill(shared),
+  shared,
+  ...isolated.map(name => [name]),
+  ...Array<string[]>(PROCESSES - 1).fill(shared),
 ]
 
 /** A folder in memory, where nothing waits for a disk. Some containers have a small one. */
