@@ -47,11 +47,25 @@ type PriceFault =
 
 /** The first fault of a family; undefined if it is valid. */
 export const findFault = (family: Family, others: Family[]): FamilyFault | undefined => {
-  const place = illFormedPlace(family)
-  if (place !== undefined) return { id: family.id, code: 'text_ill_formed', path: place }
+  const own = ownFaultOf(family)
+  if (own?.code === 'text_ill_formed') return own
   const taken = new Set(others.flatMap(namesOf))
   const clash = namesOf(family).find(name => taken.has(name))
-  if (clash) return { id: family.id, code: 'name_taken', name: clash }
+  return clash ? { id: family.id, code: 'name_taken', name: clash } : own
+}
+
+/** A start decides several times on each family, which never changes, and its prices take the longest to check. */
+const ownFaults = new WeakMap<Family, { fault: FamilyFault | undefined }>()
+
+const ownFaultOf = (family: Family): FamilyFault | undefined => {
+  const known = ownFaults.get(family) ?? { fault: findOwnFault(family) }
+  ownFaults.set(family, known)
+  return known.fault
+}
+
+const findOwnFault = (family: Family): FamilyFault | undefined => {
+  const place = illFormedPlace(family)
+  if (place !== undefined) return { id: family.id, code: 'text_ill_formed', path: place }
   if (new Set(family.endpoints.map(endpoint => endpoint.kind)).size < family.endpoints.length)
     return { id: family.id, code: 'kind_repeated' }
   for (const endpoint of family.endpoints) {
