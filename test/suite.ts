@@ -12,7 +12,7 @@ t.setTimeout(0)
 t.jobs = 4
 
 /** Files that have a process each: their tests are the longest, or start processes themselves. They run early. */
-const alone = ['simulation/world/crash-points', 'browser/', 'processes/']
+const alone = ['simulation/world/crash-points', 'simulation/world/world', 'browser/', 'processes/']
 
 /** These files share logs that take seconds to make. */
 const ofLogs = /^(cli\/)?audit\//

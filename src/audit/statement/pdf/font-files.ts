@@ -17,8 +17,8 @@ export const fontFile = (font: string): Buffer => {
 }
 
 /**
- * A WOFF file as OpenType, which has the same tables without compression. pdfkit inflates a table of a WOFF file anew for
- * each glyph that it reads from it, which takes most of the time of a document. Both headers:
+ * A WOFF file as OpenType, which has the same tables without compression. pdfkit inflates a table of a WOFF file anew
+ * for each glyph that it reads from it, which takes most of the time of a document. Both headers:
  * https://www.w3.org/TR/WOFF/ and https://learn.microsoft.com/en-us/typography/opentype/spec/otff.
  */
 const inflated = (woff: Buffer): Buffer => {
