@@ -43,15 +43,9 @@ export const Shell = ({ title, heading, scripts, skip, children }: ShellProps) =
             <div>
               <header class="top">
                 <h1>{heading ?? title}</h1>
-                <button
-                  type="button"
-                  class="search-box end"
-                  data-opens="finder"
-                  aria-haspopup="dialog"
-                  aria-label="Search, or paste any ID"
-                >
+                <button type="button" class="search-box end" data-opens="finder" aria-haspopup="dialog">
                   <Icon name="search" />
-                  <span class="hide-small">Search, or paste any ID</span>
+                  <span>Search, or paste any ID</span>
                   <kbd class="hide-small">Ctrl K</kbd>
                 </button>
                 {account && <TestSwitch account={account} url={url} />}
