@@ -6,10 +6,10 @@ import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import type { Welcome } from './welcome.ts'
 
 /**
- * The most codes of a kind in a window: a bound on the mail that strangers can send to an address. A network gets
- * fewer, so that one alone cannot lock others out of an address.
+ * The most codes of a kind in a window: enough for a person whose mail is slow, and a bound on the mail that strangers
+ * can send to an address.
  */
-export const MAX_CODES = 20
+export const MAX_CODES = 5
 export const CODE_WINDOW_MS = 60 * 60 * 1000
 
 /** Enough for typing errors. A code has far too many values to be guessed in so few tries. */

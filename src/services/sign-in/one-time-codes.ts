@@ -26,10 +26,6 @@ export const CODE_MS = 10 * 60 * 1000
 const TRIES_PER_NETWORK = { burst: 60, perSecond: 1 / 5 }
 const RETRY_MS = 60_000
 
-/** For one address: enough for a person whose mail is slow, and a quarter of what all networks get for the address. */
-const CODES_PER_NETWORK = { burst: 5, perSecond: 5 / 3600 }
-const NEXT_CODE_MS = 1000 / CODES_PER_NETWORK.perSecond
-
 /** Concurrent lookups of identities after their requests were answered, per network and in total. */
 const [MAX_LOOKUPS, MAX_LOOKUPS_IN_ALL] = [16, 512]
 
@@ -90,7 +86,6 @@ export class OneTimeCodes {
   readonly #known: Shares
   readonly #lookups = new OpenCounts<string>(MAX_LOOKUPS, MAX_LOOKUPS_IN_ALL)
   readonly #tries: Pace
-  readonly #requests: Pace
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -100,7 +95,6 @@ export class OneTimeCodes {
     this.#owners = new Shares({ clock, perMinute })
     this.#known = new Shares({ clock, perMinute })
     this.#tries = new Pace({ clock, ...TRIES_PER_NETWORK })
-    this.#requests = new Pace({ clock, ...CODES_PER_NETWORK })
   }
 
   /**
@@ -112,9 +106,6 @@ export class OneTimeCodes {
     const codeId = this.#dependencies.random.uuid()
     const account = this.#accountOf(order)
     const networks = wideNetworksOf(order.network)
-    const pair = `${account ?? networks[0]} ${loginOf(order.identity)}`
-    if (!this.#requests.allows(pair)) return refuse('too_many_codes', { retryAfterMs: NEXT_CODE_MS })
-    this.#requests.count(pair)
     if ((account && this.#known.take([account])) || this.#strangers.take(networks)) {
       const refused = await this.#make(order, codeId)
       return refused ?? answer({ codeId, isBusy: false })

@@ -128,7 +128,7 @@ t.test('a code to link an identity signs nobody in, and links it only to the acc
     .refused('code_not_valid', { reason: 'unknown' })
 })
 
-t.test('an identity gets so many codes in any hour', async t => {
+t.test('an identity gets five codes in any hour', async t => {
   const codes = Array.from({ length: MAX_CODES }, (_, index) => at(THEN_MS + index * 1000, requested(index + 1)))
   const atMs = THEN_MS + 60_000
   given(login, ...codes.slice(1))
@@ -140,7 +140,7 @@ t.test('an identity gets so many codes in any hour', async t => {
   t.equal(given(login, ...codes, at(THEN_MS + CODE_WINDOW_MS, requested(9))).state.codes.length, MAX_CODES)
 })
 
-t.test('the browsers of its owner get as many more, which strangers cannot use up', async () => {
+t.test('the browsers of its owner get five more, which strangers cannot use up', async () => {
   const known = (number: number): LoginEvent => ({
     type: 'LoginCodeRequested',
     data: { ...facts(number), known: true },

@@ -169,7 +169,7 @@ t.test('a code is only for its own address', async t => {
   t.same(await process.enter({ ...entry, email: 'eve@example.com' }), refusal('code_not_valid', { reason: 'unknown' }))
 })
 
-t.test('an address gets so many codes in an hour, in every process and after a restart', async t => {
+t.test('an address gets five codes in an hour, in every process and after a restart', async t => {
   const log = await openLog(t)
   const clock = new ManualClock()
   for (let count = 0; count < MAX_CODES; count++) await signInOn(log, clock).codeFor(ADA)
@@ -179,19 +179,6 @@ t.test('an address gets so many codes in an hour, in every process and after a r
   t.equal((await typesIn(log, ofAda)).length, MAX_CODES, 'the refusal is no event')
   clock.advance(3_600_000)
   t.ok('value' in (await late.signIn.requestCode(anonymous, request)))
-})
-
-t.test('a stranger who asks for codes of an address locks only the own network out', async t => {
-  const log = await openLog(t)
-  const process = signInOn(log, new StillClock())
-  const ask = (network: string, email = ADA) => process.signIn.requestCode(anonymous, { email, network })
-  for (let count = 0; count < 5; count++) t.ok('value' in (await ask('198.51.100.1')))
-  const before = (await typesIn(log, ofAda)).length
-  for (const neighbour of ['198.51.100.1', '198.51.100.99'])
-    t.match(await ask(neighbour), refusal('too_many_codes', { retryAfterMs: 12 * 60_000 }))
-  t.equal((await typesIn(log, ofAda)).length, before, 'the refusals are no events')
-  t.ok('value' in (await ask('203.0.113.1')), 'the owner elsewhere')
-  t.ok('value' in (await ask('198.51.100.1', 'bob@example.com')), 'another address')
 })
 
 /** A clock whose durations stand still too, so that no share is refilled. */
@@ -305,12 +292,10 @@ t.test('codes of a busy time do not count toward those that strangers can see', 
   const clock = new StillClock()
   const opener = signInOn(log, clock)
   await opener.enter(await opener.codeFor(ADA))
-  const process = signInOn(log, clock, { codesPerMinute: 60 })
-  const networks = networksOf(MAX_CODES / 5)
-  await flood(process, networks)
+  const process = signInOn(log, clock, { codesPerMinute: 12 })
+  await flood(process, ['198.51.100.1'])
   const ask = (network: string) => process.signIn.requestCode(anonymous, { email: ADA, network })
-  for (let count = 0; count < MAX_CODES; count++)
-    t.ok(unwrap(await ask(networks[count % networks.length] ?? '')).isBusy)
+  for (let count = 0; count < MAX_CODES; count++) t.ok(unwrap(await ask('198.51.100.1')).isBusy)
   await until('the codes are made', () => process.mailer.sent.filter(({ to }) => to === ADA).length === MAX_CODES)
   t.notOk(unwrap(await ask('203.0.113.1')).isBusy, 'no 429, as for an address without an account')
 })
