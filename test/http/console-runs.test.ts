@@ -132,7 +132,8 @@ t.test('the title is the beginning of the prompt, which the page shows as a whol
   t.match(page.words, `${long} Show all ${long.length} characters`)
   const pretty = JSON.stringify(JSON.parse(json), undefined, 2)
   t.match((await pageFor(json)).text.replaceAll('&quot;', '"'), `>${pretty}<`)
-  for (const same of ['a lighthouse', '{"big":12345678901234567890}', '{"a":1,"a":2}', '[broken'])
+  const deep = `${'['.repeat(9)}${']'.repeat(9)}`
+  for (const same of ['a lighthouse', '{"big":12345678901234567890}', '{"a":1,"a":2}', '[broken', deep])
     t.match((await pageFor(same)).text.replaceAll('&quot;', '"'), `dir="auto">${same}<`)
   t.notMatch((await pageFor('a lighthouse')).words, 'Show all')
 })

@@ -1,5 +1,7 @@
 import type { ModelEndpoint } from '../../../schemas/api/model.ts'
+import { MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import { FILE_PARAMETERS, type FileKind, type FileParameter } from '../../domain/catalog/inputs.ts'
+import { isNestedWithin } from '../../json/levels.ts'
 
 /** An endpoint, as far as its form depends on it. */
 export type FormEndpoint = Pick<ModelEndpoint, 'id' | 'kind' | 'parameters_schema'> & {
@@ -259,7 +261,7 @@ export const readInput = (
       const value = valueIn(text, declared)
       if (value !== undefined) put(input, name, value, declared)
     } catch {
-      faults[name] = 'is not valid JSON'
+      faults[name] = `is not JSON of at most ${MAX_JSON_DEPTH} levels`
     }
   }
   return { input, faults }
@@ -279,7 +281,10 @@ const valueIn = (text: string, declared: Declared): unknown => {
   if (type === 'string') return text
   if (type === 'integer' || type === 'number') return Number.isFinite(Number(text)) ? Number(text) : text
   if (Array.isArray(type) && type.includes('string') && !/^\s*[[{"]/.test(text)) return text
-  return JSON.parse(text)
+  const value: unknown = JSON.parse(text)
+  // A page with thousands of levels, each indented, would take gigabytes.
+  if (!isNestedWithin(MAX_JSON_DEPTH, value)) throw new RangeError('nested too deeply')
+  return value
 }
 
 /** An input without the parameters that are at their defaults. */

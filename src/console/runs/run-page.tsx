@@ -1,5 +1,6 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { WebhookDelivery } from '../../../schemas/api/delivery.ts'
+import { isNestedWithin } from '../../json/levels.ts'
 import { CopyButton } from '../parts/code.tsx'
 import { Button, Fault, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -102,13 +103,19 @@ const Prompt = ({ text }: { text: string | undefined }) => {
   )
 }
 
-/** A prompt that is JSON, in lines. Undefined if it is none, or if parsing would change more than its spaces. */
+/** Lines that are indented for each of thousands of levels would take gigabytes. */
+const MAX_LEVELS = 8
+
+/**
+ * A prompt that is JSON, in lines. Undefined if it is none, if it is nested too deeply, or if parsing would change more
+ * than its spaces.
+ */
 const jsonOf = (text: string): string | undefined => {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
     const value = JSON.parse(text)
     const isSame = JSON.stringify(value).replace(/\s/g, '') === text.replace(/\s/g, '')
-    return isSame ? JSON.stringify(value, undefined, 2) : undefined
+    return isSame && isNestedWithin(MAX_LEVELS, value) ? JSON.stringify(value, undefined, 2) : undefined
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 import type { Family, ParametersSchema } from '../../../schemas/catalog.ts'
 import { MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import type { FamilyFault } from '../../domain/catalog/validity.ts'
+import { isNestedWithin } from '../../json/levels.ts'
 import { compileFault } from '../schema-check.ts'
 
 /** The reason why the inputs of a family cannot be checked, in the validator's words; undefined if they can be. */
@@ -35,12 +36,6 @@ const partFault = (schema: object): string | undefined => {
  * validator accept every input.
  */
 const foreignWord = (schema: object): string | undefined => /"(\$(?!comment")\w+)":/.exec(JSON.stringify(schema))?.[1]
-
-/** Whether a JSON value is nested in at most `levels` levels. */
-const isNestedWithin = (levels: number, value: unknown): boolean =>
-  typeof value !== 'object' ||
-  value === null ||
-  (levels > 0 && Object.values(value).every(each => isNestedWithin(levels - 1, each)))
 
 /** Keywords whose values are not schemas. */
 const VALUES = new Set(['examples', 'default', 'const', 'enum'])
