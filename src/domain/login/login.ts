@@ -64,7 +64,8 @@ const decide = (command: LoginCommand, state: LoginState, atMs: number): Decided
       return state.isInvited ? repeat('invitation') : accept([{ type: 'LoginInvited', data: {} }])
     case 'RequestCode': {
       const { type, browserOf, ...data } = command
-      const known = browserOf !== undefined && browserOf === state.accountId
+      const signedInTo = browserOf ?? data.linkTo
+      const known = signedInTo !== undefined && signedInTo === state.accountId
       const code = { ...data, ...(known && { known }) }
       const [oldest, ...others] = recent(state, atMs).filter(each => kindOf(each) === kindOf(code))
       if (oldest && others.length + 1 >= MAX_CODES)

@@ -153,6 +153,9 @@ t.test('the browsers of its owner get five more, which strangers cannot use up',
   const locked = given(login, linked, ...strangers)
   locked.when(inBrowserOf(1)).then(known(9))
   locked.when(inBrowserOf(2)).refused(...full)
+  const signedIn = (account: number): LoginCommand => ({ ...request(9), linkTo: accountId(account) }) as LoginCommand
+  locked.when(signedIn(1)).then({ ...known(9), data: { ...known(9).data, linkTo: accountId(1) } } as LoginEvent)
+  locked.when(signedIn(2)).refused(...full)
   locked.when(request(9)).refused(...full)
   given(login, linked, ...strangers, ...owners)
     .when(inBrowserOf(1))
