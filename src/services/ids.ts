@@ -9,7 +9,6 @@ import {
   Uuid,
   type WebhookTestId,
 } from '../../schemas/primitives.ts'
-import { sha256 } from '../domain/digest.ts'
 import { compileGuard } from '../engine/log/codec.ts'
 import type { Random } from '../ports/random.ts'
 
@@ -17,16 +16,6 @@ const newId = (prefix: string, random: Random) => TypeID.fromUUID(prefix, random
 
 export const newAccountId = (random: Random) => newId('acct', random) as AccountId
 export const newKeyId = (random: Random) => newId('key', random) as KeyId
-/**
- * The ID of the key that an account makes with a form. A form has a rising UUID; its time is that of the ID. The rest
- * of the ID belongs to the account, so no form makes the ID of another account's key.
- */
-export const keyIdOfForm = (accountId: AccountId, form: string): KeyId => {
-  const own = sha256(`${accountId}/${form}`)
-  const uuid = `${form.slice(0, 'xxxxxxxx-xxxx-7'.length)}${own.slice(0, 3)}-8${own.slice(3, 6)}-${own.slice(6, 18)}`
-  return TypeID.fromUUID('key', uuid).toString() as KeyId
-}
-
 export const newAuditorId = (random: Random) => newId('aud', random) as AuditorId
 export const newUploadId = (random: Random) => newId('upl', random) as UploadId
 export const newWebhookTestId = (random: Random) => newId('wht', random) as WebhookTestId

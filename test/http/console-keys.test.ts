@@ -2,15 +2,12 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { MAX_NAME_LENGTH } from '../../schemas/primitives.ts'
-import { unwrap } from '../../src/transports/refusals.ts'
 import { BrowserClient, signedInAt, textOf } from '../support/browser-client.ts'
 import { instantProvider, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const environment = { TRUSTED_PROXIES: '127.0.0.1' }
 const service = await startService(t, { environment, providers: { sandbox: instantProvider } })
-
-const caller = { kind: 'operator', name: 'ops', requestId: crypto.randomUUID() } as const
 
 const signedIn = (email: string) => signedInAt(service, email)
 
@@ -71,35 +68,6 @@ t.test('keys of each kind are created, with a request that they may send', async
   t.match((await create({ name: 'default' })).answer, { object: 'run' }, 'the scope is full by default')
   const { text } = await browser.get('/console/keys')
   t.match(textOf(text), /default.*ci\s+test.*manager.*manage keys only.*reader.*read only/s, 'the newest comes first')
-})
-
-t.test('a form makes one key, however often it is sent', async t => {
-  const browser = await signedIn('twice@example.com')
-  const page = await browser.get('/console/keys')
-  const [, form] = /name="form_id" value="([^"]+)"/.exec(page.text) ?? []
-  const send = (fields = {}) => browser.post('/console/keys', { name: 'website', form_id: form ?? '', ...fields })
-  const [first, second] = await Promise.all([send(), send()])
-  const key = keyOn(first.text)
-  t.match(key, /^tg_sk_live_/)
-  t.equal(keyOn(second.text), key, 'a browser shows the second answer')
-  t.equal(keyOn((await send()).text), key)
-  const listed = async () => (await browser.send<{ data: { id: string }[] }>('GET', '/v1/keys')).body.data
-  const [made] = await listed()
-  t.equal((await listed()).length, 1)
-
-  // Another process knows nothing of the answer.
-  const { keys } = service.core.services
-  const [account] = unwrap(await service.core.services.accounts.page(caller, { limit: 1 })).found
-  const accountId = account?.account.accountId ?? ''
-  const elsewhere = () => keys.create(caller, accountId, { name: 'website', form })
-  t.match(await elsewhere(), { refuse: { code: 'key_exists' } })
-  unwrap(await keys.revoke(caller, accountId, made?.id ?? ''))
-  t.match(await elsewhere(), { refuse: { code: 'key_exists' } }, 'also after it was revoked')
-  t.equal((await listed()).length, 1)
-
-  t.not(keyOn((await send({ form_id: 'no UUID' })).text), key)
-  const [, other] = /name="form_id" value="([^"]+)"/.exec(first.text) ?? []
-  t.not(other, form, 'the form below the key makes another')
 })
 
 t.test('faults of the form are shown in it with what was entered', async t => {

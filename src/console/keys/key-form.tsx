@@ -28,12 +28,7 @@ export interface KeyFormProps {
   families: readonly { id: string; name: string }[]
   /** Whether the session is in test mode, in which it creates only test keys. */
   isTest: boolean
-  /** Makes a second sending of the form the same key. */
-  formId: string
 }
-
-/** The name of the field with the ID of the form. */
-export const FORM_ID = 'form_id'
 
 /** An empty form. */
 export const newKeyFields = (isTest: boolean): KeyFields => ({
@@ -42,7 +37,7 @@ export const newKeyFields = (isTest: boolean): KeyFields => ({
 })
 
 /** The form for a new key: what it is for, what it may do, and what it may spend. */
-export const KeyForm = ({ entered, faults, families, isTest, formId }: KeyFormProps) => {
+export const KeyForm = ({ entered, faults, families, isTest }: KeyFormProps) => {
   const { name, scope, mode, budget, period, models, addresses, expires } = entered
   const isLimited = [models.length > 0, addresses, expires, faults.models, faults.addresses, faults.expires].some(
     Boolean,
@@ -50,7 +45,6 @@ export const KeyForm = ({ entered, faults, families, isTest, formId }: KeyFormPr
   return (
     <Form action="/console/keys" class="stack">
       <Fault text={faults.form} />
-      <input type="hidden" name={FORM_ID} value={formId} />
       <div class="halves">
         <Field id="name" label="Name" hint="the program that will use it" fault={faults.name}>
           <input

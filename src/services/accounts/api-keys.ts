@@ -2,7 +2,7 @@ import { fold } from '../../../projections/define.ts'
 import { keys as keyView } from '../../../projections/keys.ts'
 import type { KeyLimits } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
-import type { AccountId, KeyId, Moded } from '../../../schemas/primitives.ts'
+import type { KeyId, Moded } from '../../../schemas/primitives.ts'
 import type { KeyRow } from '../../../schemas/views.ts'
 import { type BudgetState, budgetAt } from '../../domain/account/budgets.ts'
 import { type DefaultLimits, limitOf } from '../../domain/account/limits.ts'
@@ -14,7 +14,7 @@ import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, type Caller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
-import { keyIdOfForm, newKeyId } from '../ids.ts'
+import { newKeyId } from '../ids.ts'
 import { NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
@@ -39,8 +39,6 @@ interface Dependencies {
 export interface NewKey extends KeyLimits, Moded {
   name: string
   scope?: KeyScope
-  /** The rising UUID of a form, which makes one key however often it is sent. */
-  form?: string | undefined
 }
 
 /** A key with the state of its budget, if it has one and is active. */
@@ -81,7 +79,7 @@ export class ApiKeys {
   async create(
     caller: Caller,
     accountId: string,
-    { name, scope = 'full', livemode, form, ...limits }: NewKey,
+    { name, scope = 'full', livemode, ...limits }: NewKey,
   ): Promise<Answer<CreatedKey>> {
     const { accounts, reads, offers, clock } = this.#dependencies
     // Otherwise a leaked key could create successors and outlive its revocation.
@@ -92,9 +90,7 @@ export class ApiKeys {
     const circumstances = { offers, tester: tester || livemode === false, nowMs: clock.nowMs() }
     const checked = await checkLimits(limits, circumstances)
     if ('refuse' in checked) return checked
-    const keyId = form === undefined ? newKeyId(this.#dependencies.random) : keyIdOfForm(id.value, form)
-    if (form !== undefined && (await this.#isMade(id.value, keyId))) return refuse('key_exists')
-    const { key, apiKey } = generateKey(this.#dependencies, { name, scope, livemode, ...checked.value }, keyId)
+    const { key, apiKey } = generateKey(this.#dependencies, { name, scope, livemode, ...checked.value })
     const command = { type: 'CreateApiKey', askedWith: keyIdOf(caller), key } as const
     const outcome = await accounts.execute(caller, id.value, command)
     if ('refuse' in outcome) return outcome
@@ -102,12 +98,6 @@ export class ApiKeys {
     await reads.ownWrites(id.value)?.catch(() => undefined)
     const row = fold(keyView, outcome.accept) as KeyRow
     return answer({ ...row, spending: budgetAt(key, clock.nowMs()), apiKey })
-  }
-
-  /** The state of the account knows only active keys. */
-  async #isMade(accountId: AccountId, keyId: KeyId): Promise<boolean> {
-    const range = { prefix: `${accountId}/${keyId}`, limit: 1 }
-    return (await this.#dependencies.reads.list('keys', 'byAccount', range)).length > 0
   }
 
   /** Lists all keys, including revoked keys, oldest first. */
@@ -178,10 +168,9 @@ const limitsOf = (state: AccountState, limits: DefaultLimits): DefaultLimits => 
 /** Generates a key: its text, which is stored nowhere, and the data that the log records. */
 export const generateKey = (
   { random, keyPrefix }: Pick<Dependencies, 'random' | 'keyPrefix'>,
-  { name, scope = 'full', livemode, form: _form, ...limits }: NewKey,
-  keyId = newKeyId(random),
+  { name, scope = 'full', livemode, ...limits }: NewKey,
 ) => {
   const apiKey = `${keyPrefix}_sk_${livemode === false ? 'test' : 'live'}_${random.hex(16)}`
-  const key = { keyId, name, hash: sha256(apiKey), lastFour: apiKey.slice(-4), scope }
+  const key = { keyId: newKeyId(random), name, hash: sha256(apiKey), lastFour: apiKey.slice(-4), scope }
   return { apiKey, key: { ...key, ...(livemode === false && { livemode }), ...limits } }
 }

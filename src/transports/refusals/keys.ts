@@ -6,11 +6,7 @@ import type { RefusalTable } from './refusal-table.ts'
 
 export const keys = {
   forbidden: { api: 'forbidden', message: ({ scope }) => mayOnly(scope, abilities) },
-  key_exists: {
-    api: 'invalid_request',
-    message: () =>
-      'This form has made its key before, and a key shows only once. If you lost it, revoke it and create another.',
-  },
+  key_exists: { api: 'invalid_request', message: () => 'The account already has this key.' },
   key_not_found: { api: 'not_found', message: () => 'The account has no such active key.' },
   key_revoked: { api: 'invalid_api_key', message: () => 'This API key was revoked.' },
   key_expired: {

@@ -2,7 +2,6 @@ import type { RegistrationNote } from '../../../console/sign-in/sign-in-page.tsx
 import type { Brand } from '../../../domain/brand.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Logger } from '../../../ports/logger.ts'
-import type { Random } from '../../../ports/random.ts'
 import type { Operators } from '../../../services/operator/operators.ts'
 import type { RequestLimits } from '../../../services/policies/request-limits.ts'
 import type { Presenter } from '../../../services/presenter.ts'
@@ -34,7 +33,6 @@ export interface ConsoleDependencies {
   fileOrigins: readonly string[]
   clientAddress: ClientAddress
   clock: Clock
-  random: Pick<Random, 'risingUuid'>
   logger: Logger
 }
 

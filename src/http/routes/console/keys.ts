@@ -1,6 +1,6 @@
 import type Router from '@koa/router'
-import type { ApiKey, NewKey } from '../../../../schemas/api/key.ts'
-import { FORM_ID, type KeyFaults, type KeyFields, newKeyFields } from '../../../console/keys/key-form.tsx'
+import type { ApiKey } from '../../../../schemas/api/key.ts'
+import { type KeyFaults, type KeyFields, newKeyFields } from '../../../console/keys/key-form.tsx'
 import { KeysPage } from '../../../console/keys/keys-page.tsx'
 import { RevokeKeyPage } from '../../../console/keys/revoke-key-page.tsx'
 import { keyItem } from '../../../services/accounts/key-item.ts'
@@ -21,27 +21,10 @@ const REVOKE = '/console/keys/:id/revoke'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** How long the answer to a form is kept for a second click, whose answer is the one that a browser shows. */
-const SECOND_CLICK_MS = 60_000
-
 /** The API keys of an account, for its owner. */
 export const keyPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, forOwner, publicUrl, clock, random } = dependencies
+  const { services, forOwner, publicUrl, clock } = dependencies
   const { keys } = services
-  const justMade = new Map<string, { untilMs: number; answer: ReturnType<typeof keys.create> }>()
-
-  /** Makes one key of a form. */
-  const createOnce = (owner: SessionOwner, form: string | undefined, wanted: NewKey) => {
-    const nowMs = clock.monotonicMs()
-    for (const [sent, { untilMs }] of justMade) if (untilMs <= nowMs) justMade.delete(sent)
-    const sent = `${owner.accountId}/${form}`
-    const made = form === undefined ? undefined : justMade.get(sent)
-    if (made) return made.answer
-    const answer = keys.create(owner, owner.accountId, { ...toNewKey(wanted), form })
-    if (form !== undefined) justMade.set(sent, { untilMs: nowMs + SECOND_CLICK_MS, answer })
-    answer.catch(() => justMade.delete(sent))
-    return answer
-  }
 
   /** In test mode, these are the test keys. */
   const activeKeys = async (owner: SessionOwner): Promise<ApiKey[]> =>
@@ -66,8 +49,6 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
 
   const familiesFor = async () => (await publicFamilies(dependencies)).map(({ id, name }) => ({ id, name }))
 
-  const formOf = (owner: SessionOwner) => ({ isTest: isTest(owner), formId: random.risingUuid() })
-
   /** Whether programs that use the key would stop. The log records the days of use. */
   const isInUse = ({ last_used_at: at }: ApiKey) => at !== undefined && clock.nowMs() - Date.parse(at) < 2 * DAY_MS
 
@@ -75,7 +56,7 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
     KEYS,
     forOwner(async (ctx, owner) => {
       const [shown, families] = [await activeKeys(owner), await familiesFor()]
-      const form = { families, entered: newKeyFields(isTest(owner)), faults: {}, ...formOf(owner) }
+      const form = { families, entered: newKeyFields(isTest(owner)), faults: {}, isTest: isTest(owner) }
       showPage(ctx, KeysPage({ keys: shown, ...form }))
     }),
   )
@@ -86,11 +67,11 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
       const entered = keyFields(ctx.state.form ?? new URLSearchParams())
       const families = await familiesFor()
       const page = async (fields: KeyFields, faults: KeyFaults) => ({
-        ...{ keys: await activeKeys(owner), families, entered: fields, faults, ...formOf(owner) },
+        ...{ keys: await activeKeys(owner), families, entered: fields, faults, isTest: isTest(owner) },
       })
       try {
         const wanted = keyRequest(entered)
-        const { apiKey, ...key } = unwrap(await createOnce(owner, formIdIn(ctx), wanted))
+        const { apiKey, ...key } = unwrap(await keys.create(owner, owner.accountId, toNewKey(wanted)))
         const created = { name: wanted.name, apiKey, request: await firstRequest(keyItem(key), apiKey) }
         showPage(ctx, KeysPage({ ...(await page(newKeyFields(isTest(owner)), {})), created }))
       } catch (error) {
@@ -123,13 +104,5 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
     }),
   )
 }
-
-const formIdIn = (ctx: Context): string | undefined => {
-  const id = formField(ctx, FORM_ID)
-  return isRisingUuid(id) ? id : undefined
-}
-
-const isRisingUuid = (text: string) =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text)
 
 const isTest = (owner: SessionOwner): boolean => modeOf(owner).livemode === false
