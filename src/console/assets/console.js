@@ -274,8 +274,9 @@ document.addEventListener('keydown', event => {
   else if (key === 'k') moveInList(-1)
 })
 
-/** A code has eight boxes for its letters, and none for its hyphen. */
+// A code has eight boxes for its letters, and none for its hyphen. What is typed after Enter is another search.
 document.addEventListener('input', ({ target }) => {
+  opensFirst = false
   if (!(target instanceof HTMLInputElement) || target.autocomplete !== 'one-time-code') return
   if (/[\s-]/.test(target.value)) target.value = target.value.replaceAll(/[\s-]/g, '')
 })

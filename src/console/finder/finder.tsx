@@ -2,6 +2,9 @@ import { navigation } from '../navigation.ts'
 import { PageContext } from '../page-state.ts'
 import { Icon } from '../parts/icon.tsx'
 
+/** More than the longest ID has. */
+export const MAX_QUERY = 300
+
 /**
  * Opens with Ctrl+K, or ⌘K on Apple's machines. While somebody types, it shows what the search page shows; Enter opens
  * the selected result.
@@ -25,6 +28,7 @@ export const Finder = () => (
           spellcheck="false"
           enterkeyhint="go"
           autofocus
+          maxlength={MAX_QUERY}
           hx-get="/console/search"
           hx-trigger="opened, input changed delay:80ms"
           hx-target="#finder-results"

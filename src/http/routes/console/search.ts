@@ -1,4 +1,5 @@
 import type Router from '@koa/router'
+import { MAX_QUERY } from '../../../console/finder/finder.tsx'
 import { FinderResults, SearchPage, type SearchResult } from '../../../console/finder/search-page.tsx'
 import { accountPath } from '../../../console/operator/account-words.ts'
 import type { Found } from '../../../services/operator/lookups.ts'
@@ -8,9 +9,6 @@ import { waitingClient } from '../../connections/disconnect.ts'
 import type { RequestState } from '../../context.ts'
 import type { PageDependencies } from './dependencies.ts'
 import { namedResults } from './search-names.ts'
-
-/** More than the longest ID has. */
-const MAX_QUERY = 300
 
 /**
  * One search for the whole console: pages, actions and the account's own things by their names, and anything by its
