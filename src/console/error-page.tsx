@@ -57,7 +57,7 @@ const Frame = ({ title, isInside, children }: { title: string; isInside: boolean
   )
 
 const titleOf = (status: number): string => {
-  if (status === 404) return 'There is nothing here'
+  if (status === 404) return 'There is no such page'
   if (status === 429) return 'Too many requests'
   return status >= 500 ? 'The service could not answer' : 'This did not work'
 }

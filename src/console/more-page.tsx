@@ -11,7 +11,7 @@ export const MorePage = () => (
     <PageContext.Consumer>
       {({ account, url }) => (
         <div class="page stack">
-          <SearchForm label="Search, or paste any ID" button="Search" />
+          <SearchForm label="Search, or paste any ID" placeholder="Search, or paste any ID" button="Search" />
           <nav class="card choices" aria-label="All pages">
             {[...navigation.account, ...(account?.isOperator ? navigation.operator : []), navigation.documentation].map(
               ({ href, name, icon }) => (

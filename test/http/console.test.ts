@@ -339,9 +339,9 @@ t.test('faults of a form are shown in it, and are JSON for those who ask', async
 t.test('a wrong address is a page for people, and JSON for those who ask', async t => {
   const browser = new BrowserClient(service.url)
   for (const path of ['/console/', '/console/nowhere', '/console/sign-out'])
-    t.match(await browser.get(path), { status: 404, text: /<h1>There is nothing here.*href="\/docs"/s }, path)
+    t.match(await browser.get(path), { status: 404, text: /<h1>There is no such page.*href="\/docs"/s }, path)
   const { text } = await (await signedIn()).get('/console/nowhere')
-  t.match(text, /<nav class="side".*<h1>There is nothing here<\/h1>.*href="\/console\/search"/s, 'the frame stays')
+  t.match(text, /<nav class="side".*<h1>There is no such page<\/h1>.*href="\/console\/search"/s, 'the frame stays')
   t.notMatch(text, 'role="alert"')
   const json = await browser.get('/console/nowhere', { Accept: 'application/json' })
   t.match(JSON.parse(json.text), { error: { code: 'not_found', message: 'There is no such page.' } })
@@ -353,8 +353,8 @@ t.test('an address that no route has is a page for a browser, and JSON for progr
   const shown = await ask('/nonsense', { headers: html })
   t.equal(shown.status, 404)
   t.match(shown.headers.get('Content-Security-Policy'), /default-src 'none'/)
-  t.match(await shown.text(), /<h1>There is nothing here.*href="\/console\/sign-in".*href="\/docs"/s)
-  t.match((await (await signedIn()).get('/nonsense', html)).text, /<nav class="side".*<h1>There is nothing here/s)
+  t.match(await shown.text(), /<h1>There is no such page.*href="\/console\/sign-in".*href="\/docs"/s)
+  t.match((await (await signedIn()).get('/nonsense', html)).text, /<nav class="side".*<h1>There is no such page/s)
   for (const [path, init, status] of [
     ['/nonsense', {}, 404],
     ['/nonsense', { headers: { Accept: '*/*' } }, 404],
@@ -387,8 +387,8 @@ t.test('an address that asks too often learns when to try again', async t => {
     t.equal((await browser.post('/console/sign-in', { email: 'often@example.com' })).status, 303)
   const { status, headers, text } = await browser.post('/console/sign-in', { email: 'often@example.com' })
   t.equal(status, 429)
-  t.equal(headers.get('Retry-After'), '720')
-  t.match(text, 'Too many codes were requested for this address. Try again in 12 minutes.')
+  t.ok(Number(headers.get('Retry-After')) > 3000)
+  t.match(text, 'Too many codes were requested for this address. Try again in 60 minutes.')
 })
 
 t.test('with a key, the cookie does not count', async t => {

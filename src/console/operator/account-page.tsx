@@ -39,6 +39,7 @@ export const AccountPage = (props: AccountProps) => {
   return (
     <Shell
       title={nameOf(account)}
+      scripts={['runs.js', 'sound.js']}
       heading={
         <>
           <a href={ACCOUNTS}>Accounts</a> / <bdi>{nameOf(account)}</bdi>

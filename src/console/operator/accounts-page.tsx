@@ -88,8 +88,8 @@ export const AccountRows = ({ accounts, next }: AccountsProps) => (
 )
 
 export const StateBadge = ({ isSuspended, isTester }: { isSuspended: boolean; isTester: boolean }) => (
-  <>
+  <span class="row">
     <span class={`badge ${isSuspended ? 'bad' : 'good'}`}>{isSuspended ? 'Suspended' : 'Active'}</span>
-    {isTester && <span class="badge plain tester">Tester</span>}
-  </>
+    {isTester && <span class="badge plain">Tester</span>}
+  </span>
 )

@@ -18,6 +18,7 @@ interface RunProps {
 export const OperatorRunPage = ({ owner, facts, history: { run, events } }: RunProps) => (
   <Shell
     title={`Run of ${run.model}`}
+    scripts={['runs.js', 'sound.js']}
     heading={
       <>
         <a href={ACCOUNTS}>Accounts</a> /{' '}
