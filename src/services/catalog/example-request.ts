@@ -8,12 +8,12 @@ export const firstModel = (models: readonly string[]): string =>
   FIRST_MODELS.find(each => models.includes(each)) ?? models[0] ?? (FIRST_MODELS[0] as string)
 
 /**
- * The body of a first run. The most suitable model gets more parameters, with which the sandbox makes
- * docs/first-picture.jpg.
+ * The body of a first run, in lines that fit on a phone. The most suitable model gets more parameters, with which the
+ * sandbox makes docs/first-picture.jpg.
  */
 export const firstRun = (model: string): string => {
-  const more = model === FIRST_MODELS[0] ? ', "aspect_ratio": "16:9", "output_format": "jpeg", "seed": 7' : ''
-  return `{"model": "${model}", "input": {"prompt": "A quiet mountain lake at sunrise"${more}}}`
+  const more = model === FIRST_MODELS[0] ? ',\n    "aspect_ratio": "16:9", "output_format": "jpeg", "seed": 7' : ''
+  return `{"model": "${model}", "input": {\n    "prompt": "A quiet mountain lake at sunrise"${more}}}`
 }
 
 /** The lines of a `curl` command that runs a model. `apiKey` may be a shell variable. */
@@ -21,7 +21,7 @@ export const curlRun = (url: string, apiKey: string, run: string, ...headers: st
   `curl -s '${url}' \\`,
   `  -H "Authorization: Bearer ${apiKey}" \\`,
   ...['Content-Type: application/json', ...headers].map(header => `  -H '${header}' \\`),
-  `  -d '${run}'`,
+  ...`  -d '${run}'`.split('\n'),
 ]
 
 /** The lines of a `curl` command for a GET request. */
