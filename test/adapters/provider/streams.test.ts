@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Done, Job, ProviderOutcome } from '../../../src/ports/provider.ts'
 import { until } from '../../support/until.ts'
@@ -253,8 +252,9 @@ for (const dialect of dialects) {
     for (const count of [0, 1]) {
       const events = dialect.events(hello)
       const shown = events.slice(0, events.findIndex(({ text }) => text !== undefined) + count)
-      let isClosed = false
+      let [hasArrived, isClosed] = [false, false]
       const { stream } = await open(t, dialect, async (_, response) => {
+        hasArrived = true
         response.on('close', () => {
           isClosed = true
         })
@@ -262,7 +262,7 @@ for (const dialect of dialects) {
       })
       const stop = new AbortController()
       const ended = stream(stop.signal, () => stop.abort())
-      if (count === 0) await delay(50).then(() => stop.abort())
+      if (count === 0) await until('the request has arrived', () => hasArrived).then(() => stop.abort())
       const { outcome, pieces } = await ended
       t.ok(outcome instanceof Error)
       t.same(pieces, hello.pieces.slice(0, count))

@@ -93,18 +93,18 @@ t.test('a client that loses patience gets the same run', async t => {
 
 t.test('once a client has an answer, an equal request is a new run', async t => {
   const owner = await tester()
-  await cutOff(owner, chat('hello', 200))
-  const repeated = await post(owner, chat('hello', 200), REPEATED)
+  await cutOff(owner, chat('hello', 1_000))
+  const repeated = await post(owner, chat('hello', 1_000), REPEATED)
   t.equal(repeated.status, 200)
   t.equal((await runsOf(owner)).length, 1)
-  const { body } = await post(owner, chat('hello', 200), REPEATED)
+  const { body } = await post(owner, chat('hello', 1_000), REPEATED)
   t.not(body.id, repeated.body.id)
   t.equal(await owner.balance(), 98)
 })
 
 t.test('a failed run that the client knows of is run again', async t => {
   const owner = await tester()
-  const failing = { ...chat('hello', 200), outcome: 'provider_error' }
+  const failing = { ...chat('hello', 1_000), outcome: 'provider_error' }
   await cutOff(owner, failing)
   t.equal((await post(owner, failing, REPEATED)).status, 502)
   t.equal((await runsOf(owner)).length, 1)
@@ -116,16 +116,16 @@ t.test('a failed run that the client knows of is run again', async t => {
 t.test('only a repetition of the same request by the same key gets its run', async t => {
   const owner = await tester()
   const other = await openKey(service, owner)
-  await cutOff(owner, chat('hello', 100))
+  await cutOff(owner, chat('hello', 1_000))
   const [first] = await runsOf(owner)
   const others = [
-    await post(owner, chat('hello', 100), FIRST),
-    await post(owner, chat('hello', 101), REPEATED),
-    await post(other, chat('hello', 100), REPEATED),
+    await post(owner, chat('hello', 1_000), FIRST),
+    await post(owner, chat('hello', 1_001), REPEATED),
+    await post(other, chat('hello', 1_000), REPEATED),
   ]
   for (const { body } of others) t.not(body.id, first?.run_id)
   t.equal(await owner.balance(), 96)
-  t.equal((await post(owner, chat('hello', 100), REPEATED)).body.id, first?.run_id)
+  t.equal((await post(owner, chat('hello', 1_000), REPEATED)).body.id, first?.run_id)
   t.equal(await owner.balance(), 96)
 })
 
