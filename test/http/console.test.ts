@@ -354,6 +354,8 @@ t.test('an address that no route has is a page for a browser, and JSON for progr
   t.equal(shown.status, 404)
   t.match(shown.headers.get('Content-Security-Policy'), /default-src 'none'/)
   t.match(await shown.text(), /<h1>There is no such page.*href="\/console\/sign-in".*href="\/docs"/s)
+  const head = await ask('/nonsense', { method: 'HEAD', headers: html })
+  t.match([head.status, head.headers.get('Content-Type')], [404, shown.headers.get('Content-Type')])
   t.match((await (await signedIn()).get('/nonsense', html)).text, /<nav class="side".*<h1>There is no such page/s)
   for (const [path, init, status] of [
     ['/nonsense', {}, 404],

@@ -4,7 +4,7 @@ import { MorePage } from '../../../console/more-page.tsx'
 import { ApiError } from '../../../transports/api-error.ts'
 import { redirect, showPage } from '../../answers/page-answers.ts'
 import { networkOf } from '../../connections/connections.ts'
-import type { Context, RequestState } from '../../context.ts'
+import { type Context, isRead, type RequestState } from '../../context.ts'
 import { freshOwnerOnly } from '../../middleware/fresh-codes.ts'
 import { anyone, ownerOnly, pages } from '../../middleware/pages.ts'
 import { PageStates } from '../../sessions/page-states.ts'
@@ -92,7 +92,7 @@ export const consolePages = (dependencies: ConsoleDependencies) => {
 
   /** Clients of the API, which do not name HTML, get JSON. */
   const wrongAddress = async (ctx: Context, next: Next) => {
-    const isOfPerson = ctx.method === 'GET' && ctx.get('Accept').includes('text/html') && !ctx.path.startsWith('/v1/')
+    const isOfPerson = isRead(ctx) && ctx.get('Accept').includes('text/html') && !ctx.path.startsWith('/v1/')
     const isRoute = ctx['matched'].some(({ methods }: { methods: string[] }) => methods.length > 0)
     await (isOfPerson && !isRoute ? asPages(ctx, noPage) : next())
   }
