@@ -41,6 +41,10 @@ const found = async (browser: BrowserClient, query: string) => {
   }))
 }
 
+/** The results that are not in the documentation. */
+const foundInConsole = async (browser: BrowserClient, query: string) =>
+  (await found(browser, query)).filter(({ href }) => !href?.startsWith('/docs/'))
+
 t.test('pages, actions, models, keys, labels and runs are found by a part of their names', async t => {
   const key = /key_\w+/.exec((await owner.get('/console/keys')).text)?.[0]
   for (const [query, href, text] of [
@@ -71,11 +75,11 @@ t.test('names that begin with the query come before those that contain it', asyn
 
 t.test('an account finds nothing of another one by its name', async t => {
   for (const query of ['wolf', 'winter', 'Bot of', 'bob@']) {
-    t.same(await found(owner, query), [], query)
-    t.same(await found(operator, query), [], `${query}, for an operator`)
+    t.same(await foundInConsole(owner, query), [], query)
+    t.same(await foundInConsole(operator, query), [], `${query}, for an operator`)
   }
   t.match((await found(stranger, 'wolf'))[0], { text: /^A grey wolf/ })
-  t.same(await found(owner, 'sandbox'), [], 'models in test are for testers')
+  t.same(await foundInConsole(owner, 'sandbox'), [], 'models in test are for testers')
   t.notOk((await found(owner, 'accounts')).some(({ href }) => href?.startsWith('/console/')))
   const [page, guide] = await found(operator, 'accounts')
   t.match([page, guide], [{ href: '/console/operator/accounts' }, { href: '/docs/accounts', text: / Guide$/ }])
@@ -85,8 +89,12 @@ t.test('an account finds nothing of another one by its name', async t => {
   t.ok(firstPrice > notes.findLastIndex(text => text.endsWith('Run this model')), 'prices come after the models')
 })
 
-t.test('guides and requests of the documentation are found by their titles', async t => {
-  t.match((await found(owner, 'auditing')).at(-1), { href: '/docs/auditing', text: 'Auditing Guide' })
+t.test('guides and requests of the documentation are found by their titles and words', async t => {
+  t.match(await found(owner, 'auditing'), [{ href: '/docs/auditing', text: 'Auditing Guide' }])
+  const receiving = { href: '/docs/webhooks#receiving', text: 'Webhooks › Receiving Guide' }
+  t.match((await found(owner, 'webhook signature'))[0], receiving)
+  const guides = (await found(owner, 'credits')).filter(({ href }) => href?.includes('#') && href.startsWith('/docs/'))
+  t.equal(guides.length, 3)
   const run = (await found(owner, 'POST /v1/run')).find(({ href }) => href === '/docs/reference/runModel')
   t.match(run?.text, /POST \/v1\/run$/)
   t.same(await found(owner, 'outages'), [], 'guides for operators')
@@ -103,10 +111,10 @@ t.test('an action is a form', async t => {
   const page = await owner.get('/console/search?q=test+mode')
   t.match(page.text, /<form method="post" action="\/console\/mode" id="action-0">/)
   await owner.post('/console/mode', { mode: 'test' })
-  t.same(await found(owner, 'websi'), [], 'live keys are not on the page of test keys')
-  t.same(await found(owner, 'fox'), [], 'nor live runs in the list of test runs')
-  t.same(await found(owner, 'campaign'), [])
-  t.match(await found(owner, 'turn test'), [{ text: 'Turn test mode off Action' }])
+  t.same(await foundInConsole(owner, 'websi'), [], 'live keys are not on the page of test keys')
+  t.same(await foundInConsole(owner, 'fox'), [], 'nor live runs in the list of test runs')
+  t.same(await foundInConsole(owner, 'campaign'), [])
+  t.match(await foundInConsole(owner, 'turn test'), [{ text: 'Turn test mode off Action' }])
   await owner.post('/console/mode', { mode: 'live' })
 })
 

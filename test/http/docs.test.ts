@@ -171,7 +171,7 @@ t.test('the first command is one for every shell, with a key that nobody takes f
   t.match(textOf((await stranger.get('/docs/first-request')).text), command)
 })
 
-t.test('everyone finds guides, sections and requests by their titles, without a script', async t => {
+t.test('everyone finds guides, sections and requests, without a script', async t => {
   t.match((await stranger.get('/docs')).text, /<form method="get" action="\/docs\/search"/)
   const found = async (query: string, reader = stranger) => {
     const { text } = await reader.get(`/docs/search?${new URLSearchParams({ q: query })}`)
@@ -188,12 +188,26 @@ t.test('everyone finds guides, sections and requests by their titles, without a 
     const [path = '', id] = href.split('#')
     t.match(await pageAt(path), ` id="${id}"`, href)
   }
+  for (const [query, href, shown] of [
+    ['verify webhook', '/docs/webhooks#receiving', 'Webhooks › Receiving'],
+    ['Verifies webhooks', '/docs/webhooks#receiving', 'every library for that standard can verify them'],
+    ['webhook signature', '/docs/webhooks#receiving', 'Webhooks follow Standard Webhooks'],
+    ['HMAC', '/docs/webhooks#receiving', 'HMAC-SHA256'],
+    ['idempot', '/docs/api#retries', 'Send an Idempotency-Key header'],
+    ['streaming', '/docs/openai#streams', 'Streams'],
+  ] as const) {
+    const { hrefs, text } = await found(query)
+    t.ok(hrefs.slice(0, 4).includes(href), `${query}: ${hrefs.slice(0, 4)}`)
+    t.match(textOf(text), shown, query)
+  }
+  t.equal((await found('Retries')).hrefs[0], '/docs/api#retries', 'a heading counts more than a text')
+  t.same((await found('hmac zebra')).hrefs, [], 'a section has every word')
   const run = '/docs/reference/runModel'
   t.ok((await found('POST /v1/run', reader)).hrefs.includes(run))
   t.notOk((await found('POST /v1/run')).hrefs.includes(run), 'the reference is for people who have signed in')
   const nothing = await found('<i>zzz')
   t.same(nothing.hrefs, [])
-  t.match(nothing.text, 'No title has “<bdi>&lt;i>zzz</bdi>”')
+  t.match(nothing.text, 'No page has all words of “<bdi>&lt;i>zzz</bdi>”')
 })
 
 /** Requests that no test sends for a page: their answers do not end, or end the session. */

@@ -6,7 +6,7 @@ export const DocsSearch = ({ query }: { query?: string }) => (
   <SearchForm
     action={DOCS_SEARCH}
     label="Search the documentation"
-    placeholder="A guide, a section, a request or its path"
+    placeholder="Words of a guide, a request or its path"
     query={query}
     button="Search"
   />

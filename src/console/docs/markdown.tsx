@@ -13,10 +13,7 @@ export interface Rendered {
 
 /** Renders a file of docs/. `addressOf` leads links to pages, or returns undefined for links that show as text. */
 export const renderPage = (text: string, addressOf: (href: string) => string | undefined): Rendered => {
-  const tokens = markdown.parse(text, {})
-  const [open, inline] = tokens
-  const hasTitle = open?.type === 'heading_open' && open.tag === 'h1'
-  const body = hasTitle ? tokens.slice(3) : tokens
+  const { title, body } = parsed(text)
   for (const token of body) {
     if (token.type === 'inline') token.children = linked(token.children ?? [], addressOf)
     unstyle(token)
@@ -24,10 +21,40 @@ export const renderPage = (text: string, addressOf: (href: string) => string | u
   number(body)
   const headings = anchored(body)
   return {
-    title: hasTitle ? textOf(inline) : '',
+    title,
     headings,
     html: { __html: markdown.renderer.render(body, markdown.options, {}) },
   }
+}
+
+/** A heading with the text up to the next one. What comes before the first heading has none. */
+export interface Section {
+  heading?: { id: string; text: string }
+  text: string
+}
+
+/** The sections of a file of docs/, to search them. */
+export const sectionsOf = (text: string): Section[] => {
+  const { body } = parsed(text)
+  const headings = anchored(body).values()
+  let section: Section = { text: '' }
+  const sections = [section]
+  for (const [at, token] of body.entries()) {
+    if (token.type === 'heading_open') {
+      const { value: heading } = headings.next()
+      section = { ...(heading && { heading }), text: '' }
+      sections.push(section)
+    } else if (body[at - 1]?.type !== 'heading_open')
+      section.text += ` ${token.type === 'inline' ? textOf(token) : token.content}`
+  }
+  return sections.map(each => ({ ...each, text: each.text.replaceAll(/\s+/g, ' ').trim() }))
+}
+
+const parsed = (text: string) => {
+  const tokens = markdown.parse(text, {})
+  const [open, inline] = tokens
+  const hasTitle = open?.type === 'heading_open' && open.tag === 'h1'
+  return { title: hasTitle ? textOf(inline) : '', body: hasTitle ? tokens.slice(3) : tokens }
 }
 
 /** Text of the OpenAPI document, such as a description. Its links stay. */
@@ -116,4 +143,4 @@ const anchorOf = (text: string) =>
     .replaceAll(' ', '-')
 
 const textOf = (inline: Token | undefined): string =>
-  (inline?.children ?? []).map(({ type, content }) => (type === 'softbreak' ? ' ' : content)).join('')
+  (inline?.children ?? []).map(({ type, content }) => (type.endsWith('break') ? ' ' : content)).join('')

@@ -6,10 +6,15 @@ import { GuideSide } from './guide-pages.tsx'
 import type { Shelf } from './library.ts'
 import { DOCS, REFERENCE } from './paths.ts'
 
+/** A result with a part of the text that has the words. */
+export interface DocsResult extends SearchResult {
+  snippet?: string
+}
+
 interface DocsSearchProps {
   shelves: readonly Shelf[]
   query: string
-  results: readonly SearchResult[]
+  results: readonly DocsResult[]
 }
 
 /** The guides, sections and requests that a query finds. */
@@ -20,10 +25,13 @@ export const DocsSearchPage = ({ shelves, query, results }: DocsSearchProps) => 
       <DocsSearch query={query} />
       {results.length > 0 && (
         <nav class="card choices results" aria-label="Results">
-          {results.map(({ href, icon, name, note }) => (
+          {results.map(({ href, icon, name, note, snippet }) => (
             <a key={href} href={href} data-item>
               <Icon name={icon} />
-              <span class="cut">{name}</span>
+              <span class="cut">
+                {name}
+                {snippet && <span class="small muted snippet">{snippet}</span>}
+              </span>
               <span class="end small faint">{note}</span>
             </a>
           ))}
@@ -31,7 +39,8 @@ export const DocsSearchPage = ({ shelves, query, results }: DocsSearchProps) => 
       )}
       {query !== '' && results.length === 0 && (
         <p class="muted">
-          No title has “<bdi>{query}</bdi>”. <a href={DOCS}>All guides</a>, <a href={REFERENCE}>all requests</a>.
+          No page has all words of “<bdi>{query}</bdi>”. <a href={DOCS}>All guides</a>,{' '}
+          <a href={REFERENCE}>all requests</a>.
         </p>
       )}
     </div>

@@ -25,6 +25,8 @@ export interface Guides {
   shelves: readonly Shelf[]
   /** A guide by the address of its page. */
   guideAt(path: string): Promise<Rendered | undefined>
+  /** The Markdown of a guide, by the address of its page. */
+  sourceAt(path: string): Promise<string | undefined>
   /** The guides before and after one. */
   besides(path: string): { previous: Guide | undefined; next: Guide | undefined }
   /** A file by its address. */
@@ -59,14 +61,16 @@ export const openGuides = async (publicUrl: () => string): Promise<Guides> => {
   const rendered = new Map<string, Promise<Rendered>>()
   const bodies = new Map<string, Promise<StaticBody>>()
 
-  const render = async (name: string): Promise<Rendered> => {
-    const text = (await read(name)).toString().replaceAll(EXAMPLE_URL, publicUrl())
-    return renderPage(text, addressIn(name))
-  }
+  const sourceOf = async (name: string) => (await read(name)).toString().replaceAll(EXAMPLE_URL, publicUrl())
+  const render = async (name: string): Promise<Rendered> => renderPage(await sourceOf(name), addressIn(name))
 
   return {
     shelves,
     guideAt: async path => kept(rendered, path, pages.get(path), render),
+    sourceAt: async path => {
+      const name = pages.get(path)
+      return name === undefined ? undefined : sourceOf(name)
+    },
     besides: path => {
       const at = order.findIndex(guide => guide.path === path)
       return { previous: at > 0 ? order[at - 1] : undefined, next: at < 0 ? undefined : order[at + 1] }

@@ -1,10 +1,12 @@
 import type { ApiDocument, Operation } from '../../../console/docs/api-document.ts'
 import { operationsOf } from '../../../console/docs/api-document.ts'
 import { firstRequest, type Guide } from '../../../console/docs/library.ts'
+import { sectionsOf } from '../../../console/docs/markdown.tsx'
 import { operationPath } from '../../../console/docs/paths.ts'
 import type { Reference } from '../../../console/docs/reference-pages.tsx'
 import { accessOf } from '../../../console/docs/scopes.ts'
 import type { Brand } from '../../../domain/brand.ts'
+import { yieldToEventLoop } from '../../../json/turns.ts'
 import type { Presenter } from '../../../services/presenter.ts'
 import type { Services } from '../../../services/services.ts'
 import { unwrap } from '../../../transports/refusals.ts'
@@ -12,6 +14,7 @@ import { type Guides, openGuides } from '../../docs/guides.ts'
 import { describeApi } from '../../openapi/document.ts'
 import { templateOf } from '../../operation.ts'
 import { routes } from '../../routes.ts'
+import { SectionIndex } from './docs-sections.ts'
 import type { Named } from './matching.ts'
 
 interface Dependencies {
@@ -36,8 +39,8 @@ export interface Docs {
   reference(): Promise<Reference>
   /** The guides and requests by their titles. */
   titles(reader: Reader): Promise<Named[]>
-  /** The sections of the guides by their headings. */
-  headings(): Promise<Named[]>
+  /** The sections of the guides by the words of their text. */
+  sections(): Promise<SectionIndex>
 }
 
 export const openDocs = (dependencies: Dependencies): Docs => {
@@ -47,6 +50,7 @@ export const openDocs = (dependencies: Dependencies): Docs => {
     opened ??= openGuides(dependencies.publicUrl)
     return opened
   }
+  let indexed: Promise<SectionIndex> | undefined
 
   return {
     guides,
@@ -57,12 +61,14 @@ export const openDocs = (dependencies: Dependencies): Docs => {
       const operations = isReader ? (await reference()).operations : []
       return [...[firstRequest, ...shown].map(ofGuide), ...operations.map(ofOperation)]
     },
-    headings: async () => {
-      const { shelves, guideAt } = await guides()
-      const sections = shelves
-        .flatMap(shelf => shelf.guides)
-        .map(async ({ path, title }) => ((await guideAt(path))?.headings ?? []).map(ofHeading(path, title)))
-      return (await Promise.all(sections)).flat()
+    sections: async () => {
+      indexed ??= guides()
+        .then(indexOf)
+        .catch(error => {
+          indexed = undefined
+          throw error
+        })
+      return indexed
     },
   }
 }
@@ -76,11 +82,18 @@ const ofOperation = ({ id, method, path, summary, isWebhook }: Operation): Named
   words: `${summary} ${method} ${path}`,
 })
 
-const ofHeading =
-  (path: string, title: string) =>
-  ({ id, text }: { id: string; text: string }): Named => ({
-    result: { href: `${path}#${id}`, icon: 'text', name: text, note: title },
-  })
+/** Other requests have their turns between two sections, since reading all guides takes a while. */
+const indexOf = async ({ shelves, sourceAt }: Guides): Promise<SectionIndex> => {
+  const index = new SectionIndex()
+  for (const [shelf, { guides, isFolded }] of shelves.entries())
+    for (const { path, title } of guides) {
+      for (const section of sectionsOf((await sourceAt(path)) ?? '')) {
+        index.add({ path, title, isFolded, shelf }, section)
+        await yieldToEventLoop()
+      }
+    }
+  return index
+}
 
 /** Describes the API again whenever the catalog, its supply or the base URL has changed. */
 const openReference = ({ services, present, brand, publicUrl, isPublic }: Dependencies) => {

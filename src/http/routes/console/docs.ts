@@ -17,7 +17,7 @@ import { unwrap } from '../../../transports/refusals.ts'
 import { redirect, showPage } from '../../answers/page-answers.ts'
 import type { Context, RequestState } from '../../context.ts'
 import type { PageDependencies } from './dependencies.ts'
-import { matching } from './matching.ts'
+import { distinct, matching } from './matching.ts'
 import { modelsThatRun, publicFamilies } from './models-that-run.ts'
 
 /** More than a title has. */
@@ -71,9 +71,10 @@ export const docsPages = (router: Router<RequestState>, dependencies: PageDepend
     forAnyone(async (ctx, owner) => {
       const query = (typeof ctx.query['q'] === 'string' ? ctx.query['q'] : '').trim().slice(0, MAX_QUERY)
       const titles = await docs.titles({ isReader: isPublic || owner !== undefined, isOperator: true })
-      const found = query === '' ? [] : [titles, await docs.headings()].flatMap(kind => matching(kind, query))
+      const titled = query === '' ? [] : matching(titles, query).map(({ result }) => result)
+      const sections = (await docs.sections()).find(query, { limit: MAX_FOUND, hasFolded: true })
       const { shelves } = await docs.guides()
-      showPage(ctx, DocsSearchPage({ shelves, query, results: found.slice(0, MAX_FOUND).map(({ result }) => result) }))
+      showPage(ctx, DocsSearchPage({ shelves, query, results: distinct([...titled, ...sections]).slice(0, MAX_FOUND) }))
     }),
   )
 

@@ -15,6 +15,12 @@ export const matching = (all: readonly Named[], query: string) =>
     })
     .sort((one, other) => one.rank - other.rank)
 
+/** The first result for each address. */
+export const distinct = <Result extends SearchResult>(results: readonly Result[]): Result[] => {
+  const hrefs = new Set<string>()
+  return results.filter(({ href }) => !hrefs.has(href) && hrefs.add(href))
+}
+
 /** Names that begin with the query come first, then those with its words at the start of theirs, then in them. */
 const rankOf = (name: string, query: string): number | undefined => {
   const [text, asked] = [name.toLowerCase(), query.toLowerCase()]

@@ -7,10 +7,13 @@ import { modeOf, type SessionOwner } from '../../../services/caller.ts'
 import type { WaitingClient } from '../../../services/views/newest-first.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import type { PageDependencies } from './dependencies.ts'
-import { matching, type Named } from './matching.ts'
+import { distinct, matching, type Named } from './matching.ts'
 
 /** Results of a kind. Who has more types more. */
 const MAX_OF_KIND = 5
+
+/** Sections of guides whose text has the words. Names are what people look for first. */
+const MAX_SECTIONS = 3
 
 /** Runs whose prompts are searched. Each prompt is a read of the log. */
 const NEWEST_RUNS = 30
@@ -36,22 +39,30 @@ export const namedResults = async (
   const isTest = modeOf(owner).livemode === false
   const fixed = [...pagesFor(isOperator), ...actionsFor(isTest)]
   if (query === '') return fixed.map(({ result }) => result)
-  const [models, keys, labels, runs, pages] = await Promise.all([
+  const [models, keys, labels, runs, pages, sections] = await Promise.all([
     modelsOf(dependencies, owner),
     keysOf(dependencies, owner, isTest),
     isTest ? [] : labelsOf(dependencies, owner, client),
     runsOf(dependencies, owner, client),
     dependencies.docs.titles({ isReader: true, isOperator }),
+    dependencies.docs.sections(),
   ])
   const prices = isOperator ? models.map(pricesOf) : []
   const kinds = [fixed, models, keys, labels].map(kind => matching(kind, query))
-  return [
+  const best = (kind: readonly Named[]) =>
+    matching(kind, query)
+      .slice(0, MAX_OF_KIND)
+      .map(({ result }) => result)
+  return distinct([
     ...kinds
       .flatMap((kind, index) => kind.slice(0, index === 0 ? undefined : MAX_OF_KIND))
-      .sort((one, other) => one.rank - other.rank),
+      .sort((one, other) => one.rank - other.rank)
+      .map(({ result }) => result),
+    ...[pages, prices].flatMap(best),
+    ...sections.find(query, { limit: MAX_SECTIONS, hasFolded: isOperator }),
     // Prompts have most words, and would come before the names.
-    ...[pages, prices, runs].flatMap(kind => matching(kind, query).slice(0, MAX_OF_KIND)),
-  ].map(({ result }) => result)
+    ...best(runs),
+  ])
 }
 
 const pagesFor = (isOperator: boolean): Named[] =>
