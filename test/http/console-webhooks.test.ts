@@ -13,17 +13,20 @@ await browser.signIn(service, 'ada@example.com')
 
 const secretOn = (html: string) => /<code id="secret">(whsec_[^<]+)</.exec(html)?.[1]
 
-t.test('the secret is shown on demand, and rolled once a day', async t => {
-  t.notMatch((await browser.get('/console/webhooks')).text, 'whsec_')
+t.test('the secret is shown on demand, and rotated once a day', async t => {
+  const { text } = await browser.get('/console/webhooks')
+  t.notMatch(text, 'whsec_')
+  const [, guide = '', section] = /<a href="([^"#]+)#([^"]+)">verifies webhooks/.exec(text) ?? []
+  t.match((await browser.get(guide)).text, `<h2 id="${section}">`)
   const shown = await browser.post('/console/webhooks/secret')
   t.equal(shown.headers.get('Cache-Control'), 'no-store')
   const secret = secretOn(shown.text)
   t.match(await browser.send('GET', '/v1/webhooks/secret'), { body: { secret } })
-  const rolled = await browser.post('/console/webhooks/secret/roll')
-  t.match(rolled.text, /The secret before signs too until/)
-  t.not(secretOn(rolled.text), secret)
-  t.notMatch(rolled.text, 'Roll the secret')
-  t.equal((await browser.post('/console/webhooks/secret/roll')).status, 429)
+  const rotated = await browser.post('/console/webhooks/secret/rotate')
+  t.match(rotated.text, /The secret before signs too until/)
+  t.not(secretOn(rotated.text), secret)
+  t.notMatch(rotated.text, 'Rotate the secret')
+  t.equal((await browser.post('/console/webhooks/secret/rotate')).status, 429)
 })
 
 t.test('a test shows what the receiver answered', async t => {
@@ -60,7 +63,7 @@ t.test('deliveries are listed with their attempts, and sent again', async t => {
   await browser.post('/console/mode', { mode: 'test' })
   const test = await page()
   t.notMatch(test.text, run.run_id, 'test mode has its own')
-  t.notMatch(test.text, 'Roll the secret')
+  t.notMatch(test.text, 'Rotate the secret')
 })
 
 t.test('a receiver that fails is told as failing, with its reason and the time until the next attempt', async t => {

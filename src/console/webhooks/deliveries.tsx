@@ -153,5 +153,5 @@ const filters: readonly { label: string; value: Status | undefined }[] = [
   { label: 'All', value: undefined },
   { label: 'Delivered', value: 'delivered' },
   { label: 'Failing', value: 'pending' },
-  { label: 'Given up', value: 'abandoned' },
+  { label: 'Abandoned', value: 'abandoned' },
 ]

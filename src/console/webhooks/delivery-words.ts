@@ -10,5 +10,5 @@ const STATES: Record<WebhookDelivery['status'], { word: string; tone: string }> 
   waiting: { word: 'When the run ends', tone: '' },
   pending: { word: 'Pending', tone: 'warn' },
   delivered: { word: 'Delivered', tone: 'good' },
-  abandoned: { word: 'Given up', tone: 'bad' },
+  abandoned: { word: 'Abandoned', tone: 'bad' },
 }

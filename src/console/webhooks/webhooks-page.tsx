@@ -12,7 +12,7 @@ export interface WebhooksProps extends DeliveriesProps {
   /** The secret, if the person has asked for it. */
   secret?: { text: string; previousUntil: string | undefined } | undefined
   /** Whether a new secret can be made. There is none for test mode. */
-  rolls: boolean
+  rotates: boolean
   test: TestProps
 }
 
@@ -23,7 +23,7 @@ interface TestProps {
 }
 
 /** The secret of webhooks, a test of the receiver, and what was delivered. */
-export const WebhooksPage = ({ secret, rolls, test, ...deliveries }: WebhooksProps) => (
+export const WebhooksPage = ({ secret, rotates, test, ...deliveries }: WebhooksProps) => (
   <Shell title="Webhooks">
     <div class="page stack">
       <p class="muted">
@@ -35,24 +35,27 @@ export const WebhooksPage = ({ secret, rolls, test, ...deliveries }: WebhooksPro
             <h2 id="secret-title">Signing secret</h2>
           </div>
           <div class="pad stack">
-            {secret ? <Secret {...secret} /> : <p class="muted">Receivers verify webhooks with it.</p>}
+            {secret && <Secret {...secret} />}
+            <p class="muted">
+              Your receiver <a href="/docs/webhooks#receiving">verifies webhooks</a> with it.
+            </p>
             <div class="row wrap">
               {!secret && (
                 <Form action="/console/webhooks/secret">
                   <Button>Show the secret</Button>
                 </Form>
               )}
-              {rolls && secret?.previousUntil === undefined && (
-                <Form action="/console/webhooks/secret/roll">
+              {rotates && secret?.previousUntil === undefined && (
+                <Form action="/console/webhooks/secret/rotate">
                   <Button class="quiet">
                     <Icon name="rotate-cw" />
-                    Roll the secret
+                    Rotate the secret
                   </Button>
                 </Form>
               )}
             </div>
-            {rolls && secret?.previousUntil === undefined && (
-              <p class="hint">For a day after a roll, the old secret signs too, so that receivers can follow.</p>
+            {rotates && secret?.previousUntil === undefined && (
+              <p class="hint">For a day after a rotation, the old secret signs too, so that receivers can follow.</p>
             )}
           </div>
         </section>
@@ -72,7 +75,7 @@ const Secret = ({ text, previousUntil }: { text: string; previousUntil: string |
     </div>
     {previousUntil !== undefined && (
       <p class="note">
-        The secret before signs too until <Moment at={previousUntil} />. Until then, it cannot be rolled again.
+        The secret before signs too until <Moment at={previousUntil} />. Until then, it cannot be rotated again.
       </p>
     )}
   </>

@@ -32,7 +32,7 @@ export const webhookPages = (router: Router<RequestState>, { services, forOwner 
     const query = new URLSearchParams({ ...(status && { status }), cursor: next ?? '' })
     return WebhooksPage({
       ...{ deliveries: found.map(deliveryItem), status, next: next === null ? undefined : `${WEBHOOKS}?${query}` },
-      ...{ rolls: modeOf(owner).livemode !== false, test: { url: '' }, ...more },
+      ...{ rotates: modeOf(owner).livemode !== false, test: { url: '' }, ...more },
     })
   }
 
@@ -51,7 +51,7 @@ export const webhookPages = (router: Router<RequestState>, { services, forOwner 
   )
 
   router.post(
-    `${WEBHOOKS}/secret/roll`,
+    `${WEBHOOKS}/secret/rotate`,
     forOwner(async (ctx, owner) => {
       const secret = unwrap(await webhooks.rotateSecret(owner, owner.accountId))
       showPage(ctx, await page(ctx, owner, { secret: shown(secret) }))
