@@ -35,7 +35,7 @@ t.test('a stranger with a browser finds the models with a sample and a price eac
   t.match(text, 'Start with 100 free credits')
   t.match(text, 'Nano Banana 2</a>')
   t.match(text, /title="10 – 81.5 credits a run">from 10 credits</)
-  t.match(text, /title="0.00075 – 79.6608 credits a run">150 in, 600 out per million tokens</)
+  t.match(text, /title="0.00075 – 79.6608 credits a run">150 credits in, 600 out per million tokens</)
   const [src = '', other = ''] = [...text.matchAll(/<img src="([^"]+)"/g)].map(([, path = '']) => path)
   const sample = await stranger.get(src)
   t.match([sample.status, sample.headers.get('Content-Type')], [200, 'image/jpeg'])

@@ -40,7 +40,7 @@ const rangeOf = ({ credits_range: { min, max } }: ModelFamily): string =>
 
 const priceOf = ({ endpoints, credits_range: { min, max } }: ModelFamily): string => {
   const tokens = endpoints[0]?.pricing.tokens_per_million
-  if (tokens) return `${decimal(tokens.input)} in, ${decimal(tokens.output)} out per million tokens`
+  if (tokens) return `${decimal(tokens.input)} credits in, ${decimal(tokens.output)} out per million tokens`
   return `${min === max ? '' : 'from '}${rounded.format(min)} ${min === 1 ? 'credit' : 'credits'}`
 }
 
