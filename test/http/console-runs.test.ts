@@ -69,6 +69,10 @@ t.test('the page of a picture shows it, its price line by line, and what was cho
     ['10 × 1 image', 10],
     ['Charged', 10],
   ])
+  t.match(
+    words,
+    /Price list revision \d+ · event \d+ of your account · not sealed yet .*The next seal covers this event/,
+  )
   t.match(words, `"credits_charged" : ${run.credits_charged}`, 'the run as the API answers it')
   t.match(words, /RunCompleted event \d+/)
   t.notMatch(text, /"cost"|ProviderCostRecorded/, 'what the provider charged is the operator’s')
@@ -205,7 +209,7 @@ t.test('the attempts of a webhook show, and it is sent again', async t => {
   await caughtUp(core)
   const page = await pageOfRun(run.run_id)
   t.match(page.words, /Webhook 410/, 'in the waterfall')
-  t.match(page.words, /Webhook Send again.*Given up.*410/)
+  t.match(page.words, /Webhook Send again.*Abandoned.*410/)
   t.notMatch(page.text, '"><b>')
   receiver.answer = status(204)
   t.match(await ada.browser.post(`/console/runs/${run.run_id}/webhook`), { status: 303 })

@@ -43,6 +43,12 @@ export const Receipt = ({ facts: { run, receipt } }: { facts: RunFacts }) =>
             .filter(Boolean)
             .join(' · ')}
         </p>
+        {run.livemode && receipt.debitRevision !== undefined && receipt.seal === undefined && (
+          <p class="small faint">
+            Each change of the price list and each event of your account has a number. The next seal covers this event;
+            from then on, a proof shows that nobody has changed it.
+          </p>
+        )}
         {run.livemode && receipt.seal !== undefined && (
           <p class="small faint row tight">
             <Icon name="shield-check" />
