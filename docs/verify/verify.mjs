@@ -718,6 +718,47 @@ export class StatementCheck {
   }
 }
 
+/**
+ * Checks the events of an account that no seal covers yet, event by event: the links between them, the balances and the
+ * prices. The owner of the log could still have written others, and could change them until a seal covers them.
+ */
+export class ChainCheck {
+  /** Throws Wrong. @param {string} text The document without its events. */
+  constructor(text) {
+    const chain = attempt(() => JSON.parse(text))
+    hold(isOnlyIn(text, chain, CHAIN), 'the events are not in the documented form')
+    const { stream, previous, last, head, at, catalog } = chain
+    const familyIn = (/** @type {Texts} */ texts, /** @type {number} */ revision) =>
+      readEvent(texts, 'catalog', revision).data.family
+    const families = during(() =>
+      catalog.map((/** @type {any} */ { revision, ...texts }) => [revision, familyIn(texts, revision)]),
+    )
+    this.at = /** @type {string} */ (at)
+    this.last = /** @type {number} */ (last)
+    this.head = /** @type {string} */ (head)
+    this.link = /** @type {string} */ (previous)
+    this.events = new EventCheck({ to: { leaf: { stream } }, start: { revision: 0, previous } }, -1, new Map(families))
+  }
+
+  /** The movement of credits, if the event is one. Throws Wrong. @param {string} text */
+  take(text) {
+    const found = attempt(() => JSON.parse(text))
+    const { revision } = this.events
+    hold(isOnlyIn(text, found, texts), `event ${revision} is not in the documented form`)
+    return during(() => {
+      this.link = linkOf(this.link, found)
+      return this.events.take(found)
+    })
+  }
+
+  /** Throws Wrong unless all events were there. Returns the balance after them. */
+  end() {
+    const isWhole = this.events.revision === this.last + 1 && this.link === this.head
+    hold(isWhole, 'the links of the events do not lead to the newest event')
+    return this.events.balance ?? 0
+  }
+}
+
 // ---- The shape of the document ----
 
 const revision = isBelow(2 ** 31 - 1)
@@ -728,6 +769,10 @@ const leaf = { ...place, path: [{ bit: isBelow(256), sibling: isHash }] }
 const seal = { previous: isHash, linkText: isText, dataText: isText, metadataText: isText, link: isHash }
 const end = { seal, leaf }
 const start = { revision, previous: isHash, tree: [isHash] }
+const CHAIN = {
+  ...{ stream: isLike('account-[a-z0-9_]+'), previous: isHash, last: revision, head: isHash, at: isText },
+  catalog: [{ revision, ...texts }],
+}
 const isFilled = (/** @type {any} */ value) => fits(value, [texts]) && value.length > 0
 const head = { format: isLike('tollgate-proof'), version: (/** @type {any} */ value) => value === 1, kind: isText }
 

@@ -252,6 +252,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       mailFolder: mailer.folder,
       hasTelegram: telegram !== undefined,
       brand: config.brand,
+      sealMinutes: config.seals.maxAgeMs / 60_000,
       operators: new Operators({ addresses: config.adminEmails, mail, publicUrl }),
       fileOrigins: fileOrigins(config),
     },

@@ -62,7 +62,7 @@ export interface ApiDependencies extends Pick<RouteDependencies, 'present' | 'kn
   sessionHolders: SessionHolders
   signInPages: Pick<
     ConsoleDependencies,
-    'registration' | 'mailFolder' | 'hasTelegram' | 'brand' | 'operators' | 'fileOrigins'
+    'registration' | 'mailFolder' | 'hasTelegram' | 'brand' | 'sealMinutes' | 'operators' | 'fileOrigins'
   >
   random: Random
   auditorKeys: AuditorKeys

@@ -129,6 +129,37 @@ t.test('credits in a browser', needsPrograms('chromium'), async t => {
     t.same(faults, [])
   })
 
+  await t.test('before the first seal, the check covers the links, prices and balances', async t => {
+    const quiet = await startService(t, { providers: { sandbox: instantProvider } })
+    const owner = new BrowserClient(quiet.url)
+    await owner.signIn(quiet, 'ada@example.com')
+    const input = { prompt: 'a lake' }
+    t.equal((await owner.send('POST', '/v1/run', { model: 'nano-banana-2', input })).status, 200)
+    const context = await browser.newContext()
+    await context.addCookies([...owner.cookies].map(([name, value]) => ({ name, value, url: quiet.url })))
+    const page = await context.newPage()
+    await page.goto(`${quiet.url}/console/credits`)
+    const found = await checked(page, 'good')
+    t.match(found, /^Checked \d+ events; no seal covers them yet .* 2 of the lines below agree/)
+    t.match(found, /at about \d\d:\d\d UTC/)
+    t.equal(await page.locator('#check-proof').isVisible(), false, 'there is no proof yet')
+    for (const [from, to] of [
+      [/(balanceAfterMicros\\":)\d+/, '$11'],
+      [/("head":")\w/, '$1!'],
+      [/("head":")\w{8}/, '$100000000'],
+      [/(\\"amountMicros\\":)10000000/, '$19000000'],
+    ] as const) {
+      await page.route('**/chain.json', async route => {
+        const response = await route.fetch()
+        const text = await response.text()
+        t.not(text.replace(from, to), text)
+        await route.fulfill({ response, body: text.replace(from, to) })
+      })
+      t.match(await checked(page, 'bad'), 'Your ledger does not add up', String(from))
+      await page.unroute('**/chain.json')
+    }
+  })
+
   await t.test('links change parts of the page, and keep the result of the check', async t => {
     const { page, faults } = await open()
     await checked(page, 'good')

@@ -220,6 +220,10 @@ t.test('an account that no seal covers yet is told so', async t => {
   await browser.signIn(quiet, 'ada@example.com')
   const { status, text } = await browser.get('/console/credits/proof.json', { accept: 'application/json' })
   t.match({ status, error: JSON.parse(text).error }, { status: 409, error: { code: 'not_sealed' } })
+  const chain = await browser.get('/console/credits/chain.json')
+  const { stream, last, events } = JSON.parse(chain.text)
+  t.match([chain.status, stream, events.length], [200, /^account-/, last + 1])
+  t.match(await new BrowserClient(quiet.url).get('/console/credits/chain.json'), { status: 303 })
 })
 
 t.test('test mode shows the same credits, since test runs cost nothing', async t => {

@@ -1,9 +1,9 @@
 // Checks the ledger of an account in a worker: with the program that customers run on their own, event by event, while
 // the proof arrives.
-import { check, parseKeys, StatementCheck, Wrong } from './verify.js'
+import { ChainCheck, check, parseKeys, StatementCheck, Wrong } from './verify.js'
 
 /** @typedef {{ revision: number, change: number, after: number }} Line A line of the page, in microcredits. */
-/** @typedef {{ proof: string, keys: string, consistency: string, lines: Line[], kept: string | null }} Order */
+/** @typedef {{ proof: string, chain: string, keys: string, consistency: string, lines: Line[], kept: string | null }} Order */
 
 /** The end of the first line of the proof. */
 const HEAD_END = ',"events":['
@@ -15,7 +15,8 @@ const load = async url => {
   const answer = await fetch(url, { headers: { accept: 'application/json' }, cache: 'no-store' })
   if (answer.ok) return answer
   const body = await answer.json().catch(() => ({}))
-  throw new Error(body.error?.message ?? `The service answered with ${answer.status}.`)
+  const message = body.error?.message ?? `The service answered with ${answer.status}.`
+  throw Object.assign(new Error(message), { code: body.error?.code })
 }
 
 /** The lines of a text that is still arriving. @param {ReadableStream<Uint8Array>} body */
@@ -45,48 +46,61 @@ const comparisonOf = lines => {
       open.delete(revision)
       compared += 1
       if (line.change !== change || line.after !== after)
-        throw new Wrong(`this page shows another amount or balance for event ${revision} than the sealed event has`)
+        throw new Wrong(`this page shows another amount or balance for event ${revision} than the event has`)
     },
     /** @param {number} last */
     end(last) {
       for (const revision of open.keys())
-        if (revision <= last)
-          throw new Wrong(`this page shows event ${revision}, and no sealed event with it moved credits`)
+        if (revision <= last) throw new Wrong(`this page shows event ${revision}, and no event with it moved credits`)
       return compared
     },
   }
 }
 
 /** @param {Order} order */
-const checkLedger = async ({ proof, keys: keysUrl, consistency, lines, kept }) => {
+const checkLedger = async ({ proof, chain, keys: keysUrl, consistency, lines, kept }) => {
+  const answer = await load(proof).catch(error => {
+    if (error.code !== 'not_sealed') throw error
+  })
+  if (!answer) {
+    const { of, balance, agreed } = await checkEvents(await load(chain), lines, text => new ChainCheck(text))
+    return { checked: of.last + 1, openedAt: of.at, balance, prices: of.events.prices, agreed }
+  }
   const keys = parseKeys(await (await load(keysUrl)).text())
-  const { body } = await load(proof)
+  const { of, balance, agreed } = await checkEvents(answer, lines, text => new StatementCheck(text, keys))
+  if (kept !== null) await follow(kept, of.seal, consistency, keys)
+  return { checked: of.last + 1, seal: of.seal, balance, prices: of.events.prices, agreed, kept }
+}
+
+/**
+ * Checks the events while they arrive. `open` begins the check with all but the events.
+ * @template {StatementCheck | ChainCheck} Check
+ * @param {Response} answer @param {Line[]} lines @param {(text: string) => Check} open
+ */
+const checkEvents = async ({ body }, lines, open) => {
   if (!body) throw new Error('The proof is empty.')
   const compared = comparisonOf(lines)
-  /** @type {StatementCheck | undefined} */
-  let statement
+  /** @type {Check | undefined} */
+  let of
   let isWhole = false
   let toldAt = 0
   for await (const line of linesOf(body)) {
-    if (!statement) {
+    if (!of) {
       if (!line.endsWith(HEAD_END)) throw new Wrong('the proof is not in the documented form')
-      statement = new StatementCheck(`${line.slice(0, -HEAD_END.length)}}`, keys)
+      of = open(`${line.slice(0, -HEAD_END.length)}}`)
     } else if (line === ']}') isWhole = true
     else {
-      const move = statement.take(line.replace(/,$/, ''))
+      const move = of.take(line.replace(/,$/, ''))
       if (move) compared.take(move)
       const now = performance.now()
       if (now - toldAt < TELL_EVERY_MS) continue
       toldAt = now
-      postMessage({ progress: { checked: statement.events.revision, of: statement.last + 1 } })
+      postMessage({ progress: { checked: of.events.revision, of: of.last + 1 } })
     }
   }
-  if (!statement || !isWhole) throw new Error('The proof broke off. Try again.')
-  const balance = statement.end()
-  const { seal, last, events } = statement
-  const agreed = compared.end(last)
-  if (kept !== null) await follow(kept, seal, consistency, keys)
-  return { checked: last + 1, seal, balance, prices: events.prices, agreed, kept }
+  if (!of || !isWhole) throw new Error('The proof broke off. Try again.')
+  const balance = of.end()
+  return { of, balance, agreed: compared.end(of.last) }
 }
 
 /**

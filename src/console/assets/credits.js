@@ -61,6 +61,22 @@ const show = (state, heading, sentence) => {
   byId('status').textContent = heading
 }
 
+/** What everything that was checked has in common. */
+const RIGHT = 'Every price follows from its price list, the balance is the sum of its lines, and'
+
+/** @param {{ checked: number, openedAt: string, agreed: number }} found */
+const showUnsealed = ({ checked, openedAt, agreed }) => {
+  const dueMs = Date.parse(openedAt) + Number(section.dataset['sealMinutes']) * 60_000
+  const due = new Date(Math.max(dueMs, Date.now())).toISOString()
+  show(
+    'good',
+    `Checked ${count(checked)} events; no seal covers them yet`,
+    `${RIGHT} each event is linked to the one before it. ${count(agreed)} of the lines below agree. The next seal is ` +
+      `made at about ${due.slice(11, 16)} UTC: check again then, and you get a proof to keep.`,
+  )
+  proof.hidden = true
+}
+
 /** @param {{ checked: number, seal: { number: number, name: string, at: string }, agreed: number, kept: string | null }} found */
 const showFound = ({ checked, seal, agreed, kept }) => {
   stored.set(seal.name)
@@ -72,8 +88,7 @@ const showFound = ({ checked, seal, agreed, kept }) => {
   show(
     'good',
     `Checked ${count(checked)} events up to seal ${seal.number} at ${time}`,
-    `Every price follows from its price list, the balance is the sum of its lines, and nothing is missing or changed. ` +
-      `${count(agreed)} of the lines below are sealed, and agree.${before}`,
+    `${RIGHT} nothing is missing or changed. ` + `${count(agreed)} of the lines below are sealed, and agree.${before}`,
   )
 }
 
@@ -81,7 +96,7 @@ const run = () => {
   show('running', 'Checking your ledger', 'Getting your events')
   progress.removeAttribute('value')
   const worker = new Worker(section.dataset['worker'] ?? '', { type: 'module' })
-  const { proof: proofUrl, keys, consistency } = section.dataset
+  const { proof: proofUrl, chain, keys, consistency } = section.dataset
   worker.addEventListener('message', ({ data }) => {
     if (data.progress) {
       progress.max = data.progress.of
@@ -90,7 +105,8 @@ const run = () => {
       return
     }
     worker.terminate()
-    if (data.found) showFound(data.found)
+    if (data.found?.seal) showFound(data.found)
+    else if (data.found) showUnsealed(data.found)
     else if (data.wrong)
       show(
         'bad',
@@ -107,7 +123,7 @@ const run = () => {
       'This browser cannot run the check. Check it without this page instead.',
     )
   })
-  worker.postMessage({ proof: proofUrl, keys, consistency, lines: linesOnPage(), kept: stored.get() })
+  worker.postMessage({ proof: proofUrl, chain, keys, consistency, lines: linesOnPage(), kept: stored.get() })
 }
 
 start.addEventListener('click', run)

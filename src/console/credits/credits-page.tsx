@@ -19,18 +19,19 @@ interface CreditsProps {
   figures: Figures
   /** Whether the account has had a run. */
   hasRuns: boolean
+  sealMinutes: number
   balance: BalanceCardProps
   spending: SpendingCardProps
   statement: StatementCardProps
 }
 
 /** The credits of an account: what is left, where they went, and whether the books are right. */
-export const CreditsPage = ({ figures, hasRuns, balance, spending, statement }: CreditsProps) => (
+export const CreditsPage = ({ figures, hasRuns, sealMinutes, balance, spending, statement }: CreditsProps) => (
   <Shell title="Credits" scripts={['credits.js']}>
     <div class="page stack credits">
       <FigureRow {...figures} />
       {!hasRuns && <FirstRun balanceMicros={figures.balanceMicros} />}
-      <LedgerCheck />
+      <LedgerCheck sealMinutes={sealMinutes} />
       <div id="of-range" class="stack">
         <div class="halves">
           <BalanceCard {...balance} />

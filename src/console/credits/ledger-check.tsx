@@ -6,11 +6,14 @@ import { CREDITS } from './range.ts'
 /** The proof of all events of the account, for the check and as a file. */
 export const PROOF = `${CREDITS}/proof.json`
 
+/** The events before a seal covers them, for the check. */
+export const CHAIN = `${CREDITS}/chain.json`
+
 /**
  * The check of the account's books in the browser of the person who reads them. `check-ledger.js` does it, and
  * `credits.js` shows it.
  */
-export const LedgerCheck = () => (
+export const LedgerCheck = ({ sealMinutes }: { sealMinutes: number }) => (
   <PageContext.Consumer>
     {({ assetUrl }) => (
       <section
@@ -19,6 +22,8 @@ export const LedgerCheck = () => (
         aria-labelledby="check-title"
         data-worker={assetUrl('check-ledger.js')}
         data-proof={PROOF}
+        data-chain={CHAIN}
+        data-seal-minutes={sealMinutes}
         data-keys="/v1/ledger/keys"
         data-consistency="/v1/ledger/consistency"
       >

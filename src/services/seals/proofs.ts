@@ -3,6 +3,7 @@ import { accountStream, CATALOG_STREAM, SEALS_STREAM } from '../../../schemas/ev
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type {
   ConsistencyProof,
+  EventTexts,
   InclusionProof,
   ProvenEvent,
   ProvenLeaf,
@@ -58,7 +59,7 @@ export class Proofs {
   readonly #open = new OpenCounts<AccountId>(1)
   readonly #slots = pLimit(MAX_AT_ONCE)
 
-  readonly permissions = { event: 'read', run: 'read', consistency: 'read', account: 'read' } as const
+  readonly permissions = { event: 'read', run: 'read', consistency: 'read', account: 'read', chain: 'read' } as const
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -130,10 +131,45 @@ export class Proofs {
         const proof = { ...PROOF, kind: 'statement' as const, to, start, ...(catalog && { catalog }) }
         yield `${JSON.stringify(proof satisfies Omit<StatementProof, 'events'>).slice(0, -1)},"events":[\n`
       }
-      yield events
-        .map(event => JSON.stringify(textsOf(event)) + (event.revision < leaf.revision ? ',\n' : '\n'))
-        .join('')
+      yield textOf(events, leaf.revision)
     }
+    if (!client.signal.aborted) yield ']}\n'
+  }
+
+  /**
+   * All events of the caller's account so far, with the prices that their receipts name, to check them before a seal
+   * covers them. In lines as those of `account`. The first has the link of the newest event.
+   */
+  async chain(caller: AccountCaller, client: WaitingClient): Promise<Answer<AsyncGenerator<string, void>>> {
+    if (caller.kind !== 'session') return refuse('event_not_shown')
+    return answer(this.#chainOf(accountStream(caller.accountId), client))
+  }
+
+  async *#chainOf(stream: string, client: WaitingClient) {
+    const named = new Set<number>()
+    let first: RawEvent | undefined
+    let last: RawEvent | undefined
+    for await (const events of this.#pagesOf(stream, Number.POSITIVE_INFINITY, client)) {
+      first ??= events[0]
+      last = events.at(-1) ?? last
+      for (const revision of catalogRevisionsIn(events)) named.add(revision)
+    }
+    if (!first || !last) return
+    const catalog: (EventTexts & { revision: number })[] = []
+    for await (const events of named.size > 0 ? this.#pagesOf(CATALOG_STREAM, Math.max(...named), client) : [])
+      for (const event of events)
+        if (named.has(event.revision)) catalog.push({ revision: event.revision, ...textsOf(event) })
+    const { at } = first.metadata as { at: string }
+    const head = {
+      stream,
+      previous: previousOf(first, undefined),
+      last: last.revision,
+      head: linkOf(last),
+      at,
+      catalog,
+    }
+    yield `${JSON.stringify(head).slice(0, -1)},"events":[\n`
+    for await (const events of this.#pagesOf(stream, last.revision, client)) yield textOf(events, last.revision)
     if (!client.signal.aborted) yield ']}\n'
   }
 
@@ -141,9 +177,7 @@ export class Proofs {
   async #catalogOf({ stream, newest, leaf: { revision }, client }: SealedStream): Promise<StatementProof['catalog']> {
     const named = new Set<number>()
     for await (const events of this.#pagesOf(stream, revision, client))
-      for (const { type, data } of events)
-        if (type === 'CreditsDebited')
-          named.add((data as { receipt: { catalogRevision: number } }).receipt.catalogRevision)
+      for (const revision of catalogRevisionsIn(events)) named.add(revision)
     const leaf = named.size > 0 && (await this.#leafUnder(newest, CATALOG_STREAM))
     if (!leaf) return undefined
     const links = new LinkLevels()
@@ -244,3 +278,13 @@ export class Proofs {
     return { found, before, links }
   }
 }
+
+/** Each event is a line. */
+const textOf = (events: readonly RawEvent[], last: number): string =>
+  events.map(event => JSON.stringify(textsOf(event)) + (event.revision < last ? ',\n' : '\n')).join('')
+
+/** The revisions of the catalog that the receipts of debits name. */
+const catalogRevisionsIn = (events: readonly RawEvent[]): number[] =>
+  events
+    .filter(({ type }) => type === 'CreditsDebited')
+    .map(({ data }) => (data as { receipt: { catalogRevision: number } }).receipt.catalogRevision)

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type Router from '@koa/router'
 import type { BalanceCardProps } from '../../../console/credits/balance-card.tsx'
 import { CreditsPage } from '../../../console/credits/credits-page.tsx'
-import { PROOF } from '../../../console/credits/ledger-check.tsx'
+import { CHAIN, PROOF } from '../../../console/credits/ledger-check.tsx'
 import { CREDITS, type CreditsView, RANGES, SPENDING_BY } from '../../../console/credits/range.ts'
 import type { SpendingCardProps } from '../../../console/credits/spending-card.tsx'
 import { refundReasonOf } from '../../../console/runs/run-words.ts'
@@ -45,7 +45,7 @@ const MAX_PDF_LINES = 2000
 
 /** The credits of an account, for its owner: the page, files with its statement, and the proof of its events. */
 export const creditPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
-  const { services, clock, brand } = dependencies
+  const { services, clock, brand, sealMinutes } = dependencies
   const { accounts, ledger, usage, keys, identities, proofs } = services
   /** A file or a proof reads all lines or events, so an account may have one open at a time. */
   const open = new OpenCounts<string>(1)
@@ -98,6 +98,7 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
         CreditsPage({
           figures,
           hasRuns,
+          sealMinutes,
           balance: { view, grants: spokenOf(grants), ...balanceOver(later, shown, byDay) },
           spending: { view, ...rowsOf(view, spending, names), total: byDay.total },
           statement: {
@@ -158,6 +159,15 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
       openFor(ctx, owner)
       const proof = unwrap(await proofs.account(owner, waitingClient(ctx)))
       await answerWith(ctx, 'application/json', 'proof.json', proof)
+    }),
+  )
+
+  router.get(
+    CHAIN,
+    forOwner(async (ctx, owner) => {
+      openFor(ctx, owner)
+      const chain = unwrap(await proofs.chain(owner, waitingClient(ctx)))
+      await answerWith(ctx, 'application/json', 'chain.json', chain)
     }),
   )
 

@@ -28,6 +28,8 @@ export interface ConsoleDependencies {
   /** Whether people may sign in with Telegram. */
   hasTelegram: boolean
   brand: Brand
+  /** Events are sealed at most so long after the first that no seal covers. */
+  sealMinutes: number
   operators: Operators
   /** The origins that files come from and go to, besides the service's own. */
   fileOrigins: readonly string[]
