@@ -117,6 +117,10 @@ t.test('the link in the welcome signs in once, after a click', async t => {
   t.match(await browser.post('/console/sign-in/first', { id, code }), { status: 303, location: '/console' })
   t.match((await browser.get('/console/settings')).text, /Signed in as <strong[^>]*>owner@localhost/)
   t.match(await browser.get(path), { status: 303, location: '/console' })
+  t.match(await other.get(path), {
+    status: 400,
+    text: /This link no longer works.*already.*Sign in with the address.*href="\/console\/sign-in"/s,
+  })
   const again = await other.post('/console/sign-in/first', { id, code })
   t.match(again, { status: 400, text: /This link no longer works.*already.*newest file in <code>.*outbox/s })
   t.notOk(other.cookies.has('tollgate-session'))

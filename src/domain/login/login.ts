@@ -2,7 +2,7 @@ import type { LoginCodeRequested, LoginEvent, LoginLinked } from '../../../schem
 import type { AccountId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { accept, type Decider, type PastEvent, repeat, unreachable } from '../decider.ts'
-import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import { type CodeFault, type Decided, type Refusal, refuse } from '../refusal.ts'
 import type { Welcome } from './welcome.ts'
 
 /**
@@ -82,16 +82,22 @@ const decide = (command: LoginCommand, state: LoginState, atMs: number): Decided
     }
     case 'TryCode': {
       const { codeId, hash, linkTo } = command
-      const code = state.codes.find(each => each.codeId === codeId)
-      if (!code || code.linkTo !== linkTo) return refuse('code_not_valid', { reason: 'unknown' })
-      if (code.isUsed) return refuse('code_not_valid', { reason: 'used' })
-      if (code.tries >= MAX_TRIES) return refuse('code_not_valid', { reason: 'tries' })
-      if (atMs >= code.expiresAtMs) return refuse('code_not_valid', { reason: 'expired' })
+      const code = state.codes.find(each => each.codeId === codeId && each.linkTo === linkTo)
+      const reason = codeFaultOf(code, atMs)
+      if (!code || reason) return refuse('code_not_valid', { reason: reason ?? 'unknown' })
       return accept([{ type: 'LoginCodeTried', data: { codeId, correct: code.hash === hash } }])
     }
     default:
       return unreachable(command)
   }
+}
+
+/** Why a code is worth no try; undefined if it may be tried. */
+export const codeFaultOf = (code: RequestedCode | undefined, atMs: number): CodeFault | undefined => {
+  if (!code) return 'unknown'
+  if (code.isUsed) return 'used'
+  if (code.tries >= MAX_TRIES) return 'tries'
+  return atMs >= code.expiresAtMs ? 'expired' : undefined
 }
 
 const ALIAS: Welcome = { welcomeMicros: 0, withheld: 'alias' }

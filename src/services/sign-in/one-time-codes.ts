@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import { loginOf } from '../../domain/login/identity.ts'
-import { type LoginCommand, type LoginState, MAX_TRIES } from '../../domain/login/login.ts'
+import { codeFaultOf, type LoginCommand, type LoginState, MAX_TRIES } from '../../domain/login/login.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
 import { Pace } from '../../flow/pace.ts'
@@ -181,6 +181,15 @@ export class OneTimeCodes {
     const [first] = refused
     if (first && triesLeft.length === 0) return first
     return refuse('code_wrong', { triesLeft: Math.max(...triesLeft), codes: codes.length })
+  }
+
+  /** Refuses a code that signs nobody in any more, without a try. Its ID tells nothing about the code. */
+  async check({ identity, codeId }: CodeCandidate): Promise<Answer<void>> {
+    const { logins, clock } = this.#dependencies
+    const { codes } = await logins.currentState(identity)
+    const code = codes.find(each => each.codeId === codeId && each.linkTo === undefined)
+    const reason = codeFaultOf(code, clock.nowMs())
+    return reason ? refuse('code_not_valid', { reason }) : answer(undefined)
   }
 
   async #codeOf({ identity, codeId }: CodeCandidate) {

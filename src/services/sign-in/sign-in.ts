@@ -9,6 +9,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type Caller, serviceFor } from '../caller.ts'
 import type { Admissions } from './admissions.ts'
 import { signInMessage } from './code-messages.ts'
+import { FIRST_OWNER } from './first-owner.ts'
 import type { Client, CodeAnswer, OneTimeCodes } from './one-time-codes.ts'
 import { type OpenedSession, openSession, type SessionDependencies, type SigningIn } from './sessions.ts'
 import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
@@ -51,6 +52,7 @@ export class SignIn {
   readonly permissions = {
     requestCode: 'public',
     enterCode: 'public',
+    checkFirstLink: 'public',
     beginTelegram: 'public',
     enterTelegram: 'public',
   } as const
@@ -71,6 +73,11 @@ export class SignIn {
           ? signInMessage({ to: identity.address, code, brand, publicUrl: publicUrl() })
           : undefined,
     })
+  }
+
+  /** Refuses the link of the first start if it signs nobody in any more. */
+  async checkFirstLink(_caller: Caller, codeId: string): Promise<Answer<void>> {
+    return this.#dependencies.codes.check({ identity: FIRST_OWNER, codeId })
   }
 
   /**

@@ -65,11 +65,15 @@ export const signInPages = (router: Router<RequestState>, dependencies: PageDepe
     redirect(ctx, homeAfter(entered.value))
   })
 
+  const usedLinkPage = (fault: string) => UsedLinkPage({ email: FIRST_OWNER.address, fault, folder: mailFolder })
+
   // Programs that look at links send no forms, so they do not use up the code.
   router.get(FIRST_SIGN_IN_PATH, async ctx => {
     if (await sessions.ownerOf(ctx)) return redirect(ctx, '/console')
-    const { id = '', code = '' } = ctx.query
-    showPage(ctx, FirstSignInPage({ email: FIRST_OWNER.address, codeId: String(id), code: String(code) }))
+    const [codeId, code] = [String(ctx.query['id'] ?? ''), String(ctx.query['code'] ?? '')]
+    const checked = await services.signIn.checkFirstLink(anonymousCaller(ctx), codeId)
+    if ('refuse' in checked) return showRefusal(ctx, checked.refuse, usedLinkPage)
+    showPage(ctx, FirstSignInPage({ email: FIRST_OWNER.address, codeId, code }))
   })
 
   router.post(FIRST_SIGN_IN_PATH, async ctx => {
@@ -77,8 +81,7 @@ export const signInPages = (router: Router<RequestState>, dependencies: PageDepe
     const { address: email } = FIRST_OWNER
     const entry = { email, codeId, code, ...clientIn(ctx), earlierToken: sessions.tokenOf(ctx) }
     const entered = await services.signIn.enterCode(anonymousCaller(ctx), entry)
-    if ('refuse' in entered)
-      return showRefusal(ctx, entered.refuse, fault => UsedLinkPage({ email, fault, folder: mailFolder }))
+    if ('refuse' in entered) return showRefusal(ctx, entered.refuse, usedLinkPage)
     sessions.begin(ctx, entered.value)
     redirect(ctx, homeAfter(entered.value))
   })
