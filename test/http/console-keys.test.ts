@@ -41,8 +41,10 @@ t.test('an owner creates a key, tries it as the page says, and revokes it', asyn
   t.notMatch(home.text, key, 'the key is shown once')
   t.match(home.text, 'Balance<strong>90<')
 
+  t.match(home.text, '<th>Scope</th>')
   const [, path = ''] = /href="(\/console\/keys\/key_\w+\/revoke)"/.exec(home.text) ?? []
   t.match(textOf((await browser.get(path)).text), /Revoke “\s*website\s*”\?.*cannot\s+undo/s)
+  t.match((await browser.get(path)).text, /<input id="name"[^>]* autofocus/, 'the name is asked for')
   t.equal((await service.client(key).send('/v1/balance')).status, 200, 'asking revokes nothing')
   t.match(await browser.post(path), { status: 400, text: /This is not the name of the key/ }, 'it was used today')
   t.equal((await service.client(key).send('/v1/balance')).status, 200)

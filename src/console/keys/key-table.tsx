@@ -12,7 +12,7 @@ export const KeyTable = ({ keys }: { keys: readonly ApiKey[] }) => (
         <tr>
           <th>Name</th>
           <th>Key</th>
-          <th>May</th>
+          <th>Scope</th>
           <th class="num">Budget in credits</th>
           <th>Last used</th>
           <th>

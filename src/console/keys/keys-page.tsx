@@ -10,10 +10,12 @@ export interface KeysProps extends KeyFormProps {
   keys: readonly ApiKey[]
   /** A key that was just created. No other page shows it. */
   created?: NewKeyProps
+  /** The name of a key that was just revoked. */
+  revoked?: string | undefined
 }
 
 /** The API keys of an account, and the form for a new one. */
-export const KeysPage = ({ keys, created, ...form }: KeysProps) => (
+export const KeysPage = ({ keys, created, revoked, ...form }: KeysProps) => (
   <Shell title="API keys">
     <div class="page narrow stack">
       <div class="opener">
@@ -33,6 +35,11 @@ export const KeysPage = ({ keys, created, ...form }: KeysProps) => (
           </section>
         </details>
       </div>
+      {revoked !== undefined && (
+        <p class="done" role="status">
+          The key “<bdi>{revoked}</bdi>” is revoked. Programs can no longer use it.
+        </p>
+      )}
       {created && <NewKey {...created} />}
       {keys.length > 0 ? (
         <div class="card">

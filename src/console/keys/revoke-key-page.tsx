@@ -35,7 +35,10 @@ export const RevokeKeyPage = ({ apiKey: { id, name, last_four: lastFour }, isInU
                 }
                 fault={fault}
               >
-                <input id="name" name="name" required autocomplete="off" dir="auto" {...faulty('name', fault)} />
+                <input
+                  {...{ id: 'name', name: 'name', required: true, autocomplete: 'off', dir: 'auto', autofocus: true }}
+                  {...faulty('name', fault)}
+                />
               </Field>
             )}
             <div class="row">
