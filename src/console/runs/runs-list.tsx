@@ -51,18 +51,17 @@ export const Tiles = ({ runs, next, ...rest }: ListPartProps) => (
 
 const Tile = ({ listed }: { listed: ListedRun }) => {
   const { run, modelName } = listed
-  const [amount, unit] = creditsOf(costOf(run)).split(' ')
   return (
     <li class={run.provider === 'sandbox' ? 'tile sandbox' : 'tile'}>
       <div class="view">{viewOf(listed)}</div>
       <div class="about">
         <Title listed={listed} />
-        <div class="row between small faint">
+        <div class="row between wrap small faint">
           <span class="cut">{modelName}</span>
           <span class="num">
-            {run.status !== 'failed' && amount}
+            {run.status !== 'failed' && creditsOf(costOf(run))}
             <span class="hide-small">
-              {run.status !== 'failed' && ` ${unit} · `}
+              {run.status !== 'failed' && ' · '}
               <Ago at={run.created_at} />
             </span>
           </span>
