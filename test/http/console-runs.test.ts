@@ -59,7 +59,7 @@ t.test('the page of a picture shows it, its price line by line, and what was cho
   t.match(text, `<img src="${url.slice(service.url.length)}" alt="a lighthouse at dusk"/>`)
   t.match(words, /Completed.*Open in playground.*Nano Banana 2.*Sandbox.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
   t.match(words, /Key website …[0-9a-f]{4} Label winter/)
-  t.match(words, /What happened.*Accepted and debited.*Sandbox.*Picture stored.*Settled \d/)
+  t.match(words, /What happened.*Accepted and debited.*Sandbox.*Image stored.*Settled \d/)
   t.match(text, /data-note="chosen for you"/)
   t.match(text, /data-note="default"/)
   t.match(text, `href="/console/playground?model=nano-banana-2&amp;from=${run.run_id}"`)
@@ -166,7 +166,7 @@ t.test('each attempt is a row with its provider, its times and its reason', asyn
   const { client, browser } = await openOwner('ida@example.com', 1000, tried)
   const taken = await pageOfRun((await client.run(picture)).body.run_id, browser)
   const span = String.raw`\d+(\.\d+)? m?s \d+(\.\d+)? m?s`
-  const rows = [`fal 429 too many requests ${span}`, `Google ${span}`, `Picture stored ${span}`, 'Settled \\d']
+  const rows = [`fal 429 too many requests ${span}`, `Google ${span}`, `Image stored ${span}`, 'Settled \\d']
   t.match(taken.words, new RegExp(rows.join('.*')))
   t.match(taken.words, /Provider Google, after fal refused/)
   t.notMatch(taken.text, 'team-42')

@@ -269,8 +269,8 @@ const Result = (props: StageProps & { run: Run }) => {
 }
 
 const SAMPLES: Readonly<Record<OutputType, string>> = {
-  image: 'It paints landscapes from the words that it knows.',
-  video: 'It films landscapes from the words that it knows.',
+  image: 'It draws landscapes from the words that it knows.',
+  video: 'Its videos show landscapes from the words that it knows.',
   audio: 'It plays tones and chords in place of voices and bands.',
   text: 'It only shows that the prompt arrived.',
 }
@@ -305,7 +305,7 @@ const Files = ({ files, outputType, said }: { files: readonly string[]; outputTy
     )
   if (outputType === 'text') return null
   const pictures = files.map((file, at) => (
-    <a class="shot" href={file} key={file} aria-label={`Open picture ${at + 1} of ${files.length}`}>
+    <a class="shot" href={file} key={file} aria-label={`Open image ${at + 1} of ${files.length}`}>
       <img src={file} alt={said} {...(at === 0 && { 'data-result': true })} />
     </a>
   ))

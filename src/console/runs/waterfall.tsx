@@ -199,4 +199,4 @@ const filesName = (files: Course['files']): string => {
   return `${FILES[kind] ?? 'File'}${files.length === 1 ? '' : 's'}`
 }
 
-const FILES: Readonly<Record<string, string>> = { image: 'Picture', video: 'Film', audio: 'Sound', text: 'Text' }
+const FILES: Readonly<Record<string, string>> = { image: 'Image', video: 'Video', audio: 'Sound', text: 'Text' }

@@ -109,7 +109,7 @@ export const sendThumbnail =
     if (!thumbnail) {
       // A picture that cannot be scaled shows as it is.
       const [file] = filesOf(row, present.run(row).output, publicUrl())
-      if (!file) throw new ApiError('not_found', 'The run has no picture.')
+      if (!file) throw new ApiError('not_found', 'The run has no image.')
       return ctx.redirect(file.url)
     }
     ctx.set('Cache-Control', FOREVER)
