@@ -246,3 +246,15 @@ t.test('an address that people changed shows what it can', async t => {
     t.equal((await browser.get(`/console/credits/statement.${format}?from=2026-01-01&to=2026-02-01`)).status, 404)
   t.match(await new BrowserClient(service.url).get('/console/credits'), { status: 303, location: '/console/sign-in' })
 })
+
+t.test('what comes back of a run has its key, and tells what the run cost', async t => {
+  const { page, run } = await openOwner(service)
+  await run('gpt-6-1-terra', 'essay')
+  const { text, lines } = await page()
+  const [back, held] = lines
+  t.match(back, { what: 'Returned, GPT-6.1 Terra', key: 'production', label: 'essay' })
+  t.match(held, { what: 'GPT-6.1 Terra', key: 'production' })
+  const [, cost, most] = /the run cost ([\d.]+) of ([\d.]+) held/.exec(text) ?? []
+  t.equal(toMicros(Number(most)), -(held?.change ?? 0))
+  t.equal(toMicros(Number(cost)), -(held?.change ?? 0) - (back?.change ?? 0))
+})

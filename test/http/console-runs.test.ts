@@ -100,7 +100,7 @@ t.test('a text shows its answer, and its receipt adds up to what was kept', asyn
     'the entries add up',
   )
   t.equal(amounts.get('Held while it ran'), run.credits_charged)
-  t.match(words, /Released \d/)
+  t.match(words, /Returned the unused part \d/)
 })
 
 t.test('calls of tools, sounds and films show as what they are', async t => {

@@ -74,7 +74,7 @@ const Settlement = ({ receipt, isOpen }: { receipt: ShownReceipt; isOpen: boolea
       {releasedMicros > 0 && (
         <Line
           name="Held while it ran"
-          amount={`${credits(chargedMicros)}, of which ${credits(releasedMicros)} came back`}
+          amount={`${credits(chargedMicros)}, of which ${credits(releasedMicros)} was returned`}
           kind="aside"
         />
       )}

@@ -146,7 +146,11 @@ const nameOf = ({ kind, upstream, amountMicros = 0 }: RunStep, { run, files, ste
     case 'stored':
       return `${filesName(files)} stored`
     case 'completed': {
-      const end = !run.livemode ? 'Completed' : run.credits_released === undefined ? 'Settled' : 'Released'
+      const end = !run.livemode
+        ? 'Completed'
+        : run.credits_released === undefined
+          ? 'Settled'
+          : 'Returned the unused part'
       // Older runs do not tell when their files were stored.
       return files.length > 0 && !steps.some(step => step.kind === 'stored') ? `Stored and ${end.toLowerCase()}` : end
     }

@@ -48,7 +48,7 @@ const whatOf = ({ kind, grantKind }: StatementRow, model = 'an old run'): string
     case 'refund':
       return `Refund, ${model}`
     case 'release':
-      return `Unused, ${model}`
+      return `Returned, ${model}`
     case 'grant':
       return grantKind ? granted[grantKind] : 'Granted'
     case 'withdrawal':

@@ -5,12 +5,14 @@ import { CreditsPage } from '../../../console/credits/credits-page.tsx'
 import { CHAIN, PROOF } from '../../../console/credits/ledger-check.tsx'
 import { CREDITS, type CreditsView, RANGES, SPENDING_BY } from '../../../console/credits/range.ts'
 import type { SpendingCardProps } from '../../../console/credits/spending-card.tsx'
+import { credits } from '../../../console/parts/text.ts'
 import { refundReasonOf } from '../../../console/runs/run-words.ts'
 import type { Brand } from '../../../domain/brand.ts'
 import { DAY_MS, dayOf } from '../../../domain/days.ts'
 import { identityName } from '../../../domain/login/identity.ts'
 import { OpenCounts } from '../../../flow/open-counts.ts'
 import type { SessionOwner } from '../../../services/caller.ts'
+import type { LedgerEntry } from '../../../services/ledger/ledger.ts'
 import type { Spending } from '../../../services/usage/spending.ts'
 import type { WaitingClient } from '../../../services/views/newest-first.ts'
 import { ApiError } from '../../../transports/api-error.ts'
@@ -46,7 +48,7 @@ const MAX_PDF_LINES = 2000
 /** The credits of an account, for its owner: the page, files with its statement, and the proof of its events. */
 export const creditPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
   const { services, clock, brand, sealMinutes } = dependencies
-  const { accounts, ledger, usage, keys, identities, proofs } = services
+  const { accounts, ledger, usage, keys, identities, proofs, runs } = services
   /** A file or a proof reads all lines or events, so an account may have one open at a time. */
   const open = new OpenCounts<string>(1)
 
@@ -61,6 +63,18 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
   const hasDebits = async (owner: SessionOwner) => {
     const { found, next } = unwrap(await ledger.lines(owner, { kind: 'debit', limit: 1 }))
     return found.length > 0 || next !== null
+  }
+
+  /** A line that gives credits back also names the key of its run, and an unused part what the run cost. */
+  const spokenWithRun = async (owner: SessionOwner, entry: LedgerEntry, names: Names): Promise<SpokenLine> => {
+    const { kind, runId } = entry.line
+    if (runId === undefined || (kind !== 'release' && kind !== 'refund')) return spoken(entry, names)
+    const found = await runs.findRun(owner, runId)
+    if ('refuse' in found) return spoken(entry, names)
+    const { keyId, chargedMicros, releasedMicros = 0 } = found.value
+    const line = spoken({ ...entry, line: { ...entry.line, ...(keyId && { keyId }) } }, names)
+    const cost = `the run cost ${credits(chargedMicros - releasedMicros)} of ${credits(chargedMicros)} held`
+    return kind === 'release' ? { ...line, detail: cost } : line
   }
 
   router.get(
@@ -92,17 +106,20 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
       const { cursor } = view
       const newer = cursor === undefined ? undefined : unwrap(await ledger.newer(owner, cursor, PAGE_LINES))
       const hasRuns = byDay.total.runs > 0 || (await hasDebits(owner))
-      const spokenOf = ({ found }: typeof page) => found.map(entry => spoken(entry, names))
       showPage(
         ctx,
         CreditsPage({
           figures,
           hasRuns,
           sealMinutes,
-          balance: { view, grants: spokenOf(grants), ...balanceOver(later, shown, byDay) },
+          balance: {
+            view,
+            grants: grants.found.map(entry => spoken(entry, names)),
+            ...balanceOver(later, shown, byDay),
+          },
           spending: { view, ...rowsOf(view, spending, names), total: byDay.total },
           statement: {
-            ...{ view, period, lines: spokenOf(page) },
+            ...{ view, period, lines: await Promise.all(page.found.map(entry => spokenWithRun(owner, entry, names))) },
             ...(page.next !== null && { older: { ...view, cursor: page.next } }),
             ...(newer !== undefined && { newer: { ...view, cursor: newer ?? undefined } }),
           },
