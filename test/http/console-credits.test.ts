@@ -1,6 +1,11 @@
 import t from 'tap'
 import { check, parseKeys } from '#verify'
 import type { AccountId } from '../../schemas/primitives.ts'
+import { endsOf } from '../../src/console/credits/balance-card.tsx'
+import { htmlOf } from '../../src/console/document.tsx'
+import type { PageState } from '../../src/console/page-state.ts'
+import { Columns } from '../../src/console/parts/chart.tsx'
+import { credits } from '../../src/console/parts/text.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { readByHledger } from '../support/book-keepers.ts'
 import { BrowserClient } from '../support/browser-client.ts'
@@ -96,6 +101,29 @@ t.test('numbers of a column align at their points, and made-up references are no
   t.match(text, '>an outage, ticket-7<')
   t.match(text, '>an outage<')
   t.match(text, /<title>\w+ \d+: Granted 1.5, Granted 0.25, Welcome credits 100</, 'the chart names what was added')
+})
+
+t.test('the names below the balance are few and different', t => {
+  const at = (time: string) => ({ day: time.slice(0, 10), time, at: 0, balanceMicros: 0 })
+  const names = (...times: string[]) => endsOf(times.map(at))
+  t.same(names('2026-11-27T23:55:00Z', '2026-11-27T23:55:20Z', '2026-11-27T23:55:40Z'), ['23:55 UTC'])
+  t.same(names('2026-11-27T23:50:00Z', '2026-11-27T23:55:20Z', '2026-11-27T23:55:40Z'), ['23:50 UTC', '23:55 UTC'])
+  t.same(names('2026-11-26T00:00:00Z', '2026-11-26T12:00:00Z', '2026-11-27T00:00:00Z'), ['Nov 26', 'Nov 27'])
+  t.same(names('2026-11-25T00:00:00Z', '2026-11-26T00:00:00Z', '2026-11-27T00:00:00Z').length, 3)
+  t.end()
+})
+
+t.test('the largest of some columns has its value above it', t => {
+  const columns = (...values: number[]) =>
+    htmlOf(
+      Columns({ label: 'Spent', values: values.map(value => ({ value, text: `day ${value}` })), show: credits }),
+      {} as PageState,
+    )
+  const above = (html: string) => [...html.matchAll(/<text x="([\d.]+%)"[^>]*text-anchor="(\w+)">(.*?)</g)]
+  t.match(above(columns(1e6, 24e6, 0, 2.5e6)), [[/./, '37.5%', 'middle', '24']])
+  t.match(above(columns(0, 1e6)), [[/./, '75.0%', 'middle', '1']])
+  t.same(above(columns(0, 0)), [], 'nothing was spent')
+  t.end()
 })
 
 t.test('sums equal their rows, by model, key and label, with a last row for the others', async t => {

@@ -52,6 +52,7 @@ export const BalanceCard = ({ view, days, points, grants }: BalanceCardProps) =>
               <Columns
                 label={`The credits spent on each of ${text}`}
                 values={days.map(day => ({ value: day.spentMicros, text: sentenceOf(day) }))}
+                show={credits}
               />
             </>
           )}
@@ -77,11 +78,11 @@ const Ranges = ({ view }: { view: CreditsView }) => (
   </nav>
 )
 
-/** The first, middle and last day, or their times if they are one day. */
-const endsOf = (points: BalanceCardProps['points']): string[] => {
+/** The first, middle and last day, or their times if they are one day. Each name comes once. */
+export const endsOf = (points: BalanceCardProps['points']): string[] => {
   const ends = [points[0], points[Math.floor(points.length / 2)], points.at(-1)].flatMap(point => point ?? [])
-  const names = ends.map(({ day }) => dayName(day))
-  return new Set(names).size > 1 ? names : ends.map(({ time }) => `${time.slice(11, 16)} UTC`)
+  const days = new Set(ends.map(({ day }) => dayName(day)))
+  return [...(days.size > 1 ? days : new Set(ends.map(({ time }) => `${time.slice(11, 16)} UTC`)))]
 }
 
 /** At each grant of the day, or on the largest step if not all of them are known. */

@@ -84,12 +84,21 @@ const Ends = ({ names }: { names: readonly string[] }) => (
   </div>
 )
 
+interface ColumnsProps {
+  label: string
+  values: readonly { value: number; text: string }[]
+  /** The words of a value. The largest has its own above it. */
+  show?(value: number): string
+}
+
 /** Small columns, one for each place, such as a day. Negative values are not drawn. */
-export const Columns = ({ label, values }: { label: string; values: readonly { value: number; text: string }[] }) => {
+export const Columns = ({ label, values, show }: ColumnsProps) => {
   const most = Math.max(1, ...values.map(({ value }) => value))
   const width = SIDE / values.length
+  const largest = values.findIndex(({ value }) => value === most)
   return (
     <div class="columns">
+      {show && largest >= 0 && <Above text={show(most)} at={(largest + 0.5) / values.length} />}
       <svg viewBox={`0 0 ${SIDE} ${SIDE}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {values.map(({ value, text }, index) => {
           const height = Math.max(0, Math.round((value / most) * SIDE))
@@ -105,6 +114,15 @@ export const Columns = ({ label, values }: { label: string; values: readonly { v
     </div>
   )
 }
+
+/** Words above a place of a chart, kept inside its edges. Those of the chart itself would be stretched. */
+const Above = ({ text, at }: { text: string; at: number }) => (
+  <svg class="above" aria-hidden="true">
+    <text x={`${(at * 100).toFixed(1)}%`} y="12" text-anchor={at < 0.15 ? 'start' : at > 0.85 ? 'end' : 'middle'}>
+      {text}
+    </text>
+  </svg>
+)
 
 /** A bar in a row of a table, as a share of the largest. */
 export const Bar = ({ share, isRest = false }: { share: number; isRest?: boolean }) => (
