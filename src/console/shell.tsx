@@ -35,7 +35,8 @@ export const Shell = ({ title, heading, scripts, skip, children }: ShellProps) =
           )}
           {account?.isTest && (
             <aside class="test-band" aria-label="Mode">
-              Test mode: nothing is charged. Runs and keys here are apart from the live ones.
+              Test mode: nothing is charged.{' '}
+              <span class="hide-small">Runs and keys here are apart from the live ones.</span>
             </aside>
           )}
           <div class="app">
