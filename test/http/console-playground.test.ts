@@ -128,3 +128,32 @@ t.test('JSON that a run could not have is refused with its fault', async t => {
   }
   t.same(await runs(), [])
 })
+
+t.test('models are chosen by kind, also when the query is the word for one', async t => {
+  const { browser } = await openOwner()
+  const kindsOn = async (query: string) => {
+    const { text } = await browser.get(`${PLAYGROUND}/models?${query}`)
+    const current = /class="segments kinds".*?aria-current="true"[^>]*>(\w+)</s.exec(text)?.[1]
+    return [current, ...[...text.matchAll(/id="group-(\w+)"/g)].map(([, kind]) => kind)]
+  }
+  t.same(await kindsOn(''), ['All', 'image', 'video', 'audio', 'text'])
+  t.same(await kindsOn('kind=video'), ['Videos', 'video'])
+  for (const [query, ...kinds] of [
+    ['text', 'Text', 'text'],
+    ['Film', 'Videos', 'video'],
+    ['video', 'Videos', 'video'],
+    ['pictures', 'Images', 'image'],
+    ['image', 'Images', 'image'],
+    ['sound', 'Sound', 'audio'],
+    ['speech', 'Sound', 'audio'],
+    ['music', 'Sound', 'audio'],
+  ] as const)
+    t.same(await kindsOn(`q=${query}`), kinds, query)
+  t.same(await kindsOn('kind=text&q=banana'), ['Text'])
+  t.match(
+    (await browser.get(`${PLAYGROUND}/models?kind=text&q=banana`)).text,
+    /No model matches “banana”.*href="\/console\/playground\/models">Show all models/s,
+  )
+  const { text } = await browser.get(`${PLAYGROUND}/models?q=banana&model=flux-2-pro`)
+  t.match(text, 'href="/console/playground/models?kind=video&amp;q=banana&amp;model=flux-2-pro"')
+})

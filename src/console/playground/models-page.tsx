@@ -8,6 +8,8 @@ export interface ModelsProps {
   families: readonly ModelFamily[]
   /** What the person searches for. */
   query: string
+  /** What the families shown make; undefined for all. */
+  kind: OutputType | undefined
   /** The model that is chosen now. */
   model: string | undefined
   /** The run whose result is to be the input. */
@@ -25,6 +27,7 @@ export const ModelsPage = (props: ModelsProps) => (
         {...{ 'hx-trigger': 'input delay:150ms, submit', 'hx-sync': 'this:replace' }}
       >
         {props.input !== undefined && <input type="hidden" name="input" value={props.input} />}
+        {props.kind !== undefined && <input type="hidden" name="kind" value={props.kind} />}
         <input
           {...{ type: 'search', name: 'q', value: props.query, 'aria-label': 'Search models', autofocus: true }}
           {...{ placeholder: 'A name, or what it does', autocomplete: 'off' }}
@@ -48,20 +51,21 @@ const GROUPS: readonly { outputType: OutputType; title: string }[] = [
   { outputType: 'text', title: 'Text' },
 ]
 
-/** The cards, grouped by what the families make. */
-export const FamilyCards = ({ families, model, input, query }: ModelsProps) => {
-  const groups = GROUPS.map(group => ({
-    ...group,
-    shown: families.filter(({ output_type }) => output_type === group.outputType),
-  })).filter(({ shown }) => shown.length > 0)
-  if (groups.length === 0)
-    return (
-      <p class="empty">
-        No model matches “{query}”. <a href={MODELS}>Show all models</a>
-      </p>
-    )
+/** The kinds, and the cards, grouped by what the families make. */
+export const FamilyCards = (props: ModelsProps) => {
+  const { families, model, input, query, kind } = props
+  const groups = GROUPS.filter(({ outputType }) => kind === undefined || outputType === kind)
+    .map(group => ({ ...group, shown: families.filter(({ output_type }) => output_type === group.outputType) }))
+    .filter(({ shown }) => shown.length > 0)
   return (
     <>
+      <Kinds {...props} />
+      {groups.length === 0 && (
+        <p class="empty">
+          {query === '' ? 'There is no such model.' : `No model matches “${query}”.`}{' '}
+          <a href={modelsHref({ model, input })}>Show all models</a>
+        </p>
+      )}
       {groups.map(({ outputType, title, shown }) => (
         <section key={outputType} aria-labelledby={`group-${outputType}`}>
           <h2 id={`group-${outputType}`}>
@@ -91,6 +95,25 @@ export const FamilyCards = ({ families, model, input, query }: ModelsProps) => {
       ))}
     </>
   )
+}
+
+const Kinds = ({ kind, query, model, input }: ModelsProps) => (
+  <nav class="segments kinds" aria-label="Kinds of models">
+    {[{ outputType: undefined, title: 'All' }, ...GROUPS].map(({ outputType, title }) => (
+      <a
+        key={title}
+        href={modelsHref({ kind: outputType, q: query, model, input })}
+        {...(outputType === kind && { 'aria-current': 'true' as const })}
+      >
+        {title}
+      </a>
+    ))}
+  </nav>
+)
+
+const modelsHref = (query: Readonly<Record<string, string | undefined>>) => {
+  const given = Object.entries(query).filter((each): each is [string, string] => Boolean(each[1]))
+  return given.length === 0 ? MODELS : `${MODELS}?${new URLSearchParams(given)}`
 }
 
 const hrefOf = (model: string, input: string | undefined) =>

@@ -108,6 +108,19 @@ export const OUTPUTS: Readonly<Record<OutputType, string>> = {
   text: 'text',
 }
 
+/** The kind that a query names, such as `videos`: the descriptions of other kinds have these words too. */
+export const kindNamed = (query: string): OutputType | undefined => {
+  const word = query.trim().toLowerCase().replace(/s$/, '')
+  return (Object.keys(KIND_WORDS) as OutputType[]).find(kind => KIND_WORDS[kind].includes(word))
+}
+
+const KIND_WORDS: Readonly<Record<OutputType, readonly string[]>> = {
+  image: ['image', 'picture', 'photo'],
+  video: ['video', 'film', 'movie'],
+  audio: ['sound', 'audio', 'speech', 'music'],
+  text: ['text'],
+}
+
 /** What a script says when no response comes, though the request may have arrived. */
 export const UNREACHED =
   'The service cannot be reached. If the run began all the same, it is under Runs: look there before you try again.'

@@ -4,6 +4,7 @@ import type { RunRow } from '../../../../schemas/views.ts'
 import { ComposerAndRequests, PriceUpdate } from '../../../console/playground/composer.tsx'
 import { FamilyCards, ModelsPage } from '../../../console/playground/models-page.tsx'
 import { PlaygroundPage, StageUpdate } from '../../../console/playground/playground-page.tsx'
+import { kindNamed } from '../../../console/playground/words.ts'
 import { outputTypeOf } from '../../../domain/catalog/family.ts'
 import { refuse } from '../../../domain/refusal.ts'
 import type { Answer } from '../../../services/answer.ts'
@@ -85,12 +86,15 @@ export const playgroundPages = (router: Router<RequestState>, dependencies: Page
   router.get(
     `${PLAYGROUND}/models`,
     forOwner(async (ctx, owner) => {
-      const { q = '', model, input } = queryOf(ctx)
+      const { q = '', model, input, kind: chosen } = queryOf(ctx)
+      const named = kindNamed(q)
+      const query = named === undefined ? q : ''
+      const kind = named ?? kindNamed(chosen ?? '')
       const used = await runNamed(owner, input)
       const parameter = used && parameterFor(outputTypeOf(used.endpoint))
-      const found = await state.families(owner, q)
+      const found = await state.families(owner, query)
       const families = parameter === undefined ? found : found.filter(family => takes(family, parameter))
-      const shown = { families, query: q, model, input }
+      const shown = { families, query, kind, model, input }
       showPage(ctx, isFragment(ctx) ? FamilyCards(shown) : ModelsPage(shown))
     }),
   )
