@@ -379,7 +379,7 @@ t.test('a service that cannot be reached is told at the button', needsPrograms('
 t.test('a run is opened to be run again', needsPrograms('chromium'), async t => {
   const { page, complaints } = await openPlayground()
   await page.getByRole('button', { name: /^Run for/ }).click()
-  await page.getByText('A sample by the built-in sandbox').waitFor()
+  await page.getByText('the sandbox made a sample, and charged as the model would').waitFor()
   await page.getByRole('link', { name: 'Details' }).click()
   await page.getByRole('link', { name: 'Open in playground' }).click()
   await page.getByText('Nothing has run yet').waitFor()

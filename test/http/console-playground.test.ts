@@ -157,3 +157,13 @@ t.test('models are chosen by kind, also when the query is the word for one', asy
   const { text } = await browser.get(`${PLAYGROUND}/models?q=banana&model=flux-2-pro`)
   t.match(text, 'href="/console/playground/models?kind=video&amp;q=banana&amp;model=flux-2-pro"')
 })
+
+t.test('a result of the sandbox says whether it was charged', async t => {
+  const { browser } = await openOwner()
+  t.match((await browser.get(PLAYGROUND)).text, />Sample</, 'the first picture is none of a run')
+  const { location } = await browser.post(PLAYGROUND, picture)
+  t.match(
+    (await browser.get(location ?? '')).text,
+    /had no provider .*the sandbox made a sample, and charged as the model/,
+  )
+})

@@ -116,7 +116,14 @@ const timeOf = ({ created_at: from, completed_at: to = from }: Run) => duration(
 
 const Nothing = ({ strip, filledFrom, sample }: StageProps) => (
   <div class={sample === undefined ? 'shot waiting' : 'shot example'}>
-    {sample === undefined ? <Canvas width={16} height={9} /> : <img src={sample} alt="A sample of the model" />}
+    {sample === undefined ? (
+      <Canvas width={16} height={9} />
+    ) : (
+      <>
+        <img src={sample} alt="" />
+        <span class="badge plain sample">Sample</span>
+      </>
+    )}
     <div class="message">
       <p>{strip.length === 0 ? 'Your first result appears here.' : 'The result appears here.'}</p>
       {filledFrom === undefined ? (
@@ -277,13 +284,14 @@ const SAMPLES: Readonly<Record<OutputType, string>> = {
 
 /** Says why the result is not what the model would make. A test run is a sample on purpose. */
 const SandboxNote = ({ run, outputType }: { run: Run; outputType: OutputType }) => (
-  <p class="small faint">
-    A sample by the built-in sandbox, and no vendor was called. {SAMPLES[outputType]}
-    {run.livemode && (
+  <p class="sandbox-note">
+    {run.livemode ? (
       <>
-        {' '}
-        The operator connects real models: see <a href="/docs/providers">Providers</a>.
+        This service had no provider for this model, so the sandbox made a sample, and charged as the model would.{' '}
+        {SAMPLES[outputType]} The operator connects real models: see <a href="/docs/providers">Providers</a>.
       </>
+    ) : (
+      <>A sample by the built-in sandbox, and no vendor was called. {SAMPLES[outputType]}</>
     )}
   </p>
 )
