@@ -322,6 +322,20 @@ t.test('a phone without JavaScript', needsPrograms('chromium'), async t => {
   t.same(complaints, [])
 })
 
+t.test('the field that made a run fail is marked until it changes', needsPrograms('chromium'), async t => {
+  const { page, complaints } = await openPlayground()
+  const address = page.locator('#in-image_url')
+  await address.fill('https://nowhere.invalid/a.png')
+  await page.getByRole('button', { name: /^Run for/ }).click()
+  await page.locator('#stage').getByText('The input could not be used').first().waitFor()
+  await page.getByText('This made the run fail.').waitFor()
+  t.equal(await address.getAttribute('aria-invalid'), 'true')
+  await address.fill('')
+  await page.getByText('This made the run fail.').waitFor({ state: 'hidden' })
+  t.equal(await address.getAttribute('aria-invalid'), null)
+  t.same(complaints, [])
+})
+
 t.test('on a phone the prompt comes first, then the result', needsPrograms('chromium'), async t => {
   const { page, complaints, service } = await openPlayground({ viewport: { width: 390, height: 844 } })
   const bottomOf = async (selector: string) => {

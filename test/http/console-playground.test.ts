@@ -167,3 +167,13 @@ t.test('a result of the sandbox says whether it was charged', async t => {
     /had no provider .*the sandbox made a sample, and charged as the model/,
   )
 })
+
+t.test('an input that made a run fail is marked, and is not tried with another seed', async t => {
+  const { browser } = await openOwner()
+  const unusable = { ...picture, 'in.image_url': 'https://nowhere.invalid/a.png', 'in.seed': '7' }
+  const { location } = await browser.post(PLAYGROUND, unusable)
+  const { text } = await browser.get(location ?? '')
+  t.match(text, 'data-faulty="image_url"')
+  t.match(text, 'Again')
+  t.notMatch(text, 'Vary the seed')
+})

@@ -227,8 +227,23 @@ document.addEventListener('keydown', event => {
   if (form instanceof HTMLFormElement) form.requestSubmit()
 })
 
+/** The fault slot of the parameter that made the run on the stage fail, until somebody changes it. */
+const blamed = () => {
+  const name = /** @type {HTMLElement | null} */ (document.querySelector('#stage [data-faulty]'))?.dataset['faulty']
+  return name === undefined ? null : byId(`in-${name}-fault`)
+}
+document.addEventListener('input', ({ target }) => {
+  if (target instanceof Element && target.getAttribute('aria-describedby') === blamed()?.id)
+    document.querySelector('#stage [data-faulty]')?.removeAttribute('data-faulty')
+})
+
 /** Marks the fields whose faults are shown. */
 const markFaults = () => {
+  const fault = blamed()
+  if (fault?.hidden) {
+    fault.hidden = false
+    fault.textContent = 'This made the run fail.'
+  }
   for (const field of all(document, '#composer [aria-describedby]')) {
     const fault = byId(field.getAttribute('aria-describedby') ?? '')
     if (fault && !fault.hidden && fault.textContent) field.setAttribute('aria-invalid', 'true')

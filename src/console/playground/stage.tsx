@@ -203,7 +203,7 @@ const Waiting = ({ run, outputType, shape }: StageProps & { run: Run }) => {
 
 const Failure = ({ run, canRepeat, canVary, attempt }: StageProps & { run: Run }) => (
   <>
-    <div class={`shot failed ${statusOf(run).tone}`}>
+    <div class={`shot failed ${statusOf(run).tone}`} data-faulty={parameterIn(run)}>
       <Icon name="circle-alert" />
       <h2>{endOf(run)}</h2>
       {run.error && run.error.code !== 'cancelled' && <p class="muted">{run.error.message}</p>}
@@ -218,6 +218,10 @@ const Failure = ({ run, canRepeat, canVary, attempt }: StageProps & { run: Run }
     </div>
   </>
 )
+
+/** The parameter that made a run fail, which begins the message if one did. */
+const parameterIn = ({ error }: Run): string | undefined =>
+  error?.code === 'invalid_input' ? /^(\w+)\S*: /.exec(error.message)?.[1] : undefined
 
 const Result = (props: StageProps & { run: Run }) => {
   const { run, outputType, useHref } = props

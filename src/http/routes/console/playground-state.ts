@@ -165,7 +165,7 @@ export class PlaygroundState {
       shape: shapeOf(outputType, input),
       useHref: useHref(row, outputType, family, families),
       canRepeat,
-      canVary: canRepeat && typeof input['seed'] === 'number',
+      canVary: canRepeat && typeof input['seed'] === 'number' && row.error?.code !== 'invalid_input',
     }
   }
 
