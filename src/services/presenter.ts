@@ -145,6 +145,11 @@ export class Presenter {
     return { available, ...(retiresAt !== undefined && { retires_at: retiresAt }) }
   }
 
+  /** Whether the sandbox does the live runs of an endpoint. */
+  isSampled(endpoint: string): boolean {
+    return this.#supplyOf(endpoint).isSampled === true
+  }
+
   /** The retirement of a whole family, or of its endpoint `name`; undefined if none is announced. */
   retirement({ endpoints }: Family, name: string): Pick<Supply, 'retiresAt' | 'deprecatedAt'> | undefined {
     const named = endpoints.filter(({ id }) => id === name)

@@ -160,12 +160,16 @@ t.test('models are chosen by kind, also when the query is the word for one', asy
 
 t.test('a result of the sandbox says whether it was charged', async t => {
   const { browser } = await openOwner()
-  t.match((await browser.get(PLAYGROUND)).text, />Sample</, 'the first picture is none of a run')
+  const first = await browser.get(PLAYGROUND)
+  t.match(first.text, />Sample</, 'the first picture is none of a run')
+  t.match(first.text, /run-bar.*The sandbox makes a sample, and charges as the model would/s)
   const { location } = await browser.post(PLAYGROUND, picture)
   t.match(
     (await browser.get(location ?? '')).text,
     /had no provider .*the sandbox made a sample, and charged as the model/,
   )
+  await browser.post('/console/mode', { mode: 'test' })
+  t.notMatch((await browser.get(PLAYGROUND)).text, 'charges as the model would', 'a test run costs nothing')
 })
 
 t.test('an input that made a run fail is marked, and is not tried with another seed', async t => {

@@ -21,6 +21,8 @@ export interface ComposerProps extends RequestsProps, Pick<ControlFieldProps, 'a
   /** The fault of the whole form. */
   fault?: string | undefined
   price: Price | undefined
+  /** Whether the sandbox does the run, which is charged all the same. */
+  isSampled: boolean
   /** Where the next example is. */
   exampleHref: string | undefined
   attempt: string
@@ -32,7 +34,7 @@ const PLAYGROUND = '/console/playground'
 
 /** The model, its input as a form or as JSON, and the button with the price. */
 export const Composer = (props: ComposerProps) => {
-  const { endpoint, view, json, faults, fault, price, exampleHref, isReady, attempt } = props
+  const { endpoint, view, json, faults, fault, price, exampleHref, isSampled, isReady, attempt } = props
   return (
     <Form
       {...{ action: PLAYGROUND, id: 'composer', class: 'compose', 'aria-label': 'Request', novalidate: true }}
@@ -96,6 +98,7 @@ export const Composer = (props: ComposerProps) => {
         >
           <PriceLine {...{ price, faults }} />
         </div>
+        {isSampled && <p class="small muted">The sandbox makes a sample, and charges as the model would.</p>}
         <PriceShown price={price} />
         <noscript>
           <p class="small faint">

@@ -39,6 +39,8 @@ export interface RoutesDependencies {
 /** Whether a provider takes runs of an endpoint now. */
 export interface Supply {
   available: boolean
+  /** Whether only the sandbox takes them. */
+  isSampled?: boolean
   /** When the last of them turns its model off, if all have said so. */
   retiresAt?: string
   /** Since when the retirement is known. */
@@ -76,7 +78,8 @@ export class Routes {
     const available = this.waitMs(endpoint) === undefined
     const bindings = this.#bindings(endpoint)
     const days = bindings.map(({ retiresAt }) => retiresAt)
-    if (this.#hasSandbox(endpoint) || days.includes(undefined)) return { available }
+    if (this.#hasSandbox(endpoint)) return { available, ...(bindings.length === 0 && { isSampled: true }) }
+    if (days.includes(undefined)) return { available }
     const last = days.sort().at(-1)
     if (last === undefined) return { available }
     const known = bindings.flatMap(({ source }) => source?.on ?? [])

@@ -133,7 +133,7 @@ t.test('an endpoint has no end while one provider has announced none, or the san
   const bindings = [{ ...bound('first'), retiresAt: '2099-12-01' }, bound('second')]
   const supplyOf = (accounts: ProviderAccount[]) => open(accounts, { bindings }).routes.supplyOf('lumen-t2i')
   t.same(supplyOf([account('first'), account('second')]), { available: true })
-  t.same(supplyOf([]), { available: true })
+  t.same(supplyOf([]), { available: true, isSampled: true })
   t.same(supplyOf([account('first')]), { available: true, retiresAt: '2099-12-01T00:00:00.000Z' })
 })
 

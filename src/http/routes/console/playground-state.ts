@@ -115,6 +115,7 @@ export class PlaygroundState {
       json: json ?? JSON.stringify(input, undefined, 2),
       faults: { ...found, ...faults },
       examples: clientExamples({ ...run, input: { ...missingIn(endpoint, input), ...input }, voice }),
+      isSampled: owner.livemode !== false && this.#dependencies.present.isSampled(endpoint.id),
       isOwnFile: url => this.#isOwnFile(url),
       exampleHref: undefined,
       attempt: randomUUID(),
