@@ -98,7 +98,7 @@ export const Composer = (props: ComposerProps) => {
         >
           <PriceLine {...{ price, faults }} />
         </div>
-        {isSampled && <p class="small muted">The sandbox makes a sample, and charges as the model would.</p>}
+        {isSampled && <p class="small muted">The sandbox makes a sample, charged all the same.</p>}
         <PriceShown price={price} />
         <noscript>
           <p class="small faint">
