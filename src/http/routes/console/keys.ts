@@ -33,6 +33,11 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
       .map(keyItem)
       .reverse()
 
+  const revokedName = async (owner: SessionOwner, id: unknown): Promise<string | undefined> =>
+    unwrap(await keys.list(owner, owner.accountId)).find(
+      ({ keyId, revokedAt }) => keyId === id && revokedAt !== undefined,
+    )?.name
+
   const keyOf = async (ctx: Context, owner: SessionOwner): Promise<ApiKey> => {
     const found = (await activeKeys(owner)).find(({ id }) => id === ctx['params'].id)
     if (!found) throw new ApiError('not_found', 'The account has no such active key.')
@@ -57,7 +62,8 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
     forOwner(async (ctx, owner) => {
       const [shown, families] = [await activeKeys(owner), await familiesFor()]
       const form = { families, entered: newKeyFields(isTest(owner)), faults: {}, isTest: isTest(owner) }
-      showPage(ctx, KeysPage({ keys: shown, ...form }))
+      const revoked = await revokedName(owner, ctx.query['revoked'])
+      showPage(ctx, KeysPage({ keys: shown, revoked, ...form }))
     }),
   )
 
@@ -100,7 +106,7 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
         return showError(ctx, wrong, fault => RevokeKeyPage({ apiKey, isInUse: true, fault }))
       }
       unwrap(await keys.revoke(owner, owner.accountId, id))
-      redirect(ctx, KEYS)
+      redirect(ctx, `${KEYS}?revoked=${id}`)
     }),
   )
 }
