@@ -331,7 +331,7 @@ t.test('the search takes any ID, and owners find only their own things', async t
     'request/',
     '\u0000',
     'x'.repeat(1000),
-    requestId.slice(0, 5),
+    requestId.slice(0, 7),
   ])
     t.match(await searchFor(operator, text), { status: 200, text: /Nothing has/ }, text)
   const hostile = '<script>alert(1)</script>'

@@ -15,6 +15,9 @@ const MAX_OF_KIND = 5
 /** Sections of guides whose text has the words. Names are what people look for first. */
 const MAX_SECTIONS = 3
 
+/** Whoever looks for an ID wants nothing that a guide says about such IDs. */
+const WORDS = /^[\p{L}\p{M} '-]+$/u
+
 /** Runs whose prompts are searched. Each prompt is a read of the log. */
 const NEWEST_RUNS = 30
 
@@ -59,7 +62,7 @@ export const namedResults = async (
       .sort((one, other) => one.rank - other.rank)
       .map(({ result }) => result),
     ...[pages, prices].flatMap(best),
-    ...sections.find(query, { limit: MAX_SECTIONS, hasFolded: isOperator }),
+    ...(WORDS.test(query) ? sections.find(query, { limit: MAX_SECTIONS, hasFolded: isOperator }) : []),
     // Prompts have most words, and would come before the names.
     ...best(runs),
   ])
