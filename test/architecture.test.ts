@@ -83,6 +83,7 @@ const importedByFolder: Record<string, string[]> = {
   '#render': ['src/console/'],
   '#preact': ['src/console/'],
   'markdown-it': ['src/console/docs/'],
+  minisearch: ['src/http/routes/console/docs-sections.ts'],
   pdfkit: ['src/audit/statement/pdf/'],
 }
 
