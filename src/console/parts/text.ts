@@ -33,3 +33,6 @@ export const size = (bytes: number): string => {
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`
   return `${decimal(Math.round((bytes / 1024 / 1024) * 10) / 10)} MB`
 }
+
+/** A side of an image is counted in pixels. */
+export const SIDES: Readonly<Record<string, string>> = { width: 'px wide', height: 'px high' }

@@ -2,7 +2,7 @@ import type { Quote, QuoteLine } from '../../../schemas/api/run.ts'
 import type { OutputType, TokenKind } from '../../../schemas/catalog.ts'
 import { USUAL_ANSWER_TOKENS } from '../../domain/catalog/tokens.ts'
 import { toMicros } from '../../domain/money.ts'
-import { credits, decimal, plural } from '../parts/text.ts'
+import { credits, decimal, plural, SIDES } from '../parts/text.ts'
 
 /** The price of what a form says, for its button and the line below. */
 export interface Price {
@@ -76,7 +76,9 @@ const stepOf = (line: QuoteLine): string => {
     case 'base':
       return decimal(line.credits)
     case 'quantity':
-      return `× ${plural(line.value, UNITS[line.parameter] ?? nameOf(line.parameter))}`
+      return SIDES[line.parameter]
+        ? `× ${decimal(line.value)} ${SIDES[line.parameter]}`
+        : `× ${plural(line.value, UNITS[line.parameter] ?? nameOf(line.parameter))}`
     case 'multiplier':
       return `× ${decimal(line.factor)} (${valueText(line.parameter, line.value)})`
     case 'tokens':

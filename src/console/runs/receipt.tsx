@@ -2,7 +2,7 @@ import { Fragment } from '#jsx/jsx-runtime'
 import type { PriceStep } from '../../audit/explain/price-steps.ts'
 import { fromMicros, toMicros } from '../../domain/money.ts'
 import { Icon } from '../parts/icon.tsx'
-import { credits, decimal } from '../parts/text.ts'
+import { credits, decimal, SIDES } from '../parts/text.ts'
 import { isOpen, type RunFacts, type ShownReceipt } from './run-facts.ts'
 import { creditsOf } from './run-words.ts'
 
@@ -143,5 +143,5 @@ const wordsOf = (parameter: string): string => parameter.replace(/^enable_/, '')
 const unitOf = (parameter: string, value: number): string => {
   const counted = /^num_(\w+)s$/.exec(parameter)?.[1]
   const unit = counted?.replaceAll('_', ' ') ?? (parameter === 'duration' ? 'second' : undefined)
-  return unit === undefined ? wordsOf(parameter) : `${unit}${value === 1 ? '' : 's'}`
+  return unit === undefined ? (SIDES[parameter] ?? wordsOf(parameter)) : `${unit}${value === 1 ? '' : 's'}`
 }

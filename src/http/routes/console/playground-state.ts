@@ -148,7 +148,7 @@ export class PlaygroundState {
     isAsked = false,
   ): Promise<StageProps> {
     const { present } = this.#dependencies
-    const strip = await this.#strip(owner, families)
+    const strip = await this.#strip(owner, families, row)
     const nothing = {
       ...({ run: undefined, isAsked: false, outputType: 'image', shape: SHAPES.image } as const),
       ...{ strip, attempt: randomUUID() },
@@ -170,10 +170,13 @@ export class PlaygroundState {
     }
   }
 
-  async #strip(owner: SessionOwner, families: readonly ModelFamily[]): Promise<StripItem[]> {
+  /** The newest runs. An older run that is shown takes the last place. */
+  async #strip(owner: SessionOwner, families: readonly ModelFamily[], shown?: RunRow): Promise<StripItem[]> {
     const { services, present } = this.#dependencies
     const { found } = unwrap(await services.runs.listRuns(owner, { limit: STRIP_LENGTH }))
-    return found.map(row => {
+    const isIn = shown === undefined || found.some(({ runId }) => runId === shown.runId)
+    const rows = isIn ? found : [...found.slice(0, STRIP_LENGTH - 1), shown]
+    return rows.map(row => {
       const { runId: id, model, endpoint } = row
       const outputType = outputTypeOf(endpoint)
       const run = present.run(row)
