@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { MAX_SESSIONS } from '../../schemas/primitives.ts'
 import { BrowserClient, codeIn, messagesIn } from '../support/browser-client.ts'
@@ -470,4 +471,28 @@ t.test('every place of the navigation has a page', async t => {
     t.ok(status === 200 || (status === 303 && location !== '/console/sign-in'), `${path} is ${status}`)
   }
   t.equal((await new BrowserClient(service.url).get('/console/more')).location, '/console/sign-in')
+})
+
+/** What a page may load of scripts and style, compressed. */
+const MAX_ASSET_BYTES = 60_000
+
+t.test('no page loads more than 60 KB of scripts and style', async t => {
+  const browser = await signedIn()
+  const loaded = new Map<string, { bytes: number; imports: string[] }>()
+  const load = async (path: string) => {
+    const text = await (await fetch(new URL(path, service.url))).text()
+    const imports = [...text.matchAll(/ from '\.\/([\w-]+\.js)'/g)].map(([, name]) => `/console/assets/${name}`)
+    return { bytes: gzipSync(text).length, imports }
+  }
+  for (const path of ['/', '/docs', '/console/playground', '/console/runs', '/console/credits', '/console/keys']) {
+    const asked = [...(await browser.get(path)).text.matchAll(/="(\/console\/assets\/[\w-]+\.(?:css|js))\?/g)]
+    const files = asked.map(([, file = '']) => file)
+    // The list grows while it is read.
+    for (const file of files) {
+      const { imports } = loaded.get(file) ?? loaded.set(file, await load(file)).get(file) ?? { imports: [] }
+      files.push(...imports.filter(each => !files.includes(each)))
+    }
+    const bytes = [...new Set(files)].reduce((sum, file) => sum + (loaded.get(file)?.bytes ?? 0), 0)
+    t.ok(bytes > 20_000 && bytes < MAX_ASSET_BYTES, `${path} loads ${bytes} bytes`)
+  }
 })
