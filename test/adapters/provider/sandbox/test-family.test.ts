@@ -155,7 +155,8 @@ t.test('ten thousand concurrent jobs cost almost nothing', async t => {
   const jobs = Array.from({ length: 10_000 }, () => job('i2v', { delay_ms: 60_000 }))
   const before = process.getActiveResourcesInfo().length
   await Promise.all(jobs.map(submitted))
-  t.equal(process.getActiveResourcesInfo().length, before, 'no timer')
+  // Another test file in this process may still close a connection.
+  t.ok(process.getActiveResourcesInfo().length < before + 100, 'no timer for each')
   nowMs += 60_000
   const outcomes = await Promise.all(jobs.map(request => poll(request)))
   t.ok(outcomes.every(outcome => outcome?.kind === 'done'))
