@@ -24,7 +24,7 @@ interface FirstRequestProps {
 /** The key in examples: a variable of the reader's shell. */
 const KEY = `$${KEY_VARIABLE}`
 
-/** No shell stumbles over it, and nobody takes it for a key. */
+/** Valid in every shell, and clearly not a key. */
 const PLACEHOLDER = 'PASTE-YOUR-KEY-HERE'
 
 /** The body of a run that takes a while. */

@@ -39,8 +39,8 @@ export const CatalogPage = ({ families }: { families: readonly ListedFamily[] })
               <a href={`${CATALOG}/${family.id}`} data-item>
                 {family.name}
               </a>{' '}
-              <code class="small faint hide-small">{family.id}</code>
-              {isByHand && <span class="badge plain tester">changed by hand</span>}
+              <code class="small faint hide-small">{family.id}</code>{' '}
+              {isByHand && <span class="badge plain">changed by hand</span>}
             </td>
             <td class="hide-small">
               <span class={`badge ${family.status === 'public' ? 'plain' : 'warn plain'}`}>{family.status}</span>

@@ -153,8 +153,8 @@ const Changes = ({ label, changes }: { label: string; changes: readonly Change[]
         {changes.slice(0, MAX_SHOWN).map(({ what, from, to, isPlace, isLarge }) => (
           <tr key={what}>
             <td>
-              {isPlace ? <code>{what}</code> : what}
-              {isLarge && <span class="badge warn tester">more than twice or half</span>}
+              {isPlace ? <code>{what}</code> : what}{' '}
+              {isLarge && <span class="badge warn">more than twice or half</span>}
             </td>
             <td>
               {from === null ? <span class="faint">nothing</span> : <Value isCode={isPlace} tag="del" text={from} />}

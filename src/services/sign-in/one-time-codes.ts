@@ -183,7 +183,7 @@ export class OneTimeCodes {
     return refuse('code_wrong', { triesLeft: Math.max(...triesLeft), codes: codes.length })
   }
 
-  /** Refuses a code that signs nobody in any more, without a try. Its ID tells nothing about the code. */
+  /** Refuses a code that is used, expired or unknown. This is not a try, and the ID reveals nothing about the code. */
   async check({ identity, codeId }: CodeCandidate): Promise<Answer<void>> {
     const { logins, clock } = this.#dependencies
     const { codes } = await logins.currentState(identity)

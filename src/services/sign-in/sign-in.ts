@@ -75,7 +75,7 @@ export class SignIn {
     })
   }
 
-  /** Refuses the link of the first start if it signs nobody in any more. */
+  /** Refuses the link of the first start if it is used, expired or unknown. */
   async checkFirstLink(_caller: Caller, codeId: string): Promise<Answer<void>> {
     return this.#dependencies.codes.check({ identity: FIRST_OWNER, codeId })
   }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import type Router from '@koa/router'
 import type { BalanceCardProps } from '../../../console/credits/balance-card.tsx'
@@ -170,23 +171,19 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
     }),
   )
 
-  router.get(
-    PROOF,
-    forOwner(async (ctx, owner) => {
-      openFor(ctx, owner)
-      const proof = unwrap(await proofs.account(owner, waitingClient(ctx)))
-      await answerWith(ctx, 'application/json', 'proof.json', proof)
-    }),
-  )
-
-  router.get(
-    CHAIN,
-    forOwner(async (ctx, owner) => {
-      openFor(ctx, owner)
-      const chain = unwrap(await proofs.chain(owner, waitingClient(ctx)))
-      await answerWith(ctx, 'application/json', 'chain.json', chain)
-    }),
-  )
+  const eventFiles = [
+    { path: PROOF, read: 'account' },
+    { path: CHAIN, read: 'chain' },
+  ] as const
+  for (const { path, read } of eventFiles)
+    router.get(
+      path,
+      forOwner(async (ctx, owner) => {
+        openFor(ctx, owner)
+        const file = unwrap(await proofs[read](owner, waitingClient(ctx)))
+        await answerWith(ctx, 'application/json', basename(path), file)
+      }),
+    )
 
   const openFor = (ctx: Context, owner: SessionOwner) => {
     if (!open.add(owner.accountId, ctx.res)) throw alreadyOpen()

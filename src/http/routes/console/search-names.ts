@@ -15,7 +15,7 @@ const MAX_OF_KIND = 5
 /** Sections of guides whose text has the words. Names are what people look for first. */
 const MAX_SECTIONS = 3
 
-/** Whoever looks for an ID wants nothing that a guide says about such IDs. */
+/** A search for an ID must not find guides that mention such IDs. */
 const WORDS = /^[\p{L}\p{M} '-]+$/u
 
 /** Runs whose prompts are searched. Each prompt is a read of the log. */
