@@ -1,7 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, type EventUnion, Sha256 } from './primitives.ts'
-
-const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+import { Closed, Count, type EventUnion, Sha256 } from './primitives.ts'
 
 /** A calendar month in UTC, such as `2026-11`. */
 export const Period = Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' })

@@ -64,6 +64,8 @@ export const Timestamp = Type.String({ pattern: `^${DAY}T[0-9]{2}:[0-9]{2}:[0-9]
 /** A day in UTC, such as 2026-11-25. */
 export const Day = Type.String({ pattern: `^${DAY}$` })
 
+export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+
 /** An amount of money in whole microcredits, within what a double represents exactly. */
 export const Micros = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 /** An amount that moves. A debit, grant or refund of nothing is not an event. */

@@ -1,7 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, OneOf, Slug, Timestamp } from './primitives.ts'
-
-const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+import { Closed, Count, OneOf, Slug, Timestamp } from './primitives.ts'
 
 /** Terminals show reports, so they must not contain other characters. */
 const Visible = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$' })

@@ -1,7 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, type EventUnion, Sha256, Timestamp } from './primitives.ts'
-
-const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+import { Closed, Count, type EventUnion, Sha256, Timestamp } from './primitives.ts'
 
 /** An Ed25519 public key, as a JSON Web Key (RFC 8037). */
 export const SealPublicKey = Closed({

@@ -58,7 +58,7 @@ const importedByFolder: Record<string, string[]> = {
   ajv: ['src/engine/log/codec.ts', 'src/services/schema-check.ts'],
   rxjs: ['src/time/', 'src/engine/', 'src/services/', 'src/reactors/'],
   'ipaddr.js': ['src/adapters/outbound/', 'src/services/accounts/key-addresses.ts'],
-  'p-limit': ['src/adapters/event-log/eventstoredb/', 'src/services/seals/'],
+  'p-limit': ['src/adapters/event-log/eventstoredb/', 'src/services/seals/', 'src/cli/backup/'],
   '@napi-rs/canvas': ['src/studio/', 'src/audit/statement/pdf/'],
   undici: ['src/adapters/outbound/'],
   openai: ['src/adapters/provider/openai/'],
@@ -196,10 +196,12 @@ t.test('only the composition of the service imports adapters', async t => {
   // The configuration imports the parsers of URLs and addresses, which live beside the adapters.
   const isReader = ({ file, target, isType }: Import) =>
     file.startsWith('src/boot/config') && (isType || /[/-](url|address)\.ts$/.test(target))
+  // Backups copy the files of the stores.
   const others = imports.filter(
     each =>
       each.target.startsWith('src/adapters/') &&
       !each.file.startsWith('src/adapters/') &&
+      !each.file.startsWith('src/cli/backup/') &&
       !allowed.includes(each.file) &&
       !isReader(each),
   )

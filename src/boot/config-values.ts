@@ -104,6 +104,14 @@ export const readViewStore = ({ DATA_DIR, VIEW_STORE_URL: url, VIEW_KEY_SPACE }:
     ? { kind: 'redis', address: readAddress('VIEW_STORE_URL', url, parseRedisUrl), keySpace: VIEW_KEY_SPACE }
     : { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'views') }
 
+/** A log that a command names: an address of a server, or the folder of an embedded log. */
+export const readLogAddress = (name: string, text: string): Config['eventStore'] => {
+  if (!text.startsWith('esdb')) return { kind: 'lmdb', folder: text.replace(/^lmdb:/, '') }
+  const address = parseEventStoreUrl(text)
+  if (typeof address === 'string') throw new ConfigError(`${name} ${address}.`)
+  return { kind: 'eventstoredb', address }
+}
+
 /** The folder in an address such as `lmdb:./data/log`. */
 const folderOf = (url: string | undefined, dataDir: string, name: string) =>
   url ? url.slice(url.indexOf(':') + 1) : join(dataDir, name)

@@ -51,7 +51,9 @@ export const openLog = async (
 }
 
 /** Opens the log without writing to it. `isDense` says whether its positions have no gaps. */
-export const openLogReadOnly = async ({ eventStore }: Config): Promise<{ log: ReadableLog; isDense: boolean }> => {
+export const openLogReadOnly = async ({
+  eventStore,
+}: Pick<Config, 'eventStore'>): Promise<{ log: ReadableLog; isDense: boolean }> => {
   if (eventStore.kind === 'lmdb') return { log: openLmdbEventLogReadOnly(eventStore.folder), isDense: true }
   const { openEventStoreLog } = await import('../adapters/event-log/eventstoredb.ts')
   return { log: openEventStoreLog({ address: eventStore.address }), isDense: false }

@@ -5,10 +5,12 @@ import { accountsCommand } from './accounts.ts'
 import { UNABLE } from './audit/with-log.ts'
 import { auditCommand } from './audit.ts'
 import { auditorsCommand } from './auditors.ts'
+import { backupCommand, restoreCommand } from './backup.ts'
 import { bindingsCommand } from './bindings.ts'
 import { catalogCommand } from './catalog.ts'
 import { creditsCommand } from './credits.ts'
 import { keysCommand } from './keys.ts'
+import { logCommand } from './log.ts'
 import { parseOperator } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { periodCommand } from './period.ts'
@@ -62,6 +64,9 @@ export const createProgram = (): Command => {
     .addCommand(viewsCommand())
     .addCommand(periodCommand())
     .addCommand(auditCommand())
+    .addCommand(logCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
   configure(program)
   return program
 }

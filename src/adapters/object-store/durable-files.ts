@@ -1,6 +1,7 @@
-import { link, mkdir, open, rename, unlink } from 'node:fs/promises'
+import { link, mkdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { StoreOptions } from '../../ports/object-store.ts'
+import { syncFolder } from '../sync-folder.ts'
 import { expectKey } from './checks.ts'
 import { absent, type StagedFile, toDiskFault } from './staging.ts'
 
@@ -57,13 +58,3 @@ const linkNew = (from: string, to: string): Promise<boolean> =>
       throw error
     },
   )
-
-/** A new name is durable only once its folder is synced. */
-const syncFolder = async (path: string) => {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { placeIn, type SealCopy, type SealPlace, type SealSink } from '../../ports/seal-sink.ts'
+import { syncFolder } from '../sync-folder.ts'
 
 /** More than a single append writes, so the end of the file contains everything that a crash can leave incomplete. */
 const END_BYTES = 1024 * 1024
@@ -43,7 +44,7 @@ export const openFileSealSink = (path: string): SealSink => {
     last: () =>
       withFile(async file => {
         const { last, sizeBytes } = await readEnd(file, path)
-        if (sizeBytes === 0) await syncFolder(path)
+        if (sizeBytes === 0) await syncFolder(dirname(path))
         return last
       }),
     append: (seals, last) =>
@@ -79,9 +80,3 @@ const readEnd = async (file: FileHandle, path: string): Promise<End> => {
 
 const tornElsewhere = (path: string, [next]: SealCopy[]) =>
   new Damaged(`${path} ends with an incomplete line that does not begin seal ${next?.number}; remove that line`)
-
-/** A new file is durable only once its name is. */
-const syncFolder = async (path: string) => {
-  const folder = await open(dirname(path), 'r')
-  await folder.sync().finally(() => folder.close())
-}

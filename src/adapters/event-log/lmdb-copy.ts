@@ -1,0 +1,16 @@
+import { mkdir } from 'node:fs/promises'
+import { closeLmdb, openLmdbReadOnly } from '../lmdb/environment.ts'
+
+/**
+ * Copies the log in an LMDB folder to another folder, as it is at this moment, while services write to it. The copy has
+ * no free pages. Rejects if the disk is full.
+ */
+export const copyLmdbLog = async (from: string, to: string): Promise<void> => {
+  await mkdir(to, { recursive: true })
+  const root = openLmdbReadOnly(from)
+  try {
+    await root.backup(to, true)
+  } finally {
+    await closeLmdb(root)
+  }
+}

@@ -1,0 +1,140 @@
+import { appendFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Run } from '../../schemas/api/run.ts'
+import type { Seal } from '../../schemas/api/seal.ts'
+import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
+import { type Client, picture } from '../support/client.ts'
+import { startEventStoreServer } from '../support/event-store/server.ts'
+import { operatorOf } from '../support/operator.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
+
+interface Printed {
+  position: number
+  files: number
+  copied: number
+  events: number
+  faults: number
+}
+
+const source = await temporaryFolder(t)
+const environment = { SEAL_EVENTS: '1' }
+const service = await startService(t, { folder: source, environment })
+const customer = await openAccount(service, { credits: 1000 })
+const backups = await temporaryFolder(t)
+const operator = operatorOf(source)
+const place = (name: string) => join(backups, name)
+const backUp = (t: Test, name: string, ...options: string[]) =>
+  operator.json<Printed>(t, 'backup', place(name), ...options)
+
+const runs: Run[] = []
+let full: Printed
+
+t.test('a running service is backed up, then what is new', async t => {
+  const run = async () => runs.push((await customer.run(picture)).body)
+  await run()
+  full = await backUp(t, 'full')
+  t.match(full, { since: null, files: 1, secrets: 'master-secret, seal-key.pem', faults: 0 })
+  await run()
+  const increment = await backUp(t, 'increment', '--since', place('full'))
+  t.match(increment, { since: full.position, events: increment.position - full.position, faults: 0 })
+  await run()
+  await backUp(t, 'second', '--since', place('increment'))
+})
+
+const chain = ['full', 'increment', 'second'].map(place)
+
+t.test('a restored service has the runs, the files and the key of the backup', async t => {
+  const folder = join(await temporaryFolder(t), 'restored')
+  const restored = await operatorOf(folder).json<Printed>(t, 'restore', ...chain)
+  t.equal(restored.position, await positionOf('second'))
+  const elsewhere = customer.at((await startService(t, { folder, environment })).url)
+  await elsewhere.run(picture)
+  await until('the log is sealed with the same key', async () => {
+    const [before, after] = await Promise.all([sealOf(customer), sealOf(elsewhere)])
+    return after.number > before.number && after.data.keyId === before.data.keyId
+  })
+  t.equal(await elsewhere.balance(), (await customer.balance()) - 10)
+  for (const { run_id: id, output } of runs) {
+    const restored = (await elsewhere.send(`/v1/runs/${id}`)).body.output
+    t.same(await bytesAt(restored?.urls?.[0]), await bytesAt(output?.urls?.[0]))
+  }
+})
+
+t.test('a backup without secrets needs them from elsewhere', async t => {
+  await operator.run('backup', place('bare'), '--without-secrets')
+  t.same((await readdir(place('bare'))).sort(), ['SHA256SUMS', 'backup.json', 'log', 'objects', 'seal.json'])
+  const folder = join(await temporaryFolder(t), 'restored')
+  await operatorOf(folder).json(t, 'restore', place('bare'))
+  t.notOk((await readdir(folder)).includes('master-secret'))
+})
+
+t.test('an interrupted restore is no log, and is repeated', async t => {
+  const folder = join(await temporaryFolder(t), 'restored')
+  await mkdir(join(folder, 'log.restoring'), { recursive: true })
+  await cp(join(place('full'), 'objects'), join(folder, 'objects'), { recursive: true })
+  t.match(await operatorOf(folder).refused(t, 'accounts', 'list'), 'holds no event log')
+  const restored = await operatorOf(folder).json<Printed>(t, 'restore', ...chain)
+  t.equal(restored.position, await positionOf('second'))
+})
+
+t.test('a restore overwrites nothing, and takes no part of a backup for a whole one', async t => {
+  t.match(await operator.refused(t, 'restore', ...chain), 'is not empty')
+  const restore = operatorOf(join(await temporaryFolder(t), 'restored'))
+  t.match(
+    await restore.refused(t, 'restore', place('increment')),
+    `ends at position ${full.position}. Name that one before`,
+  )
+  t.match(
+    await restore.refused(t, 'restore', place('full'), place('second')),
+    `but ${place('full')} ends at ${full.position}`,
+  )
+  t.match(await restore.refused(t, 'restore', place('full'), place('full')), 'is a full backup')
+  t.match(await restore.refused(t, 'restore', place('none')), 'no complete backup')
+  for (const [path, change] of [
+    ['log/data.mdb', (path: string) => appendFile(path, '!')],
+    ['backup.json', rm],
+    ['master-secret', (path: string) => writeFile(path, '')],
+  ] as const) {
+    const changed = join(await temporaryFolder(t), 'changed')
+    await cp(place('full'), changed, { recursive: true })
+    await change(join(changed, path))
+    t.match(await restore.refused(t, 'restore', changed), /Missing or changed: \S+\.\n|no complete backup/)
+  }
+})
+
+t.test('a backup continues only a backup of its own log, and never replaces one', async t => {
+  t.match(await operator.refused(t, 'backup', place('full')), 'is not empty')
+  const other = await temporaryFolder(t)
+  await startService(t, { folder: other })
+  t.match(await operatorOf(other).refused(t, 'backup', place('other'), '--since', place('full')), 'is not of this log')
+})
+
+t.test('log copy: moves a log to a server and back, in steps', async t => {
+  const stored = openLmdbEventLog(await temporaryFolder(t), error => t.fail(error.message))
+  const server = await startEventStoreServer({ log: stored })
+  t.teardown(async () => {
+    await server.close()
+    await stored.close()
+  })
+  const original = join(source, 'log')
+  const copied = await operator.json<Printed>(t, 'log', 'copy', join(place('full'), 'log'), server.url)
+  t.match(copied, { copied: full.position + 1, faults: 0 })
+  await customer.run(picture)
+  const rest = await operator.json<Printed>(t, 'log', 'copy', original, server.url)
+  t.equal(rest.copied, rest.events - copied.events)
+  const back = join(await temporaryFolder(t), 'log')
+  t.match(await operator.json<Printed>(t, 'log', 'copy', server.url, back), { copied: rest.events, faults: 0 })
+  const other = await temporaryFolder(t)
+  await startService(t, { folder: other })
+  t.match(await operator.refused(t, 'log', 'copy', join(other, 'log'), back), 'not a copy of this log')
+})
+
+const sealOf = async (client: Client): Promise<Seal> => (await client.send<Seal>('/v1/ledger/seal')).body
+
+const positionOf = async (name: string): Promise<number> =>
+  JSON.parse(await readFile(join(place(name), 'backup.json'), 'utf8')).position
+
+const bytesAt = async (url = ''): Promise<Buffer> => Buffer.from(await (await fetch(url)).arrayBuffer())
