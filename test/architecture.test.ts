@@ -48,7 +48,6 @@ const importedByOneFile = [
   ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'microdiff'],
   ...['minio', 'csv-stringify', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
   ...['rate-limiter-flexible'],
-  ...['better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
 
 /** Vendors that only some folders import. Their types may be imported anywhere. */

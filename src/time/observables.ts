@@ -1,7 +1,9 @@
 import {
   concatMap,
+  interval,
   type MonoTypeOperatorFunction,
   map,
+  type Observable,
   type SchedulerAction,
   type SchedulerLike,
   Subscription,
@@ -15,6 +17,9 @@ export const schedulerOf = (clock: Clock): SchedulerLike => ({
   schedule: <State>(work: Work<State>, delayMs = 0, state?: State) =>
     new ClockAction(clock, work).schedule(state, delayMs),
 })
+
+/** Emits again and again, this long after the time before. */
+export const every = (clock: Clock, periodMs: number): Observable<unknown> => interval(periodMs, schedulerOf(clock))
 
 type Work<State> = (this: SchedulerAction<State>, state: State) => void
 

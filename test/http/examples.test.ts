@@ -68,7 +68,7 @@ t.test('an event stream of a failing run', async t => {
   let text = ''
   for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += piece
-    if (!polls.has(id) && text.includes('event:run')) polls.set(id, [{ ...working, progress: 0.4 }, broken])
+    if (!polls.has(id) && text.includes('event: run')) polls.set(id, [{ ...working, progress: 0.4 }, broken])
   }
   recorded(t, 'runEvents', text)
   recorded(t, 'runs.failed', (await customer.send(`/v1/runs/${id}`)).body)

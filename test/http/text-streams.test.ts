@@ -276,8 +276,8 @@ t.test('a slow reader gets all of a long text', async t => {
 })
 
 /** A clock that a test moves on. Short timers fire by themselves too, and the service works as usual. */
-const movedClock = (): Clock & { advance(ms: number): void } => {
-  const timers = new Set<{ dueMs: number; fire(): void }>()
+const movedClock = (): Clock & { advance(ms: number): void; timers(delayMs: number): number } => {
+  const timers = new Set<{ delayMs: number; dueMs: number; fire(): void }>()
   let nowMs = Date.now()
   return {
     nowMs: () => nowMs,
@@ -291,7 +291,7 @@ const movedClock = (): Clock & { advance(ms: number): void } => {
         cancel()
         callback()
       }
-      const waiting = { dueMs: nowMs + delayMs, fire }
+      const waiting = { delayMs, dueMs: nowMs + delayMs, fire }
       const short = delayMs < 10_000 ? systemClock.timer(delayMs, fire) : undefined
       timers.add(waiting)
       return {
@@ -302,6 +302,7 @@ const movedClock = (): Clock & { advance(ms: number): void } => {
         },
       }
     },
+    timers: delayMs => [...timers].filter(timer => timer.delayMs === delayMs).length,
     advance: ms => {
       nowMs += ms
       for (const { dueMs, fire } of [...timers]) if (dueMs <= nowMs) fire()
@@ -332,6 +333,32 @@ t.test('a comment is sent after each 15 s of silence, from the start of the run'
   await until('the second comment', () => comments() === 2)
   call.end(said('A ledger remembers.'))
   t.equal(textOf(await events()), 'A ledger remembers.')
+})
+
+t.test('so is one in the events of a run, until the client disconnects', async t => {
+  const clock = movedClock()
+  const slow = await startService(t, { providers: { sandbox: provider }, clock })
+  const customer = await openAccount(slow)
+  const { body: run } = await customer.run(request({ stream: false }), { Prefer: 'wait=0' })
+  const call = await nextCall()
+  const address = `${slow.url}/v1/runs/${run.run_id}/events`
+  const left = new AbortController()
+  const { body } = await fetch(address, {
+    headers: { Authorization: `Bearer ${customer.apiKey}` },
+    signal: left.signal,
+  })
+  const pieces = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let heard = ''
+  const hear = async (pattern: RegExp) => {
+    while (!pattern.test(heard)) heard += (await pieces?.read())?.value ?? t.fail(`ended after ${heard}`)
+  }
+  await hear(/^event: run\nid: \d+\ndata: {.*"processing".*}\n\n$/)
+  t.equal(clock.timers(15_000), 1)
+  clock.advance(15_000)
+  await hear(/\n\n:\n\n$/)
+  left.abort()
+  await until('nobody waits for the next comment', () => clock.timers(15_000) === 0)
+  call.end(said('Done.'))
 })
 
 setFlagsFromString('--expose-gc')

@@ -19,7 +19,7 @@ export interface TextFrames {
 }
 
 /** Proxies drop connections that are silent for longer. */
-const SILENCE_MS = 15_000
+export const SILENCE_MS = 15_000
 
 /** The longest piece, so that little more than the text waits for a client that does not read. */
 const MAX_PIECE_LENGTH = 64 * 1024
@@ -31,13 +31,20 @@ const MAX_LISTENERS = 30
 const HALF = /[\ud800-\udbff]$/
 
 /** A comment, which clients ignore. */
-const COMMENT = ':\n\n'
+export const COMMENT = ':\n\n'
 
-/** A server-sent event with JSON as its data. */
-export const frame = (data: object, fields: { event?: string; id?: number } = {}): string =>
-  [...Object.entries(fields).map(([name, value]) => `${name}: ${value}\n`), `data: ${JSON.stringify(data)}\n\n`].join(
-    '',
-  )
+/** The headers of server-sent events, which no proxy may keep or delay. */
+export const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'private, no-store',
+  'X-Accel-Buffering': 'no',
+}
+
+/** A server-sent event whose data is an object, or the JSON of one. */
+export const frame = (data: object | string, fields: { event?: string; id?: number | string } = {}): string => {
+  const json = typeof data === 'string' ? data : JSON.stringify(data)
+  return [...Object.entries(fields).map(([name, value]) => `${name}: ${value}\n`), `data: ${json}\n\n`].join('')
+}
 
 /**
  * Answers with the text of a run as it arrives. Resolves to the run instead, and answers nothing, if the run fails
@@ -61,7 +68,7 @@ export const answerText = async (
   // Koa's pipeline and ours listen more than ten times.
   setMaxListeners(MAX_LISTENERS, ctx.res)
   ctx.status = 200
-  ctx.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' })
+  ctx.set(STREAM_HEADERS)
   ctx.body = framesOf(text, frames, clock, startMs, ctx.res)
   return undefined
 }

@@ -1,4 +1,3 @@
-import { createSession } from 'better-sse'
 import { hasEnded } from '../../../projections/runs.ts'
 import examples from '../../../schemas/api/examples.json' with { type: 'json' }
 import { LastEventId } from '../../../schemas/api/headers.ts'
@@ -6,7 +5,9 @@ import { RunAddress, RunEvents } from '../../../schemas/api/run.ts'
 import { MAX_STREAMS } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import type { Presenter } from '../../services/presenter.ts'
+import { every } from '../../time/observables.ts'
 import { unwrap } from '../../transports/refusals.ts'
+import { COMMENT, frame, SILENCE_MS, STREAM_HEADERS } from '../answers/text-stream.ts'
 import { disconnectSignal } from '../connections/disconnect.ts'
 import { route } from '../route.ts'
 
@@ -34,7 +35,7 @@ const followRun = route({
     204: { description: 'The run has ended, and the client has received its last event.' },
   },
   errors: ['run_not_found'],
-  serve: async (ctx, { runs, present, streams }, { params: { id } }) => {
+  serve: async (ctx, { runs, present, streams, clock }, { params: { id } }) => {
     const { row, changes, progress } = unwrap(await runs.followRun(ctx.state.caller, id))
     if (ctx.method === 'HEAD') {
       ctx.status = 200
@@ -52,16 +53,17 @@ const followRun = route({
     ctx.respond = false
     // Koa assumes 404 until the status is set.
     ctx.status = 200
-    const session = await createSession(ctx.req, ctx.res, { serializer: String })
-    const push = async (json: string, name: string) => {
+    ctx.set(STREAM_HEADERS)
+    ctx.flushHeaders()
+    // A client may disconnect between two events.
+    const write = (text: string) => !ctx.res.destroyed && ctx.res.write(text)
+    const push = async (json: string, event: string) => {
       const id = lastEventId
       await ctx.state.nextTurn()
-      // A client may disconnect between two events.
-      if (session.isConnected) session.push(json, name, id)
+      write(frame(json, { event, id }))
     }
-    const reports = progress.subscribe(share =>
-      push(JSON.stringify({ run_id: row.runId, progress: share }), 'progress'),
-    )
+    const sent = progress.subscribe(share => push(JSON.stringify({ run_id: row.runId, progress: share }), 'progress'))
+    sent.add(every(clock, SILENCE_MS).subscribe(() => write(COMMENT)))
     try {
       await changes(disconnected).forEach(now => {
         if (String(now.revision) === lastEventId) return
@@ -69,7 +71,7 @@ const followRun = route({
         push(jsonOf(present, now), 'run')
       })
     } finally {
-      reports.unsubscribe()
+      sent.unsubscribe()
       await ctx.state.nextTurn()
       ctx.res.end()
     }
