@@ -2,11 +2,11 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json build.ts ./
 COPY schemas schemas
 COPY projections projections
 COPY src src
-RUN npm run build && chmod +x dist/src/cli.js && npm prune --omit=dev
+RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim
 WORKDIR /app

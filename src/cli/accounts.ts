@@ -16,9 +16,7 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
-  const command = new Command('accounts').description(
-    'open, find and suspend accounts, and set their limits and notices',
-  )
+  const command = new Command('accounts')
 
   command
     .command('open')

@@ -5,8 +5,7 @@ import { MAX_GRANT_MICROS, MAX_NAME_LENGTH, MAX_REASON_LENGTH, MAX_REFERENCE_LEN
 import type { KeptSeal } from '../audit/kept-seals.ts'
 import type { NamedSeal } from '../audit/proofs/sealed-log.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
-import { UNABLE } from './audit/with-log.ts'
-import { OperatorError } from './operator-error.ts'
+import { OperatorError, UNABLE } from './operator-error.ts'
 
 /** Parses an amount of credits into microcredits. Throws OperatorError for an invalid amount. */
 export const parseCredits = (text: string, { least }: { least: number }): number => {

@@ -10,7 +10,6 @@ import { verifyCommand } from './audit/verify.ts'
 
 export const auditCommand = (): Command =>
   new Command('audit')
-    .description('verify, read and export the event log, without changing it')
     .addCommand(verifyCommand())
     .addCommand(trialBalanceCommand())
     .addCommand(exportCommand())

@@ -8,7 +8,7 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const auditorsCommand = (): Command => {
-  const command = new Command('auditors').description('create, list and revoke auditor keys')
+  const command = new Command('auditors')
 
   command
     .command('create')

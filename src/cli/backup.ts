@@ -10,7 +10,6 @@ import { printOne, progressReport } from './print.ts'
 export const backupCommand = (): Command =>
   new Command('backup')
     .argument('<folder>')
-    .description('back up the embedded log, the files and the secrets to a new folder, while the service runs')
     .option('--since <folder>', 'folder of an earlier backup; back up only what is newer')
     .option('--without-secrets', 'leave out the master secret and the key that signs seals; keep them elsewhere')
     .option('--json', 'print JSON')
@@ -31,7 +30,6 @@ export const backupCommand = (): Command =>
 export const restoreCommand = (): Command =>
   new Command('restore')
     .argument('<folders...>')
-    .description('restore a full backup, and the backups that continue it in their order, into an empty DATA_DIR')
     .option('--json', 'print JSON')
     .action(async (folders, options) => {
       process.umask(0o077)

@@ -14,7 +14,6 @@ import { withCore } from './with-core.ts'
 
 export const bindingsCommand = (): Command =>
   new Command('bindings')
-    .description('list, enable, disable and order bindings: the provider models that serve each endpoint')
     .addCommand(listBindings())
     .addCommand(enableBinding())
     .addCommand(disableBinding())

@@ -18,7 +18,7 @@ import { withCore } from './with-core.ts'
 const nothing = 'No differences.'
 
 export const catalogCommand = (): Command => {
-  const command = new Command('catalog').description('show and change the catalog')
+  const command = new Command('catalog')
 
   command
     .command('list')

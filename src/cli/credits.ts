@@ -11,7 +11,7 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const creditsCommand = (): Command => {
-  const command = new Command('credits').description('grant credits and withdraw mistaken grants')
+  const command = new Command('credits')
   addMove(command, 'grant', 'add credits to an account', 'courtesy')
     .option('--paid <money>', "amount paid for a purchase, such as '25.00 EUR'")
     .option('--invoice <text>', 'invoice of a purchase (default: the reference)')

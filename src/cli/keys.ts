@@ -17,7 +17,7 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const keysCommand = (): Command => {
-  const command = new Command('keys').description('create, list and revoke API keys')
+  const command = new Command('keys')
 
   command
     .command('create <account>')

@@ -8,7 +8,7 @@ import { OperatorError } from './operator-error.ts'
 import { printOne, progressReport } from './print.ts'
 
 export const logCommand = (): Command => {
-  const command = new Command('log').description('copy the event log to another event store')
+  const command = new Command('log')
 
   command
     .command('copy <from> <to>')

@@ -9,7 +9,7 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const periodCommand = (): Command => {
-  const command = new Command('period').description('close months, so that their statements no longer change')
+  const command = new Command('period')
 
   command
     .command('close <month>')

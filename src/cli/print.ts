@@ -1,6 +1,5 @@
-import { UNABLE } from './audit/with-log.ts'
 import { toColumns } from './columns.ts'
-import { OperatorError } from './operator-error.ts'
+import { OperatorError, UNABLE } from './operator-error.ts'
 
 /** Prints one object, as JSON or as a list of fields. */
 export const printOne = (thing: Record<string, unknown>, { json }: { json?: boolean }) => {

@@ -1,23 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { explainFailure } from '../boot/process.ts'
 import { visible } from '../domain/visible-text.ts'
-import { accountsCommand } from './accounts.ts'
-import { UNABLE } from './audit/with-log.ts'
-import { auditCommand } from './audit.ts'
-import { auditorsCommand } from './auditors.ts'
-import { backupCommand, restoreCommand } from './backup.ts'
-import { bindingsCommand } from './bindings.ts'
-import { catalogCommand } from './catalog.ts'
-import { creditsCommand } from './credits.ts'
-import { keysCommand } from './keys.ts'
-import { logCommand } from './log.ts'
 import { parseOperator } from './operator.ts'
-import { OperatorError } from './operator-error.ts'
-import { periodCommand } from './period.ts'
-import { providersCommand } from './providers.ts'
-import { runsCommand } from './runs.ts'
-import { viewsCommand } from './views.ts'
-import { webhooksCommand } from './webhooks.ts'
+import { OperatorError, UNABLE } from './operator-error.ts'
 
 // Customers and vendors choose names, reasons and messages, so texts for people are escaped.
 for (const name of ['log', 'error'] as const) {
@@ -28,7 +13,7 @@ for (const name of ['log', 'error'] as const) {
 
 /** Runs a command. Resolves to the exit code of the process. */
 export const runProgram = async (args: string[]): Promise<number> => {
-  const program = createProgram()
+  const program = await createProgram(args)
   try {
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
@@ -44,29 +29,77 @@ export const runProgram = async (args: string[]): Promise<number> => {
 /** An audit exits with 1 only for a fault in the log, so other failures of an audit have another code. */
 const failureOf = (command: string | undefined): number => (command === 'audit' ? UNABLE : FAILED)
 
-/** The commands. `docs/cli.md` is generated from them. */
-export const createProgram = (): Command => {
+/** Each command or group of commands, with its description. Its code is loaded only if the arguments name it. */
+const commands: [name: string, description: string, load: () => Promise<Command>][] = [
+  [
+    'accounts',
+    'open, find and suspend accounts, and set their limits and notices',
+    async () => (await import('./accounts.ts')).accountsCommand(),
+  ],
+  [
+    'credits',
+    'grant credits and withdraw mistaken grants',
+    async () => (await import('./credits.ts')).creditsCommand(),
+  ],
+  ['keys', 'create, list and revoke API keys', async () => (await import('./keys.ts')).keysCommand()],
+  ['auditors', 'create, list and revoke auditor keys', async () => (await import('./auditors.ts')).auditorsCommand()],
+  ['runs', 'refund runs', async () => (await import('./runs.ts')).runsCommand()],
+  ['catalog', 'show and change the catalog', async () => (await import('./catalog.ts')).catalogCommand()],
+  [
+    'providers',
+    'show, check, enable and disable providers, and report their costs',
+    async () => (await import('./providers.ts')).providersCommand(),
+  ],
+  [
+    'bindings',
+    'list, enable, disable and order bindings: the provider models that serve each endpoint',
+    async () => (await import('./bindings.ts')).bindingsCommand(),
+  ],
+  [
+    'webhooks',
+    'list and redeliver webhooks, and rotate the webhook secret',
+    async () => (await import('./webhooks.ts')).webhooksCommand(),
+  ],
+  [
+    'views',
+    'compare the views with the log, or rebuild the views',
+    async () => (await import('./views.ts')).viewsCommand(),
+  ],
+  [
+    'period',
+    'close months, so that their statements no longer change',
+    async () => (await import('./period.ts')).periodCommand(),
+  ],
+  [
+    'audit',
+    'verify, read and export the event log, without changing it',
+    async () => (await import('./audit.ts')).auditCommand(),
+  ],
+  ['log', 'copy the event log to another event store', async () => (await import('./log.ts')).logCommand()],
+  [
+    'backup',
+    'back up the embedded log, the files and the secrets to a new folder, while the service runs',
+    async () => (await import('./backup.ts')).backupCommand(),
+  ],
+  [
+    'restore',
+    'restore a full backup, and the backups that continue it in their order, into an empty DATA_DIR',
+    async () => (await import('./backup.ts')).restoreCommand(),
+  ],
+]
+
+/** The program with the code of the named commands, by default all. `docs/cli.md` is generated from it. */
+export const createProgram = async (named = commands.map(([name]) => name)): Promise<Command> => {
   const program = new Command('tollgate')
     .description(
       'Operate Tollgate. Commands use the stores configured in the environment, and can run while the service runs.',
     )
     .option('--as <name>', 'name of the operator, recorded in the log (default: the system user)', parseOperator)
     .showHelpAfterError()
-    .addCommand(accountsCommand())
-    .addCommand(creditsCommand())
-    .addCommand(keysCommand())
-    .addCommand(auditorsCommand())
-    .addCommand(runsCommand())
-    .addCommand(catalogCommand())
-    .addCommand(providersCommand())
-    .addCommand(bindingsCommand())
-    .addCommand(webhooksCommand())
-    .addCommand(viewsCommand())
-    .addCommand(periodCommand())
-    .addCommand(auditCommand())
-    .addCommand(logCommand())
-    .addCommand(backupCommand())
-    .addCommand(restoreCommand())
+  for (const [name, description, load] of commands) {
+    const command = named.includes(name) ? await load() : new Command(name)
+    program.addCommand(command.description(description))
+  }
   configure(program)
   return program
 }

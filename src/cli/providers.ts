@@ -10,7 +10,6 @@ import { withCore } from './with-core.ts'
 
 export const providersCommand = (): Command =>
   new Command('providers')
-    .description('show, check, enable and disable providers, and report their costs')
     .addCommand(listProviders())
     .addCommand(checkCommand())
     .addCommand(enableProvider())

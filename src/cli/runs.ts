@@ -7,7 +7,7 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const runsCommand = (): Command => {
-  const command = new Command('runs').description('refund runs')
+  const command = new Command('runs')
 
   command
     .command('refund <run>')

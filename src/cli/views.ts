@@ -9,7 +9,7 @@ import { withCore } from './with-core.ts'
 const MAX_NAMED = 20
 
 export const viewsCommand = (): Command => {
-  const command = new Command('views').description('compare the views with the log, or rebuild the views')
+  const command = new Command('views')
 
   command
     .command('verify')

@@ -9,7 +9,7 @@ import { withCore } from './with-core.ts'
 const DEFAULT_LIMIT = 50
 
 export const webhooksCommand = (): Command => {
-  const command = new Command('webhooks').description('list and redeliver webhooks, and rotate the webhook secret')
+  const command = new Command('webhooks')
 
   command
     .command('list <account>')

@@ -1,6 +1,5 @@
-import { type Core, commandLineLogger, openCore } from '../boot/core.ts'
+import type { Core } from '../boot/core.ts'
 import { keepFilesPrivate } from '../boot/process.ts'
-import { readConfig } from '../boot/read-config.ts'
 import { Unavailable } from '../ports/faults.ts'
 import { BY_KEY } from '../ports/view-store.ts'
 import { OperatorError } from './operator-error.ts'
@@ -16,6 +15,8 @@ const CATCH_UP_MS = 10_000
  * result: the change is durable, and the operator must see it even if the wait is interrupted.
  */
 export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
+  const { readConfig } = await import('../boot/read-config.ts')
+  const { commandLineLogger, openCore } = await import('../boot/core.ts')
   const config = readConfig(process.env, { isCommand: true })
   keepFilesPrivate(config.dataDir)
   const core = await openCore(config, { logger: commandLineLogger(), isCommand: true, maxStartMs: CATCH_UP_MS })

@@ -9,7 +9,7 @@ import { generatedPages } from '../support/pages/make-pages.ts'
 
 for (const [file, make] of Object.entries(generatedPages))
   t.test(`${file} is as the code has it; npm run docs:pages writes it`, async t => {
-    t.equal(await readFile(file, 'utf8'), make())
+    t.equal(await readFile(file, 'utf8'), await make())
   })
 
 t.test('the pages of the API and of auditing name every request', async t => {
@@ -33,7 +33,7 @@ t.test('the log lines of the monitoring page are in the code', async t => {
 t.test('every command in the documentation exists, with its options', async t => {
   const names = (await readdir('docs', { recursive: true })).filter(name => name.endsWith('.md'))
   const pages = ['README.md', ...names.map(name => join('docs', name))]
-  const program = createProgram()
+  const program = await createProgram()
   for (const page of pages) {
     const text = await readFile(page, 'utf8')
     const commands = text.matchAll(/^npm run -s tollgate -- ([^\n|>]*)|`tollgate ([^`]+)`/gm)

@@ -2,24 +2,18 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { bundleOptions, programs } from '../../build.ts'
 
-// Compiles the tests and the programs they run into dist/bundle. A service has more than a thousand modules, and loading
-// them takes most of its start. In the bundle, modules that the same programs use share a file.
+// Compiles the tests and the programs they run into dist/bundle.
 
 const root = resolve('')
 const folder = join(root, 'dist', 'bundle')
 
-/** Programs that tests run in other processes, and modules that the code finds by their path. */
-const programs = [
-  'src/main.ts',
-  'src/cli.ts',
+/** Programs that tests run in other processes, and modules that tests find by their path. */
+const programsOfTests = [
+  ...programs,
   'src/boot/master-secret.ts',
-  'src/boot/projector-worker.ts',
-  'src/boot/verify-process.ts',
-  'src/cli/audit/verify-worker.ts',
   'src/studio/studio.ts',
-  'src/studio/studio-worker.ts',
-  'src/transports/statement/pdf-worker.ts',
   'test/suite.ts',
   'test/support/append-events.ts',
   'test/support/append-one.ts',
@@ -32,20 +26,6 @@ const programs = [
   'test/support/open-log.ts',
   'test/support/run-files.ts',
 ]
-
-/** Packages with many modules. Others stay outside: some find files beside their own, or load in a certain order. */
-const joined = /^(typebox|rxjs|ajv|koa|koa-body|uuid|immutable|fast-check|@koa\/|@modelcontextprotocol\/)/
-
-/** Leaves out other packages, except those that a joined package imports. */
-const othersStay: Plugin = {
-  name: 'other packages stay outside',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^[^./]/ }, ({ path, importer }) =>
-      importer === '' || importer.includes('/node_modules/') || joined.test(path)
-        ? undefined
-        : { path, external: true },
-    ),
-}
 
 /** Tells each module the path that it would have without the bundle, since some find files beside it. */
 const pathsStay: Plugin = {
@@ -65,25 +45,14 @@ const tests = (await readdir('test', { recursive: true }))
   .map(name => join('test', name))
 
 const options: BuildOptions = {
+  ...bundleOptions,
   outdir: folder,
   outbase: root,
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  sourcemap: true,
-  sourcesContent: false,
-  // Packages in CommonJS call it.
-  banner: {
-    js: "import { createRequire as requireAt } from 'node:module'; const require = requireAt(import.meta.url);",
-  },
-  plugins: [othersStay, pathsStay],
-  logLevel: 'warning',
+  plugins: [...bundleOptions.plugins, pathsStay],
 }
 
 // Apart, since the more entries share modules, the more files they are in, and a program loads hundreds of them.
 await Promise.all([
-  build({ ...options, entryPoints: programs, chunkNames: 'programs/[hash]' }),
+  build({ ...options, entryPoints: programsOfTests, chunkNames: 'programs/[hash]' }),
   build({ ...options, entryPoints: tests, chunkNames: 'chunks/[hash]' }),
 ])

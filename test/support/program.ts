@@ -10,7 +10,7 @@ export const node = [...plainly, process.execPath, '--throw-deprecation']
 const isCompiled = !import.meta.url.endsWith('.ts')
 
 /** The compiled code that a test belongs to: the bundle, if the test was compiled. */
-const built = isCompiled ? relative('', join(import.meta.dirname, '..', '..')) : 'dist'
+const built = isCompiled ? relative('', join(import.meta.dirname, '..', '..')) : 'dist/programs'
 
 /** A script of the project, run from the project's folder. Compiled, because that halves its start time. */
 export const toRun = (script: string): string[] => {

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { check, parseKeys, Wrong } from '#verify'
 import { parseSeal } from '../arguments.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE, WRONG } from '../operator-error.ts'
 import { printable } from './text.ts'
-import { UNABLE, WRONG } from './with-log.ts'
 
 export const checkCommand = (): Command =>
   new Command('check')

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { explainRun } from '../../audit/explain/explain.ts'
 import { parseRunId } from '../../services/ids.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 import { progressReport } from '../print.ts'
 import { explanationToJson } from './explanation-json.ts'
 import { explanationToText } from './explanation-text.ts'
-import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { fileOption, withLog } from './with-log.ts'
 
 export const explainCommand = (): Command =>
   new Command('explain')

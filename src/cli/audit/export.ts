@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander'
 import { EXPORT_FORMATS, exportLog, hasAccount } from '../../audit/export/export-log.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 import { progressReport, writeOut } from '../print.ts'
-import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { fileOption, withLog } from './with-log.ts'
 
 export const exportCommand = (): Command =>
   new Command('export')

@@ -7,9 +7,9 @@ import { proveStatement } from '../../audit/proofs/statement.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { parseRunId } from '../../services/ids.ts'
 import { parseNamedSeal } from '../arguments.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 import { progressReport, writeOut } from '../print.ts'
-import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { fileOption, withLog } from './with-log.ts'
 
 interface Options {
   run?: string

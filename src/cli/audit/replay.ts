@@ -2,13 +2,13 @@ import { Command, InvalidArgumentError } from 'commander'
 import { type AsOf, parseAsOf } from '../../audit/as-of.ts'
 import { type Replay, replayAccount } from '../../audit/replay.ts'
 import { isAccountId } from '../../services/ids.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 import { progressReport } from '../print.ts'
 import { accountToJson } from './account-json.ts'
 import { accountToText } from './account-text.ts'
 import { HistoryPrinter } from './history.ts'
 import { chainToText } from './text.ts'
-import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { fileOption, withLog } from './with-log.ts'
 
 export const replayCommand = (): Command =>
   new Command('replay')

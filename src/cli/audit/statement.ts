@@ -11,14 +11,14 @@ import { readConfig } from '../../boot/read-config.ts'
 import type { Brand } from '../../domain/brand.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { isAccountId } from '../../services/ids.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 import { progressReport, writeOut } from '../print.ts'
 import { statementToCsv } from './statement/csv.ts'
 import { statementToHtml } from './statement/html.ts'
 import { statementToJson } from './statement/json.ts'
 import { statementToText } from './statement/text.ts'
 import { printable } from './text.ts'
-import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { fileOption, withLog } from './with-log.ts'
 
 const FORMATS = {
   text: statementToText,

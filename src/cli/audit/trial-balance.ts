@@ -3,10 +3,10 @@ import { parseAsOf } from '../../audit/as-of.ts'
 import { count, toCredits } from '../../audit/decimal.ts'
 import { type ProviderSum, type SplitSum, type TrialBalance, trialBalance } from '../../audit/trial-balance.ts'
 import { toColumns } from '../columns.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 import { progressReport } from '../print.ts'
 import { printable } from './text.ts'
-import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { fileOption, withLog } from './with-log.ts'
 
 export const trialBalanceCommand = (): Command =>
   new Command('trial-balance')

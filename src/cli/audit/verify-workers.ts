@@ -6,8 +6,7 @@ import type { OnProgress } from '../../audit/read-log.ts'
 import { type Findings, type PartOptions, verifyPart } from '../../audit/verify/part.ts'
 import { merge, type Verification } from '../../audit/verify/verify.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
-import { OperatorError } from '../operator-error.ts'
-import { UNABLE } from './with-log.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 
 interface Options extends Pick<PartOptions, 'isDense' | 'kept' | 'onProgress'> {
   workers: number

@@ -6,12 +6,12 @@ import { isOldName, type KeptSeal, readSealFile, type SealKeys, sealKeysIn } fro
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { parseSeal } from '../arguments.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE, WRONG } from '../operator-error.ts'
 import { progressReport } from '../print.ts'
 import { faultToJson, sealToJson } from './json.ts'
 import { printable } from './text.ts'
 import { verifyWithWorkers } from './verify-workers.ts'
-import { fileOption, UNABLE, WRONG, withLog } from './with-log.ts'
+import { fileOption, withLog } from './with-log.ts'
 
 export const verifyCommand = (): Command =>
   new Command('verify')

@@ -5,14 +5,8 @@ import { readConfig } from '../../boot/read-config.ts'
 import { openLogReadOnly } from '../../boot/stores.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 import { printable } from './text.ts'
-
-/** The exit code of an audit that found a fault. */
-export const WRONG = 1
-
-/** The exit code of an audit that could not read the log. */
-export const UNABLE = 2
 
 export const fileOption = (): Option =>
   new Option('--file <path>', 'read an exported log from this file (default: the log that the environment names)')

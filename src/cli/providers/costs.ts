@@ -14,9 +14,9 @@ import {
 import { toCredits } from '../../audit/decimal.ts'
 import { compileGuard } from '../../engine/log/codec.ts'
 import { printable } from '../audit/text.ts'
-import { fileOption, UNABLE, withLog } from '../audit/with-log.ts'
+import { fileOption, withLog } from '../audit/with-log.ts'
 import { toColumns } from '../columns.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UNABLE } from '../operator-error.ts'
 import { progressReport, writeOut } from '../print.ts'
 import { statementToCsv, statementToJson, statementToText } from './statement-forms.ts'
 

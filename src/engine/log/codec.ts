@@ -21,13 +21,14 @@ export interface Codec<Event extends AnyEvent> {
 }
 
 export const createCodec = <Event extends AnyEvent>({ events, metadata, upcasts }: CodecDependencies): Codec<Event> => {
-  const isMetadata = compileGuard(metadata)
+  const metadataGuard = lazily(metadata)
   const guards = new Map(Object.entries(events).map(([category, shapes]) => [category, lazyGuards(shapes)]))
 
   const findFault = (event: AnyEvent & { stream: string; metadata: unknown }): string | undefined => {
     const guard = guards.get(categoryOf(event.stream))?.(event.type)
     if (!guard) return 'streams of this category hold no events of this type'
     if (!guard(event.data)) return `data${describe(guard)}`
+    const isMetadata = metadataGuard()
     if (!isMetadata(event.metadata)) return `metadata${describe(isMetadata)}`
     return undefined
   }
@@ -62,18 +63,9 @@ const categoryOf = (stream: string): string => {
   return end < 0 ? stream : stream.slice(0, end)
 }
 
-/** Compiles each guard when it is first needed, so that short commands start quickly. */
 const lazyGuards = (shapes: Record<string, TSchema>) => {
-  const compiled = new Map<string, ValidateFunction>()
-  return (type: string): ValidateFunction | undefined => {
-    let guard = compiled.get(type)
-    const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined
-    if (!guard && shape) {
-      guard = compileGuard(shape)
-      compiled.set(type, guard)
-    }
-    return guard
-  }
+  const guards = new Map(Object.entries(shapes).map(([type, shape]) => [type, lazily(shape)]))
+  return (type: string): ValidateFunction | undefined => guards.get(type)?.()
 }
 
 const describe = ({ errors }: ValidateFunction): string => {
@@ -85,5 +77,16 @@ const known = { discriminator: true, validateSchema: false, formats: nameFormats
 const shapes = new Ajv2020({ strict: true, allowUnionTypes: true, ...known })
 
 /** Whether a value has a shape, where the faults do not matter. */
-export const compileGuard = <Shape extends TSchema>(shape: Shape): ValidateFunction<Static<Shape>> =>
-  shapes.compile<Static<Shape>>(shape)
+export const compileGuard = <Shape extends TSchema>(shape: Shape): ((value: unknown) => value is Static<Shape>) => {
+  const guard = lazily(shape)
+  return (value): value is Static<Shape> => guard()(value)
+}
+
+/** Compiles a guard when it is first needed, so that short commands start quickly. */
+const lazily = (shape: TSchema): (() => ValidateFunction) => {
+  let guard: ValidateFunction | undefined
+  return () => {
+    guard ??= shapes.compile(shape)
+    return guard
+  }
+}

@@ -19,8 +19,8 @@ from [src/cli](../src/cli).
 `
 
 /** The page about all commands, in Markdown. */
-export const commandsPage = (): string => {
-  const program = createProgram()
+export const commandsPage = async (): Promise<string> => {
+  const program = await createProgram()
   const groups = program.commands
   const list = groups.map(group => `- [\`${group.name()}\`](#${group.name()}): ${group.description()}`)
   return `${[introduction, ...list, ...groups.map(group => sectionOf(group, '##'))].join('\n')}\n`
