@@ -299,8 +299,8 @@ t.test('other vendors are imported only in their folders', async t => {
 t.test('vendors that many processes never need do not slow the start', async t => {
   const begun = new Set(['src/main.ts', 'src/boot/server.ts', 'src/cli.ts'])
   for (const file of begun)
+    // The code of each command is loaded when it is named.
     for (const { target, isOurs, isType, isLate } of imports.filter(each => each.file === file))
-      // The code of each command is loaded when it is named.
       if (isOurs && !isType && (!isLate || file === 'src/cli/program.ts')) begun.add(target)
   for (const file of ['src/mcp/endpoint.ts', 'src/cli/audit/statement.ts']) t.ok(begun.has(file), `${file} is found`)
   const early = vendors.filter(each => begun.has(each.file) && !each.isType && !each.isLate)

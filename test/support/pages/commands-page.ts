@@ -5,8 +5,8 @@ import { table } from './table.ts'
 const introduction = `# The command line
 
 \`tollgate\` is the command-line tool of the operator. Commands use the stores configured in the environment, whether the
-service runs or not. In the repository, run \`npm run -s tollgate -- COMMAND\`. \`npm run docs:pages\` writes this page
-from [src/cli](../src/cli).
+service runs or not. In the repository, run \`npm run -s tollgate -- COMMAND\`; where the package is installed,
+\`npx tollgate COMMAND\`. \`npm run docs:pages\` writes this page from [src/cli](../src/cli).
 
 - Give commands the environment of the service: the same stores, \`MASTER_SECRET\` and \`PUBLIC_URL\`.
 - Every command has \`--help\`, and takes \`--as NAME\`: the name of the operator in the log (default: the system user).
