@@ -75,6 +75,7 @@ const importedByFolder: Record<string, string[]> = {
   '@modelcontextprotocol/server': ['src/mcp/'],
   '@modelcontextprotocol/node': ['src/mcp/'],
   commander: ['src/cli/'],
+  '@bomb.sh/tab': ['src/cli/'],
   nodemailer: ['src/adapters/mailer/'],
   'openid-client': ['src/adapters/identity-provider/'],
   // The names of Preact in package.json.
@@ -189,7 +190,7 @@ t.test('the engine uses no Tollgate terms', async t => {
 })
 
 t.test('only the composition of the service imports adapters', async t => {
-  const allowed = ['stores', 'core', 'projector-thread', 'projector-worker', 'providers', 'compose'].map(
+  const allowed = ['stores', 'core', 'projector-thread', 'projector-worker', 'providers', 'compose', 'checks'].map(
     name => `src/boot/${name}.ts`,
   )
   // The configuration imports the parsers of URLs and addresses, which live beside the adapters.
@@ -298,8 +299,8 @@ t.test('other vendors are imported only in their folders', async t => {
 
 t.test('vendors that many processes never need do not slow the start', async t => {
   const begun = new Set(['src/main.ts', 'src/boot/server.ts', 'src/cli.ts'])
+  // The code of each command is loaded when it is named.
   for (const file of begun)
-    // The code of each command is loaded when it is named.
     for (const { target, isOurs, isType, isLate } of imports.filter(each => each.file === file))
       if (isOurs && !isType && (!isLate || file === 'src/cli/program.ts')) begun.add(target)
   for (const file of ['src/mcp/endpoint.ts', 'src/cli/audit/statement.ts']) t.ok(begun.has(file), `${file} is found`)

@@ -75,3 +75,11 @@ export async function* readAccount(
       yield eventCodec.decode(raw) as AccountRecord
     }
 }
+
+/** The newest event; undefined in an empty log. */
+export const lastEvent = async (log: ReadableLog): Promise<RawEvent | undefined> => {
+  const head = await log.head()
+  let last: RawEvent | undefined
+  if (head > BEFORE_FIRST) for await (const page of log.readAll(head - 1)) last = page.at(-1)
+  return last
+}

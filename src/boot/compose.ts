@@ -32,7 +32,6 @@ import { Files } from '../services/files/files.ts'
 import { OutputKeys } from '../services/files/output-keys.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
 import { Activity } from '../services/operator/activity.ts'
-import { Lookups } from '../services/operator/lookups.ts'
 import { Operators } from '../services/operator/operators.ts'
 import { Overview } from '../services/operator/overview.ts'
 import { Prices } from '../services/operator/prices.ts'
@@ -214,7 +213,6 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const previews = new Previews({ objects, outputKeys, reads, scaler, logger })
   const histories = new RunHistories({ reads, log })
   const runCounts = new RunCounts({ reads, runReads, usage: core.services.usage, clock })
-  const lookups = new Lookups({ reads, accounts: core.services.accounts })
   const activity = new Activity({ log, clock, logger })
   const configured = config.providers.map(({ provider }) => provider)
   const overview = new Overview({
@@ -238,7 +236,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const services: Services = {
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
-    ...authorize({ histories, runCounts, lookups, overview, prices }),
+    ...authorize({ histories, runCounts, overview, prices }),
     ...authorize({ audit, proofs, callbacks, webhookTests }),
     ...authorize(signIn),
   }

@@ -104,8 +104,14 @@ export const readViewStore = ({ DATA_DIR, VIEW_STORE_URL: url, VIEW_KEY_SPACE }:
     ? { kind: 'redis', address: readAddress('VIEW_STORE_URL', url, parseRedisUrl), keySpace: VIEW_KEY_SPACE }
     : { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'views') }
 
-/** A log that a command names: an address of a server, or the folder of an embedded log. */
-export const readLogAddress = (name: string, text: string): Config['eventStore'] => {
+/**
+ * A log that a command names: an address of a server, the folder of an embedded log, or `env:NAME` for a variable with
+ * either.
+ */
+export const readLogAddress = (name: string, given: string): Config['eventStore'] => {
+  const [, variable] = /^env:(.*)$/s.exec(given) ?? []
+  const text = variable === undefined ? given : process.env[variable]
+  if (!text) throw new ConfigError(`${name} names the environment variable ${variable}, which is not set.`)
   if (!text.startsWith('esdb')) return { kind: 'lmdb', folder: text.replace(/^lmdb:/, '') }
   const address = parseEventStoreUrl(text)
   if (typeof address === 'string') throw new ConfigError(`${name} ${address}.`)

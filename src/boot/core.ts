@@ -37,11 +37,13 @@ import { Charges } from '../services/ledger/charges.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
 import { Periods } from '../services/ledger/periods.ts'
 import { Notices } from '../services/notices/notices.ts'
+import { Lookups } from '../services/operator/lookups.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { ProviderChoices } from '../services/providers/provider-choices.ts'
 import type { Bound } from '../services/providers/routes.ts'
 import { Routing } from '../services/providers/routing.ts'
 import { Refunds } from '../services/runs/refunds.ts'
+import { RunSearch } from '../services/runs/run-search.ts'
 import type { CoreServices } from '../services/services.ts'
 import { Logins, loginSnapshots } from '../services/sign-in/logins.ts'
 import { Usage } from '../services/usage/usage.ts'
@@ -59,7 +61,7 @@ import { ProjectorThread } from './projector-thread.ts'
 import { expectLog, openLog, type openScratchViews, openViews } from './stores.ts'
 
 /** Logs to standard error, since a command's result goes to standard output. */
-export const commandLineLogger = () => createLogger('warn', 2)
+export const commandLineLogger = (level: string) => createLogger(level, 2)
 
 export const serviceLogger = (level: string) => createLogger(level)
 
@@ -221,12 +223,14 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
   const { config, logger, masterSecret, log, clock, random, accounts, logins, reads, publishedCatalog } = dependencies
   const { offers } = dependencies
   const allowed = new AllowedAddresses(config.outbound)
+  const operations = new Accounts({ accounts, logins, reads, log, random, keyPrefix: config.keyPrefix })
   return authorize({
-    accounts: new Accounts({ accounts, logins, reads, log, random, keyPrefix: config.keyPrefix }),
+    accounts: operations,
     ledger: new Ledger({ accounts, reads, log, clock }),
     charges: new Charges({ reads, log }),
     usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),
+    runSearch: new RunSearch({ reads }),
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: dependencies.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, log, shipped: applyMarkUp(config) }),
@@ -237,6 +241,7 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
     routing: new Routing({ choices: dependencies.choices, bindings, views: dependencies.views, clock }),
     periods: new Periods({ log, clock, random, logger }),
     positions: new Positions({ log, accounts, reads }),
+    lookups: new Lookups({ reads, accounts: operations }),
     descriptors: new Descriptors(offers),
   })
 }

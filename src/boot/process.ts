@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Damaged, Unavailable } from '../ports/faults.ts'
-import { ConfigError } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 
 /** A message for the error that ends the process. Only unexpected errors show their stack. */
 export const explainFailure = (error: unknown): string => {
@@ -38,11 +39,35 @@ export const openFilesLimit = (): number | undefined => {
 export const keepFilesPrivate = (dataDir: string) => {
   process.umask(0o077)
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makeFolder(resolve(dataDir))
+  } catch (error) {
+    throw new ConfigError(`DATA_DIR cannot be created: ${(error as Error).message}.`)
+  }
+  try {
     chmodSync(dataDir, 0o700)
   } catch {
     // A mounted folder may belong to another user. The stores report a folder that they cannot use.
   }
+}
+
+/** Makes a folder and those above it. In `/proc`, that of Node.js never ends. */
+const makeFolder = (path: string) => {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    // Another process may have made it since.
+    if (!existsSync(path)) throw error
+  }
+}
+
+/** Throws ConfigError if DATA_DIR should hold the log but does not exist. A command must not begin another log. */
+export const expectDataDir = ({ dataDir, eventStore }: Pick<Config, 'dataDir' | 'eventStore'>) => {
+  if (eventStore.kind === 'lmdb' && !existsSync(dataDir))
+    throw new ConfigError(
+      `DATA_DIR is ${resolve(dataDir)}, which does not exist. Set it as for the service, or start the service first.`,
+    )
 }
 
 /** Throws once the parent has ended, so that a child process does not outlive it. Call it between pages. */

@@ -96,10 +96,21 @@ export const checkVendorAccounts = async (
     return checked.map(each => (each.fault && fault ? { ...each, fault } : each))
   }
   try {
-    return (await Promise.all(config.providers.map(check))).flat()
+    const checked = (await Promise.all(config.providers.map(check))).flat()
+    const secrets = config.providers.flatMap(({ keys }) => keys)
+    return checked.map(each => withoutSecrets(each, secrets))
   } finally {
     await close()
   }
+}
+
+/**
+ * Adapters remove keys from their messages. A provider's response must not show a key or control the terminal either.
+ */
+const withoutSecrets = ({ fault, ...checked }: CheckedAccount, secrets: readonly string[]): CheckedAccount => {
+  if (fault === undefined) return checked
+  const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), fault)
+  return { ...checked, fault: clean.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ') }
 }
 
 const noInputMedia = () => Promise.reject(new Error('commands cannot run models'))

@@ -27,7 +27,7 @@ import { readBrand } from './read-brand.ts'
 const check = compileConvertingCheck(Environment)
 
 interface ReadOptions {
-  /** A command makes no seals, so it needs no seal key. */
+  /** A command makes no seals, so it needs no seal key. It logs only warnings, unless LOG_LEVEL is set. */
   isCommand?: boolean
 }
 
@@ -39,7 +39,7 @@ export const readConfig = (
   const given = Object.entries({ ...fromLowercase(variables), ...variables }).filter(
     ([name, value]) => name in Environment.properties && value,
   )
-  const values: Record<string, unknown> = Object.fromEntries(given)
+  const values: Record<string, unknown> = { ...(isCommand && { LOG_LEVEL: 'warn' }), ...Object.fromEntries(given) }
   const faults = check(values).map(({ path, message }) => {
     const name = path.slice(1)
     const shown = isSecret(name) ? '' : `, but is ${JSON.stringify(variables[name])}`

@@ -2,17 +2,17 @@ import { Argument, Command } from 'commander'
 import type { AccountLimits } from '../../schemas/account-events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import { type Config, publicUrlOf } from '../boot/config.ts'
-import { openMailer } from '../boot/stores.ts'
 import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
+import type { Found } from '../services/operator/lookups.ts'
 import { invitationMessage } from '../services/sign-in/code-messages.ts'
 import { checkReason, parseAccountLimits, parseCredits, parseKeyName } from './arguments.ts'
 import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printMany, printOne } from './print.ts'
-import { unwrap } from './refusals.ts'
+import { NOT_FOUND, unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
@@ -64,13 +64,23 @@ export const accountsCommand = (): Command => {
     })
 
   command
-    .command('find <email>')
-    .description('show the account that signs in with an e-mail address')
+    .command('find <id>')
+    .description(
+      'show the account of an e-mail address, or of any ID: of an account, run, key, upload, request or job of a ' +
+        'provider; a key itself is found too',
+    )
     .option('--json', 'print JSON')
-    .action(async (email, options, command) => {
+    .action(async (id, options, command) => {
       const caller = operatorOf(command)
-      const found = await withCore(async ({ services }) => unwrap(await services.accounts.findByEmail(caller, email)))
-      printOne(show(found), options)
+      const found = await withCore(async ({ services }) => {
+        const ids = unwrap(await services.lookups.any(caller, id)).map(accountOf)
+        // Requests of several clients may have one ID.
+        return Promise.all([...new Set(ids)].map(async each => unwrap(await services.accounts.find(caller, each))))
+      })
+      const [first] = found
+      if (!first) throw new OperatorError(NOT_FOUND)
+      if (found.length === 1) printOne(show(first), options)
+      else printMany(found.map(show), options, '')
     })
 
   command
@@ -122,7 +132,41 @@ export const accountsCommand = (): Command => {
   addSuspension(command, 'suspend', 'refuse all requests of an account; accepted runs continue')
   addSuspension(command, 'resume', 'end the suspension of an account')
 
+  command
+    .command('close <account>')
+    .description(
+      'revoke all keys of an account and suspend it; refused while runs are open; the credits stay, and ' +
+        '"tollgate accounts resume" opens it again without its keys',
+    )
+    .requiredOption('--reason <text>', 'reason, recorded in the log; at most 200 characters')
+    .option('--json', 'print JSON')
+    .action(async (account, options, command) => {
+      const caller = operatorOf(command)
+      checkReason(options.reason)
+      await withCore(async ({ services: { accounts } }) => {
+        const { revokedKeys, balanceMicros, reason } = unwrap(await accounts.close(caller, account, options.reason))
+        const credits = fromMicros(balanceMicros)
+        printOne(
+          { account_id: account, closed: true, reason, keys_revoked: revokedKeys, credits_balance: credits },
+          options,
+        )
+      })
+    })
+
   return command
+}
+
+const accountOf = (found: Found): AccountId => {
+  switch (found.kind) {
+    case 'account':
+      return found.accountId
+    case 'run':
+      return found.run.accountId
+    case 'key':
+      return found.key.accountId
+    case 'upload':
+      return found.upload.accountId
+  }
 }
 
 const addSuspension = (parent: Command, name: 'suspend' | 'resume', description: string) =>
@@ -179,6 +223,7 @@ const show = ({
 const mailInvitation = async (config: Config, to: string): Promise<string> => {
   if (config.registration.mode === 'closed')
     return 'No mail was sent: with REGISTRATION=closed, people cannot open accounts, even with an invitation.'
+  const { openMailer } = await import('../boot/stores.ts')
   const mailer = await openMailer(config)
   const publicUrl = publicUrlOf(config, config.port)
   try {

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import { type AccountLimits, MAX_LIMIT } from '../../schemas/account-events.ts'
 import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import { isLine, normalized } from '../../schemas/names.ts'
@@ -91,4 +92,10 @@ export const parseNamedSeal = (option: string, text: string): NamedSeal => {
     `${option} must be the number of a seal, such as 12, or its name, such as 12:sha256-6cdf….`,
     UNABLE,
   )
+}
+
+/** Parses the limit of a list. */
+export const positive = (text: string): number => {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('The limit must be a number from 1 to 999999.')
+  return Number(text)
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { verifyLog } from '../audit/verify/verify.ts'
 import { readLogAddress } from '../boot/config-values.ts'
 import { commandLineLogger } from '../boot/core.ts'
+import { readConfig } from '../boot/read-config.ts'
 import { openLog, openLogReadOnly } from '../boot/stores.ts'
 import { copyLog, EMBEDDED_AT_ONCE } from './backup/copy-log.ts'
 import { OperatorError } from './operator-error.ts'
@@ -13,16 +14,20 @@ export const logCommand = (): Command => {
   command
     .command('copy <from> <to>')
     .description(
-      'append to a log the events of another that it lacks, with their chains and seals; a log is the folder of an ' +
-        'embedded log, or an address such as esdb://…; the log "from" may be in use, and "to" must be empty or an ' +
-        'earlier copy',
+      [
+        'append to a log the events of another that it lacks, with their chains and seals; a log is the folder of an',
+        'embedded log, an address such as esdb://…, or env:NAME for a variable with the address, since other users of',
+        'the machine see a password in arguments; the log "from" may be in use, and "to" must be empty or an earlier',
+        'copy',
+      ].join(' '),
     )
     .option('--json', 'print JSON')
     .action(async (from, to, options) => {
       process.umask(0o077)
+      const { logLevel } = readConfig(process.env, { isCommand: true })
       const [source, target] = [readLogAddress('<from>', from), readLogAddress('<to>', to)]
       const { log: original, isDense } = await openLogReadOnly({ eventStore: source })
-      const copy = await openLog({ eventStore: target }, commandLineLogger())
+      const copy = await openLog({ eventStore: target }, commandLineLogger(logLevel))
       try {
         const atOnce = target.kind === 'lmdb' ? EMBEDDED_AT_ONCE : 1
         const copied = await copyLog(original, copy, { atOnce, onProgress: progressReport('copied') })

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { explainFailure } from '../boot/process.ts'
 import { visible } from '../domain/visible-text.ts'
+import { examples } from './examples.ts'
 import { parseOperator } from './operator.ts'
 import { OperatorError, UNABLE } from './operator-error.ts'
 
@@ -33,7 +34,7 @@ const failureOf = (command: string | undefined): number => (command === 'audit' 
 const commands: [name: string, description: string, load: () => Promise<Command>][] = [
   [
     'accounts',
-    'open, find and suspend accounts, and set their limits and notices',
+    'open, find, suspend and close accounts, and set their limits and notices',
     async () => (await import('./accounts.ts')).accountsCommand(),
   ],
   [
@@ -43,7 +44,7 @@ const commands: [name: string, description: string, load: () => Promise<Command>
   ],
   ['keys', 'create, list and revoke API keys', async () => (await import('./keys.ts')).keysCommand()],
   ['auditors', 'create, list and revoke auditor keys', async () => (await import('./auditors.ts')).auditorsCommand()],
-  ['runs', 'refund runs', async () => (await import('./runs.ts')).runsCommand()],
+  ['runs', 'list, show and refund runs', async () => (await import('./runs.ts')).runsCommand()],
   ['catalog', 'show and change the catalog', async () => (await import('./catalog.ts')).catalogCommand()],
   [
     'providers',
@@ -86,10 +87,19 @@ const commands: [name: string, description: string, load: () => Promise<Command>
     'restore a full backup, and the backups that continue it in their order, into an empty DATA_DIR',
     async () => (await import('./backup.ts')).restoreCommand(),
   ],
+  [
+    'doctor',
+    [
+      'check the configuration, files, stores, clocks, room, certificates, mail and providers, and say what to do;',
+      'exits with 1 if there is a fault',
+    ].join(' '),
+    async () => (await import('./doctor.ts')).doctorCommand(),
+  ],
 ]
 
-/** The program with the code of the named commands, by default all. `docs/cli.md` is generated from it. */
-export const createProgram = async (named = commands.map(([name]) => name)): Promise<Command> => {
+/** The program with the code of the commands that the arguments name, by default all. `docs/cli.md` is made from it. */
+export const createProgram = async (args?: string[]): Promise<Command> => {
+  const isNamed = (name: string) => args === undefined || args.includes(name)
   const program = new Command('tollgate')
     .description(
       'Operate Tollgate. Commands use the stores configured in the environment, and can run while the service runs.',
@@ -97,20 +107,34 @@ export const createProgram = async (named = commands.map(([name]) => name)): Pro
     .option('--as <name>', 'name of the operator, recorded in the log (default: the system user)', parseOperator)
     .showHelpAfterError()
   for (const [name, description, load] of commands) {
-    const command = named.includes(name) ? await load() : new Command(name)
+    const command = isNamed(name) ? await load() : new Command(name)
     program.addCommand(command.description(description))
   }
+  await addCompletion(program, isNamed)
   configure(program)
   return program
+}
+
+/** The scripts call the hidden command `complete` for each word. */
+const addCompletion = async (program: Command, isNamed: (name: string) => boolean) => {
+  const name = 'completion'
+  if (isNamed(name) || isNamed('complete')) {
+    const { default: complete } = await import('@bomb.sh/tab/commander')
+    complete(program, { completionCommandName: name })
+  } else program.command(name)
+  const command = program.commands.find(each => each.name() === name)
+  command?.description('print a script that completes commands and options in a shell')
 }
 
 const FAILED = 1
 
 /** Shows the program's options, such as --as, in the help of every command, and throws instead of exiting. */
-const configure = (command: Command, inherited = FAILED) => {
+const configure = (command: Command, path: string[] = [], inherited = FAILED) => {
+  const shown = examples[path.join(' ')]
+  if (shown) command.addHelpText('after', ['', 'Examples:', ...shown.map(each => `  tollgate ${each}`)].join('\n'))
   const misused = Math.max(inherited, failureOf(command.name()))
   command.configureHelp({ showGlobalOptions: true }).exitOverride(error => {
     throw error.exitCode === 0 ? error : new CommanderError(misused, error.code, error.message)
   })
-  for (const child of command.commands) configure(child, misused)
+  for (const child of command.commands) configure(child, [...path, child.name()], misused)
 }

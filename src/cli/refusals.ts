@@ -10,13 +10,16 @@ export const unwrap = <Value>(answer: Answer<Value>): Value => {
   return answer.value
 }
 
+export const NOT_FOUND =
+  'There is no such account; "tollgate accounts list" shows all, and "tollgate accounts find" takes an e-mail ' +
+  'address or any ID.'
+
 /**
  * Messages that name a command, or that are different for operators and clients. Commands open only `CoreServices`, so
  * messages about uploads and inputs never appear here.
  */
 export const messages: RefusalMessages = {
-  account_not_found: () =>
-    'There is no such account; "tollgate accounts list" shows all, and "tollgate accounts find EMAIL" finds one.',
+  account_not_found: () => NOT_FOUND,
   key_not_found: () => 'The account has no such active key; "tollgate keys list ACCOUNT" shows its keys.',
   key_revoked: () => 'The key was revoked.',
   auditor_not_found: () => 'There is no such active auditor; "tollgate auditors list" shows all auditors.',

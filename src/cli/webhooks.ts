@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { WEBHOOK_STATUSES, type WebhookAttempt, type WebhookRow } from '../../schemas/views.ts'
+import { positive } from './arguments.ts'
 import { operatorOf } from './operator.ts'
 import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
@@ -81,8 +82,3 @@ const showAttempt = ({ attempt, at, status, reason, nextAttemptAt }: WebhookAtte
   reason: reason ?? null,
   next_attempt_at: nextAttemptAt ?? null,
 })
-
-const positive = (text: string): number => {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('The limit must be a number from 1 to 999999.')
-  return Number(text)
-}

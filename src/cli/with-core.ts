@@ -1,5 +1,5 @@
 import type { Core } from '../boot/core.ts'
-import { keepFilesPrivate } from '../boot/process.ts'
+import { expectDataDir, keepFilesPrivate } from '../boot/process.ts'
 import { Unavailable } from '../ports/faults.ts'
 import { BY_KEY } from '../ports/view-store.ts'
 import { OperatorError } from './operator-error.ts'
@@ -18,8 +18,13 @@ export const withCore = async <Result>(work: (core: Core) => Promise<Result>): P
   const { readConfig } = await import('../boot/read-config.ts')
   const { commandLineLogger, openCore } = await import('../boot/core.ts')
   const config = readConfig(process.env, { isCommand: true })
+  expectDataDir(config)
   keepFilesPrivate(config.dataDir)
-  const core = await openCore(config, { logger: commandLineLogger(), isCommand: true, maxStartMs: CATCH_UP_MS })
+  const core = await openCore(config, {
+    logger: commandLineLogger(config.logLevel),
+    isCommand: true,
+    maxStartMs: CATCH_UP_MS,
+  })
   try {
     await untilFitting(core)
     const result = await work(core)

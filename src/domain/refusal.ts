@@ -36,6 +36,7 @@ export interface AccountRefusals {
   account_suspended: { reason: string }
   account_already_suspended: { reason: string }
   account_not_suspended: object
+  account_has_open_runs: { openRuns: number }
   too_many_requests: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
   /** Events that cost the owner nothing. */
   too_many_free_events: { of: FreeEvents; retryAfterMs: number }

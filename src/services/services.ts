@@ -18,6 +18,7 @@ import type { Previews } from './runs/previews.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { RunCounts } from './runs/run-counts.ts'
 import type { RunHistories } from './runs/run-history.ts'
+import type { RunSearch } from './runs/run-search.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
 import type { Seals } from './seals/seals.ts'
@@ -52,7 +53,6 @@ export interface Services extends CoreServices {
   signIn: Functions<SignIn>
   sessions: Functions<Sessions>
   identities: Functions<Identities>
-  lookups: Functions<Lookups>
   overview: Functions<Overview>
   prices: Functions<Prices>
 }
@@ -67,6 +67,7 @@ export interface CoreServices {
   usage: Functions<Usage>
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>
+  runSearch: Functions<RunSearch>
   webhooks: Functions<Webhooks>
   notices: Functions<Notices>
   deliveries: Functions<Deliveries>
@@ -74,6 +75,7 @@ export interface CoreServices {
   routing: Functions<Routing>
   periods: Functions<Periods>
   positions: Functions<Positions>
+  lookups: Functions<Lookups>
   descriptors: Functions<Descriptors>
 }
 

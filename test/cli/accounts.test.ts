@@ -70,7 +70,7 @@ t.test('an operator finds the account of an address, in any case', async t => {
   t.same(await operator.json(t, 'accounts', 'show', found.account_id), found)
   t.match(
     await operator.refused(t, 'accounts', 'find', 'bob@example.com'),
-    /There is no such account; .* "tollgate accounts find EMAIL"/,
+    /There is no such account; .* "tollgate accounts find" takes an e-mail/,
   )
 })
 

@@ -1,5 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { TypeID } from 'typeid-js'
 import { accountStream } from '../../schemas/events.ts'
+import { keepFilesPrivate } from '../../src/boot/process.ts'
+import { readConfig } from '../../src/boot/read-config.ts'
+import { timeOfRunId } from '../../src/services/ids.ts'
 import { picture } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { operatorOf } from '../support/operator.ts'
@@ -79,6 +85,54 @@ t.test('accounts suspend and resume: the account is refused meanwhile, and shown
   t.match(await refused(t, ...resume), /not suspended/)
   t.match(await refused(t, 'accounts', 'suspend', accountId), /--reason/)
   t.match(await refused(t, 'accounts', 'suspend', accountId, '--reason', ''), /1 to 200 printable characters/)
+})
+
+t.test('accounts close: revokes the keys and suspends, and the credits stay', async t => {
+  const customer = await openAccount(service)
+  const { accountId } = customer
+  await customer.run(picture)
+  const close = ['accounts', 'close', accountId, '--reason', 'the customer left', '--as', 'olga']
+  t.same(await json(t, ...close), {
+    account_id: accountId,
+    ...{ closed: true, reason: 'the customer left', keys_revoked: 1, credits_balance: 90 },
+  })
+  await until('the key is refused', async () => (await customer.send('/v1/balance')).status === 401)
+  t.match(await json(t, 'accounts', 'show', accountId), { suspension_reason: 'the customer left', credits_balance: 90 })
+  t.match(await refused(t, ...close), /already suspended/)
+  t.match(await json(t, 'audit', 'verify', accountId), { faults: [] })
+})
+
+t.test('accounts find, runs list and runs show: take any ID', async t => {
+  const customer = await openAccount(service)
+  const { accountId } = customer
+  const first = (await customer.run(picture)).body.run_id
+  const { run_id: id } = (await customer.run(picture)).body
+  const [key] = await json(t, 'keys', 'list', accountId)
+  for (const any of [accountId, id, TypeID.fromString(id).toUUID(), key.key_id])
+    t.equal((await json(t, 'accounts', 'find', any)).account_id, accountId, any)
+  t.match(await refused(t, 'accounts', 'find', 'run_none'), /takes an e-mail address or any ID/)
+  const list = ['runs', 'list', '--account', accountId]
+  t.match(await json(t, ...list), [{ run_id: id, status: 'completed', credits_charged: 10 }, { run_id: first }])
+  t.match(await json(t, 'runs', 'list', '--limit', '1'), [{ run_id: id, account_id: accountId }])
+  const since = timeOfRunId(id) > timeOfRunId(first) ? 1 : 2
+  t.equal((await json(t, ...list, '--since', new Date(timeOfRunId(id)).toISOString())).length, since)
+  t.same(await json(t, ...list, '--status', 'failed'), [])
+  t.same(await json(t, ...list, '--model', 'none'), [])
+  t.match(await refused(t, ...list, '--since', 'yesterday'), /must be a time in ISO 8601/)
+  t.match(await json(t, 'runs', 'show', id), { run_id: id, key_id: key.key_id, provider: 'sandbox', error: null })
+  t.match(await refused(t, 'runs', 'show', accountId), /no such run/)
+})
+
+t.test('commands make no folder for a wrong DATA_DIR, and log as LOG_LEVEL says', async t => {
+  const missing = join(folder, 'missing')
+  t.match(await operatorOf(missing).refused(t, 'accounts', 'list'), `DATA_DIR is ${missing}, which does not exist`)
+  t.notOk(existsSync(missing))
+  t.match(await operatorOf('/proc/x').refused(t, 'accounts', 'list'), 'does not exist')
+  t.throws(() => keepFilesPrivate('/proc/x'), { message: /DATA_DIR cannot be created/ })
+  const loud = await operatorOf(folder, { LOG_LEVEL: 'loud' }).run('accounts', 'list')
+  t.match(loud, { code: 1, stderr: /LOG_LEVEL must be one of/ })
+  t.equal(readConfig({}, { isCommand: true }).logLevel, 'warn')
+  t.equal(readConfig({ LOG_LEVEL: 'debug' }, { isCommand: true }).logLevel, 'debug')
 })
 
 t.test('accounts limits: exceptions are set one by one and end together', async t => {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import t from 'tap'
+import { examples } from '../../src/cli/examples.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { templateOf } from '../../src/http/operation.ts'
 import { routes } from '../../src/http/routes.ts'
@@ -45,6 +46,23 @@ t.test('every command in the documentation exists, with its options', async t =>
     }
   }
 })
+
+t.test('every command has examples, with options that it has', async t => {
+  const program = await createProgram()
+  for (const name of commandsIn(program)) t.ok(examples[name], name)
+  for (const example of Object.values(examples).flat()) {
+    const words = example.split(/\s+/)
+    const known = ['--as', ...(optionsAt(program, words) ?? [])]
+    const used = words.filter(word => word.startsWith('--'))
+    t.ok(optionsAt(program, words) && used.every(option => known.includes(option)), example)
+  }
+})
+
+const commandsIn = (command: Command, path: string[] = []): string[] => {
+  const children = command.createHelp().visibleCommands(command) as Command[]
+  const named = children.filter(child => child.name() !== 'help')
+  return named.length === 0 ? [path.join(' ')] : named.flatMap(child => commandsIn(child, [...path, child.name()]))
+}
 
 /** The options of the command that the words begin with; undefined if there is none. */
 const optionsAt = (command: Command, [word = '', ...rest]: string[]): string[] | undefined => {

@@ -156,6 +156,8 @@ export const openAccount = ({ account = 1, welcome = 100, tester = false } = {})
 
 export const suspendAccount = (reason = 'unpaid') => ({ type: 'SuspendAccount', reason }) satisfies AccountCommand
 
+export const closeAccount = (reason = 'left') => ({ type: 'CloseAccount', reason }) satisfies AccountCommand
+
 export const resumeAccount = (reason = 'paid') => ({ type: 'ResumeAccount', reason }) satisfies AccountCommand
 
 export const setTester = (tester = true) => ({ type: 'SetTester', tester }) satisfies AccountCommand

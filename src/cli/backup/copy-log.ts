@@ -1,5 +1,5 @@
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import { type OnProgress, upTo } from '../../audit/read-log.ts'
+import { lastEvent, type OnProgress, upTo } from '../../audit/read-log.ts'
 import { BEFORE_FIRST, type EventLog, type ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 
@@ -57,13 +57,6 @@ const copiedUpTo = async (from: ReadableLog, to: EventLog): Promise<Position> =>
     `the other log ends with the event ${last.id} of ${last.stream}, which this log does not have at that place; it ` +
       'is not a copy of this log',
   )
-}
-
-export const lastEvent = async (log: ReadableLog): Promise<RawEvent | undefined> => {
-  const head = await log.head()
-  let last: RawEvent | undefined
-  if (head > BEFORE_FIRST) for await (const page of log.readAll(head - 1)) last = page.at(-1)
-  return last
 }
 
 type Append = [RawEvent, ...RawEvent[]]

@@ -31,13 +31,11 @@ export const checkCommand = (): Command =>
     .action(async (name: string | undefined, options, command) => {
       const config = readConfig(process.env, { isCommand: true })
       const providers = chosenOf(config, name)
-      const secrets = providers.flatMap(({ keys }) => keys)
       // Loads the adapters of all vendors, which other commands do not need.
       const { checkVendorAccounts } = await import('../../boot/providers.ts')
       keepFilesPrivate(config.dataDir)
       const masterSecret = readMasterSecret(config.masterSecret)
-      const found = await checkVendorAccounts({ config: { ...config, providers }, masterSecret })
-      const checked = found.map(each => withoutSecrets(each, secrets))
+      const checked = await checkVendorAccounts({ config: { ...config, providers }, masterSecret })
       const working = checked.filter(({ fault }) => fault === undefined)
       const waited = working.length > 0 && hasLog(config) ? await endWaits(operatorOf(command), working) : []
       const rows = checked.map(each => ({ ...each, waited: waited.includes(each) }))
@@ -84,15 +82,6 @@ const chosenOf = ({ providers }: Config, name: string | undefined): Config['prov
 }
 
 const keyOf = (provider: ProviderName): string => keyVariables[provider][0]
-
-/**
- * Adapters remove keys from their messages. A provider's response must not show a key or control the terminal either.
- */
-const withoutSecrets = ({ fault, ...checked }: CheckedAccount, secrets: readonly string[]): CheckedAccount => {
-  if (fault === undefined) return checked
-  const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), fault)
-  return { ...checked, fault: clean.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ') }
-}
 
 /** `waited` if the circuit breaker of the account was open. */
 type Checked = CheckedAccount & { waited: boolean }

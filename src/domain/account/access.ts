@@ -108,6 +108,19 @@ export const suspendAccount = ({ reason }: { reason: string }, state: AccountSta
 export const resumeAccount = ({ reason }: { reason: string }, state: AccountState): Decided<AccountEvent> =>
   state.suspension ? accept([{ type: 'AccountResumed', data: { reason } }]) : refuse('account_not_suspended')
 
+/** Suspends the account for good, without keys. Its credits stay, so that every number can still be explained. */
+export const closeAccount = (
+  { reason }: { reason: string },
+  { openRuns, activeKeys, suspension }: AccountState,
+): Decided<AccountEvent> => {
+  if (openRuns.size > 0) return refuse('account_has_open_runs', { openRuns: openRuns.size })
+  if (suspension && activeKeys.size === 0) return refuse('account_already_suspended', { reason: suspension.reason })
+  const revoked = [...activeKeys].map(
+    ([keyId, { hash }]): AccountEvent => ({ type: 'ApiKeyRevoked', data: { keyId, hash } }),
+  )
+  return accept(suspension ? revoked : [...revoked, { type: 'AccountSuspended', data: { reason } }])
+}
+
 export const setTester = ({ tester }: { tester: boolean }, state: AccountState): Decided<AccountEvent> =>
   accept(tester === state.tester ? [] : [{ type: 'TesterSet', data: { tester } }])
 

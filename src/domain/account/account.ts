@@ -3,6 +3,7 @@ import type { Identity } from '../../../schemas/identity.ts'
 import { accept, type Decider, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import {
+  closeAccount,
   closeAllSessions,
   closeSession,
   confirmSession,
@@ -60,6 +61,8 @@ const decideByNoun = (
       return suspendAccount(command, state)
     case 'ResumeAccount':
       return resumeAccount(command, state)
+    case 'CloseAccount':
+      return closeAccount(command, state)
     case 'SetTester':
       return setTester(command, state)
     case 'SetLimits':

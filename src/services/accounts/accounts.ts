@@ -75,6 +75,13 @@ export interface AccountChange {
   revision: number | undefined
 }
 
+/** `reason` is that of the suspension, which may have begun before. */
+export interface ClosedAccount {
+  revokedKeys: number
+  balanceMicros: number
+  reason: string
+}
+
 export interface AccountOpening {
   email: string
   tester: boolean
@@ -107,6 +114,7 @@ export class Accounts {
     withdraw: 'operate',
     suspend: 'operate',
     resume: 'operate',
+    close: 'operate',
     setTester: 'operate',
     setLimits: 'operate',
   } as const
@@ -209,6 +217,18 @@ export class Accounts {
   /** Ends the suspension of an account. */
   resume(caller: Caller, accountId: string, reason: string): Promise<Answer<AccountChange>> {
     return this.#change(caller, accountId, { type: 'ResumeAccount', reason })
+  }
+
+  /** Revokes all keys and suspends the account, in one append. Refuses while runs are open. */
+  async close(caller: Caller, accountId: string, reason: string): Promise<Answer<ClosedAccount>> {
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
+    const { accounts } = this.#dependencies
+    const outcome = await accounts.execute(caller, checked.value, { type: 'CloseAccount', reason })
+    if ('refuse' in outcome) return outcome
+    const { balanceMicros, suspension } = await accounts.state(checked.value)
+    const revokedKeys = outcome.accept.filter(({ type }) => type === 'ApiKeyRevoked').length
+    return answer({ revokedKeys, balanceMicros, reason: suspension?.reason ?? reason })
   }
 
   /** Lets an account see and run the families that are for testers, or no longer. */

@@ -1,5 +1,6 @@
 import { SMALL_RUN_BYTES } from '../../domain/account/limits.ts'
 import type { FreeEvents } from '../../domain/account/state.ts'
+import { plural } from '../../domain/plural.ts'
 import type { AccountRefusals } from '../../domain/refusal.ts'
 import { duration, limited } from './phrases.ts'
 import type { RefusalTable } from './refusal-table.ts'
@@ -16,6 +17,11 @@ export const accounts = {
     api: 'invalid_request',
     message: ({ reason }) =>
       `The account is already suspended (${reason}). To change the reason, resume it and suspend it again.`,
+  },
+  account_has_open_runs: {
+    api: 'invalid_request',
+    message: ({ openRuns }) =>
+      `The account has ${plural(openRuns, 'open run')}. Suspend the account, and close it once its runs have ended.`,
   },
   account_not_suspended: { api: 'invalid_request', message: () => 'The account is not suspended.' },
   too_many_requests: {

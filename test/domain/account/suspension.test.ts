@@ -6,11 +6,13 @@ import {
   accepted,
   accountResumed,
   accountSuspended,
+  closeAccount,
   completed,
   completeRun,
   granted,
   keyCreated,
   keyId,
+  keyRevoked,
   opened,
   queueRun,
   resumeAccount,
@@ -32,6 +34,23 @@ t.test('an account is suspended once and resumed once, with reasons', async () =
   given(account, opened(), accountSuspended()).when(resumeAccount('paid')).then(accountResumed('paid'))
   given(account, opened()).when(resumeAccount()).refused('account_not_suspended')
   given(account, opened(), accountSuspended(), accountResumed()).when(suspendAccount()).then(accountSuspended())
+})
+
+t.test('an account is closed without open runs: its keys are revoked, and it is suspended', async () => {
+  const keys = [keyRevoked(1), keyRevoked(2)]
+  const twoKeys = [...funded, keyCreated(2)]
+  given(account, ...twoKeys)
+    .when(closeAccount('left'))
+    .then(...keys, accountSuspended('left'))
+  given(account, ...twoKeys, accountSuspended('unpaid'))
+    .when(closeAccount('left'))
+    .then(...keys)
+  given(account, ...funded, keyRevoked(1), accountSuspended('unpaid'))
+    .when(closeAccount('left'))
+    .refused('account_already_suspended', { reason: 'unpaid' })
+  given(account, ...funded, ...accepted({ credits: 10, after: 90 }))
+    .when(closeAccount('left'))
+    .refused('account_has_open_runs', { openRuns: 1 })
 })
 
 t.test('the state says why and since when', async t => {

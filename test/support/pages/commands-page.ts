@@ -1,4 +1,5 @@
 import type { Command, Help } from 'commander'
+import { examples } from '../../../src/cli/examples.ts'
 import { createProgram } from '../../../src/cli/program.ts'
 import { table } from './table.ts'
 
@@ -21,7 +22,10 @@ service runs or not. In the repository, run \`npm run -s tollgate -- COMMAND\`; 
 /** The page about all commands, in Markdown. */
 export const commandsPage = async (): Promise<string> => {
   const program = await createProgram()
-  const groups = program.commands
+  const groups = program
+    .createHelp()
+    .visibleCommands(program)
+    .filter(each => each.name() !== 'help') as Command[]
   const list = groups.map(group => `- [\`${group.name()}\`](#${group.name()}): ${group.description()}`)
   return `${[introduction, ...list, ...groups.map(group => sectionOf(group, '##'))].join('\n')}\n`
 }
@@ -35,12 +39,14 @@ const sectionOf = (command: Command, level: string): string => {
     const inner = children.map(child => sectionOf(child as Command, `${level}#`))
     return [`\n${level} ${title}\n`, sentence(command.description()), ...inner].join('\n')
   }
+  const shown = examples[title]
   const rows = [...argumentsOf(command, help), ...optionsOf(command, help)]
   return [
     `\n${level} ${title}\n`,
     `\`\`\`sh\n${help.commandUsage(command)}\n\`\`\`\n`,
     sentence(command.description()),
     ...(rows.length === 0 ? [] : ['', table(['argument or option', 'meaning'], rows)]),
+    ...(shown ? ['\nExamples:\n', '```sh', ...shown.map(each => `tollgate ${each}`), '```'] : []),
   ].join('\n')
 }
 
