@@ -45,7 +45,7 @@ const layers = [
 
 /** Vendors that only one file imports, so they can be replaced. */
 const importedByOneFile = [
-  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'microdiff'],
+  ...['lmdb', 'pino', 'pino-pretty', 'piscina', 'safe-stable-stringify', 'typeid-js', 'microdiff'],
   ...['minio', 'csv-stringify', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
   ...['rate-limiter-flexible'],
 ]

@@ -88,6 +88,7 @@ export const openRateCounter = async ({ viewStore }: Config, logger: Logger): Pr
         { err: error },
         'Redis is not available; this process counts requests separately until Redis is back',
       ),
+    onBack: () => logger.info({}, 'Redis is back; processes count requests together again'),
   })
 }
 

@@ -114,7 +114,7 @@ export const createApp = ({
 
 const serveApi = (router: Router<RequestState>, api: ApiDependencies, sessions: BrowserSessions, clock: Clock) => {
   const { services, keyHolders, auditorKeys, requestLimits, acceptsPut, mcp, isPublic } = api
-  const rest = [countRequests(requestLimits), arrivingBodies(), unreadResponses(), position(services)]
+  const rest = [countRequests(requestLimits), arrivingBodies(), unreadResponses(), position(services, clock)]
   const ofOwner = [sessions.authenticate, ...rest]
   const authenticated: Record<Auth, Middleware[]> = {
     none: [],

@@ -1,12 +1,15 @@
 import type { Next, ParameterizedContext } from 'koa'
 import type { PageState } from '../console/page-state.ts'
 import type { AccountCaller, AuditorCaller, Caller } from '../services/caller.ts'
+import type { RequestRecord } from '../services/request-record.ts'
 import type { Attachments } from '../services/runs/attachments.ts'
 import type { ApiError } from '../transports/api-error.ts'
 
 /** The data that middleware collects about a request before a route sees it. */
 export interface RequestState {
   requestId: string
+  /** What the log line of the request tells. */
+  record: RequestRecord
   /** Resolves when it is the client's turn for more work. */
   nextTurn(): Promise<void>
   /** Set by `authenticate`, and so available on every keyed route that is not for auditors. */

@@ -18,6 +18,7 @@ const TEXT_EVERY_MS = 250
 export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: number): Promise<RunRow> => {
   if (hasEnded(row)) return row
   const { services, caller, signal } = call
+  const startMs = performance.now()
   const until = AbortSignal.any([signal, AbortSignal.timeout(forMs)])
   const reporter = new ProgressReporter(row, notify)
   const reports: Subscription[] = []
@@ -38,6 +39,8 @@ export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: 
   } finally {
     for (const report of reports) report.unsubscribe()
     reporter.end()
+    // The client asked to wait.
+    if (caller.record) caller.record.runMs = (caller.record.runMs ?? 0) + performance.now() - startMs
   }
   return latest
 }

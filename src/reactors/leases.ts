@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
+import { Outage } from '../time/outage.ts'
 import { every } from '../time/timers.ts'
 
 /** The default of `leaseMs`. The work of a dead process is found after this time. */
@@ -16,6 +17,8 @@ const UNLEASED_MS = 1_500
 /** How often leases are renewed and returned, and how many at most in one write, which delays other writes. */
 const TICK_MS = 250
 const RENEW_AT_ONCE = 2_000
+
+const NOT_RENEWED = 'leases could not be renewed; other processes may take over the work'
 
 interface Dependencies {
   views: Pick<ViewStore, 'lease' | 'release'>
@@ -38,6 +41,7 @@ interface Held {
  */
 export class Leases<Id extends string> {
   readonly #dependencies: Dependencies
+  readonly #outage: Outage
   readonly #kind: string
   readonly #holder: string
   readonly #leaseMs: number
@@ -48,6 +52,7 @@ export class Leases<Id extends string> {
 
   constructor(dependencies: Dependencies, kind: string) {
     this.#dependencies = dependencies
+    this.#outage = new Outage(dependencies.logger, NOT_RENEWED, 'leases can be renewed again')
     this.#kind = kind
     this.#holder = dependencies.random.uuid()
     this.#leaseMs = dependencies.leaseMs ?? LEASE_MS
@@ -85,16 +90,15 @@ export class Leases<Id extends string> {
   }
 
   #tick() {
-    this.#renew().catch(error =>
-      this.#dependencies.logger.error(
-        { err: error },
-        'leases could not be renewed; other processes may take over the work',
-      ),
+    this.#renew().then(
+      isAsked => isAsked && this.#outage.passed(),
+      error => this.#outage.failed(error),
     )
     this.#return()
   }
 
-  async #renew() {
+  /** Resolves to whether any lease was due. */
+  async #renew(): Promise<boolean> {
     const nowMs = this.#dependencies.clock.monotonicMs()
     const due: Id[] = []
     for (const [id, held] of this.#held) {
@@ -105,6 +109,7 @@ export class Leases<Id extends string> {
     }
     try {
       await this.#ask(due)
+      return due.length > 0
     } catch (error) {
       // The lease expires soon, so try again at once.
       for (const id of due) {

@@ -1,6 +1,7 @@
 import type { Actor, KeyScope } from '../../schemas/actor.ts'
 import type { AccountId, AuditorId, KeyId, Moded, SessionId } from '../../schemas/primitives.ts'
 import type { Cause } from '../engine/streams/stream.ts'
+import type { RequestRecord } from './request-record.ts'
 
 /**
  * The caller of a service: the first argument of every service function, which the log records as the event's `actor`.
@@ -15,7 +16,7 @@ export type Caller = (
   | { kind: 'reactor' }
   | { kind: 'service' }
   | { kind: 'anonymous' }
-) & { requestId?: string | undefined }
+) & { requestId?: string | undefined; record?: RequestRecord | undefined }
 
 /** A caller that acts for one account. */
 export type AccountCaller = Extract<Caller, { accountId: AccountId }>
@@ -34,6 +35,7 @@ export interface SessionOwner extends Moded {
   accountId: AccountId
   sessionId: SessionId
   requestId?: string | undefined
+  record?: RequestRecord | undefined
 }
 
 /** An operator who looks at an account as its owner sees it. Only reads have such a caller. */

@@ -20,6 +20,8 @@ interface RedisCounterOptions extends RateCounterOptions {
   commandMs?: number
   /** Called when processes start to count separately. */
   onAway: (fault: Error) => void
+  /** Called when they count together again. */
+  onBack?: () => void
 }
 
 /** Counts for all processes that share a Redis server. While the server is away, counts for this process alone. */
@@ -28,6 +30,7 @@ export const countInRedis = ({
   keySpace,
   commandMs = COMMAND_MS,
   onAway,
+  onBack,
   ...options
 }: RedisCounterOptions): RateCounter => {
   const { windowSeconds: duration = WINDOW_SECONDS } = options
@@ -47,6 +50,7 @@ export const countInRedis = ({
       if (performance.now() < restsUntilMs) return own.count(name)
       try {
         const counted = await shared.penalty(name)
+        if (isAway) onBack?.()
         isAway = false
         return toCount(counted)
       } catch (error) {

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { Outage } from '../../time/outage.ts'
 import { delay, withinTime } from '../../time/timers.ts'
 import type { ViewProgress } from './view-progress.ts'
 
@@ -25,6 +26,7 @@ interface Dependencies {
 /** Reads how far projectors in other processes have brought the views. */
 export class CheckpointPoller {
   readonly #dependencies: Dependencies
+  readonly #outage: Outage
   #reading: Promise<void> | undefined
   #awaited: Subscription | undefined
   #stopped = false
@@ -32,6 +34,11 @@ export class CheckpointPoller {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
+    this.#outage = new Outage(
+      dependencies.logger,
+      'the checkpoint of the views cannot be read; retrying',
+      'the checkpoint of the views can be read again',
+    )
   }
 
   /** Resolves when the views have passed the present head of the log. Rejects with Unavailable after the time limit. */
@@ -65,13 +72,14 @@ export class CheckpointPoller {
 
   /** Undefined if the views do not respond. */
   async #readOnce() {
-    const { log, progress, logger } = this.#dependencies
+    const { log, progress } = this.#dependencies
     try {
       const position = await progress.reached()
+      this.#outage.passed()
       if (position < progress.highest) progress.boundBy(await log.head())
       return position
     } catch (error) {
-      logger.warn({ err: error }, 'the checkpoint of the views cannot be read; retrying')
+      this.#outage.failed(error)
       return undefined
     }
   }

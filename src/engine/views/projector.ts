@@ -137,7 +137,7 @@ export class Projector {
   #onDrop(error: unknown): 'at once' | 'later' {
     if (error instanceof CheckpointMoved) return 'at once'
     if (error instanceof Damaged) this.#onDamage(error)
-    this.#dependencies.logger.error({ err: error }, 'the projector failed; retrying')
+    if (!this.#hasFailed) this.#dependencies.logger.error({ err: error }, 'the projector failed; retrying')
     this.#hasFailed = true
     return 'later'
   }

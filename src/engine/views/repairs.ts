@@ -18,6 +18,7 @@ export class Repairs {
   readonly #dependencies: RepairsDependencies
   readonly #stop = new AbortController()
   #isRequested = false
+  #isFailing = false
   #onRebuilt: () => void = () => undefined
   #rebuilt: Promise<void> | undefined
   #running: Promise<void> | undefined
@@ -60,9 +61,11 @@ export class Repairs {
         const changes = await rebuildViews(this.#dependencies)
         this.#isRequested = false
         this.#onRebuilt()
+        this.#isFailing = false
         logger.warn({ cells: changes.length }, 'the views were rebuilt')
       } catch (error) {
-        logger.error({ err: error }, 'the views could not be rebuilt; retrying')
+        if (!this.#isFailing) logger.error({ err: error }, 'the views could not be rebuilt; retrying')
+        this.#isFailing = true
       }
       await delay(clock, PAUSE_MS, signal)
     }

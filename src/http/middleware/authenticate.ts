@@ -34,7 +34,8 @@ export const authenticate =
     const { holder, key } = unwrap(found)
     const refusal = useRefusal(key, clientAddress(ctx.req), clock.nowMs())
     if (refusal) throw errorOf(refusal)
-    const caller = { ...holder, requestId: ctx.state.requestId }
+    const { requestId, record } = ctx.state
+    const caller = { ...holder, requestId, record }
     ctx.state.caller = caller
     await next()
     if (ctx.status < 400) keyUses.note(caller)

@@ -1,6 +1,7 @@
 import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { MAX_BODY_BYTES } from '../../../schemas/primitives.ts'
+import { timed } from '../../services/request-record.ts'
 import { attachmentsIn, NO_ATTACHMENTS } from '../../services/runs/attachments.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { readAttached } from '../bodies/attachments.ts'
@@ -8,6 +9,8 @@ import { boundedJson, type JsonLimits, NotJson } from '../bodies/bounded-json.ts
 import { bodyText, checkCharset } from '../bodies/utf8.ts'
 import type { Context } from '../context.ts'
 import { hasDeclaredSize } from './arriving-bodies.ts'
+
+const time = { monotonicMs: () => performance.now() }
 
 /** How long a body may take to arrive in full. */
 const ARRIVAL_MS = 30_000
@@ -93,7 +96,8 @@ export const arrivesInTime = async (ctx: Context, arrived: Promise<unknown>, arr
     // Decompression would wait for the missing bytes.
     ctx.req.once('error', error => reject(unreadable(error)))
   })
-  await Promise.race([arrived, lost]).finally(() => clearTimeout(timer))
+  const ended = Promise.race([arrived, lost]).finally(() => clearTimeout(timer))
+  await timed(ctx.state.record, 'bodyMs', time, ended)
 }
 
 const toApiError = (error: Error & { status?: number }, maxBytes: number): ApiError => {

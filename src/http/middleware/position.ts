@@ -1,5 +1,7 @@
 import type { Next } from 'koa'
+import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
+import { timed } from '../../services/request-record.ts'
 import type { Services } from '../../services/services.ts'
 import { ApiError } from '../../transports/api-error.ts'
 import { unwrap } from '../../transports/refusals.ts'
@@ -11,10 +13,13 @@ import type { Context } from '../context.ts'
  * with that position waits until the views have reached it. Runs after `authenticate`.
  */
 export const position =
-  ({ positions }: Services) =>
+  ({ positions }: Services, clock: Clock) =>
   async (ctx: Context, next: Next) => {
     const given = positionGiven(ctx)
-    if (given !== undefined) unwrap(await positions.wait(ctx.state.caller, given).catch(toApiError))
+    if (given !== undefined) {
+      const { caller, record } = ctx.state
+      unwrap(await timed(record, 'viewsMs', clock, positions.wait(caller, given).catch(toApiError)))
+    }
     await next()
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
       ctx.set(TOLLGATE_POSITION, String(unwrap(await positions.last(ctx.state.caller))))

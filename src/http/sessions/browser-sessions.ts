@@ -53,7 +53,8 @@ export class BrowserSessions {
     const owner = unwrap(found)
     this.refuseOtherSites(ctx)
     const mode = this.cookies.read(ctx, MODE) === TEST ? { livemode: false as const } : {}
-    return { ...owner, ...mode, requestId: ctx.state.requestId }
+    const { requestId, record } = ctx.state
+    return { ...owner, ...mode, requestId, record }
   }
 
   /** Works in test mode from the next request on, or in live mode again. */

@@ -148,9 +148,11 @@ export class JobOutcomes {
       if (answer?.kind !== 'working') return answer ?? followed.ending
       if (answer.progress !== undefined) progressed(runId, answer.progress)
       pollAgain(answer.pollAfterMs)
+      if (followed.failures > 0) logger.info({ runId }, 'a job can be polled again')
       followed.failures = 0
     } catch (error) {
-      if (!stop.signal.aborted) logger.warn({ err: error, runId }, 'a job could not be polled; retrying')
+      if (!stop.signal.aborted && followed.failures === 0)
+        logger.warn({ err: error, runId }, 'a job could not be polled; retrying')
       pollAgain(BACK_OFF_MS * 2 ** followed.failures++)
     }
     return undefined

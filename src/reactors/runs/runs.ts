@@ -13,6 +13,7 @@ import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import { type Routes, upstreamOf } from '../../services/providers/routes.ts'
 import { readQueuedRun, readRunInput } from '../../services/runs/run-inputs.ts'
+import { Outage } from '../../time/outage.ts'
 import { chooseFrom, DueLoop } from '../due-loop.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { cancelled, lost, unavailable } from './provider-calls.ts'
@@ -47,10 +48,12 @@ export class RunsReactor {
   readonly #cancels: DueLoop<WatchTask>
   /** Runs that the views show as queued, and their accounts do not. */
   readonly #notQueued = new LRUCache<RunId, true>(upTo(MAX_NOT_QUEUED))
+  readonly #outage: Outage
   #subscription: Subscription | undefined
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
+    this.#outage = new Outage(dependencies.logger, 'queued runs could not be leased', 'queued runs can be leased again')
     const start = {
       pollMs: START_POLL_MS,
       maxAheadMs: MAX_AHEAD_MS,
@@ -87,7 +90,7 @@ export class RunsReactor {
 
   /** Starts as many queued runs of one provider as it has free permits. Other runs have to wait. */
   async #start(rows: StartTask[]): Promise<StartTask[]> {
-    const { activeRuns, logger } = this.#dependencies
+    const { activeRuns } = this.#dependencies
     const reserved = new Map<StartTask, string | undefined>()
     const { chosen, waiting } = chooseFrom(rows, row => {
       if (this.#isHopeless(row)) return true
@@ -95,10 +98,16 @@ export class RunsReactor {
       reserved.set(row, provider)
       return provider !== undefined
     })
-    const leased = await activeRuns.leases.takeLeases(chosen.map(row => row.runId)).catch(error => {
-      logger.error({ err: error }, 'queued runs could not be leased')
-      return new Set<RunId>()
-    })
+    const leased = await activeRuns.leases.takeLeases(chosen.map(row => row.runId)).then(
+      taken => {
+        if (chosen.length > 0) this.#outage.passed()
+        return taken
+      },
+      error => {
+        this.#outage.failed(error)
+        return new Set<RunId>()
+      },
+    )
     await Promise.all(
       chosen.map(async row => {
         const provider = reserved.get(row)

@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Sealer } from '../../services/seals/sealer.ts'
+import { Outage } from '../../time/outage.ts'
 import { delay } from '../../time/timers.ts'
 
 /** After a page of so few events, more are waited for: a read costs as much as many events, and seals can wait. */
@@ -24,10 +25,11 @@ export class SealsReactor {
   readonly #dependencies: Dependencies
   readonly #subscription = new Subscription()
   #sealing: Promise<void> | undefined
-  #reported = ''
+  readonly #outage: Outage
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
+    this.#outage = new Outage(dependencies.logger, 'the log could not be sealed; retrying', 'the log is sealed again')
   }
 
   start() {
@@ -58,18 +60,17 @@ export class SealsReactor {
 
   /** One at a time: pages arrive while the age is checked. */
   #seal(): Promise<void> {
-    this.#sealing ??= this.#dependencies.sealer.sealWhatIsDue().finally(() => {
-      this.#sealing = undefined
-    })
+    this.#sealing ??= this.#dependencies.sealer
+      .sealWhatIsDue()
+      .then(() => this.#outage.passed())
+      .finally(() => {
+        this.#sealing = undefined
+      })
     return this.#sealing
   }
 
-  /** Reports each failure once, although every further attempt may fail alike. */
   #onDrop(error: unknown): 'later' {
-    const text = String(error)
-    if (text !== this.#reported)
-      this.#dependencies.logger.error({ err: error }, 'the log could not be sealed; retrying')
-    this.#reported = text
+    this.#outage.failed(error)
     return 'later'
   }
 }

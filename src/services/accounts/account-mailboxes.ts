@@ -17,6 +17,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import { type Caller, causeOf, modeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
+import { timed } from '../request-record.ts'
 import type { StreamDependencies } from '../stream-mailbox.ts'
 
 /** The default of `maxInMemory`. An idle account takes a few kilobytes. */
@@ -69,7 +70,8 @@ export class AccountMailboxes {
     command: AccountCommand,
   ): Promise<CommandOutcome<AccountEvent, Refusal>> {
     const mailbox = this.#mailbox(accountId)
-    const outcome = await mailbox.execute(this.#withCaller(caller, command), causeOf(caller))
+    const executed = mailbox.execute(this.#withCaller(caller, command), causeOf(caller))
+    const outcome = await timed(caller.record, 'appendMs', this.#clock, executed)
     if (this.#mailboxes.peek(accountId) !== mailbox) {
       // It has left memory during the append, and the mailbox in its place may not know of the write.
       this.#forget(mailbox)

@@ -4,6 +4,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { Outage } from '../../time/outage.ts'
 import { delay } from '../../time/timers.ts'
 
 /** How far back the sums go. */
@@ -66,7 +67,7 @@ interface Minute {
 interface Dependencies {
   log: Pick<EventLog, 'head' | 'follow'>
   clock: Clock
-  logger: Pick<Logger, 'warn'>
+  logger: Pick<Logger, 'error' | 'info'>
 }
 
 /**
@@ -122,19 +123,22 @@ export class Activity {
 
   async #follow() {
     const { log, clock, logger } = this.#dependencies
+    const outage = new Outage(logger, 'the activity cannot be followed; retrying', 'the activity is followed again')
     const { signal } = this.#stopping
     let after: number | undefined
     while (!signal.aborted) {
       try {
         after ??= await log.head()
         this.#sinceMs ??= clock.nowMs()
-        for await (const page of log.follow(after, signal))
+        for await (const page of log.follow(after, signal)) {
+          outage.passed()
           for (const event of page) {
             this.take(event)
             after = event.position
           }
+        }
       } catch (error) {
-        if (!signal.aborted) logger.warn({ err: error }, 'the activity cannot be followed now; retrying')
+        if (!signal.aborted) outage.failed(error)
       }
       await delay(clock, RETRY_MS, signal)
     }

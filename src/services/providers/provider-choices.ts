@@ -5,7 +5,7 @@ import type { Refusal } from '../../domain/refusal.ts'
 import { type ChoiceCommand, type Choices, choices, type EndedWait, NO_CHOICES } from '../../domain/routing/choices.ts'
 import type { Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
+import { Outage } from '../../time/outage.ts'
 import { every } from '../../time/timers.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { mailboxOf, type StreamDependencies } from '../stream-mailbox.ts'
@@ -17,15 +17,14 @@ const REFRESH_MS = 500
 export class ProviderChoices {
   readonly #mailbox: Mailbox<ChoiceCommand, Choices, ProviderEvent, Refusal>
   readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #outage: Outage
   readonly #endedWaits = new Subject<EndedWait>()
   #known = NO_CHOICES
   #stop: (() => void) | undefined
-  #reported = ''
 
   constructor(dependencies: StreamDependencies) {
     this.#clock = dependencies.clock
-    this.#logger = dependencies.logger
+    this.#outage = new Outage(dependencies.logger, UNREAD, 'the choices among providers can be read again')
     this.#mailbox = mailboxOf(PROVIDERS_STREAM, choices, dependencies)
   }
 
@@ -68,21 +67,15 @@ export class ProviderChoices {
       if (before.get(what)?.revision !== wait.revision) this.#endedWaits.next(wait)
   }
 
-  /** Reports each failure once, although every further attempt may fail alike. */
   #refresh() {
     this.#mailbox.stateSince(this.#clock.monotonicMs()).then(
       known => {
         this.#learn(known)
-        this.#reported = ''
+        this.#outage.passed()
       },
-      error => {
-        if (String(error) !== this.#reported)
-          this.#logger.error(
-            { err: error },
-            'the choices among providers could not be read; the last known choices apply',
-          )
-        this.#reported = String(error)
-      },
+      error => this.#outage.failed(error),
     )
   }
 }
+
+const UNREAD = 'the choices among providers could not be read; the last known choices apply'

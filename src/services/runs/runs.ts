@@ -29,6 +29,7 @@ import type { Addresses } from '../files/addresses.ts'
 import type { OutputKeys } from '../files/output-keys.ts'
 import { newRunId } from '../ids.ts'
 import { type ProviderRoute, upstreamOf } from '../providers/routes.ts'
+import { timed } from '../request-record.ts'
 import { withoutNulls } from '../schema-check.ts'
 import type { Page, WaitingClient } from '../views/newest-first.ts'
 import {
@@ -335,7 +336,7 @@ export class Runs {
     const facts = { ...mode, accountId, startedAt: row.startedAt as string }
     const toDo = { ...run, ...facts, ...(streams && { streams }), ...(parts.length > 0 && { long: parts }) }
     const worked = route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)
-    return accepted(await worked, recorded.input)
+    return accepted(await this.#waited(caller, row, worked), recorded.input)
   }
 
   /** Stores the file of a run that would be accepted now. Returns its address as a part of the input. */
@@ -413,7 +414,8 @@ export class Runs {
     const command = { type: 'CancelRun', keyId: keyIdOf(caller), runId: row.runId } as const
     const outcome = await accounts.execute(caller, accountId, command)
     if ('refuse' in outcome) return outcome
-    return answer(await this.#whenEnded(fold(runView, outcome.accept, row) as RunRow, { waitMs, disconnected }))
+    const ended = this.#whenEnded(fold(runView, outcome.accept, row) as RunRow, { waitMs, disconnected })
+    return answer(await this.#waited(caller, row, ended))
   }
 
   /** The idempotency key of a request that a client may be repeating: see `findRequest`. Rejects with Unavailable. */
@@ -497,7 +499,15 @@ export class Runs {
     const { runReads, shownInputs } = this.#dependencies
     const row = await runReads.readRun(caller.accountId, runId)
     const input = await shownInputs.of(caller, row)
-    return answer({ row: await this.#whenEnded(row, options), input, replayed: true })
+    return answer({ row: await this.#waited(caller, row, this.#whenEnded(row, options)), input, replayed: true })
+  }
+
+  /** Notes the run, and the time of the wait for it, for the log line of the request. */
+  async #waited({ record }: AccountCaller, begun: RunRow, wait: Promise<RunRow>): Promise<RunRow> {
+    if (!record) return wait
+    record.run = begun
+    record.run = await timed(record, 'runMs', this.#dependencies.clock, wait)
+    return record.run
   }
 
   /** The run is accepted and charged even if the views are unavailable, so the client must learn its id. */

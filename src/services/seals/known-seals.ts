@@ -1,6 +1,7 @@
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { Outage } from '../../time/outage.ts'
 import { every } from '../../time/timers.ts'
 import type { SealStream } from './seal-stream.ts'
 import { sealName } from './seals.ts'
@@ -11,7 +12,7 @@ const REFRESH_MS = 5000
 interface Dependencies {
   seals: SealStream
   clock: Clock
-  logger: Pick<Logger, 'warn'>
+  logger: Pick<Logger, 'error' | 'info'>
 }
 
 /** Keeps the newest seal in memory, so that no response waits for the log. */
@@ -20,10 +21,15 @@ export class KnownSeals {
   /** The digest is computed once for each seal. */
   #named: { seal: LogSealed; name: string } | undefined
   #stop: (() => void) | undefined
-  #reported = ''
+  readonly #outage: Outage
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
+    this.#outage = new Outage(
+      dependencies.logger,
+      'the seals could not be read; retrying',
+      'the seals can be read again',
+    )
   }
 
   /** The name of the newest seal that this process knows; undefined before the first seal. */
@@ -42,17 +48,10 @@ export class KnownSeals {
     this.#stop?.()
   }
 
-  /** Reports a repeated failure once. */
   #refresh() {
-    const { seals, logger } = this.#dependencies
-    seals.recentState().then(
-      () => {
-        this.#reported = ''
-      },
-      error => {
-        if (String(error) !== this.#reported) logger.warn({ err: error }, 'the seals could not be read; retrying')
-        this.#reported = String(error)
-      },
+    this.#dependencies.seals.recentState().then(
+      () => this.#outage.passed(),
+      error => this.#outage.failed(error),
     )
   }
 }
