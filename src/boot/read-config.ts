@@ -23,6 +23,7 @@ import {
   readViewStore,
 } from './config-values.ts'
 import { readBrand } from './read-brand.ts'
+import { isSecret, readSecretFiles } from './secret-files.ts'
 
 const check = compileConvertingCheck(Environment)
 
@@ -36,7 +37,7 @@ export const readConfig = (
   variables: Record<string, string | undefined>,
   { isCommand = false }: ReadOptions = {},
 ): Config => {
-  const given = Object.entries({ ...fromLowercase(variables), ...variables }).filter(
+  const given = Object.entries({ ...fromLowercase(variables), ...variables, ...readSecretFiles(variables) }).filter(
     ([name, value]) => name in Environment.properties && value,
   )
   const values: Record<string, unknown> = { ...(isCommand && { LOG_LEVEL: 'warn' }), ...Object.fromEntries(given) }
@@ -64,16 +65,6 @@ const fromLowercase = ({ https_proxy: HTTPS_PROXY, no_proxy: NO_PROXY }: Record<
   HTTPS_PROXY,
   NO_PROXY,
 })
-
-/** Even an invalid value may be a secret. */
-const isSecret = (name: string) =>
-  name.endsWith('_SECRET') ||
-  /_(API_KEY|API_TOKEN)$|^FAL_KEY$/.test(name) ||
-  name === 'SEAL_KEY' ||
-  name === 'SEAL_SINK' ||
-  name === 'SMTP_URL' ||
-  name === 'HTTPS_PROXY' ||
-  name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
   const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)

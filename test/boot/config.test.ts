@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/boot/config.ts'
 import { readConfig } from '../../src/boot/read-config.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SECRET = 'aB3/+=%:@?#x'
 const s3 = (url: string) => readConfig({ OBJECT_STORE_URL: url, DATA_DIR: '/data' }).objectStore
@@ -372,4 +375,18 @@ t.test('operators are named by their addresses', t => {
   const long = `${'a'.repeat(60)}@example.com`
   t.throws(() => readConfig({ ADMIN_EMAILS: long }), { message: /^ADMIN_EMAILS must .* at most 64 characters/ })
   t.end()
+})
+
+t.test('a secret can be in a file', async t => {
+  const path = join(await temporaryFolder(t), 'secret')
+  await writeFile(path, 'redis://:hush@redis:6379\n')
+  t.match(readConfig({ VIEW_STORE_URL_FILE: path }).viewStore, { kind: 'redis', address: { password: 'hush' } })
+  const both = { VIEW_STORE_URL_FILE: path, VIEW_STORE_URL: 'redis://redis' }
+  t.throws(() => readConfig(both), { name: 'ConfigError', message: /^Set VIEW_STORE_URL or VIEW_STORE_URL_FILE, not/ })
+  const missing = { MASTER_SECRET_FILE: `${path}-missing` }
+  t.throws(() => readConfig(missing), { name: 'ConfigError', message: /^MASTER_SECRET_FILE must name a readable file/ })
+  await writeFile(path, 'hush')
+  // Even the value of a file is not shown.
+  t.throws(() => readConfig({ MASTER_SECRET_FILE: path }), { message: /^MASTER_SECRET (?!.*hush)/ })
+  t.match(readConfig({ SEAL_KEY_FILE: path }).seals.key, { kind: 'file', path })
 })

@@ -18,6 +18,11 @@ const introduction = `# Configuration
 
 Tollgate reads its settings from environment variables and checks them at start: a wrong value ends the start with a
 message. \`npm run docs:pages\` writes this page from [schemas/environment.ts](../schemas/environment.ts).
+
+A secret or the URL of a store can also be in a file, as Docker, Kubernetes and systemd pass secrets: for example,
+\`MASTER_SECRET_FILE=/run/secrets/master-secret\` instead of \`MASTER_SECRET\`. This applies to names that end in
+\`_STORE_URL\`, \`_SECRET\`, \`_API_KEY\` or \`_API_TOKEN\`, and to \`FAL_KEY\`, \`SMTP_URL\`, \`SEAL_SINK\` and
+\`HTTPS_PROXY\`.
 `
 
 /** The title and introduction of each section, by its first variable. */
