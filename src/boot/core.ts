@@ -139,7 +139,10 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const log = options.log ?? (await openLog(config, logger, appended))
   const store = options.views ?? (await openViews(config, logger, isCommand ? 'unless in use' : 'always'))
   const masterSecret = readMasterSecret(config.masterSecret)
-  const { projections, authenticate, openScratch } = openProjections(masterSecret, options.openScratch)
+  const { projections, authenticate, openScratch } = openProjections(
+    { masterSecret, dataDir: config.dataDir },
+    options.openScratch,
+  )
   const rebuild = { log, codec: eventCodec, projections, logger, openScratch }
   const repairs = new Repairs({ ...rebuild, clock, store })
   const views = authenticate(store, repairs.onForged)
@@ -168,8 +171,8 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   })
   const dependencies = { ...rebuild, store: views, progress, clock }
   const openProjector = () => {
-    const { eventStore, viewStore, logLevel } = config
-    const order = { eventStore, viewStore, logLevel, masterSecret }
+    const { eventStore, viewStore, logLevel, dataDir } = config
+    const order = { eventStore, viewStore, logLevel, dataDir, masterSecret }
     const { onForged } = repairs
     return options.projectorThread
       ? new ProjectorThread({ ...dependencies, order, appended, onForged, program: options.projectorProgram })

@@ -11,7 +11,9 @@ import type { RowAddress } from '../ports/view-store.ts'
 import type { Config } from './config.ts'
 
 /** The settings with which the thread opens the stores. */
-export type ProjectorOrder = Pick<Config, 'eventStore' | 'viewStore' | 'logLevel'> & { masterSecret: string }
+export type ProjectorOrder = Pick<Config, 'eventStore' | 'viewStore' | 'logLevel' | 'dataDir'> & {
+  masterSecret: string
+}
 
 /** To the thread: this process has appended up to a position, or a reader waits until the views have passed one. */
 export type ProjectorMessage = { appended: Position } | { awaited: Position } | 'stop'

@@ -12,7 +12,7 @@ import { openLog, openViews } from './stores.ts'
 
 // The program of the projector's thread. It opens the stores for itself, follows the log, and reports each commit.
 
-const { eventStore, viewStore, logLevel, masterSecret } = workerData as ProjectorOrder
+const { eventStore, viewStore, logLevel, dataDir, masterSecret } = workerData as ProjectorOrder
 const port = parentPort as MessagePort
 const report = (message: ProjectorReport) => port.postMessage(message)
 
@@ -23,7 +23,7 @@ const addressesAndDueRows = (changes: Changes): Changes =>
 const logger = createLogger(logLevel)
 const appended = new Signal<Position>()
 const log = await openLog({ eventStore }, logger, appended)
-const { projections, authenticate, openScratch } = openProjections(masterSecret)
+const { projections, authenticate, openScratch } = openProjections({ masterSecret, dataDir })
 const store = authenticate(await openViews({ viewStore }, logger), forged => report({ forged }))
 const progress = new ViewProgress({ log, store, projections, clock })
 const projector = new Projector({ log, codec: eventCodec, store, projections, progress, clock, logger, openScratch })

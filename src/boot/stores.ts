@@ -158,13 +158,18 @@ export const openSealSinks = async ({ seals, objectStore, dataDir, proxy }: Conf
     }),
   )
 
-/** Opens an empty view store in a temporary folder. */
-export const openScratchViews = async (): Promise<{ scratch: StoredViews; discard(): Promise<void> }> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-views-'))
+/** Opens an empty view store in a temporary folder inside another. */
+export const openScratchViews = async (
+  parent = tmpdir(),
+): Promise<{ scratch: StoredViews; discard(): Promise<void> }> => {
+  const folder = await mkdtemp(join(parent, 'tollgate-views-'))
   const scratch = openLmdbViewStore(folder)
+  const remove = () => rm(folder, { recursive: true, force: true })
+  // An open file lasts without a name, so a killed process leaves nothing behind. Windows refuses this.
+  await remove().catch(() => undefined)
   const discard = async () => {
     await scratch.close()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
   return { scratch, discard }
 }
