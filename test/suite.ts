@@ -34,14 +34,15 @@ const byFile = (a: string, b: string) => basename(a).localeCompare(basename(b))
  * the same for less: the inspector besides the official suite of MCP, more clients from the OpenAPI document than that
  * of the docs, its examples in every language, book-keepers, and verifiers that are told lies. And what seldom changes:
  * how pictures, films and sounds are made in detail, where the short form looks at one of each kind; and how much memory
- * that takes. And commands that wait ten seconds for views. And all of the console in a browser but signing in, which
- * other tests ask for as HTML.
+ * that takes. And commands that wait ten seconds for views, and the service in a container and behind proxies. And all
+ * of the console in a browser but signing in, which other tests ask for as HTML.
  */
 const long = new RegExp(
   `^(${[
     'processes/(cluster|roles|two-processes|.*-(crash|outage|memory))',
     'adapters/event-log/eventstoredb/(appends|batches|cluster|faults|subscriptions)',
     'boot/damaged-stores',
+    'deploy/(container|proxies)',
     'browser/(?!sign-in).*',
     'cli/late-views',
     'mcp/inspector',

@@ -9,7 +9,7 @@ const MAX_README_LINES = 200
 const pages = [
   ...(await readdir('.')).filter(name => name.endsWith('.md')),
   ...(await readdir('docs', { recursive: true })).filter(name => name.endsWith('.md')).map(name => join('docs', name)),
-  ...['bench/README.md', 'test/simulation/world/README.md'],
+  ...['bench/README.md', 'deploy/README.md', 'test/simulation/world/README.md'],
 ]
 
 const withoutCode = (text: string): string => text.replace(/^ *```.*?^ *```/gms, '')
