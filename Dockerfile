@@ -11,9 +11,10 @@ COPY tsconfig.json build.ts ./
 COPY schemas schemas
 COPY projections projections
 COPY src src
-RUN npm run build \
-  && npm prune --omit=dev --ignore-scripts \
-  && npm sbom --omit=dev --sbom-format cyclonedx > sbom.json
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+# With the development packages in package.json, npm would report them missing, or leave out those that they share with
+# the service.
+RUN npm pkg delete devDependencies && npm sbom --sbom-format cyclonedx > sbom.json
 
 # Makes the secrets of deploy/cluster on its first start. The folders belong to the user who starts the servers, and new
 # volumes take the owner and mode of the folders on which they are first mounted.

@@ -58,7 +58,7 @@ const long = new RegExp(
  * a browser shows, and worlds, of which others run on a newer version.
  */
 const ofAnyVersion =
-  /^(studio\/(?!studio|worker)|catalog\/|architecture|mutants\/|docs\/(links|pages)|browser\/|simulation\/)/
+  /^(studio\/(?!studio|worker)|catalog\/|architecture|packages|deploy\/(compose|manifests)|mutants\/|docs\/(links|pages)|browser\/|simulation\/)/
 
 const names = (await readdir(import.meta.dirname, { recursive: true }))
   .filter(name => name.endsWith('.test.js') && (isLong || !long.test(name)) && !(isNewer && ofAnyVersion.test(name)))
