@@ -7,6 +7,7 @@ import { explainFailure, FEW_FILES, keepFilesPrivate, openFilesLimit } from './b
 import { readConfig } from './boot/read-config.ts'
 import { startServer } from './boot/server.ts'
 import { visible } from './domain/visible-text.ts'
+import { newerEvents } from './services/event-codec.ts'
 
 /**
  * A stop takes at most about 8 s: 5 for the work, 1 for the views, 2 for the responses. If something hangs, the process
@@ -30,6 +31,10 @@ const main = async () => {
   // Operators who set roles run several processes on purpose.
   if (config.eventStore.kind === 'lmdb' && !process.env['ROLES'])
     await meetOtherServices(config.dataDir, () => logger.warn({ dataDir: config.dataDir }, OTHER_SERVICE))
+  newerEvents.subscribe(error => {
+    logger.fatal({ err: error }, 'a newer version has written to the log; stopping the process')
+    process.exit(1)
+  })
   const server = await startServer(core)
   const { url, port, models } = server
   const greeted = welcome(core, url, models)

@@ -14,7 +14,7 @@ import type { OpenScratch } from '../engine/views/rebuild.ts'
 import { Repairs } from '../engine/views/repairs.ts'
 import { ViewProgress } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { EventLog } from '../ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -183,6 +183,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const offers = new Offers(publishedCatalog, accounts)
   const auditorKeys = new AuditorKeys({ log, clock, random, logger })
   const choices = new ProviderChoices({ log, clock, random, logger })
+  await checkLastEvent(log)
   await keeper.start()
   const close = async () => {
     await repairs.stop()
@@ -217,6 +218,16 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     choices,
     services,
     close,
+  }
+}
+
+/** Throws if this version cannot read the last event, which the views of a newer version may have passed already. */
+const checkLastEvent = async (log: EventLog) => {
+  const head = await log.head()
+  if (head === BEFORE_FIRST) return
+  for await (const [event] of log.readAll(head - 1)) {
+    if (event) eventCodec.decode(event)
+    return
   }
 }
 

@@ -5,7 +5,7 @@ import { Signal } from '../adapters/event-log/signal.ts'
 import { createLogger } from '../adapters/logger/pino.ts'
 import { Projector } from '../engine/views/projector.ts'
 import { type Changes, ViewProgress } from '../engine/views/view-progress.ts'
-import { eventCodec } from '../services/event-codec.ts'
+import { eventCodec, newerEvents } from '../services/event-codec.ts'
 import { openProjections } from './projections.ts'
 import type { ProjectorMessage, ProjectorOrder, ProjectorReport } from './projector-thread.ts'
 import { openLog, openViews } from './stores.ts'
@@ -29,6 +29,10 @@ const progress = new ViewProgress({ log, store, projections, clock })
 const projector = new Projector({ log, codec: eventCodec, store, projections, progress, clock, logger, openScratch })
 progress.changes.subscribe(changes => report({ state: progress.state, changes: addressesAndDueRows(changes) }))
 
+const fail = (error: Error): never => {
+  throw error
+}
+
 const stop = async () => {
   await projector.stop()
   await progress.close()
@@ -43,4 +47,6 @@ port.on('message', (message: ProjectorMessage) => {
   else progress.whenPassed(message.awaited)
 })
 await projector.start()
+// Outside the projector, which retries after its own errors: the error ends the thread, and so the process.
+newerEvents.subscribe(error => process.nextTick(() => fail(error)))
 report('started')

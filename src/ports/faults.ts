@@ -10,3 +10,6 @@ export class InDoubt extends Unavailable {}
 export class Damaged extends Error {
   override name = 'Damaged'
 }
+
+/** The log holds events that only a newer version of this service knows. */
+export class NewerLog extends Damaged {}

@@ -2,7 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema } from 'typebox'
 import { nameFormats } from '../../../schemas/names.ts'
 import type { AnyEvent, RawEvent, Recorded, Upcast } from '../../../schemas/recorded.ts'
-import { Damaged } from '../../ports/faults.ts'
+import { Damaged, NewerLog } from '../../ports/faults.ts'
+import { FORMAT } from './hash-chain.ts'
 
 interface CodecDependencies {
   /** The event types that streams of each category may hold. A stream's category is its name up to the first hyphen. */
@@ -10,45 +11,54 @@ interface CodecDependencies {
   metadata: TSchema
   /** Applied in this order, so the upcasts of the oldest shapes come first. */
   upcasts: Upcast[]
+  /** Called before `decode` throws NewerLog. */
+  onNewer?: (error: NewerLog) => void
 }
 
 /** Checks events on their way into the log, and upcasts events that are read from the log. */
 export interface Codec<Event extends AnyEvent> {
   /** Throws a TypeError for an event that its schema does not allow, which is a bug. */
   checkNew(event: AnyEvent & { stream: string; metadata: unknown }): void
-  /** Throws Damaged for an event that no version of this service can have written. */
+  /** Throws NewerLog or Damaged for an event that this version of the service cannot have written. */
   decode(raw: RawEvent): Recorded<Event>
 }
 
-export const createCodec = <Event extends AnyEvent>({ events, metadata, upcasts }: CodecDependencies): Codec<Event> => {
+export const createCodec = <Event extends AnyEvent>({
+  events,
+  metadata,
+  upcasts,
+  onNewer,
+}: CodecDependencies): Codec<Event> => {
   const metadataGuard = lazily(metadata)
   const guards = new Map(Object.entries(events).map(([category, shapes]) => [category, lazyGuards(shapes)]))
 
-  const findFault = (event: AnyEvent & { stream: string; metadata: unknown }): string | undefined => {
+  const findFault = (event: AnyEvent & { stream: string; metadata: unknown }): Fault | undefined => {
+    const format = formatOf(event.metadata)
+    if (format > FORMAT)
+      return { text: `it has ledger format ${format}, and this version knows none above ${FORMAT}`, isNewer: true }
     const guard = guards.get(categoryOf(event.stream))?.(event.type)
-    if (!guard) return 'streams of this category hold no events of this type'
-    if (!guard(event.data)) return `data${describe(guard)}`
+    if (!guard) return { text: 'streams of this category hold no events of this type', isNewer: true }
+    if (!guard(event.data)) return faultOf('data', guard)
     const isMetadata = metadataGuard()
-    if (!isMetadata(event.metadata)) return `metadata${describe(isMetadata)}`
+    if (!isMetadata(event.metadata)) return faultOf('metadata', isMetadata)
     return undefined
   }
 
   return {
     checkNew: event => {
       const fault = findFault(event)
-      if (fault) throw new TypeError(`${event.type} cannot be recorded: ${fault}`)
+      if (fault) throw new TypeError(`${event.type} cannot be recorded: ${fault.text}`)
     },
     decode: raw => {
       const event = upcasts.reduce(applied, raw)
       const fault = findFault(event)
-      if (fault)
-        throw new Damaged(
-          [
-            `${raw.stream} holds an unreadable ${raw.type} at revision ${raw.revision} (position ${raw.position}):`,
-            `${fault}; restore it from a backup`,
-          ].join(' '),
-        )
-      return event as Recorded as Recorded<Event>
+      if (!fault) return event as Recorded as Recorded<Event>
+      const place = `${raw.type} at revision ${raw.revision} (position ${raw.position})`
+      const found = `${raw.stream} holds an unreadable ${place}: ${fault.text}`
+      if (!fault.isNewer) throw new Damaged(`${found}; restore it from a backup`)
+      const newer = new NewerLog(`${found}; start the newer version that wrote it, or restore it from a backup`)
+      onNewer?.(newer)
+      throw newer
     },
   }
 }
@@ -68,9 +78,20 @@ const lazyGuards = (shapes: Record<string, TSchema>) => {
   return (type: string): ValidateFunction | undefined => guards.get(type)?.()
 }
 
-const describe = ({ errors }: ValidateFunction): string => {
+/** What is wrong with an event. A newer version may have more formats, types and fields. */
+interface Fault {
+  text: string
+  isNewer: boolean
+}
+
+const formatOf = (metadata: unknown): number => Number((metadata as { format?: unknown } | null)?.format ?? 1)
+
+const faultOf = (part: string, { errors }: ValidateFunction): Fault => {
   const error = errors?.[0]
-  return `${error?.instancePath ?? ''} ${error?.message ?? ''}`
+  return {
+    text: `${part}${error?.instancePath ?? ''} ${error?.message ?? ''}`,
+    isNewer: error?.keyword === 'additionalProperties',
+  }
 }
 
 const known = { discriminator: true, validateSchema: false, formats: nameFormats }

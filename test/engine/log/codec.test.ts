@@ -2,7 +2,7 @@ import t from 'tap'
 import { EventMetadata, events } from '../../../schemas/events.ts'
 import type { RawEvent, Upcast } from '../../../schemas/recorded.ts'
 import { createCodec } from '../../../src/engine/log/codec.ts'
-import { Damaged } from '../../../src/ports/faults.ts'
+import { Damaged, NewerLog } from '../../../src/ports/faults.ts'
 import { eventCodec } from '../../../src/services/event-codec.ts'
 import { accepted, digest, granted, keyId, opened } from '../../support/account-samples.ts'
 import { family, published } from '../../support/catalog-samples.ts'
@@ -49,6 +49,24 @@ const faulty: Record<string, object> = {
   'the hash is invalid': { metadata: { ...metadata, hash: 'abc' } },
   'the metadata has an unknown field': { metadata: { ...metadata, secret: 'x' } },
 }
+
+t.test('an event of a newer version is told from damage', async t => {
+  const newer: object[] = []
+  const codec = createCodec({ events, metadata: EventMetadata, upcasts: [], onNewer: error => newer.push(error) })
+  const cases: [RawEvent, RegExp][] = [
+    [
+      raw(grant, { metadata: { ...metadata, format: 4 } }),
+      /ledger format 4, and this version knows none above 3; start/,
+    ],
+    [raw({ type: 'CreditsLent', data: {} }), /hold no events of this type; start the newer version that wrote it, or/],
+    [raw({ ...grant, data: { ...grant.data, extra: true } }), /additional properties; start the newer version/],
+  ]
+  for (const [event, message] of cases) t.throws(() => codec.decode(event), { message })
+  t.equal(newer.length, cases.length)
+  for (const error of newer) t.ok(error instanceof NewerLog)
+  t.throws(() => codec.decode(raw({ ...grant, data: null })), { message: /; restore it from a backup$/ })
+  t.equal(newer.length, cases.length)
+})
 
 t.test('an event that violates its schema is not written, and is damage when read', async t => {
   for (const [fault, change] of Object.entries(faulty)) {

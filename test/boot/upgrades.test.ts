@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import t from 'tap'
+import type { Run } from '../../schemas/api/run.ts'
+import { verifyLog } from '../../src/audit/verify/verify.ts'
+import { auditFolder } from '../support/ledger.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** What the version that wrote a folder said of it. */
+interface Expected {
+  writtenAt: string
+  apiKey: string
+  credits: number
+  runs: Partial<Run>[]
+  upload: { id: string; path: string; sizeBytes: number }
+}
+
+for (const format of [1, 2, 3]) {
+  const fixture = `test/fixtures/format-${format}`
+  t.test(`a data folder in format ${format} opens, goes on, and opens again`, async t => {
+    const { writtenAt, apiKey, credits, runs, upload }: Expected = JSON.parse(
+      await readFile(`${fixture}/folder.json`, 'utf8'),
+    )
+    const folder = await temporaryFolder(t)
+    await promisify(execFile)('tar', ['-xzf', `${fixture}/folder.tgz`, '-C', folder])
+    // While the idempotency keys still count, and the upload is kept.
+    const clock = () => new ManualClock(Date.parse(writtenAt) + 60_000)
+
+    const service = await startService(t, { folder, clock: clock() })
+    const customer = service.client(apiKey)
+    t.equal(await customer.balance(), credits)
+    for (const run of runs) t.match((await customer.send(`/v1/runs/${run.run_id}`)).body, run)
+    const [first] = runs
+    const request = { model: 'claude-haiku-4-5', input: { prompt: 'Why is a ledger append-only?' } }
+    t.match((await customer.run(request, { 'Idempotency-Key': 'first' })).body, { run_id: first?.run_id })
+    t.match(await customer.send(`/v1/uploads/${upload.id}`), { status: 200, body: { size_bytes: upload.sizeBytes } })
+    const file = await fetch(service.url + upload.path)
+    t.equal((await file.arrayBuffer()).byteLength, upload.sizeBytes)
+    const fresh = await customer.run(request)
+    t.match(fresh, { status: 200, body: { status: 'completed' } })
+    const left = await customer.balance()
+    t.ok(left < credits)
+    await service.stop()
+
+    const again = await startService(t, { folder, clock: clock() })
+    t.equal(await again.client(apiKey).balance(), left)
+    t.match(await again.client(apiKey).send(`/v1/runs/${fresh.body.run_id}`), { body: { status: 'completed' } })
+    t.match(await verifyLog(again.core.log, { isDense: true }), { faults: [] })
+    await again.stop()
+    t.same((await auditFolder(folder)).faults, [])
+  })
+}
