@@ -18,6 +18,7 @@ import { limits } from './limits.ts'
 import { mcp } from './mcp.ts'
 import { measureMediaMemory, showMediaMemory } from './media-memory.ts'
 import { measureMemory, showMemory } from './memory.ts'
+import { metrics } from './metrics.ts'
 import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
 import { replay } from './replay.ts'
@@ -41,6 +42,7 @@ const benchmarks: Benchmark[] = [
     syncRuns,
     syncRunsSealed,
     limits,
+    metrics,
     asyncRuns,
     asyncRunsEnded,
     balance,

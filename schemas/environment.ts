@@ -474,6 +474,19 @@ export const Environment = Type.Object({
       description: 'The URL of another OpenID Connect provider in place of Telegram, for tests',
     }),
   ),
+  METRICS_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      description: 'The port that serves /metrics for Prometheus; 0 selects any free port; no metrics if unset',
+    }),
+  ),
+  METRICS_HOST: Type.String({
+    minLength: 1,
+    default: '127.0.0.1',
+    description:
+      'The address of METRICS_PORT, which asks for no key; in a container 0.0.0.0, without publishing the port',
+  }),
   LOG_LEVEL: {
     ...OneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',

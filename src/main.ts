@@ -36,7 +36,7 @@ const main = async () => {
     process.exit(1)
   })
   const server = await startServer(core)
-  const { url, port, models } = server
+  const { url, port, metricsPort, models } = server
   const greeted = welcome(core, url, models)
 
   let stopping = false
@@ -57,7 +57,7 @@ const main = async () => {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   // A supervisor that reads this line may stop the service at once.
-  logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
+  logger.info({ url, port, metricsPort, roles: [...config.roles], pid: process.pid }, 'listening')
   await greeted
   // The first message to the MCP server need not wait until its code is loaded.
   if (config.roles.has('api')) await import('./mcp/protocol.ts')

@@ -32,11 +32,13 @@ const layers = [
   'src/boot/stores.ts',
   'src/boot/projections.ts',
   'src/boot/projector-thread.ts',
+  'src/boot/telemetry.ts',
   'src/boot/core.ts',
   'src/boot/providers.ts',
   'src/boot/alerts.ts',
   'src/boot/sealing.ts',
   'src/boot/sign-in.ts',
+  'src/boot/watched-state.ts',
   'src/boot/compose.ts',
   'src/boot/',
   'src/cli/',
@@ -48,7 +50,8 @@ const layers = [
 const importedByOneFile = [
   ...['lmdb', 'pino', 'pino-pretty', 'piscina', 'safe-stable-stringify', 'typeid-js', 'microdiff'],
   ...['minio', 'csv-stringify', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
-  ...['rate-limiter-flexible'],
+  ...['rate-limiter-flexible', 'prom-client', '@opentelemetry/api'],
+  ...['h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
 
 /** Vendors that only some folders import. Their types may be imported anywhere. */
@@ -91,7 +94,7 @@ const importedByFolder: Record<string, string[]> = {
 /** Vendors that take long to load and that many processes never need. */
 const loadedLate = [
   ...['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici', 'nodemailer', 'openid-client'],
-  ...['openai', '@google/genai', 'replicate', '@fal-ai/client'],
+  ...['openai', '@google/genai', 'replicate', '@fal-ai/client', 'prom-client', '@opentelemetry/api'],
 ]
 
 interface Import {
@@ -191,9 +194,9 @@ t.test('the engine uses no Tollgate terms', async t => {
 })
 
 t.test('only the composition of the service imports adapters', async t => {
-  const allowed = ['stores', 'core', 'projector-thread', 'projector-worker', 'providers', 'compose', 'checks'].map(
-    name => `src/boot/${name}.ts`,
-  )
+  const allowed = [
+    ...['stores', 'core', 'telemetry', 'projector-thread', 'projector-worker', 'providers', 'compose', 'checks'],
+  ].map(name => `src/boot/${name}.ts`)
   // The configuration imports the parsers of URLs and addresses, which live beside the adapters.
   const isReader = ({ file, target, isType }: Import) =>
     file.startsWith('src/boot/config') && (isType || /[/-](url|address)\.ts$/.test(target))

@@ -24,7 +24,9 @@ export const freeSpaceGuard = (folder: string, minBytes: number): (() => number)
       checkedAtMs = performance.now()
     }
     if (freeBytes < minBytes)
-      throw new Unavailable(`the disk of ${folder} has ${freeBytes} bytes free; ${minBytes} are required`)
+      throw new Unavailable(`the disk of ${folder} has ${freeBytes} bytes free; ${minBytes} are required`, {
+        part: 'disk',
+      })
     return freeBytes
   }
 }

@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { SANDBOX } from '../../schemas/primitives.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
@@ -76,6 +77,7 @@ import { openProviders, originsOf } from './providers.ts'
 import { openSealing } from './sealing.ts'
 import { openSignIn } from './sign-in.ts'
 import { openIdentityProvider, openMailer, openObjects, openRateCounter } from './stores.ts'
+import { watchedState } from './watched-state.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
@@ -86,6 +88,7 @@ const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
 export const openService = async (core: Core, publicUrl: () => string, overrides: TestOverrides = {}) => {
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
+  const { telemetry } = core
   await choices.load()
   const { usdPerCreditMicros, retention } = config
   const { requestsPerMinute, runsInFlight } = config.limits
@@ -99,7 +102,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const mailer = overrides.mailer ?? (await openMailer(config))
   const alerts = openAlerts(core, { mailer, publicUrl, leaseMs })
   const breakers = new CircuitBreakers(clock, alerts.ofAccount)
-  const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, overrides)
+  const providers = openProviders({ config, masterSecret, clock, telemetry, useInputMedia: sources.use }, overrides)
   choices.endedWaits.subscribe(wait => breakers.endWait(wait))
   const reported = new ReportedBreakers({ views, clock })
   const hasReactors = config.roles.has('reactors')
@@ -279,6 +282,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const takesCallbacks = api !== undefined || hasReactors
   const app = createApp({
     ...{ logger, clock, clientAddress: config.connections.clientAddress, checks, api, turns },
+    ...{ metrics: telemetry.metrics, tracer: telemetry.tracer },
     callbacks: takesCallbacks ? services.callbacks : undefined,
   })
   return {
@@ -286,6 +290,11 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     serves: (endpoint: string) => routes.servesEndpoint(endpoint),
     turns,
     services,
+    watched: watchedState({
+      ...{ config, log, views, progress, breakers, permits, clock },
+      providers: [...new Set([...providers.accounts.map(({ provider }) => provider), SANDBOX])],
+      maxCalls: permitsPerProvider ?? config.providerConcurrency,
+    }),
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
       alerts.start()

@@ -78,6 +78,8 @@ export interface Config {
   adminEmails: readonly string[]
   /** Sign-in with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
+  /** The address that serves metrics; undefined for none. */
+  metrics: { host: string; port: number } | undefined
   logLevel: Environment['LOG_LEVEL']
 }
 

@@ -59,6 +59,7 @@ import { readMasterSecret } from './master-secret.ts'
 import { openProjections } from './projections.ts'
 import { ProjectorThread } from './projector-thread.ts'
 import { expectLog, openLog, type openScratchViews, openViews } from './stores.ts'
+import { openTelemetry, type Telemetry } from './telemetry.ts'
 
 /** Logs to standard error, since a command's result goes to standard output. */
 export const commandLineLogger = (level: string) => createLogger(level, 2)
@@ -109,6 +110,7 @@ export interface Core {
   logger: Logger
   clock: Clock
   random: Random
+  telemetry: Telemetry
   /** All signing keys are derived from it. */
   masterSecret: string
   log: EventLog
@@ -135,8 +137,10 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const { logger = serviceLogger(config.logLevel), clock = systemClock, random = systemRandom } = options
   const { isCommand = false, newLog = false, maxStartMs } = options
   if (!newLog && !options.log) expectLog(config)
+  const telemetry = await openTelemetry(isCommand ? { metrics: undefined } : config, clock)
   const appended = new Signal<Position>()
-  const log = options.log ?? (await openLog(config, logger, appended))
+  telemetry.ofCommits(appended)
+  const log = telemetry.ofLog(options.log ?? (await openLog(config, logger, appended)))
   const store = options.views ?? (await openViews(config, logger, isCommand ? 'unless in use' : 'always'))
   const masterSecret = readMasterSecret(config.masterSecret)
   const { projections, authenticate, openScratch } = openProjections(
@@ -192,7 +196,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     await views.close()
     await log.close()
   }
-  const stores = { config, logger, clock, random, masterSecret, log, views, projections, openScratch }
+  const stores = { config, logger, clock, random, telemetry, masterSecret, log, views, projections, openScratch }
   const services = openServices({
     ...stores,
     accounts,

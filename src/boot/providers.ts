@@ -24,6 +24,7 @@ import { accountDigest } from '../services/providers/provider-account.ts'
 import { Routes, type RoutesDependencies } from '../services/providers/routes.ts'
 import type { Config } from './config.ts'
 import type { TestOverrides } from './core.ts'
+import type { Telemetry } from './telemetry.ts'
 
 const factories: Record<ProviderName, (dependencies: VendorDependencies) => Provider> = {
   openai: createOpenAiProvider,
@@ -39,6 +40,7 @@ interface Dependencies {
   masterSecret: string
   clock: Clock
   useInputMedia: UseInputMedia
+  telemetry?: Telemetry
 }
 
 type Providers = Omit<RoutesDependencies, 'breakers' | 'choices' | 'clock'> & { close(): Promise<void> }
@@ -48,13 +50,14 @@ export const openProviders = (
   dependencies: Dependencies,
   { providers, bindingsOf = shippedBindingsOf }: TestOverrides,
 ): Providers => {
-  const { config, clock, useInputMedia } = dependencies
+  const { config, clock, useInputMedia, telemetry } = dependencies
   const { request, close } = openVendorRequests({ memoryBytes: config.mediaMemoryBytes, proxy: config.proxy })
-  const accounts = providers ? substituted(providers) : openAccounts(dependencies, request)
+  const traced = telemetry?.ofRequests(request) ?? request
+  const accounts = providers ? substituted(providers) : openAccounts(dependencies, traced)
   const own: ProviderAccount[] = providers
     ? []
     : [{ provider: SANDBOX, account: SANDBOX, client: createSandboxProvider({ useInputMedia, clock }) }]
-  const all = [...accounts, ...own]
+  const all = [...accounts, ...own].map(account => telemetry?.ofAccount(account) ?? account)
   return {
     bindingsOf,
     accounts: all.filter(({ provider }) => provider !== SANDBOX),

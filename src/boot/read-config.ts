@@ -131,6 +131,10 @@ const toConfig = (environment: Environment): Config => {
     operatorEmail: environment.OPERATOR_EMAIL,
     adminEmails: readAdmins(environment),
     telegram: readTelegram(environment),
+    metrics:
+      environment.METRICS_PORT === undefined
+        ? undefined
+        : { host: environment.METRICS_HOST, port: environment.METRICS_PORT },
     logLevel: environment.LOG_LEVEL,
   }
 }

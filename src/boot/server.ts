@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import { shipped } from '../catalog/shipped.ts'
 import { createLimitedServer } from '../http/connections/connections.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -10,6 +11,7 @@ import { checkBrand } from './check-brand.ts'
 import { openService } from './compose.ts'
 import { publicUrlOf } from './config.ts'
 import type { Core, TestOverrides } from './core.ts'
+import { serveMetrics } from './metrics-server.ts'
 
 /** How long connections may take to send their responses after all work has ended. */
 const LAST_ANSWERS_MS = 2000
@@ -24,6 +26,8 @@ interface RunningServer {
   /** The URL of the service, without a trailing slash. */
   url: string
   port: number
+  /** Undefined without metrics. */
+  metricsPort: number | undefined
   /** The IDs of the shipped families that a configured provider serves. */
   models: string[]
   stop(): Promise<void>
@@ -58,8 +62,10 @@ export const startServer = async (core: Core, overrides: TestOverrides = {}): Pr
   const actualPort = (server.address() as AddressInfo).port
   url = publicUrlOf(core.config, actualPort)
   service.start()
+  const metrics = await serveMetrics(core, { ...service.watched, connections: () => countConnections(server) })
   return {
     url,
+    metricsPort: metrics?.port,
     port: actualPort,
     models,
     stop: async () => {
@@ -71,9 +77,12 @@ export const startServer = async (core: Core, overrides: TestOverrides = {}): Pr
       await closed
       clearTimeout(late)
       await service.close()
+      await metrics?.close()
     },
   }
 }
+
+const countConnections = (server: Server) => promisify(server.getConnections).call(server)
 
 const listen = (server: Server, host: string, port: number) =>
   new Promise<void>((resolve, reject) => {

@@ -5,7 +5,9 @@ import { OpenCounts } from '../flow/open-counts.ts'
 import type { RoundRobin } from '../flow/round-robin.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Metrics } from '../ports/metrics.ts'
 import type { Random } from '../ports/random.ts'
+import type { Tracer } from '../ports/tracer.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
 import type { KeyUses } from '../services/accounts/key-uses.ts'
 import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
@@ -24,6 +26,7 @@ import { authenticate, authenticateAuditor, refuseAuditors } from './middleware/
 import { countRequests } from './middleware/count-requests.ts'
 import { errors } from './middleware/errors.ts'
 import { log, requestId } from './middleware/log.ts'
+import { observed } from './middleware/observed.ts'
 import { passiveAnswers } from './middleware/passive-answers.ts'
 import { position } from './middleware/position.ts'
 import { roundRobin } from './middleware/round-robin.ts'
@@ -51,6 +54,8 @@ export interface AppDependencies {
   /** The API; undefined for processes without that role, which only report their health. */
   api: ApiDependencies | undefined
   turns: RoundRobin
+  metrics?: Metrics | undefined
+  tracer?: Tracer | undefined
 }
 
 export interface ApiDependencies extends Pick<RouteDependencies, 'present' | 'knownSeals' | 'mcp'> {
@@ -83,6 +88,8 @@ export const createApp = ({
   callbacks,
   api,
   turns,
+  metrics,
+  tracer,
 }: AppDependencies): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   serveRoutes(router, healthRoutes, { checks, clock })
@@ -92,8 +99,9 @@ export const createApp = ({
   if (api && sessions) serveApi(router, api, sessions, clock)
 
   const app = new Koa<RequestState>()
-  app.use(roundRobin(turns))
   app.use(requestId)
+  if (metrics || tracer) app.use(observed(metrics, tracer))
+  app.use(roundRobin(turns))
   app.use(log(logger, clientAddress))
   app.use(errors(logger))
   app.use(passiveAnswers)

@@ -1,5 +1,6 @@
 import type { Next, ParameterizedContext } from 'koa'
 import type { PageState } from '../console/page-state.ts'
+import type { Part } from '../ports/faults.ts'
 import type { AccountCaller, AuditorCaller, Caller } from '../services/caller.ts'
 import type { RequestRecord } from '../services/request-record.ts'
 import type { Attachments } from '../services/runs/attachments.ts'
@@ -30,6 +31,8 @@ export interface RequestState {
   page: PageState
   /** The form that a page sent. */
   form?: URLSearchParams
+  /** What was unavailable, if the answer is 503. */
+  failedPart?: Part
   /** True for reads whose method does not show it. */
   isRead?: boolean
 }

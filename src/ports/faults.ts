@@ -1,10 +1,21 @@
+/** What may be unavailable, for the metrics of answers with 503. `load`: too much work is waiting. */
+export type Part = 'log' | 'views' | 'objects' | 'disk' | 'provider' | 'load' | 'other'
+
 /** A store is temporarily unavailable; retry later. Nothing was written unless the port says otherwise. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
+  readonly part: Part
+
+  constructor(message: string, { part = 'other', ...options }: ErrorOptions & { part?: Part } = {}) {
+    super(message, options)
+    this.part = part
+  }
 }
 
 /** The log does not respond, so the outcome of a write is unknown. The same request can be retried. */
-export class InDoubt extends Unavailable {}
+export class InDoubt extends Unavailable {
+  override readonly part = 'log'
+}
 
 /** Stored data is corrupt. The message names the remedy. */
 export class Damaged extends Error {

@@ -1,9 +1,15 @@
 import { type ErrorBody, type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
 import { visible } from '../domain/visible-text.ts'
-import { Unavailable } from '../ports/faults.ts'
+import { type Part, Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
 
 export type ErrorDetails = Omit<ErrorBody['error'], 'code' | 'message' | 'request_id'>
+
+interface ErrorFacts {
+  cause?: unknown
+  retryAfterSeconds?: number | undefined
+  part?: Part
+}
 
 /** An error as API clients and agents see it. */
 export class ApiError extends Error {
@@ -12,15 +18,18 @@ export class ApiError extends Error {
   readonly details: ErrorDetails
   /** When to retry; undefined leaves it to the code. */
   readonly retryAfterSeconds: number | undefined
+  /** What was unavailable, for metrics. */
+  readonly part: Part
 
   /** The cause is logged, and clients do not see it. */
   constructor(
     code: ErrorCode,
     message: string,
     details: ErrorDetails = {},
-    { cause, retryAfterSeconds }: { cause?: unknown; retryAfterSeconds?: number | undefined } = {},
+    { cause, retryAfterSeconds, part }: ErrorFacts = {},
   ) {
     super(visible(message), { cause })
+    this.part = part ?? (cause instanceof Unavailable ? cause.part : 'other')
     this.code = code
     this.details = details
     this.retryAfterSeconds = retryAfterSeconds
@@ -42,7 +51,12 @@ export const toApiError = (error: unknown, logger: Logger, facts: { requestId: s
   if (cause instanceof Unavailable) logger.warn({ err: cause, ...facts }, 'unavailable')
   if (error instanceof ApiError) return error
   if (error instanceof Unavailable)
-    return new ApiError('unavailable', 'The service cannot do this right now. Please try again in a moment.')
+    return new ApiError(
+      'unavailable',
+      'The service cannot do this right now. Please try again in a moment.',
+      {},
+      { cause: error },
+    )
   logger.error({ err: error, ...facts }, 'request failed unexpectedly')
   return new ApiError('internal_error', 'An internal error occurred. Please include the request_id when you report it.')
 }

@@ -35,7 +35,7 @@ export const messageOf = (refusal: Refusal, own: RefusalMessages = {}): string =
 export const errorOf = (refusal: Refusal, own?: RefusalMessages): ApiError => {
   const { api, details } = refusals[refusal.code] as RefusalEntry<Refusal>
   const retryAfterSeconds = 'retryAfterMs' in refusal ? Math.ceil(refusal.retryAfterMs / 1000) : undefined
-  return new ApiError(api, messageOf(refusal, own), details?.(refusal), { retryAfterSeconds })
+  return new ApiError(api, messageOf(refusal, own), details?.(refusal), { retryAfterSeconds, part: 'provider' })
 }
 
 /** The value of an answer. Throws ApiError for a refusal. */

@@ -19,6 +19,8 @@ import { unwrap } from './unwrap.ts'
 export interface Service {
   url: string
   port: number
+  /** Undefined without METRICS_PORT. */
+  metricsPort: number | undefined
   core: Core
   /** A client with a key, or an anonymous one. */
   client(apiKey?: string): Client
@@ -62,7 +64,10 @@ export const startService = async (
     return stopped
   }
   t.teardown(stop)
-  return { url: server.url, port: server.port, core, client: apiKey => new Client(server.url, apiKey), stop }
+  return {
+    ...{ url: server.url, port: server.port, metricsPort: server.metricsPort, core, stop },
+    client: apiKey => new Client(server.url, apiKey),
+  }
 }
 
 /** Opens the stores of a folder without a service. The caller must close them. */

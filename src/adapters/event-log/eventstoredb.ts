@@ -100,7 +100,10 @@ export const openEventStoreLog = ({
         slowAfterMs,
         onSlow: () => connection.verifyLeader(),
         timeoutMs: readTimeoutMs,
-        toTimeout: () => new Unavailable(`EventStoreDB at ${server} did not answer a read within ${readTimeoutMs} ms`),
+        toTimeout: () =>
+          new Unavailable(`EventStoreDB at ${server} did not answer a read within ${readTimeoutMs} ms`, {
+            part: 'log',
+          }),
       },
       signal,
     )

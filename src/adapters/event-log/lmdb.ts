@@ -119,9 +119,9 @@ export const openLmdbEventLog = (
   return {
     append: (stream, events, expectedRevision) =>
       new Promise((resolve, reject) => {
-        if (closed) return reject(new Unavailable('the event log is closed'))
+        if (closed) return reject(new Unavailable('the event log is closed', { part: 'log' }))
         if (pending.length >= MAX_PENDING)
-          return reject(new Unavailable('too many appends are waiting for the event log'))
+          return reject(new Unavailable('too many appends are waiting for the event log', { part: 'log' }))
         const texts = events.map(({ id, type, data, metadata }, index) => {
           const entry: Entry = [stream, expectedRevision + 1 + index, id, type, data, metadata]
           return JSON.stringify(entry)

@@ -101,6 +101,6 @@ export const ensureWritable = (folder: string) => {
     writeFileSync(probe, '')
     unlinkSync(probe)
   } catch (error) {
-    throw new Unavailable(`${folder} cannot be written (${(error as Error).message})`)
+    throw new Unavailable(`${folder} cannot be written (${(error as Error).message})`, { part: 'disk' })
   }
 }

@@ -126,7 +126,8 @@ async function* read(path: string, { etag }: ObjectFacts, range?: ByteRange) {
   }
 }
 
-const replaced = (path: string) => new Unavailable(`${path} was replaced or deleted while it was read`)
+const replaced = (path: string) =>
+  new Unavailable(`${path} was replaced or deleted while it was read`, { part: 'objects' })
 
 const expectGranted = (put: IncomingPut, grant: PutGrant) => {
   if (grant.expiresAtMs <= Date.now()) throw new PutRefused({ code: 'put_address_expired' })
@@ -165,7 +166,10 @@ const expectHardLinks = async (folder: string): Promise<void> => {
     const { code = '', syscall, message } = error as NodeJS.ErrnoException
     if (syscall !== 'link' || !NO_LINKS.includes(code)) return
     const remedy = 'set OBJECT_STORE_URL or DATA_DIR to a folder on another one'
-    throw new Unavailable(`${folder} is on a file system without hard links (${message}); ${remedy}`, { cause: error })
+    throw new Unavailable(`${folder} is on a file system without hard links (${message}); ${remedy}`, {
+      part: 'objects',
+      cause: error,
+    })
   } finally {
     for (const name of [one, other]) await unlink(name).catch(() => undefined)
   }

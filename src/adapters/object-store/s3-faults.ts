@@ -21,7 +21,7 @@ export const noBucket = ({ bucket, server }: Place, cause?: unknown) =>
   new Unavailable(
     `bucket ${bucket} does not exist on ${server}; ` +
       `create it with "aws s3 mb s3://${bucket} --endpoint-url …" or "mc mb …/${bucket}"`,
-    { cause },
+    { part: 'objects', cause },
   )
 
 /** Maps errors of the server to Unavailable and RangeError, and returns all others unchanged. */
@@ -35,15 +35,19 @@ export const toS3Fault = (error: unknown, place: Place): unknown => {
     return new Unavailable(
       `${server} denies access to bucket ${bucket} (${code}); ` +
         'check the key and secret in OBJECT_STORE_URL, and their permissions for the bucket',
-      { cause: error },
+      { part: 'objects', cause: error },
     )
   if (code === 'EPROTO')
     return new Unavailable(`${server} does not use TLS; for plain HTTP, add ?tls=off to OBJECT_STORE_URL`, {
+      part: 'objects',
       cause: error,
     })
   const isServerError = BUSY.test(message) || name === 'S3Error' || (code !== '' && !(error instanceof TypeError))
   if (!isServerError || WRONG.includes(code)) return error
-  return new Unavailable(`bucket ${bucket} on ${server} does not answer (${message || code})`, { cause: error })
+  return new Unavailable(`bucket ${bucket} on ${server} does not answer (${message || code})`, {
+    part: 'objects',
+    cause: error,
+  })
 }
 
 /** The key, the secret, the permissions or the clock are wrong. */

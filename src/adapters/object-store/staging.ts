@@ -88,7 +88,7 @@ export const toDiskFault = (error: unknown): unknown => {
 const NOT_WRITABLE = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']
 
 const cannotWrite = (path: string, cause: unknown) =>
-  new Unavailable(`${path} cannot be written (${(cause as Error).message})`, { cause })
+  new Unavailable(`${path} cannot be written (${(cause as Error).message})`, { part: 'objects', cause })
 
 const sweep = async (folder: string) => {
   for (const name of await readdir(folder)) {

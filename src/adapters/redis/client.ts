@@ -98,7 +98,7 @@ export const toRedisFault = (error: unknown, server: string, connectionError?: s
   if (error instanceof TypeError || error instanceof RangeError) return error
   const { name, message } = error as Error
   if (name === 'ReplyError' && !NOT_NOW.test(message)) return new Error(`${server} rejected a command (${message})`)
-  return new Unavailable(`${server} is not available (${connectionError ?? message})`)
+  return new Unavailable(`${server} is not available (${connectionError ?? message})`, { part: 'views' })
 }
 
 /** The error code is the first word, or follows a dash in script errors of old servers. */

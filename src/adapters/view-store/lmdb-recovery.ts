@@ -53,7 +53,7 @@ export const openRecoverableViews = ({ folder, check, onDamage }: RecoverableVie
       onDamage(error as Error)
       reopen()
     }
-    return new Unavailable('the views were damaged, and are being rebuilt')
+    return new Unavailable('the views were damaged, and are being rebuilt', { part: 'views' })
   }
 
   const guarded =

@@ -74,7 +74,8 @@ export const openRedisViewStore = async ({
    * rebuilt.
    */
   const expectWhole = (reached: number, seenBefore: number) => {
-    if (reached < seenBefore) throw new Unavailable(`the views on ${redis.server} were lost and are being rebuilt`)
+    if (reached < seenBefore)
+      throw new Unavailable(`the views on ${redis.server} were lost and are being rebuilt`, { part: 'views' })
     furthest = Math.max(furthest, reached)
   }
 
@@ -103,7 +104,7 @@ export const openRedisViewStore = async ({
     do {
       const args = [after, String(DUMP_PAGE), String(DUMP_MS)]
       const page = (await redis.write(READ_DUMP, [cells, order, dump], args)) as [string, string[]] | null
-      if (!page) throw new Unavailable(`${redis.server} has lost the snapshot of a dump`)
+      if (!page) throw new Unavailable(`${redis.server} has lost the snapshot of a dump`, { part: 'views' })
       const [last, list] = page
       const found = list.flatMap((address, i) =>
         i % 2 ? [] : [{ view: viewOf(address), address, value: list[i + 1] as string }],

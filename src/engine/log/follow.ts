@@ -133,10 +133,12 @@ export const checkOrder = (events: readonly Placed[], after: Position): void => 
   const revisions = new Map<string, number>()
   for (const { stream, revision, position } of events) {
     if (position <= reached)
-      throw new Unavailable(`the event log returned position ${position} after position ${reached}`)
+      throw new Unavailable(`the event log returned position ${position} after position ${reached}`, { part: 'log' })
     const before = revisions.get(stream)
     if (before !== undefined && revision !== before + 1)
-      throw new Unavailable(`the event log returned revision ${revision} of ${stream} after revision ${before}`)
+      throw new Unavailable(`the event log returned revision ${revision} of ${stream} after revision ${before}`, {
+        part: 'log',
+      })
     reached = position
     revisions.set(stream, revision)
   }

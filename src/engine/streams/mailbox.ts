@@ -94,7 +94,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
    */
   execute(command: Command, cause: Cause): Promise<CommandOutcome<Event, Refusal>> {
     if (this.#waiting.length >= MAX_WAITING)
-      return Promise.reject(new Unavailable(`too many commands wait for ${this.#stream}`))
+      return Promise.reject(new Unavailable(`too many commands wait for ${this.#stream}`, { part: 'load' }))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ command, cause, sinceMs: this.#clock.monotonicMs(), resolve, reject })
       if (this.#working) this.#watchWaiting()
@@ -176,14 +176,16 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
       this.#offerSnapshot(folded)
       return
     }
-    throw new Unavailable(`other processes keep writing to ${this.#stream}`)
+    throw new Unavailable(`other processes keep writing to ${this.#stream}`, { part: 'load' })
   }
 
   /** Refuses commands that have waited too long; none of them was written. The oldest come first. */
   #refuseLate(commands: Waiting<Command, Event, Refusal>[]) {
     const earliestMs = this.#clock.monotonicMs() - this.#maxWaitMs
     while (commands[0] && commands[0].sinceMs <= earliestMs)
-      commands.shift()?.reject(new Unavailable(`a command for ${this.#stream} waited too long for the event log`))
+      commands
+        .shift()
+        ?.reject(new Unavailable(`a command for ${this.#stream} waited too long for the event log`, { part: 'log' }))
   }
 
   /** Refuses commands that become late while an earlier batch is in progress. */

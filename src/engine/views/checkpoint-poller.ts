@@ -88,5 +88,6 @@ export class CheckpointPoller {
 const tooLate = (): never => {
   throw new Unavailable(
     'the views are behind the log; start a process with the projector role, or add projector to ROLES of this one',
+    { part: 'views' },
   )
 }

@@ -114,7 +114,9 @@ export class Projector {
     const checkpoint = await progress.checkpoint()
     // Rows of two versions must not be mixed.
     if (checkpoint && projections.outdated(checkpoint.versions).size > 0)
-      throw new Unavailable('another version of the service maintains these views; stop one of the two')
+      throw new Unavailable('another version of the service maintains these views; stop one of the two', {
+        part: 'views',
+      })
     this.#checkpoint = checkpoint
     progress.advance(checkpoint?.position ?? BEFORE_FIRST, 'unknown')
     if (this.#hasFailed) logger.info({ position: progress.position }, 'the projector has recovered')

@@ -79,7 +79,7 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
   /** Reports that `getOwn` lacks a row which the log shows to exist. Returns the error to reject with. */
   missing(view: keyof Rows & string, key: string): Unavailable {
     this.#onMissing({ view, key })
-    return new Unavailable(`a row of ${view} is missing, and the views are being rebuilt`)
+    return new Unavailable(`a row of ${view} is missing, and the views are being rebuilt`, { part: 'views' })
   }
 
   /** Whether the views have passed a position. */
@@ -139,14 +139,15 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     const { highest } = this.#progress
     const { position, rows } = await this.#store.getMany<Rows[Name]>([{ view, key }])
     expectWhole(position, highest)
-    if (rows[0] === null) throw new Unavailable(`a row of ${view} is damaged, and the views are being rebuilt`)
+    if (rows[0] === null)
+      throw new Unavailable(`a row of ${view} is damaged, and the views are being rebuilt`, { part: 'views' })
     return rows[0]
   }
 
   /** An unreadable view may lack rows that exist, and its rows may be wrong. */
   #expectReadable(view: string) {
     if (!this.#progress.isReadable(view))
-      throw new Unavailable('the views are being rebuilt, or belong to another log or version')
+      throw new Unavailable('the views are being rebuilt, or belong to another log or version', { part: 'views' })
   }
 
   async #load<Name extends keyof Rows & string>(view: Name, key: string): Promise<Rows[Name] | undefined> {
@@ -166,5 +167,5 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
 
 /** Views are behind an earlier position of theirs only if they were emptied or rolled back. */
 const expectWhole = (position: Position, earlier: Position) => {
-  if (position < earlier) throw new Unavailable('the views were emptied, and are being rebuilt')
+  if (position < earlier) throw new Unavailable('the views were emptied, and are being rebuilt', { part: 'views' })
 }

@@ -94,7 +94,8 @@ export class ViewProgress {
    */
   async readable(): Promise<Position> {
     const position = await this.reached()
-    if (position < this.#highest) throw new Unavailable('the views were emptied or damaged, and are being rebuilt')
+    if (position < this.#highest)
+      throw new Unavailable('the views were emptied or damaged, and are being rebuilt', { part: 'views' })
     return position
   }
 
@@ -145,7 +146,9 @@ export class ViewProgress {
       throw error
     }
     this.#changes.next('unknown')
-    throw new Unavailable('the views belong to another log; give each log its own views, or restart to rebuild them')
+    throw new Unavailable('the views belong to another log; give each log its own views, or restart to rebuild them', {
+      part: 'views',
+    })
   }
 
   /** Whether a checkpoint names the origin of this log. Damaged views belong to any log. */
@@ -194,14 +197,14 @@ export class ViewProgress {
   /** Rejects when the views stop responding. */
   async #untilSilent(signal: AbortSignal): Promise<never> {
     while (!signal.aborted) await this.#checkSoon()
-    throw new Unavailable('the wait is over')
+    throw new Unavailable('the wait is over', { part: 'views' })
   }
 
   /** Checks after a moment that the views still respond, once for all waiting readers. */
   #checkSoon(): Promise<unknown> {
     this.#check ??= delay(this.#clock, CHECK_EVERY_MS, this.#closing.signal)
       .then(() => {
-        if (this.#closing.signal.aborted) throw new Unavailable('the service is stopping')
+        if (this.#closing.signal.aborted) throw new Unavailable('the service is stopping', { part: 'views' })
         return this.reached()
       })
       .finally(() => {
@@ -221,5 +224,5 @@ export class ViewProgress {
 }
 
 const tooLate = (): never => {
-  throw new Unavailable('the views are behind the log')
+  throw new Unavailable('the views are behind the log', { part: 'views' })
 }

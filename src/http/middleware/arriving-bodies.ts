@@ -49,7 +49,12 @@ const tooMany = () =>
   )
 
 const overloaded = () =>
-  new ApiError('unavailable', 'Many clients are sending large bodies at the moment. Try again soon, or send fewer.')
+  new ApiError(
+    'unavailable',
+    'Many clients are sending large bodies at the moment. Try again soon, or send fewer.',
+    {},
+    { part: 'load' },
+  )
 
 /** By then, the bodies have arrived or timed out. */
 const RETRY_SECONDS = 30

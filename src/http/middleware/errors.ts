@@ -32,6 +32,7 @@ const answerEmpty = (ctx: Context) => {
 const answer = (ctx: Context, error: ApiError) => {
   const { code } = error
   ctx.status = error.status
+  ctx.state.failedPart = error.part
   // The ETag belonged to the response that failed.
   ctx.remove('ETag')
   ctx.set('Cache-Control', 'private, no-store')

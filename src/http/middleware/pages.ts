@@ -76,6 +76,7 @@ export const pages = ({ logger, sessions, pageStates, fileOrigins }: Dependencie
     } catch (error) {
       const { requestId } = ctx.state
       const shown = toApiError(error, logger, { requestId })
+      ctx.state.failedPart = shown.part
       await showAccount(ctx)
       showError(ctx, shown, message => ErrorPage({ status: shown.status, message, requestId }))
     }

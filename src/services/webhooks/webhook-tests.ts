@@ -43,7 +43,7 @@ export class WebhookTests {
     if (fault) return refuse('webhook_url_invalid', { parameter: 'url', url, fault })
     if (this.#dependencies.outbound.refuses(url)) return refuse('address_not_public', { parameter: 'url' })
     const close = this.#open.open(caller.accountId)
-    if (!close) throw new Unavailable('too many webhooks are being tested at the same time')
+    if (!close) throw new Unavailable('too many webhooks are being tested at the same time', { part: 'load' })
     return this.#attempt(caller, url).finally(close)
   }
 

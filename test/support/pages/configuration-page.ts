@@ -50,7 +50,8 @@ const sections: Partial<Record<Variable, [string, string]>> = {
     'See [Prices that follow from costs](providers.md#prices-that-follow-from-costs).',
   ],
   WELCOME_CREDITS: ['Registration and mail', 'See [Registration and mail](registration.md).'],
-  LOG_LEVEL: ['Logging', 'See [Monitoring](outages.md#monitoring).'],
+  METRICS_PORT: ['Metrics', 'See [Monitoring](operations.md#monitoring).'],
+  LOG_LEVEL: ['Logging', 'See [Log lines](outages.md#monitoring).'],
 }
 
 const rowOf = (name: string, shape: Shape): string[] => [

@@ -16,7 +16,7 @@ export class AppendQueue<Answer> {
   /** Rejects with Unavailable when the queue is full. */
   add(stream: string, bytes: number, append: () => Promise<Answer>): Promise<Answer> {
     if (this.#waiting.size >= MAX_WAITING || this.#bytes + bytes > MAX_WAITING_BYTES)
-      return Promise.reject(new Unavailable('too many appends are waiting for the event log'))
+      return Promise.reject(new Unavailable('too many appends are waiting for the event log', { part: 'log' }))
     const before = this.#lastOf.get(stream)
     const appended = before ? before.then(append, append) : append()
     this.#lastOf.set(stream, appended)

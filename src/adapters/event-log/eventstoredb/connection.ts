@@ -238,8 +238,8 @@ export class Connection {
 
   #noLeader(): Error {
     const cause = this.#lastFailure
-    if (!cause) return new Unavailable(`${this.#place}: no member claims to lead`)
-    return new Unavailable(toEventStoreFault(cause, this.#place, 'read').message, { cause })
+    if (!cause) return new Unavailable(`${this.#place}: no member claims to lead`, { part: 'log' })
+    return new Unavailable(toEventStoreFault(cause, this.#place, 'read').message, { part: 'log', cause })
   }
 }
 

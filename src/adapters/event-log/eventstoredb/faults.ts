@@ -3,16 +3,22 @@ import { RevisionConflict } from '../../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../ports/faults.ts'
 
 /** The request had no effect and can be retried. */
-export class NotHandled extends Unavailable {}
+export class NotHandled extends Unavailable {
+  override readonly part = 'log'
+}
 
 /** The request had no effect, and can be retried over a new connection or at another server. */
 export class LeaderLost extends NotHandled {}
 
 /** The server refuses until an operator changes something. The request had no effect. */
-export class Refused extends Unavailable {}
+export class Refused extends Unavailable {
+  override readonly part = 'log'
+}
 
 /** The server has ended a live read that fell behind (23.10). It can resume at once. */
-export class FellBehind extends Unavailable {}
+export class FellBehind extends Unavailable {
+  override readonly part = 'log'
+}
 
 /**
  * Maps the failure of a call. An append may have been written unless the server, or a connection that was never made,
@@ -81,7 +87,7 @@ const accessDenied = (place: string, cause?: unknown) =>
   )
 
 const tooLarge = (place: string, cause?: unknown) =>
-  new Unavailable(`${place} rejects an append of this size; raise MaxAppendSize`, { cause })
+  new Unavailable(`${place} rejects an append of this size; raise MaxAppendSize`, { part: 'log', cause })
 
 const streamDeleted = (place: string) =>
   new Damaged(`${place} reports that a stream of this log was deleted; restore it from a backup`)

@@ -83,7 +83,13 @@ const nameRun = <Result extends RunResult>(ctx: Context, result: Result): Result
 
 /** The error of a run that has not completed. */
 const failureOf = (ctx: Context, { runId, error }: RunRow): ApiError => {
-  if (!error) return new ApiError('unavailable', `The run has not ended yet. GET /v1/runs/${runId} shows its result.`)
+  if (!error)
+    return new ApiError(
+      'unavailable',
+      `The run has not ended yet. GET /v1/runs/${runId} shows its result.`,
+      {},
+      { part: 'provider' },
+    )
   // A repetition without the client's own key is a new run.
   if (idempotencyKey(ctx) !== undefined) refuseRetries(ctx)
   return new ApiError(error.code, error.message)
