@@ -1,9 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import { isAcceptance } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Position } from '../../schemas/recorded.ts'
 import { familyIn } from '../domain/catalog/family.ts'
-import { upTo } from '../flow/cache-limit.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventLog, type NewEvent, RevisionConflict } from '../ports/event-log.ts'
 import { InDoubt, Unavailable } from '../ports/faults.ts'
@@ -44,7 +42,8 @@ export class Telemetry {
   readonly metrics: Metrics | undefined
   readonly tracer: Tracer | undefined
   readonly #clock: Clock
-  readonly #runs = new LRUCache<RunId, OpenRun>(upTo(MAX_RUNS))
+  /** In the order of their beginning. */
+  readonly #runs = new Map<RunId, OpenRun>()
 
   constructor(clock: Clock, metrics: Metrics | undefined, tracer: Tracer | undefined) {
     this.#clock = clock
@@ -135,11 +134,8 @@ export class Telemetry {
   #count(metrics: Metrics, event: NewEvent, beganAtMs: number, nowMs: number) {
     if (isAcceptance(event)) {
       const { runId, model, mode, livemode } = event.data
-      this.#runs.set(runId, {
-        ...{ family: model, mode, isTest: livemode === false },
-        ...{ acceptedAtMs: beganAtMs, upstreamMs: 0 },
-      })
-      return
+      const isTest = livemode === false
+      return this.#open(runId, { family: model, mode, isTest, acceptedAtMs: beganAtMs, upstreamMs: 0 })
     }
     const data = event.data as EventData
     switch (event.type) {
@@ -196,8 +192,14 @@ export class Telemetry {
     const known = this.#runs.get(runId)
     if (known) return known
     const run = { family: familyIn(endpoint), mode: 'async', isTest: false, upstreamMs: 0 }
-    this.#runs.set(runId, run)
+    this.#open(runId, run)
     return run
+  }
+
+  #open(runId: RunId, run: OpenRun) {
+    this.#runs.set(runId, run)
+    if (this.#runs.size <= MAX_RUNS) return
+    for (const oldest of this.#runs.keys()) return this.#runs.delete(oldest)
   }
 }
 

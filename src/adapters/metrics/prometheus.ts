@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import type { Metrics, WatchedState } from '../../ports/metrics.ts'
+import { Counter, Histogram } from './series.ts'
 
 /** From a durable append to a long request. */
 const SHORT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
@@ -10,30 +11,38 @@ const WORK_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 60
 /** Events in a commit. */
 const BATCH_EVENTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
+const UPSTREAM = 'The time for which a provider worked on a run'
+const OWN = 'The time from the acceptance of a run to its recorded end, without the time at its provider'
+
 /** The methods that routes have. Clients may send any other. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 
 /** The metrics of one process in the format of Prometheus: https://prometheus.io/docs/practices/naming/ */
 export const createPrometheusMetrics = (): Metrics => {
   const register = new Registry()
-  const registers = [register]
   collectDefaultMetrics({ register })
 
-  const histogram = <Label extends string>(name: string, help: string, buckets: number[], ...labelNames: Label[]) =>
-    new Histogram({ name: `tollgate_${name}`, help, buckets, labelNames, registers })
-  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name: `tollgate_${name}`, help, labelNames, registers })
-  const gauge = (name: string, help: string, ...labelNames: string[]) =>
-    new Gauge({ name: `tollgate_${name}`, help, labelNames, registers })
+  const shown = <Shown extends Counter | Histogram>(series: Shown): Shown => {
+    register.registerMetric(series as unknown as Metric)
+    return series
+  }
+  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
+    shown(new Histogram({ name: `tollgate_${name}`, help, buckets, labelNames }))
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    shown(new Counter({ name: `tollgate_${name}`, help, labelNames }))
+  const credits = (name: string, help: string) =>
+    shown(new Counter({ name: `tollgate_credits_${name}_total`, help, labelNames: [], scale: 1e-6 }))
 
   const requests = histogram(
     'http_request_duration_seconds',
     'The time from the headers of a request to its answer; of a stream, to its beginning',
     SHORT_SECONDS,
-    ...(['method', 'route', 'status'] as const),
+    ...['method', 'route', 'status'],
   )
   const unavailable = counter('unavailable_total', 'Requests that got 503, by what was unavailable', 'reason')
-  const streams = gauge('streams_open', 'Event streams that are being sent')
+  const streams = new Gauge({
+    ...{ name: 'tollgate_streams_open', help: 'Event streams that are being sent', registers: [register] },
+  })
   const appends = histogram('log_append_duration_seconds', 'The time until an append was durable', SHORT_SECONDS)
   const appendedEvents = counter('log_appended_events_total', 'Events that this process appended')
   const appendFailures = counter('log_append_failures_total', 'Appends that failed', 'reason')
@@ -42,35 +51,11 @@ export const createPrometheusMetrics = (): Metrics => {
     'provider_call_duration_seconds',
     'The time of a call to a provider',
     WORK_SECONDS,
-    ...(['provider', 'operation', 'outcome'] as const),
+    ...['provider', 'operation', 'outcome'],
   )
   const runs = counter('runs_ended_total', 'Runs that this process ended', 'family', 'outcome', 'live')
-  const upstream = histogram(
-    'run_upstream_seconds',
-    'The time for which a provider worked on a run',
-    WORK_SECONDS,
-    'mode',
-  )
-  const own = histogram(
-    'run_own_seconds',
-    'The time from the acceptance of a run to its recorded end, without the time at its provider',
-    WORK_SECONDS,
-    'mode',
-  )
-  /** Sums of integers, since a sum of fractions drifts. */
-  const credits = (name: string, help: string) => {
-    let sumMicros = 0
-    new Counter({
-      ...{ name: `tollgate_credits_${name}_total`, help, registers },
-      collect() {
-        this.reset()
-        this.inc(sumMicros / 1_000_000)
-      },
-    })
-    return (amountMicros: number) => {
-      sumMicros += amountMicros
-    }
-  }
+  const upstream = histogram('run_upstream_seconds', UPSTREAM, WORK_SECONDS, 'mode')
+  const own = histogram('run_own_seconds', OWN, WORK_SECONDS, 'mode')
   const moved = {
     debited: credits('debited', 'Credits that this process debited for runs'),
     released: credits('released', 'Credits of debits that completed runs did not need'),
@@ -78,7 +63,8 @@ export const createPrometheusMetrics = (): Metrics => {
   }
   const attempts = counter('webhook_attempts_total', 'Attempts to deliver a webhook', 'outcome')
   const abandoned = counter('webhooks_abandoned_total', 'Webhooks that were given up after the last attempt')
-  for (const outcome of ['delivered', 'failed']) attempts.inc({ outcome }, 0)
+  // A rate needs the zero before the first failure.
+  for (const outcome of ['delivered', 'failed']) attempts.add(0, outcome)
 
   /** A gauge that is read with each scrape, and left out if it cannot be read. */
   const read = (
@@ -88,7 +74,7 @@ export const createPrometheusMetrics = (): Metrics => {
     values: () => Promise<[labels: Record<string, string>, value: number][]>,
   ) =>
     new Gauge({
-      ...{ name: `tollgate_${name}`, help, labelNames, registers },
+      ...{ name: `tollgate_${name}`, help, labelNames, registers: [register] },
       async collect() {
         this.reset()
         for (const [labels, value] of await values().catch(() => [])) this.set(labels, value)
@@ -137,8 +123,8 @@ export const createPrometheusMetrics = (): Metrics => {
 
   return {
     answered: ({ method, route = 'none', status, unavailable: reason }, seconds) => {
-      requests.observe({ method: METHODS.has(method) ? method : 'other', route, status }, seconds)
-      if (reason !== undefined) unavailable.inc({ reason })
+      requests.observe(seconds, METHODS.has(method) ? method : 'other', route, String(status))
+      if (reason !== undefined) unavailable.add(1, reason)
     },
     streamOpened: () => {
       streams.inc()
@@ -146,19 +132,19 @@ export const createPrometheusMetrics = (): Metrics => {
     },
     appended: (events, seconds) => {
       appends.observe(seconds)
-      appendedEvents.inc(events)
+      appendedEvents.add(events)
     },
-    appendFailed: reason => appendFailures.inc({ reason }),
+    appendFailed: reason => appendFailures.add(1, reason),
     committed: events => commits.observe(events),
-    called: (call, seconds) => calls.observe({ ...call }, seconds),
-    runEnded: ({ family = 'unknown', outcome, isTest }) => runs.inc({ family, outcome, live: String(!isTest) }),
+    called: ({ provider, operation, outcome }, seconds) => calls.observe(seconds, provider, operation, outcome),
+    runEnded: ({ family = 'unknown', outcome, isTest }) => runs.add(1, family, outcome, isTest ? 'false' : 'true'),
     runTook: (mode, seconds) => {
-      upstream.observe({ mode }, seconds.upstream)
-      own.observe({ mode }, seconds.own)
+      upstream.observe(seconds.upstream, mode)
+      own.observe(seconds.own, mode)
     },
-    creditsMoved: (direction, amountMicros) => moved[direction](amountMicros),
-    webhookAttempted: outcome => attempts.inc({ outcome }),
-    webhookAbandoned: () => abandoned.inc(),
+    creditsMoved: (direction, amountMicros) => moved[direction].add(amountMicros),
+    webhookAttempted: outcome => attempts.add(1, outcome),
+    webhookAbandoned: () => abandoned.add(1),
     watch,
     text: shared(async () => ({ contentType: register.contentType, body: await register.metrics() })),
   }
