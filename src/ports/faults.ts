@@ -1,5 +1,6 @@
 /** What may be unavailable, for the metrics of answers with 503. `load`: too much work is waiting. */
-export type Part = 'log' | 'views' | 'objects' | 'disk' | 'provider' | 'load' | 'other'
+export const parts = ['log', 'views', 'objects', 'disk', 'provider', 'load', 'other'] as const
+export type Part = (typeof parts)[number]
 
 /** A store is temporarily unavailable; retry later. Nothing was written unless the port says otherwise. */
 export class Unavailable extends Error {

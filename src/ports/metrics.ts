@@ -8,7 +8,7 @@ export interface Metrics {
   streamOpened(): () => void
   /** The log wrote events of one stream. */
   appended(events: number, seconds: number): void
-  appendFailed(reason: 'conflict' | 'unavailable' | 'in_doubt' | 'other'): void
+  appendFailed(reason: (typeof appendFaults)[number]): void
   /** The embedded log wrote the events of all waiting appends together. */
   committed(events: number): void
   called(call: ProviderCall, seconds: number): void
@@ -23,6 +23,9 @@ export interface Metrics {
   /** All numbers, as text for Prometheus. */
   text(): Promise<{ contentType: string; body: string }>
 }
+
+/** `conflict`: another writer was faster; `in_doubt`: the log did not say whether it wrote. */
+export const appendFaults = ['conflict', 'unavailable', 'in_doubt', 'other'] as const
 
 export interface AnsweredRequest {
   method: string
@@ -65,7 +68,6 @@ export interface WatchedState {
 /** Work that is due and not done. */
 export interface QueueState {
   queue: string
-  /** At most MAX_COUNTED_DUE. */
   length: number
   oldestSeconds: number
 }

@@ -1,58 +1,36 @@
 import t from 'tap'
-import type { Provider, ProviderOutcome } from '../../src/ports/provider.ts'
-import { picture, sandbox } from '../support/client.ts'
+import { picture } from '../support/client.ts'
+import { startMeasured, useMeasured } from '../support/measured-service.ts'
 import { readMetrics } from '../support/metrics.ts'
-import { startReceiver, status } from '../support/receiver.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const outcomeOf = ({ outcome = 'success' }: Record<string, unknown>): ProviderOutcome =>
-  outcome === 'success'
-    ? { kind: 'done', media: [], text: 'done' }
-    : { kind: 'failed', code: 'content_rejected', message: 'It was refused.' }
-
-/** Ends runs with the outcome in their input. Videos are polled jobs. */
-const provider: Provider = {
-  submit: async ({ runId, endpoint, input }) =>
-    endpoint.endsWith('-i2v') ? { kind: 'submitted', jobId: runId, pollAfterMs: 1 } : outcomeOf(input),
-  poll: async job => outcomeOf(await job.input()),
-}
-
-const environment = { METRICS_PORT: '0', ALLOW_PRIVATE_WEBHOOKS: 'true' }
-const service = await startService(t, { environment, providers: { sandbox: provider } })
-const customer = await openAccount(service, { tester: true })
+const service = await startMeasured(t)
 
 t.test('the metrics count requests, runs, credits, calls and webhooks', async t => {
-  const receiver = await startReceiver(t)
-  receiver.answer = status(500)
   const before = await readMetrics(service)
-  await customer.run({ ...sandbox(), webhook_url: receiver.url })
-  await customer.run(sandbox({ outcome: 'content_rejected' }))
-  await customer.run({ model: 'sandbox', input: { prompt: 'a film', image_url: 'none' } })
-  const webhooks = async () =>
-    (await readMetrics(service)).sum('tollgate_webhook_attempts_total', { outcome: 'failed' }) === 1
-  await until('a webhook has failed', webhooks)
-  const ended = async () => (await readMetrics(service)).sum('tollgate_runs_ended_total') === 3
-  await until('all runs have ended', ended)
-
+  await useMeasured(t, service)
   const after = await readMetrics(service)
   const rise = (name: string, labels: Record<string, string> = {}) =>
     (after.sum(`tollgate_${name}`, labels) ?? 0) - (before.sum(`tollgate_${name}`, labels) ?? 0)
-  t.equal(rise('http_request_duration_seconds_count', { method: 'POST', route: '/v1/run' }), 3)
+  t.equal(rise('http_request_duration_seconds_count', { method: 'POST', route: '/v1/run' }), 4)
   const live = { family: 'sandbox', live: 'true' }
   t.equal(rise('runs_ended_total', { ...live, outcome: 'completed' }), 2)
-  t.equal(rise('runs_ended_total', { ...live, outcome: 'content_rejected' }), 1)
-  t.equal(rise('credits_debited_total'), 3)
-  t.equal(rise('credits_refunded_total'), 1)
+  for (const outcome of ['content_rejected', 'provider_error'])
+    t.equal(rise('runs_ended_total', { ...live, outcome }), 1)
+  t.equal(rise('credits_debited_total'), 4)
+  t.equal(rise('credits_refunded_total'), 2)
   const calls = { provider: 'sandbox', operation: 'submit' }
-  t.equal(rise('provider_call_duration_seconds_count', { ...calls, outcome: 'done' }), 1)
-  t.equal(rise('provider_call_duration_seconds_count', { ...calls, outcome: 'content_rejected' }), 1)
-  t.equal(rise('provider_call_duration_seconds_count', { ...calls, outcome: 'submitted' }), 1)
+  for (const outcome of ['done', 'content_rejected', 'submitted', 'unauthorized'])
+    t.equal(rise('provider_call_duration_seconds_count', { ...calls, outcome }), 1, outcome)
   t.equal(rise('provider_call_duration_seconds_count', { ...calls, operation: 'poll', outcome: 'done' }), 1)
-  for (const name of ['run_upstream_seconds_count', 'run_own_seconds_count']) t.equal(rise(name), 3, name)
-  t.ok(rise('log_append_duration_seconds_count') >= 6)
+  for (const name of ['run_upstream_seconds_count', 'run_own_seconds_count']) t.equal(rise(name), 4, name)
+  t.equal(rise('webhook_attempts_total', { outcome: 'failed' }), 1)
+  t.equal(rise('webhooks_abandoned_total'), 1)
+  t.ok(rise('log_append_duration_seconds_count') >= 8)
   t.ok(rise('log_appended_events_total') > rise('log_append_duration_seconds_count'))
-  t.ok(rise('log_commit_events_sum') >= rise('log_appended_events_total') - 3)
+  t.ok(rise('log_commit_events_count') > 0)
+  t.equal(after.sum('tollgate_circuit_breakers_open', { provider: 'sandbox', kind: 'unauthorized' }), 1)
 })
 
 t.test('the metrics show the state of the process', async t => {
@@ -71,6 +49,7 @@ t.test('the metrics show the state of the process', async t => {
 })
 
 t.test('routes and methods of requests are few, whatever clients send', async t => {
+  const customer = await openAccount(service)
   await customer.send('/v1/runs/run_01kb5w6h1rf0n9k0f4n3z6v3t2')
   await customer.send('/nothing/here')
   await customer.sendRaw('/v1/balance', { method: 'PROPFIND' })
@@ -83,12 +62,12 @@ t.test('routes and methods of requests are few, whatever clients send', async t 
 })
 
 t.test('an answer with 503 counts by what is unavailable', async t => {
-  const service = await startService(t, { environment, providers: {} })
-  const { log } = service.core
+  const service = await startService(t, { environment: { METRICS_PORT: '0' }, providers: {} })
   const customer = await openAccount(service)
   t.equal((await customer.run(picture)).status, 503)
-  t.equal((await readMetrics(service)).sum('tollgate_unavailable_total', { reason: 'provider' }), 1)
-  t.ok(log)
+  const metrics = await readMetrics(service)
+  t.equal(metrics.sum('tollgate_unavailable_total', { reason: 'provider' }), 1)
+  t.equal(metrics.sum('tollgate_unavailable_total'), 1)
 })
 
 t.test('without METRICS_PORT there are no metrics', async t => {

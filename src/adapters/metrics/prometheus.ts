@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
-import type { Metrics, WatchedState } from '../../ports/metrics.ts'
+import { parts } from '../../ports/faults.ts'
+import { appendFaults, type Metrics, type WatchedState } from '../../ports/metrics.ts'
 import { Counter, Histogram } from './series.ts'
 
 /** From a durable append to a long request. */
@@ -40,6 +41,7 @@ export const createPrometheusMetrics = (): Metrics => {
     ...['method', 'route', 'status'],
   )
   const unavailable = counter('unavailable_total', 'Requests that got 503, by what was unavailable', 'reason')
+  const internalErrors = counter('internal_errors_total', 'Requests that got 500')
   const streams = new Gauge({
     ...{ name: 'tollgate_streams_open', help: 'Event streams that are being sent', registers: [register] },
   })
@@ -63,8 +65,10 @@ export const createPrometheusMetrics = (): Metrics => {
   }
   const attempts = counter('webhook_attempts_total', 'Attempts to deliver a webhook', 'outcome')
   const abandoned = counter('webhooks_abandoned_total', 'Webhooks that were given up after the last attempt')
-  // A rate needs the zero before the first failure.
+  // A rate counts from the zero before the first failure.
   for (const outcome of ['delivered', 'failed']) attempts.add(0, outcome)
+  for (const reason of parts) unavailable.add(0, reason)
+  for (const reason of appendFaults) appendFailures.add(0, reason)
 
   /** A gauge that is read with each scrape, and left out if it cannot be read. */
   const read = (
@@ -125,6 +129,7 @@ export const createPrometheusMetrics = (): Metrics => {
     answered: ({ method, route = 'none', status, unavailable: reason }, seconds) => {
       requests.observe(seconds, METHODS.has(method) ? method : 'other', route, String(status))
       if (reason !== undefined) unavailable.add(1, reason)
+      if (status === 500) internalErrors.add(1)
     },
     streamOpened: () => {
       streams.inc()
