@@ -32,10 +32,10 @@ const byFile = (a: string, b: string) => basename(a).localeCompare(basename(b))
  * Only the long form runs these: tests that kill processes or stores, cut connections or damage files, and wait until
  * others take over: simulated worlds do the same in a second. And programs from outside that take long, where others do
  * the same for less: the inspector besides the official suite of MCP, more clients from the OpenAPI document than that
- * of the docs, its examples in every language, book-keepers, and verifiers that are told lies. And what seldom changes:
- * how pictures, films and sounds are made in detail, where the short form looks at one of each kind; and how much memory
- * that takes. And commands that wait ten seconds for views, and the service in a container and behind proxies. And all
- * of the console in a browser but signing in, which other tests ask for as HTML.
+ * of the docs, its examples in every language, book-keepers, Prometheus, and verifiers that are told lies. And what
+ * seldom changes: how pictures, films and sounds are made in detail, where the short form looks at one of each kind; and
+ * how much memory that takes. And commands that wait ten seconds for views, and the service in a container and behind
+ * proxies. And all of the console in a browser but signing in, which other tests ask for as HTML.
  */
 const long = new RegExp(
   `^(${[
@@ -47,7 +47,7 @@ const long = new RegExp(
     'cli/late-views',
     'mcp/inspector',
     'http/(generated-clients|example-requests)',
-    'docs/verify-lies',
+    'docs/(verify-lies|prometheus)',
     'audit/export/book-keepers',
     'studio/(film/film|memory|picture/(picture|repaint)|sound/sound)',
   ].join('|')})\\.test`,
