@@ -1,12 +1,15 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WatchedState } from '../ports/metrics.ts'
+import { ConfigError } from './config.ts'
 import type { Core } from './core.ts'
 
 /** Far more than the servers of Prometheus that read one process. */
 const MAX_CONNECTIONS = 100
 
-/** Serves the metrics on a port of their own, if one is set. Rejects if the port is not available. */
+const REMEDY = 'Set METRICS_PORT to a free port, and METRICS_HOST to an address of this machine.'
+
+/** Serves the metrics on a port of their own, if one is set. Rejects with ConfigError if the port is not available. */
 export const serveMetrics = async ({ config, telemetry, logger }: Core, state: WatchedState) => {
   const { metrics } = telemetry
   if (!metrics || !config.metrics) return undefined
@@ -23,7 +26,10 @@ export const serveMetrics = async ({ config, telemetry, logger }: Core, state: W
   })
   server.maxConnections = MAX_CONNECTIONS
   const { host, port } = config.metrics
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', ({ message }) => reject(new ConfigError(`METRICS_PORT cannot be used: ${message}. ${REMEDY}`)))
+    server.listen(port, host, resolve)
+  })
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>

@@ -9,10 +9,9 @@ export const explainFailure = (error: unknown): string => {
   if (error instanceof ConfigError) return `The configuration is invalid.\n${error.message}`
   if (error instanceof Damaged || error instanceof Unavailable) return error.message
   const { code, syscall, message, stack } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    return `${message}. Set PORT or METRICS_PORT to a free port, or stop the process that uses this one.`
+  if (code === 'EADDRINUSE') return `${message}. Set PORT to a free port, or stop the process that uses this one.`
   if (code && ['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
-    return `${message}. Check HOST and PORT, or METRICS_HOST and METRICS_PORT.`
+    return `${message}. Check HOST and PORT.`
   if (syscall === 'link') return `${message}. Set DATA_DIR to a folder on a file system with hard links.`
   return stack ?? String(error)
 }

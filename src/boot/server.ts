@@ -58,11 +58,11 @@ export const startServer = async (core: Core, overrides: TestOverrides = {}): Pr
   const limits = { ...connections, turns: service.turns, onRefused: reportRefused(core) }
   const server = createLimitedServer(service.app.callback(), limits)
   server.on('connection', () => service.turns.defer())
+  const metrics = await serveMetrics(core, { ...service.watched, connections: () => countConnections(server) })
   await listen(server, host, port)
   const actualPort = (server.address() as AddressInfo).port
   url = publicUrlOf(core.config, actualPort)
   service.start()
-  const metrics = await serveMetrics(core, { ...service.watched, connections: () => countConnections(server) })
   return {
     url,
     metricsPort: metrics?.port,

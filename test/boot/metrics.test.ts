@@ -1,8 +1,10 @@
 import t from 'tap'
+import { startServer } from '../../src/boot/server.ts'
 import { picture } from '../support/client.ts'
 import { startMeasured, useMeasured } from '../support/measured-service.ts'
 import { readMetrics } from '../support/metrics.ts'
-import { openAccount, startService } from '../support/service.ts'
+import { openAccount, openFolder, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
 const service = await startMeasured(t)
@@ -68,6 +70,13 @@ t.test('an answer with 503 counts by what is unavailable', async t => {
   const metrics = await readMetrics(service)
   t.equal(metrics.sum('tollgate_unavailable_total', { reason: 'provider' }), 1)
   t.equal(metrics.sum('tollgate_unavailable_total'), 1)
+})
+
+t.test('a METRICS_PORT in use is reported', async t => {
+  const environment = { METRICS_PORT: String(service.metricsPort) }
+  const core = await openFolder(await temporaryFolder(t), { environment })
+  await t.rejects(startServer(core), { name: 'ConfigError', message: /^METRICS_PORT cannot be used: .*EADDRINUSE/ })
+  await core.close()
 })
 
 t.test('without METRICS_PORT there are no metrics', async t => {
