@@ -59,7 +59,7 @@ import { readMasterSecret } from './master-secret.ts'
 import { openProjections } from './projections.ts'
 import { ProjectorThread } from './projector-thread.ts'
 import { expectLog, openLog, type openScratchViews, openViews } from './stores.ts'
-import { openTelemetry, type Telemetry } from './telemetry.ts'
+import { openTelemetry, Telemetry, usesTelemetry } from './telemetry.ts'
 
 /** Logs to standard error, since a command's result goes to standard output. */
 export const commandLineLogger = (level: string) => createLogger(level, 2)
@@ -137,7 +137,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const { logger = serviceLogger(config.logLevel), clock = systemClock, random = systemRandom } = options
   const { isCommand = false, newLog = false, maxStartMs } = options
   if (!newLog && !options.log) expectLog(config)
-  const telemetry = await openTelemetry(isCommand ? { metrics: undefined } : config, clock)
+  const telemetry = !isCommand && usesTelemetry(config) ? await openTelemetry(config, clock) : new Telemetry(clock)
   const appended = new Signal<Position>()
   telemetry.ofCommits(appended)
   const log = telemetry.ofLog(options.log ?? (await openLog(config, logger, appended)))

@@ -18,8 +18,12 @@ const REGISTERED_SDK = Symbol.for('opentelemetry.js.api.1')
 /** Runs whose times are known. The rest of the open runs is counted, but not timed. */
 const MAX_RUNS = 20_000
 
-/** Loads the libraries of metrics and traces if the operator uses them. */
-export const openTelemetry = async ({ metrics }: Pick<Config, 'metrics'>, clock: Clock): Promise<Telemetry> => {
+type Settings = Pick<Config, 'metrics'>
+
+export const usesTelemetry = ({ metrics }: Settings): boolean => metrics !== undefined || REGISTERED_SDK in globalThis
+
+/** Loads the libraries that the operator uses. */
+export const openTelemetry = async ({ metrics }: Settings, clock: Clock): Promise<Telemetry> => {
   const prometheus = metrics && (await import('../adapters/metrics/prometheus.ts')).createPrometheusMetrics()
   const tracing = REGISTERED_SDK in globalThis && (await import('../adapters/tracing/opentelemetry.ts')).openTracer()
   return new Telemetry(clock, prometheus, tracing || undefined)
@@ -45,7 +49,7 @@ export class Telemetry {
   /** In the order of their beginning. */
   readonly #runs = new Map<RunId, OpenRun>()
 
-  constructor(clock: Clock, metrics: Metrics | undefined, tracer: Tracer | undefined) {
+  constructor(clock: Clock, metrics?: Metrics, tracer?: Tracer) {
     this.#clock = clock
     this.metrics = metrics
     this.tracer = tracer
