@@ -91,6 +91,14 @@ export const Environment = Type.Object({
       'reactors do due work, sealer seals the log',
     ].join(' '),
   }),
+  WORKERS: Type.String({
+    pattern: '^([1-9]|[1-5]\\d|6[0-4]|auto)$',
+    default: '1',
+    description: [
+      'The processes that answer requests, at most 64, or auto for one per processor: the first has the ROLES, the',
+      'others the roles api and reactors',
+    ].join(' '),
+  }),
   PROJECTOR_THREAD: {
     ...OneOf('on', 'off'),
     default: 'on',

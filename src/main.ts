@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
 import { ConfigError } from './boot/config.ts'
 import { openCore, serviceLogger } from './boot/core.ts'
@@ -6,6 +7,7 @@ import { meetOtherServices } from './boot/other-services.ts'
 import { explainFailure, FEW_FILES, keepFilesPrivate, openFilesLimit } from './boot/process.ts'
 import { readConfig } from './boot/read-config.ts'
 import { startServer } from './boot/server.ts'
+import { Workers } from './boot/workers.ts'
 import { visible } from './domain/visible-text.ts'
 import { newerEvents } from './services/event-codec.ts'
 
@@ -24,6 +26,11 @@ const main = async () => {
   const logger = serviceLogger(config.logLevel)
   // If nobody reads the output any more, the service goes on.
   process.stdout.on('error', () => undefined)
+  if (config.workers > 1 && cluster.isPrimary) {
+    const workers = new Workers(logger)
+    stopOnSignal(logger, signal => workers.stop(signal))
+    return workers.start(config.workers)
+  }
   const core = await openCore(config, { logger, newLog, projectorThread: config.projectorThread })
   const maxOpenFiles = openFilesLimit()
   if (maxOpenFiles !== undefined && maxOpenFiles < FEW_FILES)
@@ -39,28 +46,34 @@ const main = async () => {
   const { url, port, metricsPort, models } = server
   const greeted = welcome(core, url, models)
 
-  let stopping = false
-  const stop = async (signal: string) => {
-    if (stopping) return
-    stopping = true
-    logger.info({ signal }, 'stopping')
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref()
+  stopOnSignal(logger, async () => {
     // The first key is printed only once.
     await greeted.catch(() => undefined)
     await server.stop()
     await core.close()
-    logger.info({}, 'stopped')
-    // At the exit, pino would try for ever to write to a closed pipe, unless it has met the closed pipe before.
-    await new Promise<void>(resolve => logger.flush(resolve))
-    process.exit(0)
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  })
   // A supervisor that reads this line may stop the service at once.
   logger.info({ url, port, metricsPort, roles: [...config.roles], pid: process.pid }, 'listening')
   await greeted
   // The first message to the MCP server need not wait until its code is loaded.
   if (config.roles.has('api')) await import('./mcp/protocol.ts')
+}
+
+const stopOnSignal = (logger: ReturnType<typeof serviceLogger>, stop: (signal: NodeJS.Signals) => Promise<void>) => {
+  let stopping = false
+  const onSignal = async (signal: NodeJS.Signals) => {
+    if (stopping) return
+    stopping = true
+    logger.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref()
+    await stop(signal)
+    logger.info({}, 'stopped')
+    // At the exit, pino would try for ever to write to a closed pipe, unless it has met the closed pipe before.
+    await new Promise<void>(resolve => logger.flush(resolve))
+    process.exit(0)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
 }
 
 const readOptions = () => {

@@ -28,11 +28,16 @@ export interface Config {
   /** Origins whose pages may use the service, in addition to its own origin. */
   allowedOrigins: string[]
   roles: ReadonlySet<Role>
+  /** The processes that answer requests at this address. */
+  workers: number
   /** Whether a service's projector runs in a thread of its own. */
   projectorThread: boolean
   /** Relative to the working directory. */
   dataDir: string
-  eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; address: EventStoreAddress }
+  /** `isShared`: other workers append to the same log. */
+  eventStore:
+    | { kind: 'lmdb'; folder: string; isShared?: boolean }
+    | { kind: 'eventstoredb'; address: EventStoreAddress }
   viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; address: RedisAddress; keySpace: string }
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
   /** The base URL of files without a trailing slash, if it is not the service's own. */

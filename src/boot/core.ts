@@ -165,6 +165,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     random,
     logger,
     maxInMemory: options.limits?.accountsInMemory,
+    positionInLog: config.workers > 1 ? log.lastPosition : undefined,
   })
   const progress = new ViewProgress({ log, store: views, projections, clock })
   progress.changes.subscribe(changes => accounts.onViewsChanged(changes))

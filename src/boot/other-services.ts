@@ -37,7 +37,8 @@ const listen = (path: string, onOther: () => void): Promise<Server> =>
       onOther()
     })
     server.once('error', reject)
-    server.listen(path, () => resolve(server.unref()))
+    // Not through the process that started the workers, which takes a socket of theirs for the service's.
+    server.listen({ path, exclusive: true }, () => resolve(server.unref()))
   })
 
 /** Whether a service listens there. Deletes the socket of a process that was killed. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import { type ProviderName, providerNames } from '../../schemas/binding.ts'
@@ -67,6 +68,7 @@ const fromLowercase = ({ https_proxy: HTTPS_PROXY, no_proxy: NO_PROXY }: Record<
 })
 
 const toConfig = (environment: Environment): Config => {
+  const workers = environment.WORKERS === 'auto' ? availableParallelism() : Number(environment.WORKERS)
   const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)
   const retention = {
     uploadsMs: Math.round(environment.UPLOAD_RETENTION_DAYS * DAY_MS),
@@ -80,9 +82,10 @@ const toConfig = (environment: Environment): Config => {
     publicUrl: environment.PUBLIC_URL && readUrl('PUBLIC_URL', environment.PUBLIC_URL),
     allowedOrigins: readOrigins(environment),
     roles: new Set(environment.ROLES.split(',') as Role[]),
+    workers,
     projectorThread: environment.PROJECTOR_THREAD === 'on',
     dataDir: environment.DATA_DIR,
-    eventStore: readEventStore(environment),
+    eventStore: { ...readEventStore(environment), ...(workers > 1 && { isShared: true }) },
     viewStore: readViewStore(environment),
     objectStore: readObjectStore(environment),
     cdnUrl: environment.CDN_URL,

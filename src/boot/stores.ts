@@ -47,7 +47,7 @@ export const openLog = async (
     )
     process.exit(1)
   }
-  return openLmdbEventLog(eventStore.folder, die, appended)
+  return openLmdbEventLog(eventStore.folder, die, { appended, isShared: eventStore.isShared })
 }
 
 /** Opens the log without writing to it. `isDense` says whether its positions have no gaps. */
@@ -78,9 +78,9 @@ export const openViews = async (
 }
 
 /** Opens the counter of requests. Processes that share the views share the counter. */
-export const openRateCounter = async ({ viewStore }: Config, logger: Logger): Promise<RateCounter> => {
-  const { countInMemory, countInRedis } = await import('../adapters/rate-counter/flexible.ts')
-  if (viewStore.kind === 'lmdb') return countInMemory()
+export const openRateCounter = async ({ viewStore, workers }: Config, logger: Logger): Promise<RateCounter> => {
+  const { countInMemory, countInPrimary, countInRedis } = await import('../adapters/rate-counter/flexible.ts')
+  if (viewStore.kind === 'lmdb') return workers > 1 ? countInPrimary() : countInMemory()
   return countInRedis({
     ...viewStore,
     onAway: error =>
@@ -91,6 +91,9 @@ export const openRateCounter = async ({ viewStore }: Config, logger: Logger): Pr
     onBack: () => logger.info({}, 'Redis is back; processes count requests together again'),
   })
 }
+
+/** Makes this process count the requests of its workers. */
+export const countForWorkers = async () => (await import('../adapters/rate-counter/flexible.ts')).countForWorkers()
 
 export const openObjects = async (
   config: Config,

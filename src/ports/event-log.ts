@@ -25,6 +25,11 @@ export interface EventLog {
   follow(after: Position, signal: AbortSignal): AsyncIterable<RawEvent[]>
   /** The position of the last event, or BEFORE_FIRST. */
   head(): Promise<Position>
+  /**
+   * The position of a stream's last event, by any process, or BEFORE_FIRST. Only an embedded log can tell without a
+   * wait.
+   */
+  lastPosition?(stream: string): Position
   close(): Promise<void>
 }
 

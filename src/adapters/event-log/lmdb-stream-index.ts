@@ -1,5 +1,5 @@
 import type { Position } from '../../../schemas/recorded.ts'
-import { NO_STREAM } from '../../ports/event-log.ts'
+import { BEFORE_FIRST, NO_STREAM } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import type { Database, RootDatabase } from '../lmdb/environment.ts'
 import { unreadable } from './lmdb-entry.ts'
@@ -79,11 +79,14 @@ export class StreamIndex {
   lastRevision(stream: string): number {
     const tail = this.#tails.get(stream)
     if (tail) return tail.fromRevision + tail.positions.length - 1
-    const number = this.#numbers.get(stream)
-    if (number === undefined) return NO_STREAM
-    for (const { key, value } of this.#ranges.getRange(lastRangeFrom(number, MAX_REVISIONS - 1)))
-      return key - keyOf(number, 0) + value.length - 1
-    throw new Damaged(`${this.#folder}: the stream ${stream} has a number but no events`)
+    const range = this.#lastRange(stream)
+    return range ? range.firstRevision + range.positions.length - 1 : NO_STREAM
+  }
+
+  /** The position of a stream's last event, or BEFORE_FIRST. */
+  lastPosition(stream: string): Position {
+    const { positions } = this.#tails.get(stream) ?? this.#lastRange(stream) ?? {}
+    return positions?.at(-1) ?? BEFORE_FIRST
   }
 
   /** The positions of a stream's events from a revision on, in order. */
@@ -113,6 +116,14 @@ export class StreamIndex {
       this.#ranges.put(keyOf(number, fromRevision), positions)
     }
     this.#meta.put(INDEXED, this.#seen)
+  }
+
+  #lastRange(stream: string): { firstRevision: number; positions: Position[] } | undefined {
+    const number = this.#numbers.get(stream)
+    if (number === undefined) return undefined
+    for (const { key, value } of this.#ranges.getRange(lastRangeFrom(number, MAX_REVISIONS - 1)))
+      return { firstRevision: key - keyOf(number, 0), positions: value }
+    throw new Damaged(`${this.#folder}: the stream ${stream} has a number but no events`)
   }
 
   #indexed(): Position {

@@ -9,8 +9,9 @@ import { lastPosition, readEventAt, readPages, readStreamPages } from './lmdb-pa
 import { MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 import { Signal } from './signal.ts'
 
-/** How often to look for appends by other processes. */
+/** How often to look for appends by other processes: seldom by the command line, and all the time by other workers. */
 const POLL_MS = 100
+const POLL_SHARED_MS = 5
 
 /** The queue limit, about 50 MB at a kilobyte each. Beyond it, the disk is not keeping up. */
 const MAX_PENDING = 50_000
@@ -31,16 +32,22 @@ interface PendingAppend {
   reject(error: Error): void
 }
 
+interface LmdbLogOptions {
+  /** Emits the last position of each commit. Other code may emit too, to make followers read at once. */
+  appended?: Signal<Position> | undefined
+  /** Whether other processes append all the time. */
+  isShared?: boolean | undefined
+}
+
 /**
  * The event log in an LMDB folder, for any number of processes on one machine. One commit writes all pending appends.
  * After a failed commit, the content of the disk is unknown, so `die` must end the process. The next start reads what
- * was written. `appended` emits the last position of each commit. Other code may emit too, to make followers read at
- * once.
+ * was written.
  */
 export const openLmdbEventLog = (
   folder: string,
   die: (error: Error) => void,
-  appended = new Signal<Position>(),
+  { appended = new Signal<Position>(), isShared = false }: LmdbLogOptions = {},
 ): EventLog => {
   const root = openLmdb(folder, { durable: true })
   const entries = root.openDB<string, number>('entries', { encoding: 'string' })
@@ -150,7 +157,7 @@ export const openLmdbEventLog = (
     async *follow(after, signal) {
       let from = after
       while (!signal.aborted) {
-        const change = appended.wait(POLL_MS, signal)
+        const change = appended.wait(isShared ? POLL_SHARED_MS : POLL_MS, signal)
         await refresh()
         for await (const page of readPages(file, from)) {
           from = (page.at(-1) as RawEvent).position
@@ -159,6 +166,12 @@ export const openLmdbEventLog = (
         }
         await change
       }
+    },
+
+    lastPosition: stream => {
+      root.resetReadTxn()
+      index.catchUp()
+      return index.lastPosition(stream)
     },
 
     head: async () => {

@@ -1,4 +1,10 @@
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
+import {
+  RateLimiterCluster,
+  RateLimiterClusterMaster,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  type RateLimiterRes,
+} from 'rate-limiter-flexible'
 import { type RateCount, type RateCounter, WINDOW_SECONDS } from '../../ports/rate-counter.ts'
 import { openRedis, type RedisAddress, toRedisFault } from '../redis/client.ts'
 
@@ -11,6 +17,19 @@ interface RateCounterOptions {
 export const countInMemory = ({ windowSeconds = WINDOW_SECONDS }: RateCounterOptions = {}): RateCounter => {
   const limiter = new RateLimiterMemory({ points: POINTS, duration: windowSeconds })
   return { count: async name => toCount(await limiter.penalty(name)), close: () => undefined }
+}
+
+/** Makes this process count for its workers. */
+export const countForWorkers = () => new RateLimiterClusterMaster()
+
+/** Counts for all workers of a service, in the process that started them. */
+export const countInPrimary = ({ windowSeconds: duration = WINDOW_SECONDS }: RateCounterOptions = {}): RateCounter => {
+  const shared = new RateLimiterCluster({ keyPrefix: 'rate', points: POINTS, duration, timeoutMs: PRIMARY_MS })
+  const own = countInMemory({ windowSeconds: duration })
+  return {
+    count: async name => shared.penalty(name).then(toCount, () => own.count(name)),
+    close: () => undefined,
+  }
 }
 
 interface RedisCounterOptions extends RateCounterOptions {
@@ -66,6 +85,9 @@ export const countInRedis = ({
 
 /** The library's own limit is not used, because limits differ by account. */
 const POINTS = Number.MAX_SAFE_INTEGER
+
+/** The primary process does little else, so it answers in a fraction of a millisecond. */
+const PRIMARY_MS = 250
 
 /** Redis answers in a fraction of a millisecond. */
 const COMMAND_MS = 25

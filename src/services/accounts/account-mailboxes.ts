@@ -32,6 +32,11 @@ interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<AccountState>
   /** Accounts whose state stays in memory. */
   maxInMemory?: number | undefined
+  /**
+   * The position of the last event of a stream. With it, clients see what other processes have written at once. A log
+   * whose processes all serve the same clients should have it.
+   */
+  positionInLog?: ((stream: string) => Position) | undefined
 }
 
 /**
@@ -41,13 +46,15 @@ interface Dependencies extends StreamDependencies {
 export class AccountMailboxes {
   readonly #streams: Streams<AccountCommand, AccountState, AccountEvent, Refusal>
   readonly #clock: Clock
+  readonly #positionInLog: Dependencies['positionInLog']
   readonly #mailboxes: LRUCache<AccountId, AccountMailbox>
   #forgottenPosition: Position = BEFORE_FIRST
   /** When the views last changed: for all accounts if the changed rows are unknown, and for each account. */
   #viewsChangedAtMs = 0
   readonly #changedAtMs: LRUCache<AccountId, number>
 
-  constructor({ maxInMemory = MAX_IN_MEMORY, ...dependencies }: Dependencies) {
+  constructor({ maxInMemory = MAX_IN_MEMORY, positionInLog, ...dependencies }: Dependencies) {
+    this.#positionInLog = positionInLog
     this.#streams = new Streams({ decider: account, codec: eventCodec, ...dependencies })
     this.#clock = dependencies.clock
     this.#changedAtMs = new LRUCache({
@@ -106,11 +113,13 @@ export class AccountMailboxes {
    * grant access. Writes are always decided on the present state.
    */
   recentState(accountId: AccountId): Promise<AccountState> {
-    return this.#mailbox(accountId).stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
+    return this.#presentState(accountId) ?? this.#mailbox(accountId).stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
   }
 
   /** Like `recentState`, but at least as new as the rows that this process has shown from the views. */
   shownState(accountId: AccountId): Promise<AccountState> {
+    const present = this.#presentState(accountId)
+    if (present) return present
     const shownAtMs = Math.max(this.#viewsChangedAtMs, this.#changedAtMs.get(accountId) ?? 0)
     return this.#mailbox(accountId).stateSince(Math.max(this.#clock.monotonicMs() - MAX_AGE_MS, shownAtMs))
   }
@@ -133,11 +142,20 @@ export class AccountMailboxes {
     if (position > this.#mailbox(accountId).position) await this.currentState(accountId)
   }
 
-  /** The position that the views must have passed to show this process's own writes to an account. */
+  /** The position that the views must have passed to show this process's own writes to an account, or all writes. */
   lastPosition(accountId: string): Position {
+    if (this.#positionInLog) return this.#positionInLog(accountStream(accountId as AccountId))
     const position = this.#mailboxes.peek(accountId as AccountId)?.position ?? BEFORE_FIRST
     // A mailbox that has read nothing yet does not know the writes of the account's earlier mailboxes.
     return position > BEFORE_FIRST ? position : this.#forgottenPosition
+  }
+
+  /** The state that the log has now, if the log can tell at once that this process does not know it. */
+  #presentState(accountId: AccountId): Promise<AccountState> | undefined {
+    if (!this.#positionInLog) return undefined
+    const mailbox = this.#mailbox(accountId)
+    const isBehind = this.#positionInLog(accountStream(accountId)) > mailbox.position
+    return isBehind ? mailbox.stateSince(this.#clock.monotonicMs()) : mailbox.state()
   }
 
   /** The command with the facts about its caller that the account checks. */

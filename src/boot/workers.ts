@@ -1,0 +1,60 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../ports/logger.ts'
+import { countForWorkers } from './stores.ts'
+
+/** A worker that ends at each start must not take the processor from the others. */
+const RESTART_MS = 1000
+
+/** Runs this program in several processes that share its address, and starts each again that ends. */
+export class Workers {
+  readonly #logger: Logger
+  readonly #running = new Set<Worker>()
+  #isStarted = false
+  #isStopping = false
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /**
+   * The first worker has the roles of the environment, and starts alone, since it makes what the stores lack. The
+   * others answer requests and do due work. Exits with the code of the first worker if it cannot start.
+   */
+  async start(count: number) {
+    await countForWorkers()
+    // Each worker takes connections when it has time. Connections that Node.js hands to a worker in turn would hang if
+    // that worker is killed before it has taken them.
+    cluster.schedulingPolicy = cluster.SCHED_NONE
+    await once(this.#start({}), 'listening')
+    this.#isStarted = true
+    // Options such as --new-log are for the first start.
+    cluster.setupPrimary({ args: [] })
+    // A process that answers requests without doing due work would hand sync runs to another.
+    for (let others = count - 1; others > 0; others--) this.#start({ ROLES: 'api,reactors' })
+  }
+
+  /** Resolves when all workers have ended. */
+  async stop(signal: NodeJS.Signals) {
+    this.#isStopping = true
+    const ended = [...this.#running].map(worker => once(worker, 'exit'))
+    for (const worker of this.#running) worker.process.kill(signal)
+    await Promise.all(ended)
+  }
+
+  #start(environment: object): Worker {
+    const worker = cluster.fork(environment)
+    this.#running.add(worker)
+    worker.once('exit', async (code, signal) => {
+      this.#running.delete(worker)
+      if (this.#isStopping) return
+      // It has said why.
+      if (!this.#isStarted) process.exit(code || 1)
+      this.#logger.error({ pid: worker.process.pid, code, signal }, 'a worker has ended; starting another')
+      await delay(RESTART_MS)
+      if (!this.#isStopping) this.#start(environment)
+    })
+    return worker
+  }
+}
