@@ -29,7 +29,7 @@ const main = async () => {
   if (config.workers > 1 && cluster.isPrimary) {
     const workers = new Workers(logger)
     stopOnSignal(logger, signal => workers.stop(signal))
-    return workers.start(config.workers)
+    return workers.start(config.workers, config.metrics?.port)
   }
   const core = await openCore(config, { logger, newLog, projectorThread: config.projectorThread })
   const maxOpenFiles = openFilesLimit()

@@ -28,7 +28,7 @@ export const serveMetrics = async ({ config, telemetry, logger }: Core, state: W
   const { host, port } = config.metrics
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ message }) => reject(new ConfigError(`METRICS_PORT cannot be used: ${message}. ${REMEDY}`)))
-    server.listen(port, host, resolve)
+    server.listen({ port, host, exclusive: true }, resolve)
   })
   return {
     port: (server.address() as AddressInfo).port,

@@ -70,6 +70,7 @@ export class Telemetry {
       readAll: after => log.readAll(after),
       follow: (...range) => log.follow(...range),
       head: () => log.head(),
+      ...(log.lastPosition && { lastPosition: log.lastPosition }),
       close: () => log.close(),
     }
   }

@@ -20,9 +20,10 @@ export class Workers {
 
   /**
    * The first worker has the roles of the environment, and starts alone, since it makes what the stores lack. The
-   * others answer requests and do due work. Exits with the code of the first worker if it cannot start.
+   * others answer requests and do due work. Each serves its metrics at the port after that of the one before, if ports
+   * are given. Exits with the code of the first worker if it cannot start.
    */
-  async start(count: number) {
+  async start(count: number, metricsPort = 0) {
     await countForWorkers()
     // Each worker takes connections when it has time. Connections that Node.js hands to a worker in turn would hang if
     // that worker is killed before it has taken them.
@@ -32,7 +33,8 @@ export class Workers {
     // Options such as --new-log are for the first start.
     cluster.setupPrimary({ args: [] })
     // A process that answers requests without doing due work would hand sync runs to another.
-    for (let others = count - 1; others > 0; others--) this.#start({ ROLES: 'api,reactors' })
+    for (let other = 1; other < count; other++)
+      this.#start({ ROLES: 'api,reactors', ...(metricsPort > 0 && { METRICS_PORT: metricsPort + other }) })
   }
 
   /** Resolves when all workers have ended. */

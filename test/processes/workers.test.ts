@@ -34,14 +34,17 @@ type Sender = ReturnType<typeof apart>
 
 const balance = async (send: Sender) => (await send<{ credits_balance: number }>('/v1/balance')).body.credits_balance
 
-t.test('a read shows what the other worker has written', async t => {
-  const { send } = await start(t)
+t.test('a read shows what the other worker has written, and each has metrics', async t => {
+  const { service, send } = await start(t, { METRICS_PORT: '0' })
   for (let spent = 1; spent <= 30; spent++) {
     const { body } = await send<{ run_id: string }>('/v1/run', sandbox())
     t.equal(await balance(send), 1000 - spent)
     const reads = await Promise.all(Array.from({ length: 6 }, () => send(`/v1/runs/${body.run_id}`)))
     for (const read of reads) t.match(read, { status: 200, body: { status: 'completed' } })
   }
+  const [, first, second] = await service.until(/"metricsPort":(\d+).*"metricsPort":(\d+)/s)
+  for (const port of [first, second])
+    t.match(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(), /^tollgate_appends?_.*/m)
 })
 
 t.test('the limits of a key count over both workers', async t => {
