@@ -196,13 +196,14 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const seals = new SealStream({ log, clock, random, logger })
   const knownSeals = new KnownSeals({ seals, clock, logger })
   const sealing = config.roles.has('sealer') ? await openSealing(core, seals, alerts.ofSink) : []
-  const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
-  const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
+  const { eventStore, viewStore } = config
+  const folders = [eventStore, viewStore].flatMap(store => (store.kind === 'lmdb' ? store.folder : []))
+  const disks = [config.dataDir, ...folders].map(folder => freeSpaceGuard(folder, LOG_RESERVE_BYTES))
   const checks: HealthChecks = {
     log: () => log.head(),
     views: () => progress.readable(),
     objects: () => objects.check(),
-    disk: async () => ensureFreeSpace(),
+    disk: async () => Math.min(...disks.map(ensureFreeSpace => ensureFreeSpace())),
   }
   const files = new Files({ objects, accounts, finder, reads, log })
   const proofs = new Proofs({ log, trees: new TreeStore({ views, clock }), clock })

@@ -1,4 +1,5 @@
-import { cp, mkdir, open, rm, stat, truncate } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { cp, mkdir, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { closeLmdb, type Database, openLmdb } from '../../src/adapters/lmdb/environment.ts'
@@ -277,6 +278,39 @@ t.test('pages of the log that are damaged end the start', async t => {
   const message = await failedStart(t, folder)
   t.match(message, `${join(folder, 'log/data.mdb')}: MDB_`)
   t.match(message, 'restore it from a backup')
+})
+
+/** Files in the place of the log, by what they are. */
+const strangers: Record<string, (folder: string) => Promise<unknown>> = {
+  'random bytes': folder => writeFile(join(folder, 'log/data.mdb'), randomBytes(100 * PAGE_BYTES)),
+  'an empty file': folder => truncate(join(folder, 'log/data.mdb')),
+  'half a log': folder => truncate(join(folder, 'log/data.mdb'), 20 * PAGE_BYTES),
+  'the views': folder => cp(join(folder, 'views/data.mdb'), join(folder, 'log/data.mdb')),
+}
+
+for (const [name, put] of Object.entries(strangers))
+  t.test(`the service and its commands do not open ${name} as a log, and say what to do`, async t => {
+    const folder = await copied(t)
+    await put(folder)
+    const before = await readFile(join(folder, 'log/data.mdb'))
+    const service = new ServiceProcess(folder)
+    const { code, stdout, stderr } = await service.ended
+    t.same({ code, stdout }, { code: 1, stdout: '' })
+    const { stderr: audited } = await runCommand({ args: ['audit', 'verify'], env: { DATA_DIR: folder } })
+    for (const said of [stderr, await failedStart(t, folder), audited]) {
+      t.match(said, join(folder, 'log'))
+      t.match(said, /restore it from a backup|Correct the address of this store/)
+      t.notMatch(said, /^ +at /m)
+    }
+    t.ok(before.equals(await readFile(join(folder, 'log/data.mdb'))))
+  })
+
+t.test('a log in the place of the views is neither opened nor deleted', async t => {
+  const folder = await copied(t)
+  await cp(join(folder, 'log/data.mdb'), join(folder, 'views/data.mdb'))
+  const before = await readFile(join(folder, 'views/data.mdb'))
+  t.match(await failedStart(t, folder), `${join(folder, 'views/data.mdb')} has a database "entries"`)
+  t.ok(before.equals(await readFile(join(folder, 'views/data.mdb'))))
 })
 
 t.test('a missing log beside views or objects is refused, and --new-log makes one', async t => {

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { closeLmdb, openLmdbReadOnly } from '../lmdb/environment.ts'
+import { LOG_DATABASES } from './lmdb-stream-index.ts'
 
 /**
  * Copies the log in an LMDB folder to another folder, as it is at this moment, while services write to it. The copy has
@@ -7,7 +8,7 @@ import { closeLmdb, openLmdbReadOnly } from '../lmdb/environment.ts'
  */
 export const copyLmdbLog = async (from: string, to: string): Promise<void> => {
   await mkdir(to, { recursive: true })
-  const root = openLmdbReadOnly(from)
+  const root = openLmdbReadOnly(from, LOG_DATABASES)
   try {
     await root.backup(to, true)
   } finally {

@@ -3,7 +3,7 @@ import type { PassedEvent, ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { closeFlushed, closeLmdb, openLmdbReadOnly, type RootDatabase } from '../lmdb/environment.ts'
 import { type LogFile, lastPosition, readEventAt, readPages, readStreamPages, skimPages } from './lmdb-pages.ts'
-import { StreamIndex } from './lmdb-stream-index.ts'
+import { LOG_DATABASES, StreamIndex } from './lmdb-stream-index.ts'
 
 /**
  * After this many pages, the file is reopened. Pages that were read stay mapped until the file is closed, and count as
@@ -70,7 +70,7 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
 }
 
 const openFile = (folder: string): OpenFile => {
-  const root = openLmdbReadOnly(folder)
+  const root = openLmdbReadOnly(folder, LOG_DATABASES)
   const entries = root.openDB<string, Position>('entries', { encoding: 'string' })
   // A file without a log has no such database.
   if (!entries) throw new Damaged(`${folder} holds no event log`)

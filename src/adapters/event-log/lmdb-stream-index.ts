@@ -16,6 +16,9 @@ export const MAX_REVISIONS = 2 ** 27
 
 const INDEXED = 'stretched'
 
+/** All databases of the log's file: the events by position, and those of the index. */
+export const LOG_DATABASES = ['entries', 'streams', 'stretches', 'meta']
+
 /** The unindexed end of a stream: the positions of its events from a revision on. */
 interface Tail {
   fromRevision: number

@@ -3,10 +3,10 @@ import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { type AppendResult, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../free-space.ts'
-import { closeLmdb, type Database, openLmdb } from '../lmdb/environment.ts'
+import { closeLmdb, type Database, NotWritten, openLmdb } from '../lmdb/environment.ts'
 import { damaged, type Entry, reading, toRawEvent } from './lmdb-entry.ts'
 import { lastPosition, readEventAt, readPages, readStreamPages } from './lmdb-pages.ts'
-import { MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
+import { LOG_DATABASES, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 import { Signal } from './signal.ts'
 
 /** How often to look for appends by other processes: seldom by the command line, and all the time by other workers. */
@@ -41,15 +41,15 @@ interface LmdbLogOptions {
 
 /**
  * The event log in an LMDB folder, for any number of processes on one machine. One commit writes all pending appends.
- * After a failed commit, the content of the disk is unknown, so `die` must end the process. The next start reads what
- * was written.
+ * If the disk takes no pages, the appends reject with Unavailable. After any other failed commit, the content of the
+ * disk is unknown, so `die` must end the process. The next start reads what was written.
  */
 export const openLmdbEventLog = (
   folder: string,
   die: (error: Error) => void,
   { appended = new Signal<Position>(), isShared = false }: LmdbLogOptions = {},
 ): EventLog => {
-  const root = openLmdb(folder, { durable: true })
+  const root = openLmdb(folder, { durable: true, databases: LOG_DATABASES })
   const entries = root.openDB<string, number>('entries', { encoding: 'string' })
   const index = reading(folder, () => {
     checkTail(folder, entries)
@@ -105,7 +105,7 @@ export const openLmdbEventLog = (
           settle(append, results[index] as WriteResult)
         })
       } catch (error) {
-        die(error as Error)
+        if (!(error instanceof NotWritten)) die(error as Error)
         for (const append of [...batch, ...pending.splice(0)]) append.reject(error as Error)
       }
       appended.emit(index.seen)

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, statSync, truncateSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, open, type RootDatabase } from 'lmdb'
-import { Damaged, Unavailable } from '../../ports/faults.ts'
-import { checkMetaPages, ensureWritable, identityOf, lmdbFile, transactionInFile } from './file.ts'
+import { Damaged, InDoubt, Unavailable } from '../../ports/faults.ts'
+import { checkMetaPages, ensureWritable, expectWhole, extend, identityOf, lmdbFile, transactionInFile } from './file.ts'
 import { PAGE_BYTES } from './layout.ts'
 import { isLocked, whileLocked } from './open-lock.ts'
 import { checkTrees } from './tree.ts'
@@ -34,11 +34,13 @@ export interface LmdbOptions {
   durable: boolean
   /** Whether to check the whole file for damage: always, unless other processes have it open, or (if missing) never. */
   check?: 'always' | 'unless in use' | undefined
+  /** The names of all databases. A file with others is not opened. */
+  databases?: readonly string[]
 }
 
 /**
  * Opens or creates an LMDB environment in a folder, which several processes can share. Throws Damaged if the file is
- * truncated, not an LMDB file, or fails the check.
+ * truncated, not an LMDB file, or fails the check, and Unavailable if it has other databases.
  */
 export const openLmdb = (folder: string, options: LmdbOptions): RootDatabase => {
   ensureWritable(folder)
@@ -54,14 +56,19 @@ const orRestore = <Opened>(open: () => Opened): Opened => {
   }
 }
 
-const openFile = (folder: string, { durable, check }: LmdbOptions): RootDatabase => {
+const openFile = (folder: string, { durable, check, databases }: LmdbOptions): RootDatabase => {
   const path = lmdbFile(folder)
+  if (durable) expectWhole(path)
   checkMetaPages(path)
   const known = environments.get(identityOf(path) ?? '')
-  if (known) return shareOf(known)
+  if (known) {
+    if (databases) expectOwn(known.root, path, databases)
+    return shareOf(known)
+  }
+  if (!durable) extend(path)
   const root = openFolder(folder, { overlappingSync: !durable })
   try {
-    ensureWhole(root, path, durable)
+    if (databases) expectOwn(root, path, databases)
     if (check === 'always' || (check && !isInUse(root))) checkPages(root, path)
   } catch (error) {
     root.close()
@@ -135,11 +142,27 @@ const inNewest =
       return undefined
     }
     while (true) {
-      const done = await root[method](tryOnce)
+      const done = await root[method](tryOnce).catch(async error => {
+        throw await asFault(error, folder)
+      })
       if (done) return done.result
       await delay(RETRY_MS)
     }
   }
+
+/**
+ * The fault of a failed commit. The library passes the cause in a promise, whose rejection would end the process. Pages
+ * are written before the meta page that makes them part of the file, so if they fail, the file has not changed.
+ */
+const asFault = async (error: Error & { commitError?: Promise<never> }, folder: string): Promise<Error> => {
+  if (!error.commitError) return error
+  const cause = await error.commitError.catch(messageOf)
+  const message = `${folder} could not be written (${cause})`
+  return cause.includes('Attempting to write page') ? new NotWritten(message) : new InDoubt(message)
+}
+
+/** A commit failed and has changed nothing: the disk is full or read-only. Later commits may succeed. */
+export class NotWritten extends Unavailable {}
 
 /** The number of the newest transaction in the file. LMDB may build on another one. */
 const newestTransaction = (root: RootDatabase): number =>
@@ -157,15 +180,18 @@ const openElsewhere = (folder: string) => {
 
 /**
  * Opens an existing LMDB environment without writing to its file. Other processes may write to it, and the disk may be
- * read-only. Throws Unavailable if there is none, and Damaged if the file is not an LMDB file.
+ * read-only. Throws Unavailable if there is none or it has other databases, and Damaged if it is not an LMDB file.
  */
-export const openLmdbReadOnly = (folder: string): RootDatabase => {
+export const openLmdbReadOnly = (folder: string, databases: readonly string[]): RootDatabase => {
   const path = lmdbFile(folder)
   if (!existsSync(path)) throw new Unavailable(`${folder} holds no LMDB file`)
   return orRestore(() => {
+    expectWhole(path)
     checkMetaPages(path)
     const known = environments.get(identityOf(path) ?? '')
-    return shareOf(known ?? { folder, root: openFolder(folder, { readOnly: true }), users: 0 })
+    const environment = known ?? { folder, root: openFolder(folder, { readOnly: true }), users: 0 }
+    expectOwn(environment.root, path, databases)
+    return shareOf(environment)
   })
 }
 
@@ -210,8 +236,14 @@ const refuse = (): never => {
 
 const refusals = Object.fromEntries(METHODS.map(method => [method, refuse]))
 
+/**
+ * `eventTurnBatching` would put the writes of a turn into one transaction. Here, all writes are transactions already.
+ * Its own promise, for which nobody can wait, would end the process when a commit fails.
+ */
+const SETTINGS = { noSubdir: false, maxDbs: 16, pageSize: PAGE_BYTES, eventTurnBatching: false }
+
 const openFolder = (folder: string, options: { readOnly: true } | { overlappingSync: boolean }): RootDatabase => {
-  const openOnce = () => open({ path: folder, noSubdir: false, maxDbs: 16, pageSize: PAGE_BYTES, ...options })
+  const openOnce = () => open({ path: folder, ...SETTINGS, ...options })
   try {
     return whileLocked(folder, () => {
       while (true) {
@@ -228,18 +260,13 @@ const openFolder = (folder: string, options: { readOnly: true } | { overlappingS
   }
 }
 
-/**
- * A read past the end of a mapped file crashes the process silently. An intact file can lack pages at its end that one
- * transaction allocated and freed. A file that can be rebuilt is extended, and reads find any real damage.
- */
-const ensureWhole = (root: RootDatabase, path: string, durable: boolean) =>
-  root.transactionSync(() => {
-    const { pageSize, lastPageNumber } = root.getStats() as { pageSize: number; lastPageNumber: number }
-    const expectedBytes = (lastPageNumber + 1) * pageSize
-    const sizeBytes = statSync(path).size
-    if (sizeBytes >= expectedBytes) return
-    if (durable) throw new Damaged(`${path} is truncated to ${sizeBytes} bytes`)
-    truncateSync(path, expectedBytes)
-  })
+/** Throws Unavailable if a file holds other databases, which are of another store or program. */
+const expectOwn = (root: RootDatabase, path: string, databases: readonly string[]) => {
+  const foreign = [...root.getKeys({ limit: databases.length + 1 })].find(name => !databases.includes(String(name)))
+  if (foreign === undefined) return
+  const found = `${path} has a database ${JSON.stringify(String(foreign))}`
+  const advice = 'Nothing was written to it. Correct the address of this store, or move the file away'
+  throw new Unavailable(`${found}, so it is the file of another store or program. ${advice}`)
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

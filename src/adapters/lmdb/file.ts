@@ -6,7 +6,7 @@ import {
   readSync,
   rmSync,
   statSync,
-  unlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -57,6 +57,28 @@ export const checkMetaPages = (path: string) => {
   }
 }
 
+/** Throws Damaged if the file lacks its end. A read past the end of a mapped file would crash the process silently. */
+export const expectWhole = (path: string) => {
+  const { sizeBytes, wholeBytes } = sizesOf(path)
+  if (sizeBytes < wholeBytes) throw new Damaged(`${path} is truncated to ${sizeBytes} of ${wholeBytes} bytes`)
+}
+
+/**
+ * Extends a file that lacks its end. An intact one can lack pages that one transaction allocated and freed. Real damage
+ * is found when it is read, and the file can be rebuilt.
+ */
+export const extend = (path: string) => {
+  const { sizeBytes, wholeBytes } = sizesOf(path)
+  if (sizeBytes < wholeBytes) truncateSync(path, wholeBytes)
+}
+
+/** The size of a file, and of the pages that its meta page counts. The meta page is read first: a commit writes it last. */
+const sizesOf = (path: string) => {
+  const meta = existsSync(path) ? reading(path, newerMeta) : undefined
+  const wholeBytes = meta ? (Number(meta.readBigUInt64LE(layout.LAST_PAGE_OFFSET)) + 1) * layout.PAGE_BYTES : 0
+  return { wholeBytes, sizeBytes: meta ? statSync(path).size : 0 }
+}
+
 /** Whether both meta pages exist, and the root of the newer one is a tree page. */
 const isLmdbFile = (path: string): boolean =>
   reading(path, read => {
@@ -99,7 +121,7 @@ export const ensureWritable = (folder: string) => {
   try {
     mkdirSync(folder, { recursive: true })
     writeFileSync(probe, '')
-    unlinkSync(probe)
+    rmSync(probe, { force: true })
   } catch (error) {
     throw new Unavailable(`${folder} cannot be written (${(error as Error).message})`, { part: 'disk' })
   }

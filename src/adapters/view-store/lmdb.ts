@@ -11,6 +11,7 @@ import {
   type Snapshot,
   type StoredViews,
 } from '../../ports/view-store.ts'
+import { freeSpaceGuard, VIEW_RESERVE_BYTES } from '../free-space.ts'
 import { closeLmdb, entriesOf, type LmdbOptions, openLmdb } from '../lmdb/environment.ts'
 import { checkpointText, parseJson, toCheckpoint } from './stored-json.ts'
 
@@ -18,6 +19,8 @@ import { checkpointText, parseJson, toCheckpoint } from './stored-json.ts'
 const LAST = '\uffff'
 
 const CHECKPOINT = 'checkpoint'
+
+const DATABASES = ['meta', 'rows', 'index', 'leases', 'reports', 'snapshots', 'nodes'] as const
 
 // The two kinds of cells, in sort order.
 const INDEX = 'index/'
@@ -35,8 +38,8 @@ interface Lease {
  * own decoder throws for other text.
  */
 export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']): StoredViews => {
-  const root = openLmdb(folder, { durable: false, check })
-  const open = (name: string) => root.openDB<string, string>(name, { encoding: 'string' })
+  const root = openLmdb(folder, { durable: false, check, databases: DATABASES })
+  const open = (name: (typeof DATABASES)[number]) => root.openDB<string, string>(name, { encoding: 'string' })
   const [meta, rows, index, leases] = [open('meta'), open('rows'), open('index'), open('leases')]
   const [reports, snapshots, nodes] = [open('reports'), open('snapshots'), open('nodes')]
 
@@ -46,8 +49,18 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
 
   const leaseOf = (key: string) => parseJson<Lease>(leases.get(key))
 
+  const ensureFreeSpace = freeSpaceGuard(folder, VIEW_RESERVE_BYTES)
+
+  const write = async <Result>(change: () => Result): Promise<Result> => {
+    ensureFreeSpace()
+    return root.transaction(change)
+  }
+
   /** A child transaction, because the library's plain transactions keep writes from before an exception. */
-  const atomically = (write: () => void): Promise<void> => root.childTransaction(write)
+  const atomically = async (change: () => void): Promise<void> => {
+    ensureFreeSpace()
+    await root.childTransaction(change)
+  }
 
   /** Runs inside the write transaction, where no other process can write. */
   const expectCheckpoint = (from: Checkpoint | undefined) => {
@@ -107,7 +120,7 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
     commit,
 
     lease: async (keys, holder, nowMs, untilMs) =>
-      root.transaction(() =>
+      write(() =>
         keys.filter(key => {
           const lease = leaseOf(key)
           const isValid = lease && lease.untilMs > nowMs && lease.untilMs <= untilMs + MAX_CLOCK_SKEW_MS
@@ -117,13 +130,13 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
         }),
       ),
     release: async (keys, holder) => {
-      await root.transaction(() => {
+      await write(() => {
         for (const key of keys) if (leaseOf(key)?.holder === holder) leases.remove(key)
       })
     },
 
     report: async (reporter, text, nowMs, untilMs) => {
-      await root.transaction(() => {
+      await write(() => {
         for (const { key, value } of [...reports.getRange()]) {
           const endMs = parseJson<Report>(value)?.untilMs ?? 0
           if (endMs <= nowMs - MAX_CLOCK_SKEW_MS || endMs > untilMs + MAX_CLOCK_SKEW_MS) reports.remove(key)
@@ -139,22 +152,22 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
 
     loadSnapshot: async stream => parseJson<Snapshot>(snapshots.get(stream)),
     saveSnapshot: async (stream, snapshot) => {
-      await root.transaction(() => snapshots.putSync(stream, JSON.stringify(snapshot)))
+      await write(() => snapshots.putSync(stream, JSON.stringify(snapshot)))
     },
     deleteSnapshots: async () => {
-      await root.transaction(() => snapshots.clearSync())
+      await write(() => snapshots.clearSync())
     },
 
     loadNodes: async keys => keys.map(key => nodes.get(key)),
     saveNodes: async changes => {
-      await root.transaction(() => {
+      await write(() => {
         for (const [key, text] of changes)
           if (text === undefined) nodes.remove(key)
           else nodes.put(key, text)
       })
     },
     clearNodes: async () => {
-      await root.transaction(() => nodes.clearSync())
+      await write(() => nodes.clearSync())
     },
 
     dump: async () => {
@@ -184,7 +197,7 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
     },
 
     clear: async () => {
-      await root.transaction(() => {
+      await write(() => {
         for (const database of [meta, rows, index, leases, reports, snapshots, nodes]) database.clearSync()
       })
     },

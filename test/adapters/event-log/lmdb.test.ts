@@ -1,12 +1,16 @@
 import { execFile } from 'node:child_process'
-import { mkdir, open as openFile, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, open as openFile, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { openLmdbEventLog } from '../../../src/adapters/event-log/lmdb.ts'
+import { openLmdbEventLogReadOnly } from '../../../src/adapters/event-log/lmdb-read-only.ts'
 import { closeLmdb, openLmdb } from '../../../src/adapters/lmdb/environment.ts'
+import { PAGE_BYTES } from '../../../src/adapters/lmdb/layout.ts'
+import { openLmdbViewStore } from '../../../src/adapters/view-store/lmdb.ts'
+import { openRecoverableViews } from '../../../src/adapters/view-store/lmdb-recovery.ts'
 import { BEFORE_FIRST, type EventLog, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
 import { eventLogContract } from '../../contract/event-log.ts'
@@ -118,11 +122,38 @@ t.test('a follower sees what another process appends', async t => {
   await following.return?.()
 })
 
-t.test('a truncated log is not opened', async t => {
+t.test('a log that ends after any of its pages is not opened or changed', async t => {
   const folder = await filled(t)
   const file = join(folder, 'data.mdb')
-  await truncate(file, Math.floor((await stat(file)).size / 2))
-  refuses(t, folder, /data\.mdb is damaged or truncated.*; restore it from a backup/)
+  const whole = await readFile(file)
+  // With one meta page, it may be a file that another process is creating.
+  for (let bytes = whole.length - 1; bytes >= 2 * PAGE_BYTES; bytes -= PAGE_BYTES) {
+    await truncate(file, bytes)
+    refuses(t, folder, /data\.mdb is truncated to \d+ of \d+ bytes; restore it from a backup/)
+    t.throws(() => openLmdbEventLogReadOnly(folder), Damaged)
+    t.ok(whole.subarray(0, bytes).equals(await readFile(file)))
+  }
+})
+
+t.test('a file of another store or program is not opened or changed, and views are no log', async t => {
+  const other = join(await temporaryFolder(t), 'other')
+  const theirs = openLmdb(other, { durable: true })
+  await theirs.put('a', 1)
+  await closeLmdb(theirs)
+  const views = join(await temporaryFolder(t), 'views')
+  await openLmdbViewStore(views).close()
+  const log = await filled(t)
+  for (const [folder, open] of [
+    [other, () => openLmdbEventLog(other, () => undefined)],
+    [views, () => openLmdbEventLog(views, () => undefined)],
+    [other, () => openLmdbViewStore(other)],
+    [log, () => openRecoverableViews({ folder: log, check: 'always', onDamage: error => t.fail(error.message) })],
+  ] as const) {
+    const before = await readFile(join(folder, 'data.mdb'))
+    const message = /data\.mdb has a database "\w+", .*\. Nothing was written to it\. Correct the address of this store/
+    t.throws(open, { name: 'Unavailable', message })
+    t.ok(before.equals(await readFile(join(folder, 'data.mdb'))))
+  }
 })
 
 t.test('a file of another format is not opened', async t => {

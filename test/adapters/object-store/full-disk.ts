@@ -6,9 +6,9 @@ import { type Needs, skipUnlessCi } from '../../support/needs.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Mounts in a namespace of its own, which some machines do not allow. */
-const inNamespace = (script: string, folder: string): [command: string, args: string[]] => [
+const inNamespace = (script: string, folder: string, megabytes = 1): [command: string, args: string[]] => [
   'unshare',
-  ['-rm', 'sh', '-c', `mount -t tmpfs -o size=1m tmpfs "$0" && ${script}`, folder],
+  ['-rm', 'sh', '-c', `mount -t tmpfs -o size=${megabytes}m tmpfs "$0" && ${script}`, folder],
 ]
 
 /** The tap options of tests that need a full disk. */
@@ -17,10 +17,12 @@ export const needsFullDisk = (): Needs => {
   return skipUnlessCi(status !== 0 && 'this machine cannot create a small disk: unshare -rm and mount failed')
 }
 
-/** A folder on a disk of one megabyte, which is removed with its process. */
-export const fullDisk = async (t: Test): Promise<string> => {
+/** A folder on a small disk in memory, which is removed with its process. */
+export const fullDisk = async (t: Test, megabytes?: number): Promise<string> => {
   const folder = await temporaryFolder(t)
-  const child = spawn(...inNamespace('echo mounted && exec cat', folder), { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(...inNamespace('echo mounted && exec cat', folder, megabytes), {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const ended = once(child, 'close').catch(() => undefined)
   t.teardown(() => {
     child.kill('SIGKILL')
