@@ -7,6 +7,7 @@ import type { ProviderEvent } from '../schemas/provider-events.ts'
 import type { RegistrationEvent } from '../schemas/registration-events.ts'
 import type { SealEvent } from '../schemas/seal-events.ts'
 import { accounts } from './accounts.ts'
+import { archivedRuns } from './archived-runs.ts'
 import { balance } from './balance.ts'
 import type { EventType } from './define.ts'
 import { due } from './due.ts'
@@ -25,6 +26,7 @@ const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries] as const
 const lookups = [requestLookups, jobLookups] as const
 const all = [
   accounts,
+  archivedRuns,
   balance,
   ...ofDue,
   keys,

@@ -13,8 +13,10 @@ interface Definition<Name extends ViewName, Type extends EventType> {
   name?: string
   view: Name
   version: number
-  key(event: RecordedOf<Type>): string | undefined
-  on: { [Each in Type]: (row: Views[Name] | undefined, event: RecordedOf<Each>) => Views[Name] | undefined }
+  key(event: RecordedOf<Type>): string | readonly string[] | undefined
+  on: {
+    [Each in Type]: (row: Views[Name] | undefined, event: RecordedOf<Each>, key: string) => Views[Name] | undefined
+  }
   indexes?: { [index: string]: (row: Views[Name], key: string) => string | undefined }
 }
 
@@ -26,13 +28,13 @@ export const projection = <Name extends ViewName, Type extends EventType>({
 }: Definition<Name, Type>): Projection<Views[Name], Type> =>
   ({ name: name ?? definition.view, indexes, ...definition }) as unknown as Projection<Views[Name], Type>
 
-/** Folds the events that change a row into it. All of them must concern the same row. */
+/** Folds the events that change a row into it. All of them must concern this row alone. */
 export const fold = <Row extends object>(
   { key, on }: Projection<Row>,
   events: Recorded[],
   row?: Row,
 ): Row | undefined =>
   events.reduce((before, event) => {
-    const evolve = on[event.type]
-    return evolve && key(event) !== undefined ? evolve(before, event) : before
+    const [evolve, changed] = [on[event.type], key(event)]
+    return evolve && typeof changed === 'string' ? evolve(before, event, changed) : before
   }, row)

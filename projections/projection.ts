@@ -7,8 +7,8 @@ export interface Projection<Row extends object = object, Type extends string = s
   view: string
   /** Raised whenever the projection makes other rows of the same log. Then its view is rebuilt, and no other. */
   version: number
-  /** The row that an event changes; undefined where it changes none. */
-  key(event: Recorded): string | undefined
+  /** The row that an event changes, or a limited number of rows; undefined where it changes none. */
+  key(event: Recorded): string | readonly string[] | undefined
   /**
    * For each event type that the projection handles, the row after an event. Undefined removes the row; a row that is
    * returned unchanged is not written.
@@ -19,5 +19,5 @@ export interface Projection<Row extends object = object, Type extends string = s
 }
 
 // A method's parameters are compared both ways, so a list of projections may forget the rows that each one makes.
-type Evolve<Row> = { evolve(row: Row | undefined, event: Recorded): Row | undefined }['evolve']
+type Evolve<Row> = { evolve(row: Row | undefined, event: Recorded, key?: string): Row | undefined }['evolve']
 type Place<Row> = { place(row: Row, key: string): string | undefined }['place']

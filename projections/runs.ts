@@ -1,4 +1,4 @@
-import { isAcceptance, type RunQueued, requestNameOf } from '../schemas/account-events.ts'
+import { type AccountEvent, isAcceptance, type RunQueued, requestNameOf } from '../schemas/account-events.ts'
 import { accountOf } from '../schemas/events.ts'
 import type { KeyId, Moded } from '../schemas/primitives.ts'
 import { clockOf, type Recorded } from '../schemas/recorded.ts'
@@ -8,8 +8,8 @@ import { projection, type RecordedOf } from './define.ts'
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs = projection({
   view: 'runs',
-  version: 8,
-  key: event => runKey(accountOf(event), event.data.runId),
+  version: 9,
+  key: runKeys,
   on: {
     // The debit comes first in its append, and its receipt names the model of the run. A test run has no debit.
     CreditsDebited: (_, event) => charged(event),
@@ -42,6 +42,7 @@ export const runs = projection({
     CreditsRefunded: (row, event) =>
       change(row, event, { refundedMicros: (row?.refundedMicros ?? 0) + event.data.amountMicros }),
     CreditsReleased: (row, event) => change(row, event, { releasedMicros: event.data.amountMicros }),
+    RunsArchived: () => undefined,
   },
   indexes: {
     byId: ({ runId }) => runId,
@@ -57,6 +58,15 @@ export const hasEnded = ({ status, refundedMicros }: RunRow) =>
 
 /** The account comes first, so that the runs of an account lie together and only its callers find them. */
 export const runKey = (accountId: string, runId: string) => `${accountId}/${runId}`
+
+type EventOfRuns = Extract<AccountEvent, { data: { runId: string } } | { type: 'RunsArchived' }>
+
+/** The keys of the runs that an event is about. */
+export function runKeys(event: Recorded<EventOfRuns>) {
+  const accountId = accountOf(event)
+  const { data } = event
+  return 'runs' in data ? data.runs.map(({ runId }) => runKey(accountId, runId)) : runKey(accountId, data.runId)
+}
 
 /** The prefix of the places of an account's runs with one idempotency key. The key may hold a slash itself. */
 export const requestPlaces = (accountId: string, key: string, mode: Moded) =>
@@ -76,8 +86,11 @@ const answerFacts = ({ data: { usage, finishReason } }: RecordedOf<'RunCompleted
 const worker = ({ data: { upstream } }: RecordedOf<'RunCompleted' | 'RunFailed'>) =>
   upstream && { provider: upstream.provider }
 
-const change = (row: RunRow | undefined, { revision }: { revision: number }, changes: Partial<RunRow>) =>
-  row && { ...row, revision, ...changes }
+const change = (row: RunRow | undefined, { revision }: { revision: number }, changes: Partial<RunRow>) => {
+  if (!row) return undefined
+  const revisions = row.revision === revision ? row.revisions : [...row.revisions, revision]
+  return { ...row, revision, revisions, ...changes }
+}
 
 const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
   const { runId, amountMicros, receipt, label } = event.data
@@ -85,6 +98,7 @@ const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
     accountId: accountOf(event),
     runId,
     revision: event.revision,
+    revisions: [event.revision],
     status: 'queued',
     model: receipt.model,
     endpoint: receipt.endpoint,
@@ -114,6 +128,7 @@ const tested = (event: Acceptance): RunRow => {
     runId,
     livemode: false,
     revision: event.revision,
+    revisions: [event.revision],
     status: 'queued',
     model,
     endpoint,

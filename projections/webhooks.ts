@@ -3,7 +3,7 @@ import { accountOf } from '../schemas/events.ts'
 import { clockOf } from '../schemas/recorded.ts'
 import { MAX_SHOWN_ATTEMPTS, type WebhookAttempt, type WebhookRow } from '../schemas/views.ts'
 import { projection, type RecordedOf } from './define.ts'
-import { runKey } from './runs.ts'
+import { runKeys } from './runs.ts'
 
 /** The state of each run's webhook, by account and run. */
 export const webhooks = projection({
@@ -11,7 +11,7 @@ export const webhooks = projection({
   version: 3,
   key: event => {
     const isFirst = event.type === 'RunQueued' || event.type === 'RunStarted'
-    return isFirst && urlOf(event) === undefined ? undefined : runKey(accountOf(event), event.data.runId)
+    return isFirst && urlOf(event) === undefined ? undefined : runKeys(event)
   },
   on: {
     RunQueued: (row, event) => accepted(row, event),
@@ -22,6 +22,7 @@ export const webhooks = projection({
     WebhookAttemptFailed: (row, event) => row && attempted(row, event),
     WebhookAbandoned: row => row && { ...row, status: 'abandoned' },
     WebhookRedeliveryRequested: (row, event) => row && pending({ ...row, url: event.data.url }, clockOf(event)),
+    RunsArchived: () => undefined,
   },
   indexes: { ofTests: ({ livemode }, key) => (livemode === false ? key : undefined) },
 })

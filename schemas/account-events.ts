@@ -421,6 +421,18 @@ export const costOf = ({ type, data }: AnyEvent): ProviderCostRecorded | undefin
 /** The artifacts, or files that a failed run may have left, were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })
 
+/** The runs of one event, so that neither its append nor its fold takes long: the row of a run may hold a long text. */
+export const MAX_ARCHIVED_RUNS = 25
+const ArchivedRun = Closed({
+  runId: RunId,
+  revisions: Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }),
+})
+export type ArchivedRun = Static<typeof ArchivedRun>
+/** Runs that ended long ago leave the lists. `revisions` are those of the events that made the row of a run. */
+export const RunsArchived = Closed({
+  runs: Type.Array(ArchivedRun, { minItems: 1, maxItems: MAX_ARCHIVED_RUNS }),
+})
+
 // Each webhook attempt is an event.
 export const WebhookDelivered = Closed({ runId: RunId, attempt: Attempt, status: HttpStatus })
 /** `status` is missing if there was no response, and `nextAttemptAt` after the last attempt. */
@@ -504,6 +516,7 @@ export const accountEvents = {
   RunFailed,
   ProviderCostRecorded,
   RunOutputDeleted,
+  RunsArchived,
   WebhookDelivered,
   WebhookAttemptFailed,
   WebhookAbandoned,

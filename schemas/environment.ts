@@ -172,6 +172,17 @@ export const Environment = Type.Object({
     default: 30,
     description: 'The number of days after which the results of a run are deleted',
   }),
+  RUN_VIEW_RETENTION_DAYS: Type.Optional(
+    Type.Integer({
+      // Within a day, a request with the same Idempotency-Key returns the run.
+      minimum: 1,
+      maximum: 3650,
+      description: [
+        'The number of days after which an ended run leaves lists and charts, so that the views stay small;',
+        'it is still found by its ID, and never comes back to the lists; for ever if unset',
+      ].join(' '),
+    }),
+  ),
   MASTER_SECRET: Type.Optional(
     Type.String({
       minLength: MIN_MASTER_SECRET_LENGTH,

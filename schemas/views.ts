@@ -59,6 +59,8 @@ export interface RunRow extends Moded {
   runId: RunId
   /** The revision of the event that last changed the run. */
   revision: number
+  /** The revisions of all events that changed it. */
+  revisions: readonly number[]
   status: RunStatus
   model: string
   endpoint: string
@@ -288,12 +290,20 @@ export interface LookupRow {
   jobId?: string
 }
 
+/** Leads to the events of a run that has left the lists. Key: the account id and the run id. */
+export interface ArchivedRunRow {
+  accountId: AccountId
+  runId: RunId
+  revisions: readonly number[]
+}
+
 /** Every view and its row. */
 export interface Views {
   accounts: AccountRow
   balance: BalanceRow
   keys: KeyRow
   runs: RunRow
+  archivedRuns: ArchivedRunRow
   statement: StatementRow
   due: DueRow
   webhooks: WebhookRow

@@ -82,6 +82,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId}: ${event.data.provider} ${describeCost(event.data)}`
     case 'RunOutputDeleted':
       return `${event.data.runId}: its files were deleted`
+    case 'RunsArchived':
+      return `${event.data.runs.map(({ runId }) => runId).join(', ')} left the lists`
     case 'WebhookDelivered':
       return `${event.data.runId}: webhook delivered by attempt ${event.data.attempt}, status ${event.data.status}`
     case 'WebhookAttemptFailed':

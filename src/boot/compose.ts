@@ -21,6 +21,7 @@ import { RunsReactor } from '../reactors/runs/runs.ts'
 import { KeyExpiriesReactor } from '../reactors/upkeep/key-expiries.ts'
 import { ObjectsReactor } from '../reactors/upkeep/objects.ts'
 import { RetirementNoticesReactor } from '../reactors/upkeep/retirement-notices.ts'
+import { RunArchiveReactor } from '../reactors/upkeep/run-archive.ts'
 import { WebhooksReactor } from '../reactors/webhooks/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
 import { KeyUses } from '../services/accounts/key-uses.ts'
@@ -151,7 +152,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder, clock })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const retirements = new Retirements({ offers, supplyOf: endpoint => routes.supplyOf(endpoint) })
-  const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
+  const runReads = new RunReads({ reads, log, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({
     ...{ accounts, offers, quotes, reads, runReads, objects, outputKeys, addresses, clock, random, runsInFlight },
     shownInputs: new ShownInputs({ log, clock }),
@@ -166,6 +167,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     accounts,
     views,
     reads,
+    log,
     outbound,
     present,
     clock,
@@ -193,6 +195,13 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     logger,
     leaseMs,
   })
+  const archive =
+    retention.runsMs === undefined
+      ? undefined
+      : new RunArchiveReactor({
+          ...{ accounts, reads, views, clock, random, logger, leaseMs },
+          retentionMs: retention.runsMs,
+        })
   const seals = new SealStream({ log, clock, random, logger })
   const knownSeals = new KnownSeals({ seals, clock, logger })
   const sealing = config.roles.has('sealer') ? await openSealing(core, seals, alerts.ofSink) : []
@@ -306,6 +315,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       if (!hasReactors) return reported.start()
       reports.start()
       retirementNotices.start()
+      archive?.start()
       for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, then the waits for queued work. */
@@ -317,7 +327,8 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       reported.stop()
       await verifier.close()
       await keyUses.settled()
-      const reactors = [runsReactor, webhooks, keyExpiries, retirementNotices, objectsReactor, reports, ...sealing]
+      const upkeep = [keyExpiries, retirementNotices, objectsReactor, ...(archive ? [archive] : []), ...sealing]
+      const reactors = [runsReactor, webhooks, reports, ...upkeep]
       await Promise.all([...reactors, alerts, mail].map(part => part.stop()))
       mailer.close()
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))

@@ -118,6 +118,8 @@ interface S3Config extends S3Address {
 export interface Retention {
   uploadsMs: number
   outputsMs: number
+  /** How long ended runs stay in the lists; undefined for ever. */
+  runsMs: number | undefined
 }
 
 /** The environment is invalid. The message names each variable and its fault. */

@@ -254,13 +254,13 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
     auditors: new Auditors({ auditorKeys: dependencies.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, log, shipped: applyMarkUp(config) }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
-    deliveries: new Deliveries({ accounts, reads, clock }),
+    deliveries: new Deliveries({ accounts, reads, log, clock }),
     notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),
     views: new ViewMaintenance(dependencies),
     routing: new Routing({ choices: dependencies.choices, bindings, views: dependencies.views, clock }),
     periods: new Periods({ log, clock, random, logger }),
     positions: new Positions({ log, accounts, reads }),
-    lookups: new Lookups({ reads, accounts: operations }),
+    lookups: new Lookups({ reads, log, accounts: operations }),
     descriptors: new Descriptors(offers),
   })
 }

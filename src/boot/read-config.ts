@@ -73,6 +73,7 @@ const toConfig = (environment: Environment): Config => {
   const retention = {
     uploadsMs: Math.round(environment.UPLOAD_RETENTION_DAYS * DAY_MS),
     outputsMs: Math.round(environment.OUTPUT_RETENTION_DAYS * DAY_MS),
+    runsMs: environment.RUN_VIEW_RETENTION_DAYS && environment.RUN_VIEW_RETENTION_DAYS * DAY_MS,
   }
   if (retention.uploadsMs < uploadGrantMs)
     throw new ConfigError('UPLOAD_RETENTION_DAYS must not be shorter than UPLOAD_GRANT_MINUTES.')

@@ -361,6 +361,14 @@ export class Auditor {
             (run.state === 'refunded' && (this.#anyDeletion || run.willDeleteAt !== undefined)),
           'the output of a run is deleted that is open or left nothing',
         )
+      case 'RunsArchived':
+        return this.#expect(
+          (data['runs'] as { runId: string }[]).every(({ runId }) => {
+            const { state } = this.#runs.get(runId) ?? {}
+            return state !== undefined && hasEnded(state) && !this.#attempts.has(runId)
+          }),
+          'a run leaves the lists that has not ended, or is owed a webhook',
+        )
       case 'UploadGranted':
         this.#expect(this.#uploads.size < MAX_UPLOADS, 'an account has too many uploads')
         return this.#stepUpload(data, [undefined], 'granted')

@@ -35,7 +35,7 @@ const dueAfter = (...history: AccountEvent[]): Record<string, DueRow> => {
   const rows = new Map<string, DueRow>()
   for (const event of history.map(event => recorded(event)))
     for (const projection of projections.handling(event.type)) {
-      const key = projection.key(event)
+      const key = projection.key(event) as string | undefined
       if (key === undefined) continue
       const row = projection.on[event.type]?.(rows.get(key), event) as DueRow | undefined
       if (row) rows.set(key, row)

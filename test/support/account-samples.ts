@@ -416,6 +416,11 @@ export const vendorUpstream = { provider: 'vendor', model: 'test', account: 'ven
 
 export const outputDeleted = (run = 1): AccountEvent => ({ type: 'RunOutputDeleted', data: { runId: runId(run) } })
 
+export const archived = (...runs: number[]): AccountEvent => ({
+  type: 'RunsArchived',
+  data: { runs: runs.map(run => ({ runId: runId(run), revisions: [0] })) },
+})
+
 export const failed = (run = 1, code?: RunErrorCode, willDeleteAt?: string): AccountEvent => ({
   type: 'RunFailed',
   data: { runId: runId(run), error: failure(code), ...(willDeleteAt && { willDeleteAt }) },

@@ -72,7 +72,7 @@ export const extend = (path: string) => {
   if (sizeBytes < wholeBytes) truncateSync(path, wholeBytes)
 }
 
-/** The size of a file, and of the pages that its meta page counts. The meta page is read first: a commit writes it last. */
+/** The size of a file, and of the pages that its meta page counts. A commit writes the meta page last. */
 const sizesOf = (path: string) => {
   const meta = existsSync(path) ? reading(path, newerMeta) : undefined
   const wholeBytes = meta ? (Number(meta.readBigUInt64LE(layout.LAST_PAGE_OFFSET)) + 1) * layout.PAGE_BYTES : 0

@@ -38,6 +38,7 @@ export class Runs implements Rule {
     if (type === 'CreditsRefunded') return takeRefund(event, run, isDue ? due : undefined, report)
     if (type === 'CreditsReleased') return takeRelease(event, run, report)
     if (type === 'RunOutputDeleted') return takeDeletion(run, report)
+    if (type === 'RunsArchived') return this.#takeArchived(event, report)
     const step = (accepts ? ACCEPTING_STEPS : STEPS)[type]
     if (!step) return
     if (!run) return report(`${runId} was never debited`)
@@ -60,6 +61,13 @@ export class Runs implements Rule {
           `${runId} has not ended, and its time was over at ${new Date(deadlineMs).toISOString()}`,
           deadlineMs + GRACE_MS,
         )
+  }
+
+  #takeArchived({ data }: AuditedEvent, report: Report) {
+    for (const { runId } of data['runs'] as { runId: string }[]) {
+      const { state } = this.#runs.get(runId) ?? {}
+      if (state !== 'completed' && state !== 'refunded') report(`it archives ${runId}, which has not ended`)
+    }
   }
 
   #takeDebit(event: AuditedEvent, run: Run | undefined, report: Report) {

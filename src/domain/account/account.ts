@@ -21,7 +21,16 @@ import { evolve } from './evolve.ts'
 import { createKey, revokeKey, useKey } from './keys.ts'
 import { setLimits, withinLimits } from './limits.ts'
 import { raiseKeyExpiry, raiseRetirement, recordNotice, setNotices } from './notices.ts'
-import { cancelRun, completeRun, failRun, queueRun, recordOutputDeletion, startRun, submitRun } from './runs.ts'
+import {
+  archiveRuns,
+  cancelRun,
+  completeRun,
+  failRun,
+  queueRun,
+  recordOutputDeletion,
+  startRun,
+  submitRun,
+} from './runs.ts'
 import { type AccountState, initialAccount } from './state.ts'
 import { grantUpload, recordUploadDeletion, requestUploadDeletion, storeUpload } from './uploads.ts'
 import {
@@ -93,6 +102,8 @@ const decideByNoun = (
       return failRun(command, state)
     case 'RecordOutputDeletion':
       return recordOutputDeletion(command, state)
+    case 'ArchiveRuns':
+      return archiveRuns(command, state)
     case 'RecordDelivery':
       return recordDelivery(command, state)
     case 'RedeliverWebhook':

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type {
   AccountLimits,
   ApiKeyCreated,
+  ArchivedRun,
   CreditsGranted,
   DebitFacts,
   Payment,
@@ -43,6 +44,7 @@ export type AccountCommand = (
   | ({ type: 'CompleteRun' } & Completion)
   | ({ type: 'FailRun' } & Failure)
   | { type: 'RecordOutputDeletion'; runId: RunId }
+  | { type: 'ArchiveRuns'; runs: readonly ArchivedRun[] }
   | RecordDelivery
   | RedeliverWebhook
   | ({ type: 'RotateWebhookSecret' } & Asked)

@@ -153,6 +153,7 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     // Neither a run that has ended nor its results or costs are part of the state.
     case 'ProviderCostRecorded':
     case 'RunOutputDeleted':
+    case 'RunsArchived':
       return state
     case 'UploadGranted': {
       const { uploadId, objectKey, maxSizeBytes, livemode } = event.data

@@ -1,5 +1,6 @@
 import {
   type AccountEvent,
+  type ArchivedRun,
   type RunQueued,
   type RunStarted,
   requestNameOf,
@@ -146,6 +147,15 @@ export const failRun = (
 /** Records that a run's results were deleted. The state no longer holds ended runs, so only open ones are refused. */
 export const recordOutputDeletion = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> =>
   state.openRuns.has(runId) ? refuse('run_not_ended') : accept([{ type: 'RunOutputDeleted', data: { runId } }])
+
+/** Archives the runs that have ended and are owed no webhook. */
+export const archiveRuns = (
+  { runs }: { runs: readonly ArchivedRun[] },
+  { openRuns, deliveries }: AccountState,
+): Decided<AccountEvent> => {
+  const settled = runs.filter(({ runId }) => !openRuns.has(runId) && !deliveries.has(runId))
+  return accept(settled.length > 0 ? [{ type: 'RunsArchived', data: { runs: settled } }] : [])
+}
 
 const started = (run: Moded, data: RunStarted): AccountEvent => {
   assertProvider(run, data.upstream.provider)

@@ -52,7 +52,7 @@ export const project = async (
   })
   for (const { event, row } of steps) {
     if (row.before === null || event.position <= (row.before?.position ?? BEFORE_FIRST)) continue
-    const after = row.projection.on[event.type]?.(row.now, event)
+    const after = row.projection.on[event.type]?.(row.now, event, row.key)
     // Set at every event, or the order of a row's fields would depend on how the events were paged.
     row.now = after && after !== row.now ? { ...after, position: event.position } : after
   }
@@ -75,22 +75,21 @@ export const project = async (
   return { checkpoint, rows }
 }
 
-/** The row that each event changes, in log order, and each row once. */
+/** The rows that each event changes, in log order, and each row once. */
 const plan = (projections: ProjectionSet, events: Recorded[]) => {
   const steps: { event: Recorded; row: Touched }[] = []
   const touched = new Map<string, Touched>()
   for (const event of events)
-    for (const projection of projections.handling(event.type)) {
-      const key = projection.key(event)
-      if (key === undefined) continue
-      const address = `${projection.view}/${key}`
-      let row = touched.get(address)
-      if (!row) {
-        row = { projection, key, before: undefined, now: undefined }
-        touched.set(address, row)
+    for (const projection of projections.handling(event.type))
+      for (const key of [projection.key(event) ?? []].flat()) {
+        const address = `${projection.view}/${key}`
+        let row = touched.get(address)
+        if (!row) {
+          row = { projection, key, before: undefined, now: undefined }
+          touched.set(address, row)
+        }
+        steps.push({ event, row })
       }
-      steps.push({ event, row })
-    }
   return { steps, touched: [...touched.values()] }
 }
 

@@ -1,6 +1,5 @@
 import { from, lastValueFrom, mergeMap, type Observable, toArray } from 'rxjs'
 import { queues } from '../../../projections/due.ts'
-import { runKey } from '../../../projections/runs.ts'
 import type { DeleteLeftTask, DeleteOutputTask, ObjectTask, RunRow } from '../../../schemas/views.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -12,6 +11,7 @@ import type { ViewStore } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { OutputKeys } from '../../services/files/output-keys.ts'
 import { readQueuedRun } from '../../services/runs/run-inputs.ts'
+import { readRunRow } from '../../services/runs/run-rows.ts'
 import type { UploadFinder } from '../../services/uploads/upload-finder.ts'
 import type { UploadSettlement } from '../../services/uploads/upload-settlement.ts'
 import type { Reads } from '../../services/views/reads.ts'
@@ -94,9 +94,9 @@ export class ObjectsReactor {
   }
 
   async #deleteFiles(task: TaskOfRun): Promise<void> {
-    const { objects, accounts, outputKeys, reads } = this.#dependencies
+    const { objects, accounts, outputKeys } = this.#dependencies
     const { accountId, runId } = task
-    const run = await reads.get('runs', runKey(accountId, runId))
+    const run = await readRunRow(this.#dependencies, accountId, runId)
     // The account would record a second deletion.
     if (run?.outputDeletedAt !== undefined) return
     // What a completed run has stored has the same keys.

@@ -1,4 +1,4 @@
-import { hasEnded, runKey } from '../../../projections/runs.ts'
+import { hasEnded } from '../../../projections/runs.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import type { DeliverTask, NoticeTask, RunRow } from '../../../schemas/views.ts'
 import type { RecordDelivery, RecordNotice } from '../../domain/account/commands.ts'
@@ -13,7 +13,7 @@ import type { Random } from '../../ports/random.ts'
 import { webhookIdOf } from '../../services/ids.ts'
 import { noticeEvent, noticeMail } from '../../services/notices/notice-messages.ts'
 import type { Presenter } from '../../services/presenter.ts'
-import type { Reads } from '../../services/views/reads.ts'
+import { type RunRowDependencies, readRunRow } from '../../services/runs/run-rows.ts'
 import {
   type SendDependencies,
   type SentWebhook,
@@ -21,9 +21,8 @@ import {
   type WebhookSecrets,
 } from '../../services/webhooks/send-webhook.ts'
 
-interface AttemptDependencies extends SendDependencies {
+interface AttemptDependencies extends SendDependencies, RunRowDependencies {
   present: Presenter
-  reads: Reads
   secretsOf: WebhookSecrets
   random: Random
 }
@@ -41,7 +40,7 @@ export const webhookDelivery = async (
   dependencies: AttemptDependencies,
   { url, accountId, runId, attempt }: DeliverTask,
 ): Promise<Delivery<RecordDelivery> | undefined> => {
-  const run = await dependencies.reads.get('runs', runKey(accountId, runId))
+  const run = await readRunRow(dependencies, accountId, runId)
   if (!run || !hasEnded(run)) return undefined
   return {
     isDue: ({ deliveries }) => deliveries.get(runId)?.attempts === attempt - 1,

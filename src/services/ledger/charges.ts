@@ -1,4 +1,3 @@
-import { runKey } from '../../../projections/runs.ts'
 import { linesOfRun } from '../../../projections/statement.ts'
 import { MAX_CHARGE_LINES } from '../../../schemas/api/charge.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
@@ -11,6 +10,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import { parseRunId } from '../ids.ts'
+import { readRunRow } from '../runs/run-rows.ts'
 import type { Reads } from '../views/reads.ts'
 
 /** A run with its lines of the ledger, and the facts of its debit. */
@@ -45,7 +45,7 @@ export class Charges {
     const { reads } = this.#dependencies
     const { accountId } = caller
     const runId = parseRunId(id)
-    const run = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
+    const run = runId && (await readRunRow(this.#dependencies, accountId, runId))
     if (!run || !isSeenBy(caller, run)) return refuse('run_not_found')
     if (run.livemode === false) return refuse('run_not_charged')
     const prefix = linesOfRun(accountId, runId)

@@ -1,4 +1,3 @@
-import { runKey } from '../../../projections/runs.ts'
 import { lineKey, linePlace } from '../../../projections/statement.ts'
 import type { AccountId, Moded } from '../../../schemas/primitives.ts'
 import type { RunRow, StatementRow } from '../../../schemas/views.ts'
@@ -12,6 +11,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { mayStillRead } from '../accounts/may-still-read.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, modeOf } from '../caller.ts'
+import { readRunRow } from '../runs/run-rows.ts'
 import { NewestFirst, type Page, SCAN_ROWS, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
 import { type AccountMoment, lineAt } from './past-line.ts'
@@ -185,12 +185,11 @@ export class Ledger {
   }
 
   #withRuns(accountId: AccountId, lines: StatementRow[]): LedgerEntry[] | Promise<LedgerEntry[]> {
-    const { reads } = this.#dependencies
     if (!lines.some(isOlderRefund)) return lines.map(line => ({ line }))
     return Promise.all(
       lines.map(async line => {
         if (!isOlderRefund(line)) return { line }
-        return { line, run: await reads.get('runs', runKey(accountId, line.runId)) }
+        return { line, run: await readRunRow(this.#dependencies, accountId, line.runId) }
       }),
     )
   }

@@ -1,7 +1,6 @@
 import { jobLookup, lastPart, requestLookup } from '../../../projections/lookups.ts'
-import { runKey } from '../../../projections/runs.ts'
 import { uploadKey } from '../../../projections/uploads.ts'
-import { type AccountId, REQUEST_ID } from '../../../schemas/primitives.ts'
+import { type AccountId, REQUEST_ID, type RunId } from '../../../schemas/primitives.ts'
 import type { KeyRow, LookupRow, RunRow, UploadRow, Views } from '../../../schemas/views.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { ownerName } from '../../domain/login/identity.ts'
@@ -10,7 +9,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, type Caller, isSeenBy } from '../caller.ts'
 import { isAccountId, isUploadId, parseRunId } from '../ids.ts'
-import type { Reads } from '../views/reads.ts'
+import { type RunRowDependencies, readRunRow } from '../runs/run-rows.ts'
 
 /** Something that an ID or an address leads to. */
 export type Found =
@@ -25,8 +24,7 @@ const MAX_TEXT = 255
 /** Runs that one ID of a request or a job leads to. A client may repeat an ID at will. */
 const MAX_RUNS = 20
 
-interface Dependencies {
-  reads: Reads
+interface Dependencies extends RunRowDependencies {
   accounts: Pick<Accounts, 'find' | 'findByEmail'>
 }
 
@@ -76,8 +74,10 @@ export class Lookups {
     return REQUEST.test(text) ? this.#runsOfRequest(text, accountId) : []
   }
 
-  async #run(runId: string, accountId: AccountId | undefined): Promise<RunRow | undefined> {
-    return accountId ? this.#dependencies.reads.get('runs', runKey(accountId, runId)) : this.#byId('runs', runId)
+  async #run(runId: RunId, accountId: AccountId | undefined): Promise<RunRow | undefined> {
+    const owner =
+      accountId ?? ((await this.#byId('runs', runId)) ?? (await this.#byId('archivedRuns', runId)))?.accountId
+    return owner && readRunRow(this.#dependencies, owner, runId)
   }
 
   async #runsOfRequest(requestId: string, accountId: AccountId | undefined): Promise<Found[]> {
@@ -97,8 +97,7 @@ export class Lookups {
   }
 
   async #runsIn(rows: LookupRow[]): Promise<Found[]> {
-    const { reads } = this.#dependencies
-    const runs = await Promise.all(rows.map(row => reads.get('runs', runKey(row.accountId, row.runId))))
+    const runs = await Promise.all(rows.map(row => readRunRow(this.#dependencies, row.accountId, row.runId)))
     return runs.flatMap(run => (run ? [{ kind: 'run' as const, run }] : []))
   }
 
@@ -114,7 +113,10 @@ export class Lookups {
     return { kind: 'account', accountId: account.accountId, name: ownerName(account) }
   }
 
-  async #byId<Name extends 'runs' | 'keys' | 'uploads'>(view: Name, id: string): Promise<Views[Name] | undefined> {
+  async #byId<Name extends 'runs' | 'archivedRuns' | 'keys' | 'uploads'>(
+    view: Name,
+    id: string,
+  ): Promise<Views[Name] | undefined> {
     const [entry] = await this.#dependencies.reads.list(view, 'byId', { prefix: id, limit: 1 })
     // An ID may be the start of another text.
     return entry?.place === id ? entry.row : undefined

@@ -1,4 +1,3 @@
-import { runKey } from '../../../projections/runs.ts'
 import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
@@ -16,6 +15,7 @@ import type { Caller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import { parseRunId } from '../ids.ts'
 import type { Reads } from '../views/reads.ts'
+import { readRunRow } from './run-rows.ts'
 
 /** How often a refund is decided again because another one came first. */
 const MAX_ATTEMPTS = 5
@@ -76,9 +76,8 @@ export class Refunds {
 
   /** The views know the account of a run, also right after its answer. The amounts are read from the log. */
   async #find(runId: RunId): Promise<RunRow | undefined> {
-    const { reads } = this.#dependencies
-    for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' })) {
-      const run = await reads.getOwn(row.accountId, 'runs', runKey(row.accountId, runId))
+    for await (const { row } of this.#dependencies.reads.scan('accounts', BY_KEY, { prefix: '' })) {
+      const run = await readRunRow(this.#dependencies, row.accountId, runId)
       if (run) return run
     }
     return undefined

@@ -14,6 +14,7 @@ import { eventCodec } from '../event-codec.ts'
 import { parseRunId } from '../ids.ts'
 import { seenBy } from '../policies/redaction.ts'
 import type { Reads } from '../views/reads.ts'
+import { readRunRow } from './run-rows.ts'
 
 /** Everything that the log tells about a run. */
 export interface RunHistory {
@@ -50,14 +51,14 @@ export class RunHistories {
     const { reads } = this.#dependencies
     const { accountId } = caller
     const runId = parseRunId(id)
-    const run = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
+    const run = runId && (await readRunRow(this.#dependencies, accountId, runId))
     if (!run || !isSeenBy(caller, run)) return refuse('run_not_found')
     const [entries, webhook] = await Promise.all([
       reads.list('statement', 'byRun', { prefix: linesOfRun(accountId, runId), limit: MAX_CHARGE_LINES }),
       reads.get('webhooks', runKey(accountId, runId)),
     ])
     const lines = entries.map(({ row }) => row)
-    const known = [run.queuedRevision ?? run.revision, run.revision, ...lines.map(({ revision }) => revision)]
+    const known = [...run.revisions, ...lines.map(({ revision }) => revision)]
     const found = await this.#read(accountId, runId, known)
     const events = found.map(shown).filter(event => event !== undefined)
     return answer({ run, lines, events: seenBy(caller, events), webhook: webhook && seenBy(caller, webhook) })

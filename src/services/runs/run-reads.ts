@@ -29,7 +29,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isListedFor, isSeenBy } from '../caller.ts'
 import { firstRunIdAt, parseRunId } from '../ids.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
-import type { Reads } from '../views/reads.ts'
+import { type RunRowDependencies, readRunRow } from './run-rows.ts'
 
 /** The progress of a run from 0 to 1, as reported by its provider. */
 export interface RunProgress {
@@ -56,8 +56,7 @@ export interface RunsQuery extends RunsFilter {
 /** A run gets its ID before its file is stored, and its time when it is recorded. */
 const MAX_ID_AGE_MS = 60_000
 
-interface Dependencies {
-  reads: Reads
+interface Dependencies extends RunRowDependencies {
   watch: Watch
   clock: Clock
   /** The progress of the runs that this process works on. */
@@ -160,7 +159,7 @@ export class RunReads {
   }
 
   #rowOf(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
-    return this.#dependencies.reads.getOwn(accountId, 'runs', runKey(accountId, runId))
+    return readRunRow(this.#dependencies, accountId, runId)
   }
 }
 

@@ -11,13 +11,12 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, isListedFor, isSeenBy, keyIdOf } from '../caller.ts'
 import { parseRunId, webhookIdOf } from '../ids.ts'
 import { seenBy } from '../policies/redaction.ts'
+import { type RunRowDependencies, readRunRow } from '../runs/run-rows.ts'
 import { indexFor, NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
-import type { Reads } from '../views/reads.ts'
 import type { WebhookTestResult } from './webhook-tests.ts'
 
-interface Dependencies {
+interface Dependencies extends RunRowDependencies {
   accounts: AccountMailboxes
-  reads: Reads
   clock: Clock
 }
 
@@ -50,7 +49,7 @@ export class Deliveries {
     const { accountId } = caller
     const { reads } = this.#dependencies
     const runId = parseRunId(run)
-    const found = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
+    const found = runId && (await readRunRow(this.#dependencies, accountId, runId))
     if (!found || !isSeenBy(caller, found)) return refuse('run_not_found')
     const row = await reads.getOwn(accountId, 'webhooks', runKey(accountId, runId))
     return answer(row ? [seenBy(caller, row)] : [])

@@ -24,7 +24,13 @@ const openReads = () => {
     if (shown instanceof Error) throw shown
     return shown
   }
-  const runReads = new RunReads({ reads: { getOwn } as unknown as Reads, watch, clock: systemClock, progress: NEVER })
+  const runReads = new RunReads({
+    reads: { getOwn } as unknown as Reads,
+    log: {} as never,
+    watch,
+    clock: systemClock,
+    progress: NEVER,
+  })
   const show = (next: RunRow | Error) => {
     shown = next
     changes.next([{ view: 'runs', key: 'acct_1/run_1', row: {} }])

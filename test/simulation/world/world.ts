@@ -146,8 +146,8 @@ export class World {
     this.chance = new Chance(seed)
     this.timeline = new Timeline(this.chance.fork())
     this.retention = this.chance.pick([
-      { uploadsMs: 7 * DAY_MS, outputsMs: 30 * DAY_MS },
-      { uploadsMs: EARLY_MS, outputsMs: EARLY_MS },
+      { uploadsMs: 7 * DAY_MS, outputsMs: 30 * DAY_MS, runsMs: undefined },
+      { uploadsMs: EARLY_MS, outputsMs: EARLY_MS, runsMs: EARLY_MS },
     ])
     this.paidJobs = new PaidJobs(this.violation)
     this.truth = new Truth(this.violation, runId => this.paidJobs.mayBeAccepted(runId))
