@@ -221,6 +221,12 @@ export const completeRun = (run = 1, made: RunOutput = output) =>
 export const recordOutputDeletion = (run = 1) =>
   ({ type: 'RecordOutputDeletion', runId: runId(run) }) satisfies AccountCommand
 
+export const archiveRuns = (...runs: number[]) =>
+  ({
+    type: 'ArchiveRuns',
+    runs: runs.map(run => ({ runId: runId(run), revisions: [0] })),
+  }) satisfies AccountCommand
+
 export const cancelRun = (run = 1, askedWith?: number) =>
   ({ type: 'CancelRun', ...askedBy(askedWith), runId: runId(run) }) satisfies AccountCommand
 

@@ -241,6 +241,14 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     log: withAfter(refundOfFailure, deletionOfLeft),
     what: /the files of a failed run that left none are deleted/,
   },
+  'an open run that leaves the lists': {
+    log: withAfter(failure, {
+      ...failure,
+      type: 'RunsArchived',
+      data: { runs: [{ runId: runOf(failure), revisions: [0] }] },
+    }),
+    what: new RegExp(`it archives ${runOf(failure)}, which has not ended`),
+  },
   'files of a run that never started': {
     log: withData(failure, { willDeleteAt }).map(event => (event === startOfFailed ? waiting(event) : event)),
     what: /a run that never started cannot have left files/,

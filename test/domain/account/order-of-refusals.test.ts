@@ -17,6 +17,7 @@ import type { RefusalCode } from '../../../src/domain/refusal.ts'
 import {
   accepted,
   accountSuspended,
+  archiveRuns,
   cancelRun,
   completeRun,
   createKey,
@@ -287,6 +288,10 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', recordOutputDeletion()],
     ['run_not_ended', recordOutputDeletion(), ...poor],
     [undefined, recordOutputDeletion(), opened()],
+  ],
+  ArchiveRuns: [
+    ['account_not_found', archiveRuns(1)],
+    [undefined, archiveRuns(1), opened()],
   ],
   SetNotices: [
     ['account_not_found', setNotices({}, 1)],

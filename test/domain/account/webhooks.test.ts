@@ -4,6 +4,8 @@ import { MAX_RESENDS } from '../../../src/domain/account/webhooks.ts'
 import {
   abandoned,
   accepted,
+  archived,
+  archiveRuns,
   completed,
   delivered,
   failed,
@@ -49,6 +51,18 @@ t.test('a failed attempt is followed by another or by abandonment', async t => {
     .when(recordUndelivered(2))
     .then(undelivered(2), abandoned(2))
   t.same(given(account, ...ended, undelivered(1), abandoned(1)).state.deliveries.size, 0)
+})
+
+t.test('runs that are open, or owed a webhook, are not archived', async () => {
+  given(account, ...running)
+    .when(archiveRuns(1, 2))
+    .then(archived(2))
+  given(account, ...ended)
+    .when(archiveRuns(1))
+    .then()
+  given(account, ...ended, delivered())
+    .when(archiveRuns(1, 2))
+    .then(archived(1, 2))
 })
 
 t.test('each attempt is recorded once', async () => {

@@ -73,7 +73,8 @@ export class SimulatedClient {
       truth.expectBalance(this.#accountId, truth.lastBalance(this.#accountId), balanceMicros)
       unwrap(await uploads.list(caller, { limit: 1 }))
       for (const runId of this.#dependencies.runs.accepted) {
-        if (this.#world.isForged('runs', runKey(this.#accountId, runId))) continue
+        const key = runKey(this.#accountId, runId)
+        if (['runs', 'archivedRuns'].some(view => this.#world.isForged(view, key))) continue
         if (!hasEnded(unwrap(await runs.findRun(caller, runId)))) violation(`${name} shows that ${runId} has not ended`)
       }
     } catch (error) {

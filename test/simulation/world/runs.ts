@@ -114,7 +114,7 @@ export class ClientRuns {
       // A client that sees its run end looks at its balance.
       if (hasEnded(found.value)) await this.#dependencies.credits.balance(running, process)
     } else if (this.#world.truth.isTest(runId) !== (keyMode(caller).livemode === false)) return 'of the other mode'
-    else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
+    else if (!['runs', 'archivedRuns'].some(view => this.#world.isForged(view, runKey(this.#accountId, runId))))
       this.#world.truth.expectNoRun(this.#accountId, runId, since)
     return outcomeOf(found)
   }
