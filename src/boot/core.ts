@@ -174,10 +174,12 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     ...{ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] },
     onMissing: repairs.onMissing,
   })
-  const dependencies = { ...rebuild, store: views, progress, clock }
+  // Processes on other machines serve the old views until the new ones are complete. Commands need complete views.
+  const rebuildsFirst = isCommand || config.viewStore.kind !== 'lmdb'
+  const dependencies = { ...rebuild, store: views, progress, clock, rebuildsFirst }
   const openProjector = () => {
     const { eventStore, viewStore, logLevel, dataDir } = config
-    const order = { eventStore, viewStore, logLevel, dataDir, masterSecret }
+    const order = { eventStore, viewStore, logLevel, dataDir, masterSecret, rebuildsFirst }
     const { onForged } = repairs
     return options.projectorThread
       ? new ProjectorThread({ ...dependencies, order, appended, onForged, program: options.projectorProgram })

@@ -13,6 +13,7 @@ import type { Config } from './config.ts'
 /** The settings with which the thread opens the stores. */
 export type ProjectorOrder = Pick<Config, 'eventStore' | 'viewStore' | 'logLevel' | 'dataDir'> & {
   masterSecret: string
+  rebuildsFirst: boolean
 }
 
 /** To the thread: this process has appended up to a position, or a reader waits until the views have passed one. */

@@ -12,7 +12,8 @@ import { openLog, openViews } from './stores.ts'
 
 // The program of the projector's thread. It opens the stores for itself, follows the log, and reports each commit.
 
-const { eventStore, viewStore, logLevel, dataDir, masterSecret } = workerData as ProjectorOrder
+const order = workerData as ProjectorOrder
+const { eventStore, viewStore, logLevel } = order
 const port = parentPort as MessagePort
 const report = (message: ProjectorReport) => port.postMessage(message)
 
@@ -23,10 +24,12 @@ const addressesAndDueRows = (changes: Changes): Changes =>
 const logger = createLogger(logLevel)
 const appended = new Signal<Position>()
 const log = await openLog({ eventStore }, logger, appended)
-const { projections, authenticate, openScratch } = openProjections({ masterSecret, dataDir })
+const { projections, authenticate, openScratch } = openProjections(order)
 const store = authenticate(await openViews({ viewStore }, logger), forged => report({ forged }))
 const progress = new ViewProgress({ log, store, projections, clock })
-const projector = new Projector({ log, codec: eventCodec, store, projections, progress, clock, logger, openScratch })
+const { rebuildsFirst } = order
+const parts = { log, codec: eventCodec, store, projections, progress, clock, logger, openScratch, rebuildsFirst }
+const projector = new Projector(parts)
 progress.changes.subscribe(changes => report({ state: progress.state, changes: addressesAndDueRows(changes) }))
 
 const fail = (error: Error): never => {

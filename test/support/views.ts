@@ -5,9 +5,9 @@ import { systemClock } from '../../src/adapters/clock/system.ts'
 import { openScratchViews } from '../../src/boot/stores.ts'
 import { CheckpointPoller } from '../../src/engine/views/checkpoint-poller.ts'
 import { ProjectionSet } from '../../src/engine/views/project.ts'
-import { Projector } from '../../src/engine/views/projector.ts'
+import { Projector, type ProjectorDependencies } from '../../src/engine/views/projector.ts'
 import { Reads as ViewReads } from '../../src/engine/views/reads.ts'
-import { compareViews, type Rebuild, rebuildViews } from '../../src/engine/views/rebuild.ts'
+import { compareViews, type OpenScratch, type Rebuild, rebuildViews } from '../../src/engine/views/rebuild.ts'
 import { ViewProgress } from '../../src/engine/views/view-progress.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Logger } from '../../src/ports/logger.ts'
@@ -17,7 +17,7 @@ import { eventCodec } from '../../src/services/event-codec.ts'
 import type { Reads } from '../../src/services/views/reads.ts'
 import { authentic, openViews, projections, silentLogger } from './engine.ts'
 
-const openScratch = async () => {
+export const openScratch = async () => {
   const { scratch, discard } = await openScratchViews()
   return { scratch: authentic(scratch), discard }
 }
@@ -28,6 +28,7 @@ export const projectorOf = (
   store: ViewStore,
   logger: Logger = silentLogger,
   of: readonly Projection[] = all,
+  more: Pick<ProjectorDependencies, 'rebuildsFirst'> & { openScratch?: OpenScratch } = {},
 ): Projector & { progress: ViewProgress } => {
   const parts = {
     log,
@@ -37,6 +38,7 @@ export const projectorOf = (
     clock: systemClock,
     logger,
     openScratch,
+    ...more,
   }
   const progress = new ViewProgress(parts)
   return Object.assign(new Projector({ ...parts, progress }), { progress })

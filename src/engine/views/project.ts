@@ -68,7 +68,7 @@ export const project = async (
     position: last.position,
     eventId: last.id,
     origin: from?.origin ?? first.id,
-    versions: projections.versions,
+    versions: from?.versions ?? projections.versions,
     ...(from?.replacements && { replacements: from.replacements }),
   }
   await store.commit({ from, to: checkpoint, rows, entries })
@@ -106,6 +106,9 @@ const moveEntries = (entries: EntryChange[], { view, indexes }: Projection, key:
 /** For each view, the versions of the projections that make it. */
 type ViewVersions = Readonly<Record<string, string>>
 
+/** In place of the version of a view that is being rebuilt. */
+const REBUILDING = 'rebuilding'
+
 /** Projections by the event types that they handle. */
 export class ProjectionSet {
   readonly versions: ViewVersions
@@ -136,6 +139,22 @@ export class ProjectionSet {
   /** The projections that make these views. */
   only(views: ReadonlySet<string>): ProjectionSet {
     return new ProjectionSet(this.#projections.filter(({ view }) => views.has(view)))
+  }
+
+  /** The projections that make no view of these. */
+  without(views: ReadonlySet<string>): ProjectionSet {
+    return views.size === 0 ? this : new ProjectionSet(this.#projections.filter(({ view }) => !views.has(view)))
+  }
+
+  /** The versions of views while some are rebuilt, which makes these unreadable for every process. */
+  markRebuilding(versions: ViewVersions, views: ReadonlySet<string>): ViewVersions {
+    const all = { ...versions, ...this.versions }
+    return Object.fromEntries(Object.entries(all).map(([view, each]) => [view, views.has(view) ? REBUILDING : each]))
+  }
+
+  /** Whether views are only rebuilt, and none is of another version. */
+  areOwn(versions: ViewVersions): boolean {
+    return [...this.outdated(versions)].every(view => versions[view] === REBUILDING)
   }
 
   /** The views that other versions of their projections built, and those that only other versions know. */

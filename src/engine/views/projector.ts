@@ -21,6 +21,9 @@ const GATHER_MS = 20
 /** A page of this length shows that the projector is behind, so it does not wait for more events. */
 const BEHIND_EVENTS = 500
 
+/** The pause after a failed rebuild. */
+const RETRY_MS = 5000
+
 /** How often a long catch-up reports its progress. */
 const REPORT_EVERY_MS = 5000
 
@@ -33,14 +36,24 @@ export interface ProjectorDependencies {
   clock: Clock
   logger: Logger
   openScratch: OpenScratch
+  /**
+   * Whether the start waits until views of another version are rebuilt, as it should if other processes keep serving
+   * the old ones. Otherwise, they are rebuilt beside the others, which can be read.
+   */
+  rebuildsFirst?: boolean
 }
 
 /** Keeps the views up to date with the log. Any number of projectors may share a store; one advances at a time. */
 export class Projector {
   readonly #dependencies: ProjectorDependencies
   #checkpoint: Checkpoint | undefined
+  /** Without the projections whose views are being rebuilt. */
+  #projections: ProjectionSet
   readonly #subscription = new Subscription()
   #taking: Promise<void> = Promise.resolve()
+  #resumed: Promise<void> = Promise.resolve()
+  #rebuilding: Promise<void> = Promise.resolve()
+  #isStopped = false
   #reportedAtMs = 0
   #hasFailed = false
   #stopGathering: () => void = () => undefined
@@ -48,12 +61,13 @@ export class Projector {
 
   constructor(dependencies: ProjectorDependencies) {
     this.#dependencies = dependencies
+    this.#projections = dependencies.projections
   }
 
   /** Resolves when the views have passed the present head of the log. Rejects with Damaged. */
   async start(): Promise<void> {
     const { log, codec, clock, progress } = this.#dependencies
-    await this.#replaceForeignViews()
+    const outdated = await this.#replaceForeignViews()
     const head = await log.head()
     this.#reportedAtMs = clock.monotonicMs()
     const damage = new Promise<never>((_, reject) => {
@@ -63,7 +77,7 @@ export class Projector {
     const followed = follow(log, codec, clock, {
       from: () => this.#reread(),
       take: events => {
-        this.#taking = this.#take(events, head)
+        this.#taking = this.#resumed.then(() => this.#take(events, head))
         return this.#taking.then(() => this.#gather(events.length))
       },
       confirm: () => this.#confirm(),
@@ -72,18 +86,21 @@ export class Projector {
     this.#subscription.add(followed.subscribe())
     await Promise.race([progress.whenPassed(head), damage])
     this.#onDamage = () => undefined
+    if (outdated) this.#rebuilding = this.#rebuildBeside(outdated)
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
     this.#subscription.unsubscribe()
     this.#stopGathering()
+    await this.#rebuilding
     await this.#taking.catch(() => undefined)
   }
 
   async #take(events: Recorded[], goal: Position): Promise<void> {
-    const { store, projections, progress } = this.#dependencies
+    const { store, progress } = this.#dependencies
     const before = this.#checkpoint
-    const { checkpoint, rows } = await project(store, projections, before, events)
+    const { checkpoint, rows } = await project(store, this.#projections, before, events)
     // The store answered so late that the views were read again meanwhile, and may be further by now.
     if (this.#checkpoint !== before) return
     this.#checkpoint = checkpoint
@@ -113,11 +130,12 @@ export class Projector {
     await this.#clearDamaged()
     const checkpoint = await progress.checkpoint()
     // Rows of two versions must not be mixed.
-    if (checkpoint && projections.outdated(checkpoint.versions).size > 0)
+    if (checkpoint && !projections.areOwn(checkpoint.versions))
       throw new Unavailable('another version of the service maintains these views; stop one of the two', {
         part: 'views',
       })
     this.#checkpoint = checkpoint
+    this.#projections = checkpoint ? projections.without(projections.outdated(checkpoint.versions)) : projections
     progress.advance(checkpoint?.position ?? BEFORE_FIRST, 'unknown')
     if (this.#hasFailed) logger.info({ position: progress.position }, 'the projector has recovered')
     this.#hasFailed = false
@@ -144,22 +162,67 @@ export class Projector {
     return 'later'
   }
 
-  /** Rebuilds the views of other versions of their projections, or all views if they belong to another log. */
-  async #replaceForeignViews() {
-    const { store, projections, logger } = this.#dependencies
+  /**
+   * Rebuilds the views of other versions of their projections, or all views if they belong to another log. Resolves to
+   * the views that are to be rebuilt beside the others.
+   */
+  async #replaceForeignViews(): Promise<ReadonlySet<string> | undefined> {
+    const { store, projections, logger, rebuildsFirst = true } = this.#dependencies
     const checkpoint = await store.checkpoint()
-    if (!checkpoint) return
+    if (!checkpoint) return undefined
     const outdated = projections.outdated(checkpoint.versions)
     const isOfThisLog = await this.#isInLog(checkpoint)
-    if (isOfThisLog && outdated.size === 0) return
+    if (isOfThisLog && outdated.size === 0) return undefined
     const areAll = !isOfThisLog || Object.keys(projections.versions).every(view => outdated.has(view))
     logger.warn({ checkpoint, views: areAll ? 'all' : [...outdated] }, 'the views do not fit the log; rebuilding them')
-    if (areAll) return store.clear()
+    if (areAll) await store.clear()
+    else if (!rebuildsFirst) {
+      const versions = projections.markRebuilding(checkpoint.versions, outdated)
+      await store.replaceCells([], checkpoint, { ...checkpoint, versions })
+      return outdated
+    } else await this.#rebuild(outdated)
+    return undefined
+  }
+
+  async #rebuild(views: ReadonlySet<string>) {
+    const { progress, log } = this.#dependencies
+    const goal = Math.max(progress.position, await log.head())
     await rebuildViews({
       ...this.#dependencies,
-      views: outdated,
-      onProgress: position => this.#report(position, checkpoint.position),
+      views,
+      onProgress: position => {
+        if (this.#isStopped) throw new Unavailable('the service is stopping')
+        this.#report(position, goal)
+      },
+      pause: () => this.#pause(),
     })
+  }
+
+  /** Rebuilds views that nobody can read meanwhile, and then updates them with the others. */
+  async #rebuildBeside(views: ReadonlySet<string>) {
+    const { clock, logger } = this.#dependencies
+    while (!this.#isStopped)
+      try {
+        await this.#rebuild(views)
+        const resume = await this.#pause()
+        await this.#reread().finally(resume)
+        logger.info({ views: [...views] }, 'the views are rebuilt')
+        return
+      } catch (error) {
+        if (this.#isStopped) return
+        logger.error({ err: error }, 'the views cannot be rebuilt; retrying')
+        await delay(clock, RETRY_MS)
+      }
+  }
+
+  /** Keeps the views from advancing until the returned function is called. */
+  async #pause(): Promise<() => void> {
+    let resume: () => void = () => undefined
+    this.#resumed = new Promise(resolve => {
+      resume = resolve
+    })
+    await this.#taking.catch(() => undefined)
+    return resume
   }
 
   /**

@@ -14,6 +14,9 @@ import { type ProjectionSet, project } from './project.ts'
 /** How often a rebuild starts over because the views advanced meanwhile. Each time only the new events are read. */
 const MAX_ATTEMPTS = 10
 
+/** The first attempt replays the log, and the second what was appended meanwhile, so a pause is short. */
+const UNPAUSED_ATTEMPTS = 2
+
 /** Opens an empty store in which views are rebuilt beside the present ones. `discard` closes and deletes it. */
 export type OpenScratch = () => Promise<{ scratch: ViewStore; discard(): Promise<void> }>
 
@@ -26,6 +29,8 @@ export interface Rebuild {
   views?: ReadonlySet<string>
   /** Called with the position of the replay. */
   onProgress?: (position: Position) => void
+  /** Keeps the views from advancing until the returned function is called. */
+  pause?: () => Promise<() => void>
 }
 
 /** Replays the log and resolves to the changes that would make the views match it; an intact store needs none. */
@@ -59,15 +64,18 @@ export const rebuildViews = async (rebuild: Rebuild & { openScratch: OpenScratch
   const { scratch, discard } = await openScratch()
   try {
     for (let attempt = 1; ; attempt++) {
-      const { checkpoint, changes } = await compareViews(rebuild, scratch)
-      // A projector rebuilds views that were emptied or damaged.
-      if (!checkpoint || isDamaged(checkpoint)) return changes
+      const resume = attempt > UNPAUSED_ATTEMPTS ? await rebuild.pause?.() : undefined
       try {
+        const { checkpoint, changes } = await compareViews(rebuild, scratch)
+        // A projector rebuilds views that were emptied or damaged.
+        if (!checkpoint || isDamaged(checkpoint)) return changes
         const replacements = (checkpoint.replacements ?? 0) + 1
         await store.replaceCells(changes, checkpoint, { ...checkpoint, versions: projections.versions, replacements })
         return changes
       } catch (error) {
         if (!(error instanceof CheckpointMoved) || attempt === MAX_ATTEMPTS) throw error
+      } finally {
+        resume?.()
       }
     }
   } finally {

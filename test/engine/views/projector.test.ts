@@ -10,7 +10,7 @@ import { dumpText } from '../../support/dump.ts'
 import { accountsOn, openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { refundInHistory, writeHistory } from '../../support/history.ts'
 import { until } from '../../support/until.ts'
-import { differences, followerOf, projectorOf, readsOf } from '../../support/views.ts'
+import { differences, followerOf, openScratch, projectorOf, readsOf } from '../../support/views.ts'
 
 const caller = { kind: 'service' } as const
 
@@ -216,6 +216,50 @@ t.test('a new version of a projection rebuilds its view and no other', async t =
   t.same(await views.get('accounts', accountId(1)), { wrong: true })
   t.equal((await views.checkpoint())?.versions['balance'], 'balance 99')
   t.equal((await views.checkpoint())?.position, from.position)
+})
+
+t.test('a view of another version is rebuilt beside the others, which go on', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  await writeHistory(log)
+  await (await startProjector(t, log, views)).stop()
+  const raised = all
+    .filter(({ view }) => view !== 'statement')
+    .map(projection => (projection.view === 'balance' ? { ...projection, version: 99 } : projection))
+
+  let release = () => undefined as unknown
+  const released = new Promise(resolve => (release = () => resolve(undefined)))
+  const held = { rebuildsFirst: false, openScratch: () => released.then(openScratch) }
+  const projector = projectorOf(log, views, silentLogger, raised, held)
+  t.teardown(() => projector.stop())
+  await projector.start()
+  const { progress } = projector
+  t.same(
+    ['balance', 'statement', 'runs'].map(view => progress.isReadable(view)),
+    [false, false, true],
+  )
+  // The others follow the log, while nobody writes to the old view.
+  const before = await views.get('balance', accountId(1))
+  await writeHistory(log, { first: 7 })
+  await progress.passed(await log.head(), 5000)
+  t.ok(await views.get('accounts', accountId(7)))
+  t.same(await views.get('balance', accountId(1)), before)
+  t.notOk(await views.get('balance', accountId(7)))
+
+  // A projector of the same version that starts meanwhile goes on with it.
+  const other = projectorOf(log, views, silentLogger, raised, held)
+  t.teardown(() => other.stop())
+  await other.start()
+  release()
+  await until('the view is rebuilt', () => progress.isReadable('balance'))
+  t.ok(await views.get('balance', accountId(7)))
+  t.same(await views.list('statement', BY_KEY, { prefix: '', limit: 1 }), [])
+  await writeHistory(log, { first: 13 })
+  await progress.passed(await log.head(), 5000)
+  t.ok(await views.get('balance', accountId(13)))
+  await Promise.all([projector.stop(), other.stop()])
+  const fresh = await openViews(t)
+  await (await startProjector(t, log, fresh, silentLogger, raised)).stop()
+  t.equal(await dumpText(views), await dumpText(fresh))
 })
 
 t.test('a view without a projection is removed', async t => {
