@@ -62,7 +62,8 @@ const builds = resolve('dist', 'builds')
 /** Each build has a folder, since a running service loads later what it seldom needs. */
 const MAX_BUILDS = 5
 
-const buildProduct = async () => {
+/** `isAlone`: whether to remove all other builds. */
+const buildProduct = async ({ isAlone }: { isAlone: boolean }) => {
   const startedAt = new Date()
   const { outputFiles } = await build({
     ...bundleOptions,
@@ -83,7 +84,7 @@ const buildProduct = async () => {
   }
   await utimes(folder, startedAt, startedAt)
   for (const program of ['main', 'cli']) await point(program, name, startedAt)
-  for (const path of (await newestFirst()).slice(MAX_BUILDS)) await rm(path, { recursive: true })
+  for (const path of (await newestFirst()).slice(isAlone ? 1 : MAX_BUILDS)) await rm(path, { recursive: true })
 }
 
 /** Makes `dist/src/PROGRAM.js` run a build. `npm run build` compares its time with the times of the sources. */
@@ -106,4 +107,5 @@ const newestFirst = async (): Promise<string[]> => {
   return timed.sort((one, other) => other.at - one.at).map(({ path }) => path)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildProduct()
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await buildProduct({ isAlone: process.argv.includes('--alone') })

@@ -69,7 +69,7 @@ await run()
 const { result } = await session.post('Profiler.takePreciseCoverage')
 
 const files = result
-  .filter(({ url }) => /\/dist\/(src|schemas|projections)\//.test(url))
+  .filter(({ url }) => /\/dist\/programs\/(src|schemas|projections)\//.test(url))
   .map(({ url, functions }) => ({
     file: relative(root, fileURLToPath(url)).replace(/\.js$/, ''),
     functions: functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).length,

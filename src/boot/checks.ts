@@ -13,7 +13,7 @@ import { Addresses } from '../services/files/addresses.ts'
 import { withinTime } from '../time/timers.ts'
 import { type Config, ConfigError, publicUrlOf } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
-import { expectDataDir, explainFailure } from './process.ts'
+import { expectDataDir, explainFailure, hasDataDir } from './process.ts'
 import { openLogReadOnly, openMailer, openObjects, openViews } from './stores.ts'
 
 /** What a check found, and what to do about it. */
@@ -44,7 +44,11 @@ export async function* check(
     mail: () => checkMail(config, mailTo),
     providers: () => checkProviders(config),
   }
-  for (const [part, work] of Object.entries(parts)) yield [part, await within(work)]
+  for (const [part, work] of Object.entries(parts)) {
+    yield [part, await within(work)]
+    // Other checks would create the folder.
+    if (part === 'files' && !hasDataDir(config)) return
+  }
 }
 
 /** A check that throws has found a fault. */

@@ -63,12 +63,17 @@ const makeFolder = (path: string) => {
 }
 
 /** Throws ConfigError if DATA_DIR should hold the log but does not exist. A command must not begin another log. */
-export const expectDataDir = ({ dataDir, eventStore }: Pick<Config, 'dataDir' | 'eventStore'>) => {
-  if (eventStore.kind === 'lmdb' && !existsSync(dataDir))
-    throw new ConfigError(
-      `DATA_DIR is ${resolve(dataDir)}, which does not exist. Set it as for the service, or start the service first.`,
-    )
+export const expectDataDir = (config: Pick<Config, 'dataDir' | 'eventStore'>) => {
+  if (hasDataDir(config)) return
+  const folder = resolve(config.dataDir)
+  throw new ConfigError(
+    `DATA_DIR is ${folder}, which does not exist. Set it as for the service, or start the service first.`,
+  )
 }
+
+/** Whether DATA_DIR exists, or need not exist. */
+export const hasDataDir = ({ dataDir, eventStore }: Pick<Config, 'dataDir' | 'eventStore'>): boolean =>
+  eventStore.kind !== 'lmdb' || existsSync(dataDir)
 
 /** Throws once the parent has ended, so that a child process does not outlive it. Call it between pages. */
 export const ensureParent = async () => {

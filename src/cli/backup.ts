@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { count } from '../audit/decimal.ts'
+import { expectDataDir } from '../boot/process.ts'
 import { readConfig } from '../boot/read-config.ts'
 import { type Backup, backUp } from './backup/back-up.ts'
 import { MASTER_SECRET, OBJECTS, SEAL_KEY } from './backup/facts.ts'
@@ -16,6 +17,7 @@ export const backupCommand = (): Command =>
     .action(async (folder, options) => {
       process.umask(0o077)
       const config = readConfig(process.env, { isCommand: true })
+      expectDataDir(config)
       const { since, withoutSecrets = false } = options
       const onProgress = progressReport('checked')
       const backup = await backUp(config, folder, { since, withSecrets: !withoutSecrets, onProgress })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -89,7 +90,8 @@ t.test('nothing is checked without a valid configuration, and a wrong DATA_DIR i
   t.equal(invalid.code, 1)
   t.match(invalid.told('configuration'), [/^fault: PORT must be a/])
   t.same(invalid.told('log'), [])
-  const missing = await examine(join(folder, 'missing'))
+  const missing = await examine(join(folder, 'missing'), { OPENAI_API_KEY: 'sk-none' })
   t.equal(missing.code, 1)
   t.match(missing.told('files'), [/^fault: .*which does not exist/])
+  t.notOk(existsSync(join(folder, 'missing')))
 })

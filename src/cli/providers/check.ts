@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { type ProviderName, providerNames } from '../../../schemas/binding.ts'
 import type { Config } from '../../boot/config.ts'
 import { readMasterSecret } from '../../boot/master-secret.ts'
-import { keepFilesPrivate } from '../../boot/process.ts'
+import { expectDataDir, keepFilesPrivate } from '../../boot/process.ts'
 import { keyVariables, readConfig } from '../../boot/read-config.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Caller } from '../../services/caller.ts'
@@ -33,6 +33,7 @@ export const checkCommand = (): Command =>
       const providers = chosenOf(config, name)
       // Loads the adapters of all vendors, which other commands do not need.
       const { checkVendorAccounts } = await import('../../boot/providers.ts')
+      expectDataDir(config)
       keepFilesPrivate(config.dataDir)
       const masterSecret = readMasterSecret(config.masterSecret)
       const checked = await checkVendorAccounts({ config: { ...config, providers }, masterSecret })
