@@ -33,6 +33,8 @@ export interface RequestState {
   form?: URLSearchParams
   /** What was unavailable, if the answer is 503. */
   failedPart?: Part
+  /** Called by routes that answer until later, once their answer begins. */
+  answerBegins?(): unknown
   /** True for reads whose method does not show it. */
   isRead?: boolean
 }

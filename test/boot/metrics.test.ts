@@ -50,12 +50,32 @@ t.test('the metrics show the state of the process', async t => {
     t.ok(metrics.sum(name) !== undefined, name)
 })
 
+t.test('an event stream counts while it is open', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const film = { model: 'sandbox', input: { prompt: 'a film', image_url: 'none', outcome: 'hang' } }
+  const { body } = await customer.run(film)
+  const leaving = new AbortController()
+  const headers = { Authorization: `Bearer ${customer.apiKey}`, Accept: 'text/event-stream' }
+  const stream = await fetch(`${customer.url}/v1/runs/${body.run_id}/events`, { headers, signal: leaving.signal })
+  t.equal(stream.status, 200)
+  const open = async () => (await readMetrics(service)).sum('tollgate_streams_open')
+  await until('the stream counts', async () => (await open()) === 1)
+  leaving.abort()
+  await until('it counts no more', async () => (await open()) === 0)
+})
+
 t.test('routes and methods of requests are few, whatever clients send', async t => {
   const customer = await openAccount(service)
   await customer.send('/v1/runs/run_01kb5w6h1rf0n9k0f4n3z6v3t2')
   await customer.send('/nothing/here')
   await customer.sendRaw('/v1/balance', { method: 'PROPFIND' })
+  // The library of MCP answers by itself.
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+  t.equal((await customer.post('/mcp', call, { Accept: 'application/json, text/event-stream' })).status, 200)
   const metrics = await readMetrics(service)
+  const mcp = { route: '/mcp', method: 'POST' }
+  t.equal(metrics.sum('tollgate_http_request_duration_seconds_count', { ...mcp, status: '200' }), 1)
+  t.equal(metrics.sum('tollgate_http_request_duration_seconds_count', mcp), 1)
   const routes = metrics.values('tollgate_http_request_duration_seconds_count', 'route')
   t.ok(routes.includes('/v1/runs/:id'), routes.join(' '))
   t.ok(routes.includes('none'))

@@ -18,7 +18,10 @@ const outcomeOf = ({ outcome = 'success' }: Record<string, unknown>): ProviderOu
 const provider: Provider = {
   submit: async ({ runId, endpoint, input }) =>
     endpoint.endsWith('-i2v') ? { kind: 'submitted', jobId: runId, pollAfterMs: 1 } : outcomeOf(input),
-  poll: async job => outcomeOf(await job.input()),
+  poll: async job => {
+    const input = await job.input()
+    return input['outcome'] === 'hang' ? { kind: 'working', pollAfterMs: 100 } : outcomeOf(input)
+  },
 }
 
 /** Starts a service with metrics. */

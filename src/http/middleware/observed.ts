@@ -7,13 +7,18 @@ export const observed =
   (metrics: Metrics | undefined, tracer: Tracer | undefined): Middleware =>
   (ctx, next) => {
     const startMs = performance.now()
-    const serve = async () => {
-      await next()
-      const answered = answerOf(ctx)
+    let answered: AnsweredRequest | undefined
+    const begin = () => {
+      answered = answerOf(ctx)
       metrics?.answered(answered, (performance.now() - startMs) / 1000)
       if (metrics && ctx.type === 'text/event-stream' && !ctx.res.destroyed)
         ctx.res.once('close', metrics.streamOpened())
       return answered
+    }
+    ctx.state.answerBegins = begin
+    const serve = async () => {
+      await next()
+      return answered ?? begin()
     }
     const { requestId } = ctx.state
     return tracer ? tracer.request({ method: ctx.method, requestId, headers: ctx.headers }, serve) : serve()
@@ -24,7 +29,7 @@ const answerOf = (ctx: Context): AnsweredRequest => {
   return {
     method,
     route: ctx['_matchedRoute'],
-    status: res.destroyed ? CLIENT_LEFT : status,
+    status: res.destroyed && !res.writableEnded ? CLIENT_LEFT : status,
     unavailable: status === 503 ? (state.failedPart ?? 'other') : undefined,
   }
 }

@@ -55,6 +55,7 @@ const followRun = route({
     ctx.status = 200
     ctx.set(STREAM_HEADERS)
     ctx.flushHeaders()
+    ctx.state.answerBegins?.()
     // A client may disconnect between two events.
     const write = (text: string) => !ctx.res.destroyed && ctx.res.write(text)
     const push = async (json: string, event: string) => {
