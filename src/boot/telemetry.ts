@@ -4,7 +4,7 @@ import type { Position } from '../../schemas/recorded.ts'
 import { familyIn } from '../domain/catalog/family.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventLog, type NewEvent, RevisionConflict } from '../ports/event-log.ts'
-import { InDoubt, Unavailable } from '../ports/faults.ts'
+import { Unavailable } from '../ports/faults.ts'
 import type { Metrics, ProviderCall } from '../ports/metrics.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { Tracer } from '../ports/tracer.ts'
@@ -108,7 +108,7 @@ export class Telemetry {
         },
       }),
       ...(client.check && { check: client.check.bind(client) }),
-      ...(client.readCallback && { readCallback: client.readCallback }),
+      ...(client.readCallback && { readCallback: client.readCallback.bind(client) }),
       ...(client.close && { close: client.close.bind(client) }),
     }
     return { provider, account, client: measured }
@@ -224,10 +224,10 @@ interface EventData {
   error?: { code: string }
 }
 
+/** See `append` of the port. */
 const reasonOf = (error: unknown) => {
   if (error instanceof RevisionConflict) return 'conflict'
-  if (error instanceof InDoubt) return 'in_doubt'
-  return error instanceof Unavailable ? 'unavailable' : 'other'
+  return error instanceof Unavailable ? 'unavailable' : 'in_doubt'
 }
 
 /** The kind of an answer; of a failure, the fault of the provider, or else the reason. */

@@ -25,7 +25,7 @@ export interface Metrics {
 }
 
 /** `conflict`: another writer was faster; `in_doubt`: the log did not say whether it wrote. */
-export const appendFaults = ['conflict', 'unavailable', 'in_doubt', 'other'] as const
+export const appendFaults = ['conflict', 'unavailable', 'in_doubt'] as const
 
 export interface AnsweredRequest {
   method: string

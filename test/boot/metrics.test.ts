@@ -1,8 +1,9 @@
 import t from 'tap'
 import { startServer } from '../../src/boot/server.ts'
-import { picture } from '../support/client.ts'
+import { picture, sandbox } from '../support/client.ts'
 import { startMeasured, useMeasured } from '../support/measured-service.ts'
 import { readMetrics } from '../support/metrics.ts'
+import { hold, startReceiver } from '../support/receiver.ts'
 import { openAccount, openFolder, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
@@ -48,6 +49,18 @@ t.test('the metrics show the state of the process', async t => {
     t.ok((metrics.sum(`tollgate_${name}`) ?? 0) > 0, name)
   for (const name of ['nodejs_eventloop_lag_p99_seconds', 'process_cpu_seconds_total'])
     t.ok(metrics.sum(name) !== undefined, name)
+})
+
+t.test('a queue shows its due work', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const receiver = await startReceiver(t)
+  receiver.answer = hold
+  await customer.run({ ...sandbox(), webhook_url: receiver.url })
+  await receiver.until(1)
+  const metrics = await readMetrics(service)
+  const deliveries = { queue: 'deliver' }
+  t.equal(metrics.sum('tollgate_queue_length', deliveries), 1)
+  t.ok((metrics.sum('tollgate_queue_oldest_seconds', deliveries) ?? 0) > 0)
 })
 
 t.test('an event stream counts while it is open', async t => {
