@@ -162,7 +162,9 @@ const asFault = async (error: Error & { commitError?: Promise<never> }, folder: 
 }
 
 /** A commit failed and has changed nothing: the disk is full or read-only. Later commits may succeed. */
-export class NotWritten extends Unavailable {}
+export class NotWritten extends Unavailable {
+  override readonly part = 'disk'
+}
 
 /** The number of the newest transaction in the file. LMDB may build on another one. */
 const newestTransaction = (root: RootDatabase): number =>
