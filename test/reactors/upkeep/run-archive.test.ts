@@ -5,6 +5,7 @@ import { accountStream } from '../../../schemas/events.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import type { ProviderOutcome } from '../../../src/ports/provider.ts'
 import { RunArchiveReactor } from '../../../src/reactors/upkeep/run-archive.ts'
+import { Lookups } from '../../../src/services/operator/lookups.ts'
 import { caughtUp } from '../../support/caught-up.ts'
 import { collect } from '../../support/collect.ts'
 import { doneFor } from '../../support/done.ts'
@@ -90,7 +91,11 @@ t.test('runs leave the lists long after their end, and are still found by their 
   t.same(await facts(third.url), sums)
   t.same((await later.send<{ data: unknown[] }>('/v1/webhooks')).body.data ?? [], [])
 
-  const { refunds, views } = third.core.services
+  const { accounts, refunds, views } = third.core.services
+  const caller = { kind: 'key', ...owner, scope: 'full' } as const
+  const lookups = new Lookups({ ...third.core, accounts })
+  for (const own of [lookups.own(caller, made[1] as string), lookups.any(operator, made[1] as string)])
+    t.match(unwrap(await own), [{ kind: 'run', run: { runId: made[1], status: 'failed' } }])
   unwrap(await refunds.refund(operator, made[0] as string, { amountMicros: 1_000_000, reason: 'wrong colours' }))
   unwrap(await refunds.refund(operator, made[0] as string, { reason: 'wrong colours' }))
   t.match((await later.send(`/v1/runs/${made[0]}`)).body, { credits_refunded: 10 })
