@@ -26,6 +26,8 @@ const start = async (t: Test, folder: string, env: Record<string, string> = {}) 
   const service = await startServiceProcess(t, folder, env)
   const [client, other] = customers.map(({ apiKey }) => new Client(service.url, apiKey)) as [Client, Client]
   t.equal((await client.run(picture)).status, 200)
+  // The views show the run.
+  t.equal((await client.send('/v1/runs')).status, 200)
   return { service, client, other }
 }
 
