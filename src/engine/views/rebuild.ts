@@ -1,4 +1,5 @@
 import type { AnyEvent, Position } from '../../../schemas/recorded.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import {
   type Cell,
@@ -8,6 +9,7 @@ import {
   isDamaged,
   type ViewStore,
 } from '../../ports/view-store.ts'
+import { delay } from '../../time/timers.ts'
 import type { Codec } from '../log/codec.ts'
 import { type ProjectionSet, project } from './project.ts'
 
@@ -16,6 +18,9 @@ const MAX_ATTEMPTS = 10
 
 /** The first attempt replays the log, and the second what was appended meanwhile, so a pause is short. */
 const UNPAUSED_ATTEMPTS = 2
+
+/** A few milliseconds of work. */
+const CELLS_A_TURN = 1000
 
 /** Opens an empty store in which views are rebuilt beside the present ones. `discard` closes and deletes it. */
 export type OpenScratch = () => Promise<{ scratch: ViewStore; discard(): Promise<void> }>
@@ -29,6 +34,8 @@ export interface Rebuild {
   views?: ReadonlySet<string>
   /** Called with the position of the replay. */
   onProgress?: (position: Position) => void
+  /** If given, other work goes on between cells. */
+  clock?: Clock
   /** Keeps the views from advancing until the returned function is called. */
   pause?: () => Promise<() => void>
 }
@@ -38,14 +45,18 @@ export const compareViews = async (
   rebuild: Rebuild,
   scratch: ViewStore,
 ): Promise<{ checkpoint: Checkpoint | undefined; changes: CellChange[] }> => {
-  const { store, views } = rebuild
+  const { store, views, clock } = rebuild
   const actual = await store.dump()
   try {
     await replay(rebuild, scratch, actual.checkpoint?.position ?? BEFORE_FIRST)
     const expected = await scratch.dump()
     try {
       const changes: CellChange[] = []
-      for await (const change of differences(within(views, actual.cells), expected.cells)) changes.push(change)
+      for await (const change of differences(
+        within(views, inTurns(actual.cells, clock)),
+        inTurns(expected.cells, clock),
+      ))
+        changes.push(change)
       return { checkpoint: actual.checkpoint, changes }
     } finally {
       expected.close()
@@ -92,6 +103,16 @@ const replay = async ({ log, codec, projections, views, onProgress }: Rebuild, s
     if (events.length === 0) return
     checkpoint = (await project(scratch, replayed, checkpoint, events)).checkpoint
     onProgress?.(checkpoint.position)
+  }
+}
+
+/** All cells may be there at once, and other work must not wait for all of them. */
+async function* inTurns(cells: AsyncIterable<Cell>, clock: Clock | undefined): AsyncGenerator<Cell> {
+  let count = 0
+  for await (const cell of cells) {
+    count += 1
+    if (clock && count % CELLS_A_TURN === 0) await delay(clock, 0)
+    yield cell
   }
 }
 
