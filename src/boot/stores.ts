@@ -166,7 +166,7 @@ export const openScratchViews = async (
   parent = tmpdir(),
 ): Promise<{ scratch: StoredViews; discard(): Promise<void> }> => {
   const folder = await mkdtemp(join(parent, 'tollgate-views-'))
-  const scratch = openLmdbViewStore(folder)
+  const scratch = openLmdbViewStore(folder, undefined, parent)
   const remove = () => rm(folder, { recursive: true, force: true })
   // An open file lasts without a name, so a killed process leaves nothing behind. Windows refuses this.
   await remove().catch(() => undefined)

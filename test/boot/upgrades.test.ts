@@ -39,6 +39,7 @@ for (const format of [1, 2, 3]) {
 
     const service = await startService(t, { folder, clock: clock() })
     const customer = service.client(apiKey)
+    await until('the views are rebuilt', async () => (await customer.send('/v1/balance')).status === 200)
     t.equal(await customer.balance(), credits)
     for (const run of runs) t.match((await customer.send(`/v1/runs/${run.run_id}`)).body, run)
     const [first] = runs

@@ -35,9 +35,10 @@ interface Lease {
  * The views in an LMDB folder, for any number of processes on one machine. A commit is visible before it is durable.
  * Each read begins with the newest commit: by itself, the library reads one state until its next timer, but the
  * projector's thread may already have reported a newer one. Values are JSON and are parsed here, because the library's
- * own decoder throws for other text.
+ * own decoder throws for other text. `disk` is a folder on the same disk, for a folder that is deleted while it is in
+ * use.
  */
-export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']): StoredViews => {
+export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check'], disk = folder): StoredViews => {
   const root = openLmdb(folder, { durable: false, check, databases: DATABASES })
   const open = (name: (typeof DATABASES)[number]) => root.openDB<string, string>(name, { encoding: 'string' })
   const [meta, rows, index, leases] = [open('meta'), open('rows'), open('index'), open('leases')]
@@ -49,7 +50,7 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check']):
 
   const leaseOf = (key: string) => parseJson<Lease>(leases.get(key))
 
-  const ensureFreeSpace = freeSpaceGuard(folder, VIEW_RESERVE_BYTES)
+  const ensureFreeSpace = freeSpaceGuard(disk, VIEW_RESERVE_BYTES)
 
   const write = async <Result>(change: () => Result): Promise<Result> => {
     ensureFreeSpace()
