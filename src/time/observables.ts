@@ -1,9 +1,7 @@
 import {
   concatMap,
-  interval,
   type MonoTypeOperatorFunction,
   map,
-  type Observable,
   type SchedulerAction,
   type SchedulerLike,
   Subscription,
@@ -17,9 +15,6 @@ export const schedulerOf = (clock: Clock): SchedulerLike => ({
   schedule: <State>(work: Work<State>, delayMs = 0, state?: State) =>
     new ClockAction(clock, work).schedule(state, delayMs),
 })
-
-/** Emits again and again, this long after the time before. */
-export const every = (clock: Clock, periodMs: number): Observable<unknown> => interval(periodMs, schedulerOf(clock))
 
 type Work<State> = (this: SchedulerAction<State>, state: State) => void
 

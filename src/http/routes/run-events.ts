@@ -5,7 +5,7 @@ import { RunAddress, RunEvents } from '../../../schemas/api/run.ts'
 import { MAX_STREAMS } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import type { Presenter } from '../../services/presenter.ts'
-import { every } from '../../time/observables.ts'
+import { every } from '../../time/timers.ts'
 import { unwrap } from '../../transports/refusals.ts'
 import { COMMENT, frame, SILENCE_MS, STREAM_HEADERS } from '../answers/text-stream.ts'
 import { disconnectSignal } from '../connections/disconnect.ts'
@@ -64,7 +64,7 @@ const followRun = route({
       write(frame(json, { event, id }))
     }
     const sent = progress.subscribe(share => push(JSON.stringify({ run_id: row.runId, progress: share }), 'progress'))
-    sent.add(every(clock, SILENCE_MS).subscribe(() => write(COMMENT)))
+    sent.add(every(clock, SILENCE_MS, () => write(COMMENT)))
     try {
       await changes(disconnected).forEach(now => {
         if (String(now.revision) === lastEventId) return

@@ -1,8 +1,19 @@
-import { catchError, defer, EMPTY, exhaustMap, filter, type Observable, scan, startWith, takeUntil } from 'rxjs'
+import {
+  catchError,
+  defer,
+  EMPTY,
+  exhaustMap,
+  filter,
+  interval,
+  type Observable,
+  scan,
+  startWith,
+  takeUntil,
+} from 'rxjs'
 import type { RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { every, takeWhileAsync } from '../../time/observables.ts'
+import { schedulerOf, takeWhileAsync } from '../../time/observables.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { mayStillRead } from '../accounts/may-still-read.ts'
 import type { AccountCaller } from '../caller.ts'
@@ -42,7 +53,7 @@ export interface FollowedRun {
 export const followedRun = (dependencies: Dependencies, caller: AccountCaller, row: RunRow): FollowedRun => {
   const { runReads, starter, clock } = dependencies
   const mayRead = () => mayStillRead(dependencies, caller)
-  const isOver = every(clock, REVIEW_MS).pipe(
+  const isOver = interval(REVIEW_MS, schedulerOf(clock)).pipe(
     exhaustMap(mayRead),
     filter(may => !may),
   )
