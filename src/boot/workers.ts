@@ -7,11 +7,13 @@ import { countForWorkers } from './stores.ts'
 /** A worker that ends at each start must not take the processor from the others. */
 const RESTART_MS = 1000
 
-/** Runs this program in several processes that share its address, and starts each again that ends. */
+/**
+ * Runs this program in several processes that share its address, and starts each again that ends. If one cannot start,
+ * the others stop, and this process exits with its code.
+ */
 export class Workers {
   readonly #logger: Logger
   readonly #running = new Set<Worker>()
-  #isStarted = false
   #isStopping = false
 
   constructor(logger: Logger) {
@@ -21,7 +23,7 @@ export class Workers {
   /**
    * The first worker has the roles of the environment, and starts alone, since it makes what the stores lack. The
    * others answer requests and do due work. Each serves its metrics at the port after that of the one before, if ports
-   * are given. Exits with the code of the first worker if it cannot start.
+   * are given.
    */
   async start(count: number, metricsPort = 0) {
     await countForWorkers()
@@ -29,7 +31,6 @@ export class Workers {
     // that worker is killed before it has taken them.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     await once(this.#start({}), 'listening')
-    this.#isStarted = true
     // Options such as --new-log are for the first start.
     cluster.setupPrimary({ args: [] })
     // A process that answers requests without doing due work would hand sync runs to another.
@@ -48,11 +49,18 @@ export class Workers {
   #start(environment: object): Worker {
     const worker = cluster.fork(environment)
     this.#running.add(worker)
+    let isStarted = false
+    worker.once('listening', () => {
+      isStarted = true
+    })
     worker.once('exit', async (code, signal) => {
       this.#running.delete(worker)
       if (this.#isStopping) return
-      // It has said why.
-      if (!this.#isStarted) process.exit(code || 1)
+      if (!isStarted) {
+        // It has said why.
+        await this.stop('SIGTERM')
+        process.exit(code || 1)
+      }
       this.#logger.error({ pid: worker.process.pid, code, signal }, 'a worker has ended; starting another')
       await delay(RESTART_MS)
       if (!this.#isStopping) this.#start(environment)

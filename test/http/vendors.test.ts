@@ -146,7 +146,7 @@ t.test('a film is a job at fal, whose progress is streamed and whose file is cop
     if (states.length === 1 && streamed.includes('"progress":')) states.push({ status: 'IN_PROGRESS' }, COMPLETED)
   }
   t.notMatch(fal.requests[0]?.path, /webhook/, 'this service has no public address')
-  t.match(streamed, /event:progress\nid:\d+\ndata:\{"run_id":"run_\w+","progress":0\}\n.*"status":"completed"/s)
+  t.match(streamed, /event: progress\nid: \d+\ndata: \{"run_id":"run_\w+","progress":0\}\n.*"status":"completed"/s)
   const { body } = await customer.send<Run>(`/v1/runs/${run_id}`)
   t.match(body, { status: 'completed', provider: 'fal' })
   t.match(await eventsOf('RunSubmitted'), [{ data: { jobId: /requests/, upstream: { provider: 'fal' } } }])

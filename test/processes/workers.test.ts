@@ -44,7 +44,10 @@ t.test('a read shows what the other worker has written, and each has metrics', a
   }
   const [, first, second] = await service.until(/"metricsPort":(\d+).*"metricsPort":(\d+)/s)
   for (const port of [first, second])
-    t.match(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(), /^tollgate_appends?_.*/m)
+    t.match(
+      await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+      /^tollgate_log_append_duration_seconds_count [1-9]/m,
+    )
 })
 
 t.test('the limits of a key count over both workers', async t => {
