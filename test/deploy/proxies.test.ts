@@ -35,7 +35,9 @@ const nginx: Proxy = {
       .map(kind => `${kind}_temp_path ${join(folder, kind)};`)
       .join('\n')
     const file = join(folder, 'nginx.conf')
-    const whole = `user root; daemon off; pid ${join(folder, 'pid')}; events {} http { access_log off; ${folders} ${site} }`
+    // A process that is killed leaves the workers that it has started behind.
+    const main = `user root; daemon off; master_process off; pid ${join(folder, 'pid')};`
+    const whole = `${main} events {} http { access_log off; ${folders} ${site} }`
     await writeFile(file, whole)
     return ['nginx', '-p', folder, '-e', 'stderr', '-c', file]
   },
