@@ -50,7 +50,7 @@ export const keepFilesPrivate = (dataDir: string) => {
   }
 }
 
-/** Makes a folder and those above it. In `/proc`, that of Node.js never ends. */
+/** Makes a folder and its parents. The recursive mkdir of Node.js never ends in `/proc`. */
 const makeFolder = (path: string) => {
   if (existsSync(path)) return
   makeFolder(dirname(path))

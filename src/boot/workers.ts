@@ -22,8 +22,7 @@ export class Workers {
 
   /**
    * The first worker has the roles of the environment, and starts alone, since it makes what the stores lack. The
-   * others answer requests and do due work. Each serves its metrics at the port after that of the one before, if ports
-   * are given.
+   * others answer requests and do due work, and serve their metrics at the ports after `metricsPort`, if it is not 0.
    */
   async start(count: number, metricsPort = 0) {
     await countForWorkers()

@@ -67,7 +67,7 @@ export const createPrometheusMetrics = (): Metrics => {
     refunded: credits('refunded', 'Credits that this process refunded'),
   }
   const attempts = counter('webhook_attempts_total', 'Attempts to deliver a webhook', 'outcome')
-  const abandoned = counter('webhooks_abandoned_total', 'Webhooks that were given up after the last attempt')
+  const abandoned = counter('webhooks_abandoned_total', 'Webhooks that were abandoned after the last attempt')
   // A rate counts from the zero before the first failure.
   for (const outcome of ['delivered', 'failed']) attempts.add(0, outcome)
   for (const reason of parts) unavailable.add(0, reason)

@@ -56,7 +56,7 @@ const followRun = route({
     ctx.set(STREAM_HEADERS)
     ctx.flushHeaders()
     ctx.state.answerBegins?.()
-    // A client may disconnect between two events.
+    // The client may disconnect between two events.
     const write = (text: string) => !ctx.res.destroyed && ctx.res.write(text)
     const push = async (json: string, event: string) => {
       const id = lastEventId
