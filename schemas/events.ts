@@ -14,7 +14,7 @@ import { type SealEvent, sealEvents } from './seal-events.ts'
 
 /** `hash` chains the event to the previous event of its stream; see `src/engine/log/hash-chain.ts`. */
 export const EventMetadata = Closed({
-  format: Type.Optional(Type.Integer({ minimum: 2, maximum: 3 })),
+  format: Type.Optional(Type.Integer({ minimum: 2, maximum: 4 })),
   at: Timestamp,
   clock: Type.Optional(Timestamp),
   actor: Actor,

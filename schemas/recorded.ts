@@ -16,6 +16,8 @@ export interface RawEvent {
   position: Position
   type: string
   data: unknown
+  /** The data as the log holds it, if `data` is not that. Links cover it. */
+  stored?: unknown
   metadata: unknown
 }
 
@@ -39,6 +41,8 @@ export type Recorded<Event extends AnyEvent = AnyEvent> = Event & {
   stream: string
   revision: number
   position: Position
+  /** As in RawEvent. */
+  stored?: unknown
   metadata: Metadata
 }
 

@@ -47,6 +47,8 @@ import { RunSearch } from '../services/runs/run-search.ts'
 import type { CoreServices } from '../services/services.ts'
 import { Logins, loginSnapshots } from '../services/sign-in/logins.ts'
 import { Usage } from '../services/usage/usage.ts'
+import { decryptedLog, encryptionWith } from '../services/vault/personal-data.ts'
+import type { Vault } from '../services/vault/vault.ts'
 import { Positions } from '../services/views/positions.ts'
 import type { Reads } from '../services/views/reads.ts'
 import { ViewMaintenance } from '../services/views/view-maintenance.ts'
@@ -58,7 +60,7 @@ import type { Config } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
 import { openProjections } from './projections.ts'
 import { ProjectorThread } from './projector-thread.ts'
-import { expectLog, openLog, type openScratchViews, openViews } from './stores.ts'
+import { expectLog, openLog, type openScratchViews, openVault, openViews } from './stores.ts'
 import { openTelemetry, Telemetry, usesTelemetry } from './telemetry.ts'
 
 /** Logs to standard error, since a command's result goes to standard output. */
@@ -114,6 +116,7 @@ export interface Core {
   /** All signing keys are derived from it. */
   masterSecret: string
   log: EventLog
+  vault: Vault
   views: ViewStore
   /** Keeps snapshots of streams of one kind. */
   snapshotsOf<State>(form: SnapshotForm<State>): Snapshots<State>
@@ -140,9 +143,10 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const telemetry = !isCommand && usesTelemetry(config) ? await openTelemetry(config, clock) : new Telemetry(clock)
   const appended = new Signal<Position>()
   telemetry.ofCommits(appended)
-  const log = telemetry.ofLog(options.log ?? (await openLog(config, logger, appended)))
   const store = options.views ?? (await openViews(config, logger, isCommand ? 'unless in use' : 'always'))
   const masterSecret = readMasterSecret(config.masterSecret)
+  const vault = openVault(config, logger, masterSecret, options)
+  const log = decryptedLog(telemetry.ofLog(options.log ?? (await openLog(config, logger, appended))), vault)
   const { projections, authenticate, openScratch } = openProjections(
     { masterSecret, dataDir: config.dataDir },
     options.openScratch,
@@ -161,6 +165,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const accounts = new AccountMailboxes({
     log,
     snapshots: snapshotsOf(accountSnapshots),
+    encryption: encryptionWith(vault),
     clock,
     random,
     logger,
@@ -178,8 +183,8 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const rebuildsFirst = isCommand || config.viewStore.kind !== 'lmdb'
   const dependencies = { ...rebuild, store: views, progress, clock, rebuildsFirst }
   const openProjector = () => {
-    const { eventStore, viewStore, logLevel, dataDir } = config
-    const order = { eventStore, viewStore, logLevel, dataDir, masterSecret, rebuildsFirst }
+    const { eventStore, viewStore, objectStore, retention, logLevel, dataDir } = config
+    const order = { eventStore, viewStore, objectStore, retention, logLevel, dataDir, masterSecret, rebuildsFirst }
     const { onForged } = repairs
     return options.projectorThread
       ? new ProjectorThread({ ...dependencies, order, appended, onForged, program: options.projectorProgram })
@@ -198,8 +203,9 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     await progress.close()
     await views.close()
     await log.close()
+    await vault.close()
   }
-  const stores = { config, logger, clock, random, telemetry, masterSecret, log, views, projections, openScratch }
+  const stores = { config, logger, clock, random, telemetry, masterSecret, log, vault, views, projections, openScratch }
   const services = openServices({
     ...stores,
     accounts,

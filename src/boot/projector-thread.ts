@@ -11,7 +11,10 @@ import type { RowAddress } from '../ports/view-store.ts'
 import type { Config } from './config.ts'
 
 /** The settings with which the thread opens the stores. */
-export type ProjectorOrder = Pick<Config, 'eventStore' | 'viewStore' | 'logLevel' | 'dataDir'> & {
+export type ProjectorOrder = Pick<
+  Config,
+  'eventStore' | 'viewStore' | 'objectStore' | 'retention' | 'logLevel' | 'dataDir'
+> & {
   masterSecret: string
   rebuildsFirst: boolean
 }

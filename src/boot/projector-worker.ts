@@ -6,14 +6,15 @@ import { createLogger } from '../adapters/logger/pino.ts'
 import { Projector } from '../engine/views/projector.ts'
 import { type Changes, ViewProgress } from '../engine/views/view-progress.ts'
 import { eventCodec, newerEvents } from '../services/event-codec.ts'
+import { decryptedLog } from '../services/vault/personal-data.ts'
 import { openProjections } from './projections.ts'
 import type { ProjectorMessage, ProjectorOrder, ProjectorReport } from './projector-thread.ts'
-import { openLog, openViews } from './stores.ts'
+import { openLog, openVault, openViews } from './stores.ts'
 
 // The program of the projector's thread. It opens the stores for itself, follows the log, and reports each commit.
 
 const order = workerData as ProjectorOrder
-const { eventStore, viewStore, logLevel } = order
+const { eventStore, viewStore, logLevel, masterSecret } = order
 const port = parentPort as MessagePort
 const report = (message: ProjectorReport) => port.postMessage(message)
 
@@ -23,7 +24,8 @@ const addressesAndDueRows = (changes: Changes): Changes =>
 
 const logger = createLogger(logLevel)
 const appended = new Signal<Position>()
-const log = await openLog({ eventStore }, logger, appended)
+const vault = openVault(order, logger, masterSecret)
+const log = decryptedLog(await openLog({ eventStore }, logger, appended), vault)
 const { projections, authenticate, openScratch } = openProjections(order)
 const store = authenticate(await openViews({ viewStore }, logger), forged => report({ forged }))
 const progress = new ViewProgress({ log, store, projections, clock })
@@ -41,6 +43,7 @@ const stop = async () => {
   await progress.close()
   await store.close()
   await log.close()
+  await vault.close()
   port.close()
 }
 

@@ -10,6 +10,7 @@ import type { LmdbOptions } from '../adapters/lmdb/environment.ts'
 import { openDiskObjectStore } from '../adapters/object-store/disk.ts'
 import { proxyFetch, proxyFor } from '../adapters/outbound/proxy.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
+import { systemRandom } from '../adapters/random/system.ts'
 import { openFileSealSink } from '../adapters/seal-sink/file.ts'
 import { openHttpsSealSink } from '../adapters/seal-sink/https.ts'
 import { openLmdbViewStore } from '../adapters/view-store/lmdb.ts'
@@ -21,11 +22,13 @@ import type { IdentityProvider } from '../ports/identity-provider.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { Random } from '../ports/random.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
 import type { SealSink } from '../ports/seal-sink.ts'
 import type { StoredViews } from '../ports/view-store.ts'
 import { deriveKey } from '../services/derive-key.ts'
-import type { Addresses } from '../services/files/addresses.ts'
+import { Addresses } from '../services/files/addresses.ts'
+import { Vault } from '../services/vault/vault.ts'
 import { type Config, ConfigError } from './config.ts'
 
 // Clients of other servers are loaded only when they are needed, because loading them takes much of a process's start.
@@ -96,7 +99,7 @@ export const openRateCounter = async ({ viewStore, workers }: Config, logger: Lo
 export const countForWorkers = async () => (await import('../adapters/rate-counter/flexible.ts')).countForWorkers()
 
 export const openObjects = async (
-  config: Config,
+  config: Pick<Config, 'objectStore' | 'retention'>,
   logger: Logger,
   addresses: Addresses,
   masterSecret: string,
@@ -118,6 +121,25 @@ export const openObjects = async (
         'lifecycle rules could not be set, so the object store may keep files without an owner forever',
       ),
   })
+}
+
+/** The keys of accounts. The object store is opened when the first one is needed. */
+export const openVault = (
+  config: Pick<Config, 'objectStore' | 'retention'>,
+  logger: Logger,
+  masterSecret: string,
+  { random = systemRandom, objects: given }: { random?: Random; objects?: ObjectStore } = {},
+): Vault => {
+  let opened: Promise<ObjectStore> | undefined
+  const objects = async () => {
+    // Nobody sends keys to addresses.
+    opened ??= given ? Promise.resolve(given) : openObjects(config, logger, new Addresses(() => ''), masterSecret)
+    return opened.catch(error => {
+      opened = undefined
+      throw error
+    })
+  }
+  return new Vault({ objects, close: async () => given ?? (await opened)?.close(), masterSecret, random })
 }
 
 export const openMailer = async ({ mail, proxy }: Config): Promise<Mailer> => {

@@ -24,6 +24,11 @@ export interface ObjectStore {
   delete(key: string): Promise<void>
   /** Deletes up to MAX_DELETED objects, which need not exist. */
   deleteAll(keys: readonly string[]): Promise<void>
+  /**
+   * Writes over the bytes of an object in their place, so that nobody can read them from the disk again; stores the
+   * object if there is none. A bucket must not keep versions.
+   */
+  overwrite(key: string, bytes: Uint8Array): Promise<void>
   /** A URL to which its holder may PUT one object until it expires. Readers must check the content. */
   presignPut(grant: PutGrant): Promise<string>
   /**
@@ -108,7 +113,7 @@ export class PutRefused extends Error {
 }
 
 /** The first part of a key. */
-export type Folder = 'uploads' | 'outputs' | 'samples' | 'thumbnails'
+export type Folder = 'uploads' | 'outputs' | 'samples' | 'thumbnails' | 'vault'
 
 /** Accepts a folder and a name that cannot escape it. */
 export const isObjectKey = (text: string) => /^[a-z]{1,32}\/[0-9a-f]{32}\.[a-z0-9]{1,8}$/.test(text)

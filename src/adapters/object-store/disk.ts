@@ -15,6 +15,7 @@ import {
   type ObjectStore,
   type PutGrant,
   PutRefused,
+  type StoreOptions,
 } from '../../ports/object-store.ts'
 import { FILE_RESERVE_BYTES } from '../free-space.ts'
 import { expectKey, expectKeys, expectRange } from './checks.ts'
@@ -54,16 +55,18 @@ export const openDiskObjectStore = async ({
     return { body: file.body, store: (key, _, options) => files.store(file, key, options), discard: file.discard }
   }
 
+  const put = async (key: string, bytes: Uint8Array, options?: StoreOptions) => {
+    expectKey(key)
+    const file = await staging.receive()
+    file.body.end(bytes)
+    return files.store(file, key, options)
+  }
+
   const factsOf = async (key: string) => (isObjectKey(key) ? readFacts(join(folder, key)) : undefined)
 
   return {
     receive,
-    put: async (key, bytes, mimeType, options) => {
-      expectKey(key)
-      const incoming = await receive()
-      incoming.body.end(bytes)
-      return incoming.store(key, mimeType, options)
-    },
+    put: (key, bytes, _, options) => put(key, bytes, options),
     get: async (key, range) => {
       const facts = await factsOf(key)
       if (range) expectRange(range, facts?.sizeBytes)
@@ -77,6 +80,10 @@ export const openDiskObjectStore = async ({
     deleteAll: async keys => {
       expectKeys(keys)
       await files.remove(keys)
+    },
+    overwrite: async (key, bytes) => {
+      expectKey(key)
+      if (!(await files.overwrite(key, bytes))) await put(key, bytes)
     },
     presignPut: async grant => {
       expectKey(grant.key)

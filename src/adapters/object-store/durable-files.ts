@@ -1,4 +1,4 @@
-import { link, mkdir, rename, unlink } from 'node:fs/promises'
+import { link, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { StoreOptions } from '../../ports/object-store.ts'
 import { syncFolder } from '../sync-folder.ts'
@@ -34,6 +34,23 @@ export const durableFiles = (folder: string) => {
         throw toDiskFault(error)
       } finally {
         await file.discard()
+      }
+    },
+    /** Writes over the bytes of a file. Resolves to false if there is none. */
+    overwrite: async (key: string, bytes: Uint8Array): Promise<boolean> => {
+      try {
+        const file = await open(join(folder, key), 'r+').catch(absent)
+        if (!file) return false
+        try {
+          await file.write(bytes, 0, bytes.byteLength, 0)
+          await file.truncate(bytes.byteLength)
+          await file.sync()
+          return true
+        } finally {
+          await file.close()
+        }
+      } catch (error) {
+        throw toDiskFault(error)
       }
     },
     remove: async (keys: readonly string[]) => {

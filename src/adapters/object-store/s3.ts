@@ -102,12 +102,14 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     ),
   )
 
+  const put: ObjectStore['put'] = async (key, bytes, mimeType, options) => {
+    expectKey(key)
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return send(key, mimeType, { hashed: hash().update(body), body, size: body.byteLength }, options)
+  }
+
   return {
-    put: async (key, bytes, mimeType, options) => {
-      expectKey(key)
-      const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      return send(key, mimeType, { hashed: hash().update(body), body, size: body.byteLength }, options)
-    },
+    put,
     receive: async (): Promise<IncomingObject> => {
       const hashed = hash()
       let sizeBytes = 0
@@ -152,6 +154,9 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
       if (keys.length === 0) return
       const [fault] = await mapFaults(client.removeObjects(bucket, [...keys]))
       if (fault) throw notDeleted(fault, place)
+    },
+    overwrite: async (key, bytes) => {
+      await put(key, bytes, 'application/octet-stream')
     },
     presignPut: async ({ key, expiresAtMs }) => {
       expectKey(key)

@@ -37,7 +37,7 @@ export class Chain {
 }
 
 /** The formats in `docs/ledger-format.md`. */
-const FORMATS = [1, 2, 3]
+const FORMATS = [1, 2, 3, 4]
 
 /** In format 1, the time followed the machine's clock, even backwards. */
 const noteIn = (format: number): [true] | [] => (format === 1 ? [true] : [])

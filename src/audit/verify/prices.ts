@@ -89,13 +89,14 @@ const MILLION = 1_000_000n
 
 /**
  * Compares the lines of a receipt with the lines that a price rule gives for an input. Returns the fault of the
- * receipt, or undefined.
+ * receipt, or undefined. The log shows no input that is encrypted. Then the values that the receipt names count.
  */
 export const ruleFault = (
   { lines }: Receipt,
   { baseMicros, quantities, multipliers, tokens, surcharges }: PriceRule,
-  input: Record<string, unknown>,
+  request: Record<string, unknown>,
 ): string | undefined => {
+  const input = Object.keys(request).length > 0 ? request : valuesIn(lines)
   const expected = [
     ...(baseMicros > 0 ? [`base ${baseMicros}`] : []),
     ...quantities
@@ -119,6 +120,13 @@ export const ruleFault = (
   if (missing !== undefined) return `its receipt lacks the line "${missing}" of the price list`
   return found.length === expected.length ? undefined : 'its receipt has a line twice'
 }
+
+const valuesIn = (lines: readonly ReceiptLine[]): Record<string, unknown> => ({
+  max_output_tokens: lines.find(line => isTokens(line) && line.tokens !== 'input' && line.count)?.count,
+  ...Object.fromEntries(
+    lines.flatMap(({ parameter, value, equals }) => (parameter ? [[parameter, value ?? equals]] : [])),
+  ),
+})
 
 /**
  * The lines for the most tokens that a run can use. The service chooses the count of the input, which must only be high

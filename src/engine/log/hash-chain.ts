@@ -2,7 +2,7 @@ import { configure } from 'safe-stable-stringify'
 import { sha256 } from '../../domain/digest.ts'
 
 /** The ledger format of new events. Events without a format are of format 1. See `docs/ledger-format.md`. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /** The hashed fields of an event. */
 export interface Linkable {
@@ -11,6 +11,8 @@ export interface Linkable {
   id: string
   type: string
   data: unknown
+  /** The data as the log holds it, if `data` is not that. */
+  stored?: unknown
   metadata: { format?: number; hash?: string }
 }
 
@@ -38,9 +40,10 @@ export const linkWithSize = (previous: string | undefined, event: Linkable): { h
 /** The texts of an event's link. Throws a RangeError for a format that this version does not know. */
 export const linkTexts = (event: Linkable): LinkTexts => {
   const { format = 1 } = event.metadata
+  const { stored = event.data } = event
   if (format === 1) return { linkText: textOfFormat1(event) }
-  if (format === 2) return textsOf(event, event.data)
-  if (format === FORMAT) return textsOf(event, withoutCost(event.data))
+  if (format === 2) return textsOf(event, stored)
+  if (format === 3 || format === FORMAT) return textsOf(event, withoutCost(stored))
   throw new RangeError(`ledger format ${format} is unknown to this version`)
 }
 

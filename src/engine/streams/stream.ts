@@ -23,6 +23,14 @@ export interface Cause {
   requestId?: string | undefined
 }
 
+/** Encrypts what an event must not hold in the clear. */
+export interface Encryption {
+  /** Resolves once the events of a stream can be encrypted; undefined if they can be now. Rejects with Unavailable. */
+  ready(stream: string): Promise<unknown> | undefined
+  /** The data of an event as the log is to hold it. */
+  encrypt(event: AnyEvent & { stream: string; id: string }): unknown
+}
+
 /** How often an unanswered append is repeated before it is in doubt: 3 s if every attempt fails at once. */
 const MAX_SETTLE_ATTEMPTS = 5
 const SETTLE_DELAY_MS = 100
@@ -43,6 +51,7 @@ export interface StreamsDependencies<Command, State, Event, Refusal> {
   clock: Clock
   random: Random
   snapshots?: Snapshots<State>
+  encryption?: Encryption | undefined
   maxAppendMs?: number
   logger?: Pick<Logger, 'warn'>
 }
@@ -55,6 +64,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   readonly #log: EventLog
   readonly #random: Random
   readonly #snapshots: Snapshots<State> | undefined
+  readonly #encryption: Encryption | undefined
   readonly #maxAppendMs: number
   readonly #logger: Pick<Logger, 'warn'> | undefined
   #warnedAtMs = Number.NEGATIVE_INFINITY
@@ -66,6 +76,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     clock,
     random,
     snapshots,
+    encryption,
     maxAppendMs = MAX_APPEND_MS,
     logger,
   }: StreamsDependencies<Command, State, Event, Refusal>) {
@@ -75,6 +86,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     this.clock = clock
     this.#random = random
     this.#snapshots = snapshots
+    this.#encryption = encryption
     this.#maxAppendMs = maxAppendMs
     this.#logger = logger
   }
@@ -92,6 +104,11 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     return { folded: await this.#foldTail(stream, unfolded(this.decider.initial)), snapshotRevision: NO_STREAM }
   }
 
+  /** Resolves once a stream can be extended; undefined if it can be now. Rejects with Unavailable. */
+  ready(stream: string): Promise<unknown> | undefined {
+    return this.#encryption?.ready(stream)
+  }
+
   /**
    * The next event as it enters the log, without its position, the size of its data, and the state folded with it.
    * `now` is the clock's time in ISO 8601; an event is never recorded as earlier than the one before it.
@@ -101,7 +118,10 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     const time = this.#timeOf(stream, folded, now)
     const facts = { format: FORMAT, ...time, actor, ...(requestId !== undefined && { requestId }) }
     const revision = folded.revision + 1
-    const unlinked = { id: this.#random.uuid(), stream, revision, position: BEFORE_FIRST, type, data, metadata: facts }
+    const id = this.#random.uuid()
+    const stored = this.#encryption?.encrypt({ id, stream, type, data }) ?? data
+    const kept = { data, ...(stored !== data && { stored }) }
+    const unlinked = { id, stream, revision, position: BEFORE_FIRST, type, ...kept, metadata: facts }
     const { hash, sizeBytes } = linkWithSize(folded.last?.hash, unlinked)
     const recorded = { ...unlinked, metadata: { ...facts, hash } }
     this.#codec.checkNew(recorded)
@@ -115,7 +135,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
    * Rejects with RevisionConflict if another writer was first, with InDoubt if the outcome cannot be found out in time,
    * and with Unavailable if nothing was written.
    */
-  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
+  append(stream: string, events: Written[], expectedRevision: number): Promise<AppendResult> {
     const settled = this.#settle(this.clock.monotonicMs() + this.#maxAppendMs, stream, events, expectedRevision)
     return withinTime(this.clock, settled, this.#maxAppendMs, () => {
       throw inDoubt()
@@ -126,10 +146,11 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     return (await this.#snapshots?.offer(stream, folded, lastRevision)) ?? false
   }
 
-  async #settle(endMs: number, stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
+  async #settle(endMs: number, stream: string, events: Written[], expectedRevision: number): Promise<AppendResult> {
+    const entries = events.map(({ data, stored = data, ...event }): NewEvent => ({ ...event, data: stored }))
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#log.append(stream, events, expectedRevision)
+        return await this.#log.append(stream, entries, expectedRevision)
       } catch (error) {
         const isDefinite = error instanceof RevisionConflict || error instanceof Unavailable
         if (error instanceof Damaged || error instanceof RangeError || (attempt === 1 && isDefinite)) throw error
@@ -153,7 +174,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
    */
   async #findAppended(
     stream: string,
-    events: NewEvent[],
+    events: Written[],
     expectedRevision: number,
   ): Promise<AppendResult | 'conflict' | 'unknown'> {
     try {
@@ -227,6 +248,9 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     }
   }
 }
+
+/** A new event, with its data as the log is to hold it, if `data` is not that. */
+type Written = NewEvent & { stored?: unknown }
 
 const inDoubt = (cause?: unknown) =>
   new InDoubt('the event log did not respond, so it is unknown whether the events were written', { cause })

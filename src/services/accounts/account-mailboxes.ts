@@ -10,7 +10,7 @@ import type { AccountState } from '../../domain/account/state.ts'
 import type { Decided, Refusal } from '../../domain/refusal.ts'
 import { type CommandOutcome, Mailbox } from '../../engine/streams/mailbox.ts'
 import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
-import { Streams } from '../../engine/streams/stream.ts'
+import { type Encryption, Streams } from '../../engine/streams/stream.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import { upTo } from '../../flow/cache-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -30,6 +30,7 @@ type AccountMailbox = Mailbox<AccountCommand, AccountState, AccountEvent, Refusa
 
 interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<AccountState>
+  encryption?: Encryption
   /** Accounts whose state stays in memory. */
   maxInMemory?: number | undefined
   /**

@@ -41,5 +41,8 @@ export class Addresses {
   }
 }
 
+/** Whether a key belongs to the key of an account, which nobody may read. */
+export const isVaultKey = (key: string) => key.startsWith('vault/' satisfies `${Folder}/`)
+
 /** Whether a key belongs to an upload. */
 export const isUploadKey = (key: string) => isObjectKey(key) && key.startsWith('uploads/' satisfies `${Folder}/`)

@@ -15,7 +15,7 @@ import { type Answer, answer, type Refused } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { FileStates, type FileStatesDependencies } from '../uploads/file-states.ts'
 import { readPurpose } from '../uploads/upload-grants.ts'
-import { isUploadKey } from './addresses.ts'
+import { isUploadKey, isVaultKey } from './addresses.ts'
 
 /** `isInspected` is false for an upload with unknown content. The type in its key proves nothing. */
 interface FileFacts extends ObjectFacts {
@@ -39,7 +39,7 @@ export class Files {
 
   /** Undefined if there is no such file, or if the file was sent to a withdrawn address. */
   async stat(_caller: Caller, key: string): Promise<Answer<FileFacts | undefined>> {
-    const facts = await this.#dependencies.objects.stat(key)
+    const facts = isVaultKey(key) ? undefined : await this.#dependencies.objects.stat(key)
     if (!facts) return answer(undefined)
     const state = isUploadKey(key) ? await this.#states.of(key, facts) : 'inspected'
     return answer(state === 'withdrawn' ? undefined : { ...facts, isInspected: state === 'inspected' })

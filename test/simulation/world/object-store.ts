@@ -120,6 +120,10 @@ export class SimulatedObjects implements ObjectStore {
     for (const key of keys) this.#bucket.objects.delete(key)
   }
 
+  async overwrite(key: string, bytes: Uint8Array) {
+    await this.put(key, bytes, 'application/octet-stream')
+  }
+
   async presignPut(grant: PutGrant) {
     expectKey(grant.key)
     return `https://objects.example/${grant.key}?${signPut(PUT_SECRET, grant)}`

@@ -17,6 +17,7 @@ export const objectsOverWire = (wire: Wire, objects: ObjectStore): ObjectStore =
   stat: key => wire.call(`stat ${key}`, () => objects.stat(key)),
   delete: key => wire.call(`delete ${key}`, () => objects.delete(key)),
   deleteAll: keys => wire.call(`delete ${keys.length} of ${keys[0]}`, () => objects.deleteAll(keys)),
+  overwrite: (key, bytes) => wire.call(`overwrite ${key}`, () => objects.overwrite(key, bytes)),
   presignPut: grant => objects.presignPut(grant),
   ensureRoom: () => objects.ensureRoom(),
   check: () => wire.call('check', () => objects.check()),

@@ -1,0 +1,47 @@
+import type { AccountEvent } from './account-events.ts'
+import type { Identity } from './identity.ts'
+import type { NoticeSettings } from './notice-events.ts'
+
+/** Stands in the log for a personal text that is encrypted beside it. */
+export const PRIVATE = 'private'
+
+/** The same for a URL. The domain can never exist (RFC 2606, section 2). */
+export const PRIVATE_URL = 'https://private.invalid/'
+
+type PersonalFields = {
+  [Type in AccountEvent['type']]?: {
+    [Field in FieldsOf<DataOf<Type>>]?: (value: NonNullable<ValueOf<DataOf<Type>, Field>>) => unknown
+  }
+}
+type DataOf<Type> = Extract<AccountEvent, { type: Type }>['data']
+type FieldsOf<Data> = Data extends unknown ? keyof Data : never
+type ValueOf<Data, Field> = Data extends unknown ? (Field extends keyof Data ? Data[Field] : never) : never
+
+const url = () => PRIVATE_URL
+const absent = () => undefined
+
+const identity = ({ kind }: Identity): Identity =>
+  kind === 'email' ? { kind, address: PRIVATE } : { kind, subject: PRIVATE }
+
+const withoutUrl = <Addressed extends Pick<NoticeSettings, 'url'>>(value: Addressed): Addressed =>
+  value.url === undefined ? value : { ...value, url: PRIVATE_URL }
+
+const request = { input: () => ({}), metadata: absent, webhookUrl: url }
+
+/**
+ * The fields of events that hold personal data, which the log holds encrypted, with what stands in their place in the
+ * clear. That must be valid, and fold into the same credits and the same work.
+ */
+export const personalFields: PersonalFields = {
+  AccountOpened: { email: () => PRIVATE, identity, notices: withoutUrl },
+  IdentityLinked: { identity },
+  SessionOpened: { place: absent },
+  RunQueued: request,
+  RunStarted: request,
+  RunCompleted: { output: ({ text: _text, toolCalls: _toolCalls, ...others }) => others },
+  WebhookRedeliveryRequested: { url },
+  WebhookTestRequested: { url },
+  NoticesSet: { url },
+  NoticeRaised: { to: withoutUrl },
+  UploadGranted: { filename: () => PRIVATE, folderPath: absent },
+}

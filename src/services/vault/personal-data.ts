@@ -1,0 +1,98 @@
+import { accountIn } from '../../../schemas/events.ts'
+import { personalFields } from '../../../schemas/personal.ts'
+import type { AnyEvent, RawEvent, Upcast } from '../../../schemas/recorded.ts'
+import type { Encryption } from '../../engine/streams/stream.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
+import { decrypt, encrypt } from './cipher.ts'
+import type { AccountKey, Vault } from './vault.ts'
+
+// The log holds personal data encrypted: `personal` is the ciphertext of the fields, in Base64, and other values stand
+// in their places. Without the key, these values remain. See `docs/ledger-format.md`, "Personal data".
+
+type Data = Record<string, unknown>
+
+/** Encrypts the personal data of accounts. */
+export const encryptionWith = (vault: Vault): Encryption => ({
+  ready: stream => {
+    const accountId = accountIn(stream)
+    return accountId === undefined || vault.known(accountId) ? undefined : vault.create(accountId)
+  },
+  encrypt: event => {
+    const { shown, personal } = split(event)
+    if (!personal) return event.data
+    const accountId = accountIn(event.stream)
+    const key = accountId && vault.known(accountId)
+    if (!key || key === 'destroyed') throw new Error(`${event.stream} has no key for the personal data of an event`)
+    const ciphertext = encrypt(key, Buffer.from(JSON.stringify(personal)), event.id, vault.random)
+    return { ...shown, personal: ciphertext.toString('base64') }
+  },
+})
+
+/** The log with its personal data decrypted, unless the key was destroyed. Reads reject with Damaged if it is lost. */
+export const decryptedLog = (log: EventLog, vault: Vault): EventLog => {
+  const decryptPage = async (page: RawEvent[]): Promise<RawEvent[]> => {
+    if (!page.some(isEncrypted)) return page
+    const events: RawEvent[] = []
+    for (const event of page) events.push(isEncrypted(event) ? decrypted(event, await keyOf(event)) : event)
+    return events
+  }
+  const keyOf = ({ stream }: RawEvent): AccountKey | Promise<AccountKey> => {
+    const accountId = accountIn(stream)
+    if (accountId === undefined) throw new Damaged(`${stream} is no account, and holds personal data`)
+    return vault.known(accountId) ?? vault.key(accountId)
+  }
+  async function* decryptPages(pages: AsyncIterable<RawEvent[]>) {
+    for await (const page of pages) yield await decryptPage(page)
+  }
+  return {
+    append: (...events) => log.append(...events),
+    readStream: (...range) => decryptPages(log.readStream(...range)),
+    readEvent: async (...place) => {
+      const event = await log.readEvent(...place)
+      return event && (await decryptPage([event]))[0]
+    },
+    readAll: after => decryptPages(log.readAll(after)),
+    follow: (...range) => decryptPages(log.follow(...range)),
+    head: () => log.head(),
+    ...(log.lastPosition && { lastPosition: log.lastPosition }),
+    close: () => log.close(),
+  }
+}
+
+/** Leaves out the ciphertext, for readers without keys. */
+export const withoutPersonal: Upcast = event => {
+  if (!isEncrypted(event)) return undefined
+  const { personal: _, ...data } = event.data
+  return { type: event.type, data }
+}
+
+const decrypted = (event: RawEvent & { data: Encrypted }, key: AccountKey): RawEvent => {
+  const { personal, ...shown } = event.data
+  const stored = event.data
+  if (key === 'destroyed') return { ...event, data: shown, stored }
+  const bytes = decrypt(key, Buffer.from(personal, 'base64'), event.id)
+  if (!bytes)
+    throw new Damaged(`${event.stream} holds at revision ${event.revision} data that its key does not decrypt`)
+  return { ...event, data: { ...shown, ...JSON.parse(bytes.toString()) }, stored }
+}
+
+type Encrypted = Data & { personal: string }
+
+const isEncrypted = (event: RawEvent): event is RawEvent & { data: Encrypted } =>
+  typeof (event.data as { personal?: unknown } | null)?.personal === 'string'
+
+/** The data of an event in the clear, and the fields that it lacks. */
+const split = ({ type, data }: AnyEvent): { shown: Data; personal?: Data } => {
+  const shown = { ...(data as Data) }
+  const personal: Data = {}
+  for (const [field, publicOf] of Object.entries<(value: never) => unknown>(personalFields[type as never] ?? {})) {
+    const value = shown[field]
+    const replacement = value === undefined ? value : publicOf(value as never)
+    if (replacement === value) continue
+    personal[field] = value
+    if (replacement === undefined) delete shown[field]
+    else shown[field] = replacement
+  }
+  return Object.keys(personal).length > 0 ? { shown, personal } : { shown }
+}
