@@ -14,8 +14,9 @@ const SEAL_AFTER_MS = 6 * 60_000
 export const dueObjects = projection({
   name: 'due-objects',
   view: 'due',
-  version: 3,
+  version: 4,
   key: event => {
+    if (event.type === 'AccountErased' || event.type === 'ErasureCompleted') return accountOf(event)
     if ('uploadId' in event.data) return event.data.uploadId
     if (event.type === 'RunCompleted' && event.data.output.willDeleteAt === undefined) return undefined
     if (event.type === 'RunFailed' && event.data.willDeleteAt === undefined) return undefined
@@ -25,6 +26,13 @@ export const dueObjects = projection({
     RunCompleted: (_, event) => deleteOutput(event),
     RunFailed: (_, event) => deleteLeft(event),
     RunOutputDeleted: () => undefined,
+    AccountErased: (_, event) => ({
+      task: 'erase-account',
+      queue: `${queues.objects}erasures`,
+      dueAt: clockOf(event),
+      accountId: accountOf(event),
+    }),
+    ErasureCompleted: () => undefined,
     UploadGranted: (_, event) => sealUpload(event),
     UploadStored: (row, { data }) =>
       row?.task === 'seal-upload' && data.sealed ? deleteUpload(row, row.willDeleteAt) : row,
@@ -68,6 +76,6 @@ const deleteUpload = ({ accountId, uploadId }: SealUploadTask, dueAt: string): O
   uploadId,
 })
 
-const outputQueue = `${queues.objects}outputs`
+export const outputQueue = `${queues.objects}outputs`
 
-const uploadQueue = `${queues.objects}uploads`
+export const uploadQueue = `${queues.objects}uploads`

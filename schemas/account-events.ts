@@ -63,6 +63,14 @@ const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 export const AccountSuspended = Closed({ reason: Reason })
 export const AccountResumed = Closed({ reason: Reason })
 
+/**
+ * The account is closed for good, and its personal data is to be erased: its files, its rows in the views, and the key
+ * under which the log holds the rest. Its credits stay, so that every number can still be explained.
+ */
+export const AccountErased = Closed({ reason: Reason })
+/** The personal data of the account is gone. */
+export const ErasureCompleted = Closed({})
+
 /** Whether the account may see and run the families that are for testers, from here on. */
 export const TesterSet = Closed({ tester: Type.Boolean() })
 
@@ -494,6 +502,8 @@ export const accountEvents = {
   AccountOpened,
   AccountSuspended,
   AccountResumed,
+  AccountErased,
+  ErasureCompleted,
   TesterSet,
   LimitsSet,
   CreditsGranted,

@@ -24,6 +24,8 @@ export interface AccountRow {
   email?: string
   identity?: TelegramIdentity
   openedAt: string
+  /** Then `email` says so. */
+  erasedAt?: string
 }
 
 /** An account's balance, and the sums that must add up to it. Key: the account ID. */
@@ -242,12 +244,18 @@ interface DeleteUploadTask extends Due {
 }
 
 /** Work in the object store. */
-export type ObjectTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | DeleteUploadTask
+/** An account whose personal data must be erased. */
+export interface EraseTask extends Due {
+  task: 'erase-account'
+}
+
+export type FileTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | DeleteUploadTask
+export type ObjectTask = FileTask | EraseTask
 
 /**
  * Due work, with everything that a reactor needs. Key: the ID of the run or upload; for the results of a run, which may
  * be due beside its webhook, `output/<run id>`; for a notice, `notice/<account id>/<number>/<channel>`; for a key,
- * `expiry/<key id>`.
+ * `expiry/<key id>`; for an erasure, the ID of the account.
  */
 export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ObjectTask
 

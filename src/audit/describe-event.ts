@@ -23,6 +23,10 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `opened for ${ownerName(event.data)}${event.data.tester ? ', as a tester' : ''}`
     case 'AccountSuspended':
       return `suspended: ${event.data.reason}`
+    case 'AccountErased':
+      return `erased: ${event.data.reason}`
+    case 'ErasureCompleted':
+      return 'its personal data is gone'
     case 'TesterSet':
       return event.data.tester ? 'made a tester' : 'no tester any more'
     case 'LimitsSet':

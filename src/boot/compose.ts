@@ -89,7 +89,7 @@ const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
 export const openService = async (core: Core, publicUrl: () => string, overrides: TestOverrides = {}) => {
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
-  const { telemetry } = core
+  const { telemetry, logins, vault } = core
   await choices.load()
   const { usdPerCreditMicros, retention } = config
   const { requestsPerMinute, runsInFlight } = config.limits
@@ -183,6 +183,8 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const retirementNotices = new RetirementNoticesReactor({ accounts, retirements, reads, clock, logger })
   const objectsReactor = new ObjectsReactor({
     accounts,
+    logins,
+    vault,
     objects,
     outputKeys,
     log,

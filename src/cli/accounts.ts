@@ -8,6 +8,7 @@ import type { AccountSummary } from '../services/accounts/accounts.ts'
 import type { Found } from '../services/operator/lookups.ts'
 import { invitationMessage } from '../services/sign-in/code-messages.ts'
 import { checkReason, parseAccountLimits, parseCredits, parseKeyName } from './arguments.ts'
+import { listErasures } from './backup/erasures.ts'
 import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
@@ -150,6 +151,25 @@ export const accountsCommand = (): Command => {
           { account_id: account, closed: true, reason, keys_revoked: revokedKeys, credits_balance: credits },
           options,
         )
+      })
+    })
+
+  command
+    .command('erase <account>')
+    .description(
+      'erase the personal data of an account for good: addresses, inputs, texts, file names and files; refused while ' +
+        'runs are open; the credits stay in the log; the service does the work, within seconds if it is running',
+    )
+    .requiredOption('--reason <text>', 'reason, recorded in the log, so without personal data; at most 200 characters')
+    .option('--backups <folder>', 'folder of the backups, whose list of erasures gets the account')
+    .option('--json', 'print JSON')
+    .action(async (account, options, command) => {
+      const caller = operatorOf(command)
+      checkReason(options.reason)
+      await withCore(async ({ services: { accounts } }) => {
+        unwrap(await accounts.erase(caller, account, options.reason))
+        if (options.backups !== undefined) await listErasures(options.backups, [account])
+        printOne({ account_id: account, erased: true, reason: options.reason }, options)
       })
     })
 

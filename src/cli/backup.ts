@@ -3,6 +3,7 @@ import { count } from '../audit/decimal.ts'
 import { expectDataDir } from '../boot/process.ts'
 import { readConfig } from '../boot/read-config.ts'
 import { type Backup, backUp } from './backup/back-up.ts'
+import { eraseAgain, erasuresBeside } from './backup/erasures.ts'
 import { MASTER_SECRET, OBJECTS, SEAL_KEY } from './backup/facts.ts'
 import { restore } from './backup/restore.ts'
 import { OperatorError } from './operator-error.ts'
@@ -37,8 +38,9 @@ export const restoreCommand = (): Command =>
       process.umask(0o077)
       const config = readConfig(process.env, { isCommand: true })
       const verification = await restore(config, folders, progressReport('checked'))
+      const erased = await eraseAgain(config, await erasuresBeside(folders))
       const { head: position, events, seal } = verification
-      printOne({ data_dir: config.dataDir, position, events, seal: seal?.name ?? null }, options)
+      printOne({ data_dir: config.dataDir, position, events, seal: seal?.name ?? null, erased }, options)
       expectSound({ verification })
     })
 

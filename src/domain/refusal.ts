@@ -35,6 +35,7 @@ export interface AccountRefusals {
   /** The caller owns the account. */
   account_suspended: { reason: string }
   account_already_suspended: { reason: string }
+  account_erased: Record<never, never>
   account_not_suspended: object
   account_has_open_runs: { openRuns: number }
   too_many_requests: { of: 'key' | 'account'; limit: number; retryAfterMs: number }

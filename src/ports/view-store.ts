@@ -46,7 +46,10 @@ export interface ViewStore {
 
   loadSnapshot(stream: string): Promise<Snapshot | undefined>
   saveSnapshot(stream: string, snapshot: Snapshot): Promise<void>
-  deleteSnapshots(): Promise<void>
+  /** Deletes the snapshot of a stream, or all of them. */
+  deleteSnapshots(stream?: string): Promise<void>
+  /** Writes over what was deleted from the files of the store. Absent from servers, which have ways of their own. */
+  overwriteDeleted?(): Promise<void>
 
   /**
    * Texts of the tree over all streams, by key; undefined for missing keys. Keys with equal beginnings are stored close

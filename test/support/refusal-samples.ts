@@ -7,6 +7,7 @@ const samples: Refusals = {
   account_suspended: { reason: 'unpaid invoice' },
   account_already_suspended: { reason: 'unpaid invoice' },
   account_not_suspended: {},
+  account_erased: {},
   account_has_open_runs: { openRuns: 2 },
   email_invalid: { email: 'ada' },
   balance_too_high: { balanceMicros: 1 },

@@ -13,6 +13,7 @@ import {
 } from '../../ports/view-store.ts'
 import { freeSpaceGuard, VIEW_RESERVE_BYTES } from '../free-space.ts'
 import { closeLmdb, entriesOf, type LmdbOptions, openLmdb } from '../lmdb/environment.ts'
+import { overwriteDeleted } from '../lmdb/overwrite-deleted.ts'
 import { checkpointText, parseJson, toCheckpoint } from './stored-json.ts'
 
 /** Sorts after every character of a place. */
@@ -155,9 +156,10 @@ export const openLmdbViewStore = (folder: string, check?: LmdbOptions['check'], 
     saveSnapshot: async (stream, snapshot) => {
       await write(() => snapshots.putSync(stream, JSON.stringify(snapshot)))
     },
-    deleteSnapshots: async () => {
-      await write(() => snapshots.clearSync())
+    deleteSnapshots: async stream => {
+      await write(() => (stream === undefined ? snapshots.clearSync() : snapshots.removeSync(stream)))
     },
+    overwriteDeleted: () => overwriteDeleted(root, [meta, rows, index, leases, reports, snapshots, nodes], write),
 
     loadNodes: async keys => keys.map(key => nodes.get(key)),
     saveNodes: async changes => {

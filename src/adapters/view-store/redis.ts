@@ -178,8 +178,8 @@ export const openRedisViewStore = async ({
     saveSnapshot: async (stream, snapshot) => {
       await redis.change(client => client.hset(snapshots, stream, JSON.stringify(snapshot)))
     },
-    deleteSnapshots: async () => {
-      await redis.change(client => client.unlink(snapshots))
+    deleteSnapshots: async stream => {
+      await redis.change(client => (stream === undefined ? client.unlink(snapshots) : client.hdel(snapshots, stream)))
     },
 
     loadNodes: async keys => {

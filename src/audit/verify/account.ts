@@ -27,6 +27,7 @@ export class Suspension implements Rule {
     const { kind } = metadata.actor as { kind: string }
     if (this.#isSuspended && OWNERS.includes(kind) && type !== 'SessionClosed')
       report('the owner of the account caused it during its suspension')
+    if (type === 'AccountErased') this.#isSuspended = true
     if (type === 'AccountSuspended') {
       if (this.#isSuspended) report('the account was suspended before')
       this.#isSuspended = true
@@ -37,6 +38,26 @@ export class Suspension implements Rule {
     }
   }
 }
+
+/** An erased account only ends what is left of it. Its erasure is completed at most once. */
+export class Erasure implements Rule {
+  #state: 'none' | 'begun' | 'completed' = 'none'
+
+  take({ type }: AuditedEvent, report: Report) {
+    if (type === 'ErasureCompleted') {
+      if (this.#state !== 'begun') report('no erasure of the account has begun, or it was completed before')
+      this.#state = 'completed'
+    } else if (this.#state !== 'none' && !AFTER_ERASURE.has(type)) report('the account was erased before')
+    if (type === 'AccountErased') this.#state = 'begun'
+  }
+}
+
+/** The events that end the sessions, deliveries, files and rows of an erased account. */
+const AFTER_ERASURE = new Set([
+  ...['SessionClosed', 'WebhookDelivered', 'WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookTested'],
+  ...['NoticeDelivered', 'NoticeAttemptFailed', 'NoticeAbandoned', 'UploadDeleted', 'RunOutputDeleted'],
+  'RunsArchived',
+])
 
 /** Actors that act for the owner of an account. */
 const OWNERS = ['key', 'session']

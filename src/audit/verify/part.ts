@@ -13,7 +13,7 @@ import { eventCodec } from '../../services/event-codec.ts'
 import type { AuditedEvent, Fault, Report, Rule } from '../fault.ts'
 import type { KeptSeal } from '../kept-seals.ts'
 import { concerns, type OnProgress, upTo } from '../read-log.ts'
-import { Money, Opening, OperatorOnly, Suspension, Uploads } from './account.ts'
+import { Erasure, Money, Opening, OperatorOnly, Suspension, Uploads } from './account.ts'
 import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
 import { KeyLimits, Keys, Modes } from './keys.ts'
@@ -170,7 +170,7 @@ class Checks {
     const life = [new Runs(this.#prices), new ProviderCosts(), new Uploads()]
     const deliveries = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
     const keys = [new Keys(), new KeyLimits(), new Modes()]
-    const holder = [new Opening(stream), new Suspension(), new OperatorOnly(), ...keys, new Sessions()]
+    const holder = [new Opening(stream), new Suspension(), new Erasure(), new OperatorOnly(), ...keys, new Sessions()]
     return [...holder, new Money(), new Requests(), ...life, ...deliveries]
   }
 }

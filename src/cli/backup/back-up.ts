@@ -13,11 +13,12 @@ import { canonicalJson } from '../../engine/log/hash-chain.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { copyOf } from '../../services/seals/seals.ts'
 import { OperatorError } from '../operator-error.ts'
+import { listErasuresOf } from './erasures.ts'
 import { EVENTS, FACTS, LOG, MASTER_SECRET, OBJECTS, readBackup, SEAL, SEAL_KEY, SUMS } from './facts.ts'
 import { copyFiles, digestsOf, filesIn, filesSince, writeDurably } from './files.ts'
 
-/** The folders of files that clients sent and got. What is in others, such as thumbnails, is made again. */
-const KEPT_OBJECTS = ['uploads', 'outputs']
+/** The folders of the keys of accounts, and of the files that clients sent and got. What is in others, such as thumbnails, is made again. */
+const KEPT_OBJECTS = ['uploads', 'outputs', 'vault']
 
 /** The clock may have been set back between two backups. To copy a file twice does no harm. */
 const CLOCK_MARGIN_MS = DAY_MS
@@ -65,6 +66,7 @@ export const backUp = async (config: Config, folder: string, options: BackupOpti
     await copyObjects(config, folder, earlier ? Date.parse(earlier.startedAt) - CLOCK_MARGIN_MS : 0)
     if (options.withSecrets) await copySecrets(config, folder)
     await rm(join(folder, LOG, 'lock.mdb'), { force: true })
+    await listErasuresOf(log, folder)
     const files = await filesIn(folder)
     await writeSums(folder, files)
     return { facts, verification, files }

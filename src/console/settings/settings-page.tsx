@@ -2,6 +2,7 @@ import type { Identity } from '../../../schemas/identity.ts'
 import type { WelcomeWithheld } from '../../../schemas/registration-events.ts'
 import { identityName } from '../../domain/login/identity.ts'
 import { Button, Form } from '../parts/form.tsx'
+import { OwnerOnly } from '../parts/own.tsx'
 import { Shell } from '../shell.tsx'
 import { Limits, type LimitsProps } from './limits.tsx'
 import { type NoticeFormProps, NoticesCard } from './notices-card.tsx'
@@ -49,6 +50,13 @@ export const SettingsPage = ({ accountId, identities, sessions, limits, notices,
       <SessionTable sessions={sessions} />
       <NoticesCard {...notices} />
       <Limits {...limits} />
+      <OwnerOnly>
+        <p>
+          <a class="button quiet red" href="/console/settings/erase">
+            Erase this account
+          </a>
+        </p>
+      </OwnerOnly>
     </div>
   </Shell>
 )

@@ -108,18 +108,42 @@ export const suspendAccount = ({ reason }: { reason: string }, state: AccountSta
 export const resumeAccount = ({ reason }: { reason: string }, state: AccountState): Decided<AccountEvent> =>
   state.suspension ? accept([{ type: 'AccountResumed', data: { reason } }]) : refuse('account_not_suspended')
 
-/** Suspends the account for good, without keys. Its credits stay, so that every number can still be explained. */
-export const closeAccount = (
-  { reason }: { reason: string },
-  { openRuns, activeKeys, suspension }: AccountState,
+/**
+ * Closes the account for good, and begins the erasure of its personal data. A session must be fresh. Its own end comes
+ * last, so that every event is by an open session.
+ */
+export const eraseAccount = (
+  { reason, session }: BySession & { reason: string },
+  state: AccountState,
+  atMs: number,
 ): Decided<AccountEvent> => {
+  const refused = freshRefusal(session, state, atMs)
+  if (refused) return refused
+  const { openRuns, sessions } = state
+  if (openRuns.size > 0) return refuse('account_has_open_runs', { openRuns: openRuns.size })
+  const others = [...sessions.keys()].filter(id => id !== session)
+  return accept([
+    ...allRevoked(state),
+    { type: 'AccountErased', data: { reason } },
+    ...[...others, ...(session ? [session] : [])].map(id => closed(id, 'signed_out_everywhere')),
+  ])
+}
+
+/** Records that the personal data of an erased account is gone. */
+export const completeErasure = ({ erasure }: AccountState): Decided<AccountEvent> =>
+  accept(erasure === 'begun' ? [{ type: 'ErasureCompleted', data: {} }] : [])
+
+/** Suspends the account for good, without keys. Its credits stay, so that every number can still be explained. */
+export const closeAccount = ({ reason }: { reason: string }, state: AccountState): Decided<AccountEvent> => {
+  const { openRuns, activeKeys, suspension } = state
   if (openRuns.size > 0) return refuse('account_has_open_runs', { openRuns: openRuns.size })
   if (suspension && activeKeys.size === 0) return refuse('account_already_suspended', { reason: suspension.reason })
-  const revoked = [...activeKeys].map(
-    ([keyId, { hash }]): AccountEvent => ({ type: 'ApiKeyRevoked', data: { keyId, hash } }),
-  )
+  const revoked = allRevoked(state)
   return accept(suspension ? revoked : [...revoked, { type: 'AccountSuspended', data: { reason } }])
 }
+
+const allRevoked = ({ activeKeys }: AccountState): AccountEvent[] =>
+  [...activeKeys].map(([keyId, { hash }]) => ({ type: 'ApiKeyRevoked', data: { keyId, hash } }))
 
 export const setTester = ({ tester }: { tester: boolean }, state: AccountState): Decided<AccountEvent> =>
   accept(tester === state.tester ? [] : [{ type: 'TesterSet', data: { tester } }])

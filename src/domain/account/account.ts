@@ -6,7 +6,9 @@ import {
   closeAccount,
   closeAllSessions,
   closeSession,
+  completeErasure,
   confirmSession,
+  eraseAccount,
   linkIdentity,
   openSession,
   resumeAccount,
@@ -48,6 +50,7 @@ import {
 const decide = (command: AccountCommand, state: AccountState, atMs: number): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
+  if (state.erasure && !UPKEEP.has(command.type)) return refuse('account_erased')
   const ended = sessionRefusal(command.session, state, atMs)
   if (ended) return ended
   // People may end their sessions at any time, so that a stolen one can be closed while the account is suspended.
@@ -59,6 +62,12 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
   // A key can be revoked at any time. Of all other commands, only those with free events have limits.
   return command.isByOwner && command.type !== 'RevokeApiKey' ? withinLimits(decided, state, atMs) : decided
 }
+
+/** What an erased account still accepts: the steps of its erasure. */
+const UPKEEP = new Set<AccountCommand['type']>([
+  ...(['RecordDelivery', 'RecordNotice', 'RecordWebhookTest'] as const),
+  ...(['RecordOutputDeletion', 'RecordUploadDeletion', 'ArchiveRuns', 'CompleteErasure'] as const),
+])
 
 const decideByNoun = (
   command: Exclude<AccountCommand, { type: 'OpenAccount' }>,
@@ -72,6 +81,10 @@ const decideByNoun = (
       return resumeAccount(command, state)
     case 'CloseAccount':
       return closeAccount(command, state)
+    case 'EraseAccount':
+      return eraseAccount(command, state, atMs)
+    case 'CompleteErasure':
+      return completeErasure(state)
     case 'SetTester':
       return setTester(command, state)
     case 'SetLimits':

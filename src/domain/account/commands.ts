@@ -29,7 +29,8 @@ import type { LimitPair } from './state.ts'
 /** The commands that an account accepts. They carry ids, since the domain has no randomness. */
 export type AccountCommand = (
   | OpenAccount
-  | { type: 'SuspendAccount' | 'ResumeAccount' | 'CloseAccount'; reason: string }
+  | { type: 'SuspendAccount' | 'ResumeAccount' | 'CloseAccount' | 'EraseAccount'; reason: string }
+  | { type: 'CompleteErasure' }
   | { type: 'SetTester'; tester: boolean }
   | SetLimits
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)

@@ -15,6 +15,7 @@ import { deliveryOf, markRetirementNotice } from './notices.ts'
 import {
   type AccountState,
   type ActiveKey,
+  initialAccount,
   isForgetful,
   keyOf,
   type LiveUpload,
@@ -41,6 +42,10 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       return { ...state, suspension: { reason: event.data.reason, since: clockOf(event) } }
     case 'AccountResumed':
       return { ...state, suspension: undefined }
+    case 'AccountErased':
+      return { ...state, erasure: 'begun', suspension: { reason: 'the account was erased', since: clockOf(event) } }
+    case 'ErasureCompleted':
+      return { ...state, erasure: 'completed', identities: [], notices: initialAccount.notices }
     case 'TesterSet':
       return { ...state, tester: event.data.tester }
     case 'LimitsSet':

@@ -103,6 +103,12 @@ export const recordNotice = (
 export const deliveryOf = ({ number, channel }: { number: number; channel: NoticeChannel }): string =>
   `${number}/${channel}`
 
+/** The delivery of a name in the state. */
+export const noticeDeliveryIn = (name: string) => {
+  const [number = '', channel] = name.split('/')
+  return { number: Number(number), channel: channel as NoticeChannel }
+}
+
 /** Whether the owner just got a notice of a low balance. A future time is void: a clock was set back since. */
 const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): boolean => {
   if (balanceLowAtMs === undefined || atMs === undefined) return false

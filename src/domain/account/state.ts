@@ -24,6 +24,8 @@ export interface AccountState {
   accountId: AccountId | undefined
   tester: boolean
   /** Undefined unless the account is suspended. */
+  /** Missing unless the account is erased. */
+  erasure: 'begun' | 'completed' | undefined
   suspension: Suspension | undefined
   /** The limits that differ from the defaults. */
   limits: AccountLimits
@@ -218,6 +220,7 @@ export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
   suspension: undefined,
+  erasure: undefined,
   limits: {},
   identities: [],
   sessions: OrderedMap(),

@@ -1,22 +1,20 @@
 import { from, lastValueFrom, mergeMap, type Observable, toArray } from 'rxjs'
 import { queues } from '../../../projections/due.ts'
-import type { DeleteLeftTask, DeleteOutputTask, ObjectTask, RunRow } from '../../../schemas/views.ts'
+import type { DeleteLeftTask, DeleteOutputTask, FileTask, ObjectTask, RunRow } from '../../../schemas/views.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Random } from '../../ports/random.ts'
-import type { ViewStore } from '../../ports/view-store.ts'
-import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { OutputKeys } from '../../services/files/output-keys.ts'
 import { readQueuedRun } from '../../services/runs/run-inputs.ts'
 import { readRunRow } from '../../services/runs/run-rows.ts'
 import type { UploadFinder } from '../../services/uploads/upload-finder.ts'
 import type { UploadSettlement } from '../../services/uploads/upload-settlement.ts'
-import type { Reads } from '../../services/views/reads.ts'
 import { DueLoop } from '../due-loop.ts'
 import { Leases } from '../leases.ts'
+import { Erasure, type ErasureDependencies } from './erasure.ts'
 
 /** Files that are inspected or deleted at a time. Each is read in full, and no client waits for it. */
 const AT_A_TIME = 4
@@ -24,31 +22,30 @@ const AT_A_TIME = 4
 /** How often to look for due work. Files live for days, so a few more seconds do not matter. */
 const POLL_MS = 5_000
 
-interface Dependencies {
-  accounts: AccountMailboxes
+interface Dependencies extends ErasureDependencies {
   objects: ObjectStore
   outputKeys: OutputKeys
   log: Pick<EventLog, 'readEvent'>
   finder: UploadFinder
   settlement: UploadSettlement
-  reads: Reads
-  views: ViewStore
   clock: Clock
   random: Random
   logger: Logger
   leaseMs?: number | undefined
 }
 
-/** Deletes files that have expired, and inspects uploads to presigned addresses. */
+/** Deletes files that have expired, inspects uploads to presigned addresses, and erases accounts. */
 export class ObjectsReactor {
   readonly #dependencies: Dependencies
   readonly #loop: DueLoop<ObjectTask>
   readonly #leases: Leases<string>
+  readonly #erasure: Erasure
   #stopping = false
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#leases = new Leases(dependencies, 'object')
+    this.#erasure = new Erasure(dependencies, task => this.#delete(task))
     this.#loop = new DueLoop(dependencies, {
       queues: queues.objects,
       pollMs: POLL_MS,
@@ -80,13 +77,14 @@ export class ObjectsReactor {
   async #do(task: ObjectTask): Promise<boolean> {
     if (this.#stopping) return false
     try {
-      if (isOfRun(task)) await this.#deleteFiles(task)
+      if (task.task === 'erase-account') await this.#erasure.erase(task.accountId)
+      else if (isOfRun(task)) await this.#deleteFiles(task)
       else await this.#endUpload(task)
       // The lease is released only when the views show the outcome, so that no process repeats the task.
       await this.#dependencies.reads.ownWrites(task.accountId)
       return true
     } catch (error) {
-      this.#dependencies.logger.error({ err: error, task }, 'a file could not be deleted or inspected; retrying')
+      this.#dependencies.logger.error({ err: error, task }, 'files could not be deleted or inspected; retrying')
       return false
     } finally {
       this.#leases.releaseLease(idOf(task))
@@ -118,7 +116,14 @@ export class ObjectsReactor {
     return inputFiles.map(({ objectKey }) => objectKey)
   }
 
-  async #endUpload({ task, accountId, uploadId }: Exclude<ObjectTask, TaskOfRun>): Promise<void> {
+  /** Deletes the files of a task before they are due. */
+  async #delete(task: FileTask): Promise<void> {
+    if (isOfRun(task)) return this.#deleteFiles(task)
+    const upload = await this.#dependencies.finder.row(task.accountId, task.uploadId)
+    if (upload) await this.#dependencies.settlement.remove(caller, upload, 'requested')
+  }
+
+  async #endUpload({ task, accountId, uploadId }: Exclude<FileTask, TaskOfRun>): Promise<void> {
     const { finder, settlement } = this.#dependencies
     // Another process may have done it since the task was read.
     const upload = await finder.row(accountId, uploadId)
@@ -133,6 +138,9 @@ type TaskOfRun = DeleteOutputTask | DeleteLeftTask
 
 const isOfRun = (task: ObjectTask): task is TaskOfRun => task.task === 'delete-output' || task.task === 'delete-left'
 
-const idOf = (task: ObjectTask): string => (isOfRun(task) ? task.runId : task.uploadId)
+const idOf = (task: ObjectTask): string => {
+  if (task.task === 'erase-account') return task.accountId
+  return isOfRun(task) ? task.runId : task.uploadId
+}
 
 const caller = { kind: 'reactor' } as const

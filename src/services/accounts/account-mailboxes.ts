@@ -185,10 +185,12 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 21,
+  version: 22,
   // A snapshot is as large as its contents, so large snapshots are written less often and the cost per event stays the
   // same.
-  worthAfter: ({ requests, uploads, creditUses }) => Math.max(MIN_TAIL, requests.size + uploads.size + creditUses.size),
+  // One of an account that is being erased would outlast the erasure.
+  worthAfter: ({ erasure, requests, uploads, creditUses }) =>
+    erasure === 'begun' ? Number.POSITIVE_INFINITY : Math.max(MIN_TAIL, requests.size + uploads.size + creditUses.size),
   freeze: state => ({
     ...state,
     sessions: [...state.sessions],
@@ -209,6 +211,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       ...state,
       // JSON has no undefined.
       suspension: state.suspension,
+      erasure: state.erasure,
       lastFailed: state.lastFailed,
       sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),

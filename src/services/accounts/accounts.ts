@@ -12,7 +12,7 @@ import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { AccountCaller, Caller } from '../caller.ts'
+import type { AccountCaller, Caller, SessionOwner } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import type { Page } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
@@ -115,6 +115,8 @@ export class Accounts {
     suspend: 'operate',
     resume: 'operate',
     close: 'operate',
+    erase: 'operate',
+    eraseOwn: 'session',
     setTester: 'operate',
     setLimits: 'operate',
   } as const
@@ -229,6 +231,19 @@ export class Accounts {
     const { balanceMicros, suspension } = await accounts.state(checked.value)
     const revokedKeys = outcome.accept.filter(({ type }) => type === 'ApiKeyRevoked').length
     return answer({ revokedKeys, balanceMicros, reason: suspension?.reason ?? reason })
+  }
+
+  /**
+   * Closes an account for good, and erases its personal data, which takes a moment: the service does it, not this call.
+   * Refuses while runs are open.
+   */
+  erase(caller: Caller, accountId: string, reason: string): Promise<Answer<AccountChange>> {
+    return this.#change(caller, accountId, { type: 'EraseAccount', reason })
+  }
+
+  /** The same for the caller's own account. The session must be fresh. */
+  eraseOwn(caller: SessionOwner): Promise<Answer<AccountChange>> {
+    return this.#change(caller, caller.accountId, { type: 'EraseAccount', reason: 'the owner asked for it' })
   }
 
   /** Lets an account see and run the families that are for testers, or no longer. */

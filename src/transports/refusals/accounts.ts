@@ -18,10 +18,11 @@ export const accounts = {
     message: ({ reason }) =>
       `The account is already suspended (${reason}). To change the reason, resume it and suspend it again.`,
   },
+  account_erased: { api: 'account_suspended', message: () => 'The account was erased.' },
   account_has_open_runs: {
     api: 'invalid_request',
     message: ({ openRuns }) =>
-      `The account has ${plural(openRuns, 'open run')}. Suspend the account, and close it once its runs have ended.`,
+      `The account has ${plural(openRuns, 'open run')}. Suspend the account, and try again once its runs have ended.`,
   },
   account_not_suspended: { api: 'invalid_request', message: () => 'The account is not suspended.' },
   too_many_requests: {

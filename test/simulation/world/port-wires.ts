@@ -30,7 +30,7 @@ export const viewsOverWire = (wire: Wire, views: StoredViews): StoredViews => ({
   reports: () => wire.call('reports', () => views.reports()),
   loadSnapshot: stream => wire.call('load snapshot', () => views.loadSnapshot(stream)),
   saveSnapshot: (stream, snapshot) => wire.call('save snapshot', () => views.saveSnapshot(stream, snapshot)),
-  deleteSnapshots: () => wire.call('delete snapshots', () => views.deleteSnapshots()),
+  deleteSnapshots: stream => wire.call('delete snapshots', () => views.deleteSnapshots(stream)),
   loadNodes: keys => wire.call('load nodes', () => views.loadNodes(keys)),
   saveNodes: nodes => wire.call('save nodes', () => views.saveNodes(nodes)),
   clearNodes: () => wire.call('clear nodes', () => views.clearNodes()),

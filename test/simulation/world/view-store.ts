@@ -128,8 +128,9 @@ export class SimulatedViews implements StoredViews {
     this.#content.snapshots.set(stream, JSON.stringify(snapshot))
   }
 
-  deleteSnapshots = async () => {
-    this.#content.snapshots.clear()
+  deleteSnapshots = async (stream?: string) => {
+    if (stream === undefined) this.#content.snapshots.clear()
+    else this.#content.snapshots.delete(stream)
   }
 
   loadNodes = async (keys: string[]) => keys.map(key => this.#content.nodes.get(key))

@@ -1,6 +1,7 @@
 import type Router from '@koa/router'
 import { NewNoticeSettings } from '../../../../schemas/api/notice.ts'
 import { WELCOME_WITHHELD } from '../../../../schemas/registration-events.ts'
+import { EraseAccountPage } from '../../../console/settings/erase-account-page.tsx'
 import type { NoticeFields, NoticeFormProps } from '../../../console/settings/notices-card.tsx'
 import { SettingsPage } from '../../../console/settings/settings-page.tsx'
 import { fromMicros } from '../../../domain/money.ts'
@@ -18,6 +19,8 @@ import type { PageDependencies } from './dependencies.ts'
 
 export const SETTINGS = '/console/settings'
 
+const ERASE = `${SETTINGS}/erase`
+
 /** The query parameter with the reason that a new account has no welcome credits. */
 const WITHHELD = 'no-credits'
 
@@ -33,7 +36,7 @@ const readNotices = readerOf(NewNoticeSettings, 'form')
 /** The settings of an account, for its owner. */
 export const settingsPages = (
   router: Router<RequestState>,
-  { services, forOwner, forFreshOwner }: PageDependencies,
+  { services, sessions: browsers, forOwner, forFreshOwner }: PageDependencies,
 ) => {
   const { identities, sessions, keys, notices } = services
 
@@ -79,6 +82,28 @@ export const settingsPages = (
         const page = await settingsPage(ctx, owner, { entered, faults: noticeFaults(error) })
         showError(ctx, error, () => page)
       }
+    }),
+  )
+
+  router.get(
+    ERASE,
+    forFreshOwner(async (ctx, { accountId }) => showPage(ctx, EraseAccountPage({ accountId }))),
+  )
+
+  router.post(
+    ERASE,
+    forFreshOwner(async (ctx, owner) => {
+      const { accountId } = owner
+      try {
+        if (formField(ctx, 'account').trim() !== accountId)
+          throw new ApiError('invalid_request', 'This is not the ID of the account.')
+        unwrap(await services.accounts.eraseOwn(owner))
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        return showError(ctx, error, fault => EraseAccountPage({ accountId, fault }))
+      }
+      browsers.end(ctx)
+      redirect(ctx, '/')
     }),
   )
 
