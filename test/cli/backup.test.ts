@@ -63,6 +63,30 @@ t.test('a restored service has the runs, the files and the key of the backup', a
   }
 })
 
+t.test('a restore erases the accounts that were erased after its backup', async t => {
+  const { accountId } = await openAccount(service)
+  await backUp(t, 'before')
+  const list = join(backups, 'erasures.txt')
+  t.notOk((await readFile(list, 'utf8').catch(() => '')).includes(accountId))
+  await operator.run('accounts', 'erase', accountId, '--reason', 'asked', '--backups', backups)
+  t.ok((await readFile(list, 'utf8')).includes(accountId))
+  await until('the account is erased', async () => {
+    const { erasure } = await service.core.accounts.currentState(accountId)
+    return erasure === 'completed'
+  })
+
+  const folder = join(await temporaryFolder(t), 'restored')
+  t.match(await operatorOf(folder).json(t, 'restore', place('before')), { erased: 1 })
+  const restored = await startService(t, { folder, environment })
+  t.match(await operatorOf(folder).json(t, 'accounts', 'show', accountId), { email: 'erased' })
+  await until('the erasure is completed there too', async () => {
+    const { erasure, identities } = await restored.core.accounts.currentState(accountId)
+    return erasure === 'completed' && identities.length === 0
+  })
+  await backUp(t, 'after')
+  t.equal((await readFile(list, 'utf8')).split(accountId).length, 2, 'a backup lists it too, once')
+})
+
 t.test('a backup without secrets needs them from elsewhere', async t => {
   await operator.run('backup', place('bare'), '--without-secrets')
   t.same((await readdir(place('bare'))).sort(), ['SHA256SUMS', 'backup.json', 'log', 'objects', 'seal.json'])

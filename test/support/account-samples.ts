@@ -158,6 +158,8 @@ export const suspendAccount = (reason = 'unpaid') => ({ type: 'SuspendAccount', 
 
 export const closeAccount = (reason = 'left') => ({ type: 'CloseAccount', reason }) satisfies AccountCommand
 
+export const eraseAccount = (reason = 'asked') => ({ type: 'EraseAccount', reason }) satisfies AccountCommand
+
 export const resumeAccount = (reason = 'paid') => ({ type: 'ResumeAccount', reason }) satisfies AccountCommand
 
 export const setTester = (tester = true) => ({ type: 'SetTester', tester }) satisfies AccountCommand
@@ -296,6 +298,8 @@ export const opened = ({ account = 1, tester = false } = {}): AccountEvent => ({
 })
 
 export const accountSuspended = (reason = 'unpaid'): AccountEvent => ({ type: 'AccountSuspended', data: { reason } })
+
+export const accountErased = (reason = 'asked'): AccountEvent => ({ type: 'AccountErased', data: { reason } })
 
 export const accountResumed = (reason = 'paid'): AccountEvent => ({ type: 'AccountResumed', data: { reason } })
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Database, RootDatabase } from 'lmdb'
+import type { Database, RootDatabase } from './environment.ts'
 import { HEADER_BYTES, PAGE_BYTES } from './layout.ts'
 
 /** Runs a change in a write transaction. */

@@ -17,7 +17,10 @@ import { listErasuresOf } from './erasures.ts'
 import { EVENTS, FACTS, LOG, MASTER_SECRET, OBJECTS, readBackup, SEAL, SEAL_KEY, SUMS } from './facts.ts'
 import { copyFiles, digestsOf, filesIn, filesSince, writeDurably } from './files.ts'
 
-/** The folders of the keys of accounts, and of the files that clients sent and got. What is in others, such as thumbnails, is made again. */
+/**
+ * The folders of the keys of accounts, and of the files that clients sent and got. What is in others, such as
+ * thumbnails, is made again.
+ */
 const KEPT_OBJECTS = ['uploads', 'outputs', 'vault']
 
 /** The clock may have been set back between two backups. To copy a file twice does no harm. */

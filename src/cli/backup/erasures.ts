@@ -5,8 +5,8 @@ import type { Config } from '../../boot/config.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
 
 /**
- * The list of erased accounts, one ID in a line, beside the backups: an account may be erased after the last backup that
- * still has its key.
+ * The list of erased accounts, one ID in a line, beside the backups: an account may be erased after the last backup
+ * that still has its key.
  */
 const ERASURES = 'erasures.txt'
 

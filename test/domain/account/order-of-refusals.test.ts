@@ -16,12 +16,14 @@ import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import type { RefusalCode } from '../../../src/domain/refusal.ts'
 import {
   accepted,
+  accountErased,
   accountSuspended,
   archiveRuns,
   cancelRun,
   completeRun,
   createKey,
   digest,
+  eraseAccount,
   failed,
   failRun,
   grantCredits,
@@ -128,6 +130,12 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', suspendAccount(), accountSuspended()],
     ['account_already_suspended', suspendAccount(), opened(), accountSuspended()],
     [undefined, suspendAccount(), opened()],
+  ],
+  EraseAccount: [
+    ['account_not_found', eraseAccount()],
+    ['account_erased', eraseAccount(), opened(), granted(100), ...open, accountErased()],
+    ['account_has_open_runs', eraseAccount(), opened(), granted(100), ...open],
+    [undefined, eraseAccount(), opened()],
   ],
   ResumeAccount: [
     ['account_not_found', resumeAccount()],

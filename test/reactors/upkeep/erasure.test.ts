@@ -64,7 +64,7 @@ const openPerson = async (service: Service, receiver: Receiver) => {
 }
 
 const untilErased = (service: Service, accountId: AccountId) =>
-  until('the account is erased', async () => (await typesOf(service, accountId)).includes('ErasureCompleted'), 20_000)
+  until('the account is erased', async () => (await typesOf(service, accountId)).includes('ErasureCompleted'))
 
 t.test('the personal data of an erased account is nowhere on the disk', async t => {
   const folder = await temporaryFolder(t)
