@@ -17,6 +17,7 @@ export const examples: Record<string, string[]> = {
   'accounts suspend': ["accounts suspend acct_… --reason 'unpaid invoice' --as olga"],
   'accounts resume': ["accounts resume acct_… --reason 'paid' --as olga"],
   'accounts close': ["accounts close acct_… --reason 'the customer left' --as olga"],
+  'accounts erase': ["accounts erase acct_… --reason 'request 17' --backups /backups --as olga"],
   'credits grant': [
     "credits grant acct_… 100 --reason 'welcome'",
     "credits grant acct_… 250 --kind purchase --paid '25.00 EUR' --reference invoice-17 --reason 'order 3'",

@@ -133,8 +133,8 @@ const walks: Record<string, Step[]> = {
   ],
   EraseAccount: [
     ['account_not_found', eraseAccount()],
-    ['account_erased', eraseAccount(), opened(), granted(100), ...open, accountErased()],
-    ['account_has_open_runs', eraseAccount(), opened(), granted(100), ...open],
+    ['account_erased', eraseAccount(), opened(), granted(10), ...open, accountErased()],
+    ['account_has_open_runs', eraseAccount(), opened(), granted(10), ...open],
     [undefined, eraseAccount(), opened()],
   ],
   ResumeAccount: [
