@@ -214,7 +214,7 @@ const checkLeaf = ({ stream, revision, head, links, path }, seal) => {
 
 const COUNT = '(?:0|[1-9][0-9]{0,15})'
 const LINK_TEXT = new RegExp(
-  `^\\{"data":"(${HASH})","format":([23]),"id":"[0-9a-f-]{36}","metadata":"(${HASH})",` +
+  `^\\{"data":"(${HASH})","format":([234]),"id":"[0-9a-f-]{36}","metadata":"(${HASH})",` +
     '"revision":([0-9]+),"stream":"([a-z0-9_-]+)","type":"([A-Za-z]+)"\\}$',
 )
 const TIME = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z'
@@ -405,6 +405,20 @@ function* listedLines({ baseMicros, quantities, multipliers, tokens, surcharges 
 const inputTokens = lines => lines.find(({ tokens }) => tokens === 'input')?.count ?? 0
 
 /**
+ * The input of a run, as far as prices need it. If the input is encrypted, the values that the receipt names count. A
+ * multiplier has a value only as text, so the value of another line comes first.
+ * @type {(queued: any, lines: any[]) => any}
+ */
+const inputOf = ({ input, personal }, lines) => {
+  if (personal === undefined) return input
+  const values = lines.map(({ kind, parameter, value, equals }) => ({ kind, pair: [parameter, value ?? equals] }))
+  const [texts, others] = [true, false].map(isText => values.filter(({ kind }) => (kind === 'multiplier') === isText))
+  const most = lines.find(({ tokens, count }) => tokens !== undefined && tokens !== 'input' && count > 0)?.count
+  const named = [...(texts ?? []), ...(others ?? [])].map(({ pair }) => pair)
+  return Object.fromEntries([['max_output_tokens', most], ...named])
+}
+
+/**
  * Checks a receipt against the run after it, and against the price list that the receipt names.
  * @type {(revision: number, receipt: any, queued: any, catalog: Map<number, any>) => void}
  */
@@ -417,13 +431,13 @@ const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queue
   hold(family.id === model, `event ${revision - 1}: ${named} publishes ${family.id}, not ${model}`)
   const found = family.endpoints.find((/** @type {any} */ { id }) => id === endpoint)
   hold(found, `event ${revision - 1}: ${named} has no endpoint ${endpoint}`)
+  const input = inputOf(queued, lines)
   const billed = lines.map((/** @type {any} */ line) => {
     // In format 1, a surcharge has no "equals": the value is that of the input.
-    const { equals = memberOf(queued.input, line.parameter) ?? null } = line
+    const { equals = memberOf(input, line.parameter) ?? null } = line
     const told = (/** @type {string} */ name) => (name === 'equals' ? canonical(equals) : (line[name] ?? null))
     return canonical([line.kind, ...(LINES[line.kind] ?? []).map(told)])
   })
-  const { input } = queued
   const listed = [...listedLines(found.pricing, input, inputTokens(lines))].map(line => canonical(line))
   const asWords = (/** @type {string} */ line) =>
     JSON.parse(line)

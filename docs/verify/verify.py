@@ -234,7 +234,7 @@ def check_leaf(leaf, seal):
 
 COUNT = "(?:0|[1-9][0-9]{0,15})"
 LINK_TEXT = re.compile(
-    r'\{"data":"(%s)","format":([23]),"id":"[0-9a-f-]{36}","metadata":"(%s)",' % (HASH, HASH)
+    r'\{"data":"(%s)","format":([234]),"id":"[0-9a-f-]{36}","metadata":"(%s)",' % (HASH, HASH)
     + r'"revision":([0-9]+),"stream":"([a-z0-9_-]+)","type":"([A-Za-z]+)"\}')
 TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z"
 SEAL = {"at": TIME, "earlier": HASH, "events": COUNT, "keyId": "[A-Za-z0-9_-]{43}", "number": COUNT, "position": COUNT,
@@ -415,9 +415,22 @@ def input_tokens(lines):
     return next((line["count"] for line in lines if line.get("tokens") == "input"), 0)
 
 
+def input_of(queued, lines):
+    """The input of a run, as far as prices need it. If it is encrypted, the values that the receipt names count."""
+    if "personal" not in queued:
+        return queued["input"]
+    most = [line["count"] for line in lines if line.get("tokens", "input") != "input" and line["count"] > 0]
+    given = {"max_output_tokens": most[0]} if most else {}
+    # A multiplier has a value only as text, so the value of another line comes first.
+    for line in sorted(lines, key=lambda line: line["kind"] != "multiplier"):
+        if "parameter" in line:
+            given[line["parameter"]] = line.get("value", line.get("equals"))
+    return given
+
+
 def check_price(revision, receipt, queued, catalog):
     """Checks a receipt against the run after it, and against the price list that the receipt names."""
-    model, endpoint, given = receipt["model"], receipt["endpoint"], queued["input"]
+    model, endpoint, given = receipt["model"], receipt["endpoint"], input_of(queued, receipt["lines"])
     same = is_text(endpoint) and (model, endpoint) == (queued["model"], queued["endpoint"])
     hold(same, "event %d runs another model than the receipt before it" % revision)
     family = catalog.get(whole(receipt["catalogRevision"]), {"id": None})

@@ -10,6 +10,8 @@ export interface AuditedEvent {
   id?: string
   type: string
   data: unknown
+  /** The data as the log holds it, if `data` is not that. */
+  stored?: unknown
   metadata: unknown
 }
 
@@ -128,7 +130,7 @@ export class Auditor {
     this.#expect(this.#notices.areComplete(), 'a notice is missing in the append of its cause')
   }
 
-  /** Follows the events of one append and checks that they are chained in format 3. */
+  /** Follows the events of one append and checks that they are chained in format 4. */
   followChain(append: AuditedEvent[]) {
     for (const [index, event] of append.entries()) this.#chain(event, this.#revision + index)
     this.follow(append)
@@ -154,9 +156,9 @@ export class Auditor {
 
   #chain(event: AuditedEvent, revision: number) {
     const { format, hash } = event.metadata as { format?: number; hash: string }
-    const { id = '', type, data, metadata } = event
-    if (format !== 3) this.#report('the format is not 3', revision)
-    else if (makeLink(this.#link, { stream: this.#stream, revision, id, type, data, metadata }).link !== hash)
+    const { id = '', type, data, stored, metadata } = event
+    if (format !== 4) this.#report('the format is not 4', revision)
+    else if (makeLink(this.#link, { stream: this.#stream, revision, id, type, data, stored, metadata }).link !== hash)
       this.#report('the chain breaks', revision)
     this.#link = hash
   }

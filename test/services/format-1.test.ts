@@ -211,8 +211,8 @@ t.test('accounts go on in the present format, and every chain holds over both', 
 
   const { log, accounts } = await open(t, folder)
   const chains = checkChains(await readAll(log))
-  t.match(chains[accountStream(ada.id)], { formats: /^1{52}3+$/ })
-  t.match(chains[accountStream(bob.id)], { formats: /^1{13}3+$/ })
+  t.match(chains[accountStream(ada.id)], { formats: /^1{52}4+$/ })
+  t.match(chains[accountStream(bob.id)], { formats: /^1{13}4+$/ })
   t.equal((await accounts.state(ada.id)).balanceMicros, adaMicros)
   t.equal((await accounts.state(bob.id)).balanceMicros, bobMicros)
 })

@@ -90,7 +90,7 @@ for (const format of [2, 3]) {
     const core = await openFolder(folder)
     t.teardown(core.close)
     const { events = 0 } = expected.streams[`account-${account}`] ?? {}
-    const formats = new RegExp(`^${format}{${events}}3+$`)
+    const formats = new RegExp(`^${format}{${events}}4+$`)
     t.match(checkChains(await readAll(core.log))[`account-${account}`], { formats })
     t.match(await verifyLog(core.log, { isDense: true }), { faults: [] })
   })

@@ -8,6 +8,8 @@ export interface LinkedEvent {
   id: string
   type: string
   data: unknown
+  /** The data as the log holds it, if `data` is not that. */
+  stored?: unknown
   metadata: unknown
 }
 
@@ -30,7 +32,7 @@ export interface LinkParts {
  * made twice.
  */
 export const makeLink = (before: string | undefined, event: LinkedEvent): LinkParts => {
-  const { stream, revision, id, type, data } = event
+  const { stream, revision, id, type, stored: data = event.data } = event
   const { hash: _, ...metadata } = event.metadata as { format?: number; hash?: string }
   if (metadata.format === undefined) {
     const previous = before ?? '0'.repeat(64)
@@ -38,11 +40,11 @@ export const makeLink = (before: string | undefined, event: LinkedEvent): LinkPa
     return { previous, linkText, link: sha256(previous + linkText) }
   }
   const { format } = metadata
-  if (format !== 2 && format !== 3) throw new RangeError(`format ${format} is not on the page`)
+  if (format !== 2 && format !== 3 && format !== 4) throw new RangeError(`format ${format} is not on the page`)
   const genesisText = canonical({ format, stream })
   const previous = before ?? sha256(genesisText)
   const { cost } = data as { cost?: object }
-  const costText = format === 3 && cost ? canonical(cost) : ''
+  const costText = format >= 3 && cost ? canonical(cost) : ''
   const costDigest = sha256(costText)
   const dataText = canonical(costText ? { ...(data as object), cost: costDigest } : data)
   const metadataText = canonical(metadata)

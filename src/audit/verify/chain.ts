@@ -67,12 +67,12 @@ type Metadata = { format?: number; hash?: string }
 
 const linkOf = (
   previous: string | undefined,
-  { stream, revision, id, type, data, metadata }: RawEvent & { metadata: Metadata },
+  { stream, revision, id, type, data, stored = data, metadata }: RawEvent & { metadata: Metadata },
 ): string => {
   const { hash: _, ...rest } = metadata
   const { format = 1 } = rest
   if (format === 1) return sha256((previous ?? NO_LINK) + canonical({ data, metadata: rest, type }))
-  const shown = format === 2 ? data : withoutCost(data as { cost?: unknown })
+  const shown = format === 2 ? stored : withoutCost(stored as { cost?: unknown })
   const [dataDigest, metadataDigest] = [sha256(canonical(shown)), sha256(canonical(rest))]
   // This text is canonical, because its members are in order.
   const text =

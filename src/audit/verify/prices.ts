@@ -121,12 +121,17 @@ export const ruleFault = (
   return found.length === expected.length ? undefined : 'its receipt has a line twice'
 }
 
-const valuesIn = (lines: readonly ReceiptLine[]): Record<string, unknown> => ({
-  max_output_tokens: lines.find(line => isTokens(line) && line.tokens !== 'input' && line.count)?.count,
-  ...Object.fromEntries(
-    lines.flatMap(({ parameter, value, equals }) => (parameter ? [[parameter, value ?? equals]] : [])),
-  ),
-})
+/** A multiplier has a value only as text, so the value of another line comes first. */
+const valuesIn = (lines: readonly ReceiptLine[]): Record<string, unknown> => {
+  const valuesOf = (some: readonly ReceiptLine[]) =>
+    some.flatMap(({ parameter, value, equals }) => (parameter ? [[parameter, value ?? equals]] : []))
+  const isMultiplier = ({ kind }: ReceiptLine) => kind === 'multiplier'
+  return {
+    max_output_tokens: lines.find(line => isTokens(line) && line.tokens !== 'input' && line.count)?.count,
+    ...Object.fromEntries(valuesOf(lines.filter(isMultiplier))),
+    ...Object.fromEntries(valuesOf(lines.filter(line => !isMultiplier(line)))),
+  }
+}
 
 /**
  * The lines for the most tokens that a run can use. The service chooses the count of the input, which must only be high

@@ -55,8 +55,8 @@ t.test('an event of a newer version is told from damage', async t => {
   const codec = createCodec({ events, metadata: EventMetadata, upcasts: [], onNewer: error => newer.push(error) })
   const cases: [RawEvent, RegExp][] = [
     [
-      raw(grant, { metadata: { ...metadata, format: 4 } }),
-      /ledger format 4, and this version knows none above 3; start/,
+      raw(grant, { metadata: { ...metadata, format: 5 } }),
+      /ledger format 5, and this version knows none above 4; start/,
     ],
     [raw({ type: 'CreditsLent', data: {} }), /hold no events of this type; start the newer version that wrote it, or/],
     [raw({ ...grant, data: { ...grant.data, extra: true } }), /additional properties; start the newer version/],

@@ -90,6 +90,7 @@ const format1: Linkable = {
 }
 const format2: Linkable = { ...format1, metadata: { ...format1.metadata, format: 2 } }
 const format3: Linkable = { ...format1, metadata: { ...format1.metadata, format: 3 } }
+const format4: Linkable = { ...format1, metadata: { ...format1.metadata, format: 4 } }
 
 /** The event with other data. */
 const withData = (event: Linkable, data: object): Linkable => ({
@@ -119,19 +120,28 @@ t.test('a link of format 2 covers the place, the type and the digests of data an
   t.equal(link(undefined, format2), sha256(sha256('{"format":2,"stream":"account-1"}') + text))
 })
 
-t.test('a link of format 3 covers a cost by its digest', async t => {
-  const data = sha256('{"list":[1,2],"runId":"run_1"}')
-  const metadata = sha256('{"actor":"me","at":"now","format":3}')
-  const text = (digest: string) =>
-    `{"data":"${digest}","format":3,"id":"id-1","metadata":"${metadata}",` +
-    '"revision":3,"stream":"account-1","type":"RunStarted"}'
-  t.equal(link(PREVIOUS, format3), sha256(PREVIOUS + text(data)))
-  t.equal(link(undefined, format3), sha256(sha256('{"format":3,"stream":"account-1"}') + text(data)))
-  const cost = sha256('{"amountMicros":80000,"salt":"0f"}')
-  const shown = sha256(`{"cost":"${cost}","list":[1,2],"runId":"run_1"}`)
-  const costly = withData(format3, { cost: { salt: '0f', amountMicros: 80_000 } })
-  t.equal(link(PREVIOUS, costly), sha256(PREVIOUS + text(shown)))
-  t.not(link(PREVIOUS, withData(costly, { cost: { salt: '0f', amountMicros: 80_001 } })), link(PREVIOUS, costly))
+for (const [format, event] of Object.entries({ 3: format3, 4: format4 }))
+  t.test(`a link of format ${format} covers a cost by its digest`, async t => {
+    const data = sha256('{"list":[1,2],"runId":"run_1"}')
+    const metadata = sha256(`{"actor":"me","at":"now","format":${format}}`)
+    const text = (digest: string) =>
+      `{"data":"${digest}","format":${format},"id":"id-1","metadata":"${metadata}",` +
+      '"revision":3,"stream":"account-1","type":"RunStarted"}'
+    t.equal(link(PREVIOUS, event), sha256(PREVIOUS + text(data)))
+    t.equal(link(undefined, event), sha256(sha256(`{"format":${format},"stream":"account-1"}`) + text(data)))
+    const cost = sha256('{"amountMicros":80000,"salt":"0f"}')
+    const shown = sha256(`{"cost":"${cost}","list":[1,2],"runId":"run_1"}`)
+    const costly = withData(event, { cost: { salt: '0f', amountMicros: 80_000 } })
+    t.equal(link(PREVIOUS, costly), sha256(PREVIOUS + text(shown)))
+    t.not(link(PREVIOUS, withData(costly, { cost: { salt: '0f', amountMicros: 80_001 } })), link(PREVIOUS, costly))
+  })
+
+t.test('a link covers the data as they are stored, with the digest of the cost, and not what they mean', async t => {
+  const stored = { runId: 'run_1', list: [1, 2], cost: { salt: '0f' }, personal: 'AAAA' }
+  const event = { ...format4, data: { ...stored, personal: undefined, output: 'a secret' }, stored }
+  t.equal(link(PREVIOUS, event), link(PREVIOUS, { ...format4, data: stored }))
+  t.equal(link(PREVIOUS, { ...event, data: { output: 'another secret' } }), link(PREVIOUS, event))
+  t.not(link(PREVIOUS, { ...event, stored: { ...stored, personal: 'AAAB' } }), link(PREVIOUS, event))
 })
 
 t.test('the text of format 2 is canonical, whatever the name of the stream', async t => {
@@ -144,7 +154,7 @@ t.test('the text of format 2 is canonical, whatever the name of the stream', asy
   t.equal(link(undefined, event), sha256(sha256(canonicalize({ format: 2, stream }) as string) + text))
 })
 
-for (const [format, event] of Object.entries({ 1: format1, 2: format2, 3: format3 })) {
+for (const [format, event] of Object.entries({ 1: format1, 2: format2, 3: format3, 4: format4 })) {
   t.test(`format ${format}: the hash itself and the order of the fields are not covered`, async t => {
     const reordered = Object.fromEntries(Object.entries(event.metadata).reverse())
     t.equal(link(PREVIOUS, withMetadata(event, { hash: digest('a') })), link(PREVIOUS, event))
@@ -171,7 +181,8 @@ for (const [format, event] of Object.entries({ 1: format1, 2: format2, 3: format
 t.test('format 1 does not cover the stream, the revision and the id', async t => {
   for (const change of [{ stream: 'account-2' }, { revision: 4 }, { id: 'id-2' }]) {
     t.equal(link(PREVIOUS, { ...format1, ...change }), link(PREVIOUS, format1))
-    for (const later of [format2, format3]) t.not(link(PREVIOUS, { ...later, ...change }), link(PREVIOUS, later))
+    for (const later of [format2, format3, format4])
+      t.not(link(PREVIOUS, { ...later, ...change }), link(PREVIOUS, later))
   }
 })
 
@@ -181,7 +192,7 @@ t.test('an event without a format is of format 1, and a later format is refused'
     link(PREVIOUS, format1),
     'a format that is written is covered',
   )
-  for (const format of [0, 4])
+  for (const format of [0, 5])
     t.throws(() => link(PREVIOUS, withMetadata(format2, { format })), {
       name: 'RangeError',
       message: `ledger format ${format} is unknown to this version`,

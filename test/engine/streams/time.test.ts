@@ -71,12 +71,13 @@ t.test('a process with a clock that is behind goes on after one that was ahead',
   t.equal((await streams.load(STREAM)).folded.state.balanceMicros, toMicros(1))
 })
 
-type Time = { format?: 2 | 3; at: string; clock?: string }
+type Time = { format?: 2 | 3 | 4; at: string; clock?: string }
 
 const at = (minutes: number): string => new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString()
 const format1 = (minutes: number): Time => ({ at: at(minutes) })
 const format2 = (minutes: number): Time => ({ format: 2, at: at(minutes) })
 const format3 = (minutes: number): Time => ({ format: 3, at: at(minutes) })
+const format4 = (minutes: number): Time => ({ format: 4, at: at(minutes) })
 
 /** Loads an account with an event for each of these times, well chained. */
 const load = async (t: Test, ...times: Time[]) => {
@@ -105,6 +106,7 @@ const sound: Record<string, Time[]> = {
   'format 2 after format 1': [format1(1), format1(1), format2(1), format2(2)],
   'format 2 alone': [format2(1), format2(1), format2(2)],
   'format 3 after format 2': [format2(1), format2(2), format3(2), format3(3)],
+  'format 4 after format 3': [format3(1), format3(2), format4(2), format4(3)],
 }
 for (const [name, times] of Object.entries(sound))
   t.test(`a stream is sound: ${name}`, async t => {
@@ -121,6 +123,10 @@ const damaged: Record<string, { times: Time[]; damage: string }> = {
   'the format falls again': {
     times: [format2(1), format3(1), format2(2)],
     damage: `${STREAM} is damaged at revision 2: format 2 follows format 3`,
+  },
+  'the format falls from the present one': {
+    times: [format3(1), format4(1), format3(2)],
+    damage: `${STREAM} is damaged at revision 2: format 3 follows format 4`,
   },
   'time goes back within format 2': {
     times: [format2(1), format2(3), format2(2)],
