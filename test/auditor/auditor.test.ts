@@ -316,7 +316,7 @@ t.test('a broken chain is reported in streams of every category', async t => {
   const log = await writeLog(t)
   for (const changed of log) {
     const data = { ...(changed.data as object), isForged: true }
-    const reported = auditLog(log.map(event => (event === changed ? { ...event, data } : event)))
+    const reported = auditLog(log.map(event => (event === changed ? { ...event, data, stored: data } : event)))
     t.same(reported, [`${changed.stream} at ${changed.revision}: the chain breaks`])
   }
 })

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { PRIVATE_URL } from '../../../schemas/personal.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import type { AuditedEvent, Report, ReportEnd, Rule } from '../fault.ts'
 import { type BudgetUse, BudgetUses } from './keys.ts'
@@ -78,7 +79,9 @@ export class Notices implements Rule {
         report(`its notice is not that of ${JSON.stringify(expected)}, which the debit requires`)
     }
     if (to.email && !this.#settings.email) report('the account wants no mail')
-    if (to.url !== undefined && to.url !== this.#settings.url) report('the account wants no notices at this URL')
+    const { url } = this.#settings
+    if (to.url !== undefined && to.url !== (url && to.url === PRIVATE_URL ? to.url : url))
+      report('the account wants no notices at this URL')
     for (const channel of Object.keys(to)) this.#attempts.begin(`${number}/${channel}`)
   }
 

@@ -1,3 +1,4 @@
+import { PRIVATE } from '../../../schemas/personal.ts'
 import { MAX_SESSIONS } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { sha256 } from '../../domain/digest.ts'
@@ -33,32 +34,42 @@ export interface LoginFact {
   at: number
   kind: 'opened' | 'listed' | 'linked' | 'added'
   accountId: string
+  /** HIDDEN if the identity is encrypted. */
   login: string
 }
 
-/** Each login leads to an account that has its identity, and each account has its logins. */
+const HIDDEN = 'hidden'
+
+/**
+ * Each login leads to an account that has its identity, and each account has its logins. Of an identity that is
+ * encrypted, the log shows only that it is there.
+ */
 export function* loginFaults(facts: LoginFact[]): Generator<Fault> {
   const loginOf = new Map<string, string>()
   const linkOf = new Map<string, LoginFact>()
   const listed = new Set<string>()
+  const linked = new Set<string>()
   for (const fact of facts)
     if (fact.kind === 'opened') loginOf.set(fact.accountId, fact.login)
     else if (fact.kind === 'listed') listed.add(`${fact.accountId}/${fact.login}`)
     else linkOf.set(fact.login, fact)
+  for (const { accountId, kind } of linkOf.values()) linked.add(`${accountId}/${kind}`)
   for (const [stream, { accountId, kind }] of linkOf) {
     const login = loginOf.get(accountId)
     const found = (what: string, isNote?: true) => ({ stream, revision: 0, what, ...(isNote && { isNote }) })
     // A process may die between the two events. The next registration then continues.
     if (login === undefined) yield found(`${accountId} was not opened`, true)
-    else if (kind === 'linked' && login !== stream) yield found(`${accountId} was opened with another address`)
-    else if (kind === 'added' && !listed.has(`${accountId}/${stream}`))
+    else if (kind === 'linked' && login !== HIDDEN && login !== stream)
+      yield found(`${accountId} was opened with another address`)
+    else if (kind === 'added' && ![stream, HIDDEN].some(login => listed.has(`${accountId}/${login}`)))
       yield found(`${accountId} does not list it`, true)
   }
   for (const [accountId, login] of loginOf)
-    if (!linkOf.has(login)) yield { stream: `account-${accountId}`, what: 'the login of the account is missing' }
+    if (login === HIDDEN ? !linked.has(`${accountId}/linked`) : !linkOf.has(login))
+      yield { stream: `account-${accountId}`, what: 'the login of the account is missing' }
   for (const place of listed) {
     const [accountId = '', login = ''] = place.split('/')
-    if (linkOf.get(login)?.accountId !== accountId)
+    if (login === HIDDEN ? !linked.has(`${accountId}/added`) : linkOf.get(login)?.accountId !== accountId)
       yield { stream: `account-${accountId}`, what: `it lists ${login}, which is not linked to it` }
   }
 }
@@ -70,8 +81,10 @@ type Identified = { kind: 'email'; address: string } | { kind: 'telegram'; subje
 const openedWith = ({ email, identity }: AuditedEvent['data']): Identified =>
   (identity as Identified | undefined) ?? { kind: 'email', address: String(email).toLowerCase() }
 
-const loginOf = (identity: Identified): string =>
-  `login-${sha256(identity.kind === 'email' ? `email:${identity.address}` : `telegram:${identity.subject}`)}`
+const loginOf = (identity: Identified): string => {
+  const name = identity.kind === 'email' ? identity.address : identity.subject
+  return name === PRIVATE ? HIDDEN : `login-${sha256(`${identity.kind}:${name}`)}`
+}
 
 /**
  * Only open sessions of the account change the account. A session is opened and closed once, and an account has few.

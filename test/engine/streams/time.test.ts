@@ -144,10 +144,10 @@ for (const [name, { times, damage }] of Object.entries(damaged))
 
 t.test('an event of a later format is named as unreadable', async t => {
   const log = await openLog(t)
-  const metadata = { ...format2(1), format: 4, actor: { kind: 'service' }, hash: digest('a') }
+  const metadata = { ...format2(1), format: 5, actor: { kind: 'service' }, hash: digest('a') }
   await log.append(STREAM, [{ id: crypto.randomUUID(), ...happened(0), metadata }], NO_STREAM)
   const place = `${STREAM} holds an unreadable AccountOpened at revision 0 (position 0)`
-  const found = `${place}: it has ledger format 4, and this version knows none above 3`
+  const found = `${place}: it has ledger format 5, and this version knows none above 4`
   const message = `${found}; start the newer version that wrote it, or restore it from a backup`
   await t.rejects(streamsOf(log).load(STREAM), { name: 'Damaged', message })
 })
