@@ -159,7 +159,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   async #settle(batch: Waiting<Command, Event, Refusal>[]) {
     for (let conflicts = 0; conflicts <= MAX_CONFLICTS; conflicts++) {
       const before = await this.#load()
-      await this.#streams.ready(this.#stream)
+      await this.#streams.ready(this.#stream, before)
       // The read, or an earlier conflict, may have taken long.
       this.#refuseLate(batch)
       if (batch.length === 0) return

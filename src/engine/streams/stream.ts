@@ -25,8 +25,11 @@ export interface Cause {
 
 /** Encrypts what an event must not hold in the clear. */
 export interface Encryption {
-  /** Resolves once the events of a stream can be encrypted; undefined if they can be now. Rejects with Unavailable. */
-  ready(stream: string): Promise<unknown> | undefined
+  /**
+   * Resolves once the next events of a stream can be encrypted; undefined if they can be now. `format` is that of its
+   * last event, 0 without events. Rejects with Unavailable, and with Damaged.
+   */
+  ready(stream: string, format: number): Promise<unknown> | undefined
   /** The data of an event as the log is to hold it. */
   encrypt(event: AnyEvent & { stream: string; id: string }): unknown
 }
@@ -104,9 +107,9 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     return { folded: await this.#foldTail(stream, unfolded(this.decider.initial)), snapshotRevision: NO_STREAM }
   }
 
-  /** Resolves once a stream can be extended; undefined if it can be now. Rejects with Unavailable. */
-  ready(stream: string): Promise<unknown> | undefined {
-    return this.#encryption?.ready(stream)
+  /** Resolves once a stream can be extended; undefined if it can be now. Rejects with Unavailable, and with Damaged. */
+  ready(stream: string, { last }: Folded<State>): Promise<unknown> | undefined {
+    return this.#encryption?.ready(stream, last?.format ?? 0)
   }
 
   /**

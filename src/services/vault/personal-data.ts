@@ -10,13 +10,18 @@ import type { AccountKey, Vault } from './vault.ts'
 // The log holds personal data encrypted: `personal` is the ciphertext of the fields, in Base64, and other values stand
 // in their places. Without the key, these values remain. See `docs/ledger-format.md`, "Personal data".
 
+/** The first ledger format with encrypted data. An account has a key since its first event in this format. */
+const FIRST_FORMAT = 4
+
 type Data = Record<string, unknown>
 
 /** Encrypts the personal data of accounts. */
 export const encryptionWith = (vault: Vault): Encryption => ({
-  ready: stream => {
+  ready: (stream, format) => {
     const accountId = accountIn(stream)
-    return accountId === undefined || vault.known(accountId) ? undefined : vault.create(accountId)
+    if (accountId === undefined || vault.known(accountId)) return undefined
+    // In place of a key that was lost, another one would hide the loss until a backup overwrites it.
+    return format < FIRST_FORMAT ? vault.create(accountId) : vault.key(accountId)
   },
   encrypt: event => {
     const { shown, personal } = split(event)

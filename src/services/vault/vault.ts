@@ -14,6 +14,9 @@ const MAX_IN_MEMORY = 20_000
 
 const FOLDER: Folder = 'vault'
 
+/** In place of a key that was destroyed. An object that was cut off is something else. */
+const DESTROYED = Buffer.alloc(KEY_BYTES + OVERHEAD_BYTES)
+
 /** The key of an account's personal data, or the fact that it was destroyed. */
 export type AccountKey = Uint8Array | 'destroyed'
 
@@ -72,7 +75,7 @@ export class Vault {
   /** Destroys a key for good. Can be repeated. */
   async destroy(accountId: AccountId): Promise<void> {
     const objects = await this.#objects()
-    await objects.overwrite(this.#objectKey(accountId), new Uint8Array(KEY_BYTES + OVERHEAD_BYTES))
+    await objects.overwrite(this.#objectKey(accountId), DESTROYED)
     this.#keys.set(accountId, 'destroyed')
   }
 
@@ -80,8 +83,7 @@ export class Vault {
     const stored = await (await this.#objects()).get(this.#objectKey(accountId))
     if (!stored) return undefined
     const wrapped = await buffer(stored.body)
-    const isDestroyed = wrapped.every(byte => byte === 0)
-    const key = isDestroyed ? 'destroyed' : decrypt(this.#wrappingKey, wrapped, accountId)
+    const key = wrapped.equals(DESTROYED) ? 'destroyed' : decrypt(this.#wrappingKey, wrapped, accountId)
     if (!key) throw new Damaged(`the key of ${accountId} in ${FOLDER}/ does not fit MASTER_SECRET, or was changed`)
     this.#keys.set(accountId, key)
     return key
