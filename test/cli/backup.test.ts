@@ -36,7 +36,7 @@ t.test('a running service is backed up, then what is new', async t => {
   const run = async () => runs.push((await customer.run(picture)).body)
   await run()
   full = await backUp(t, 'full')
-  t.match(full, { since: null, files: 1, secrets: 'master-secret, seal-key.pem', faults: 0 })
+  t.match(full, { since: null, files: 2, secrets: 'master-secret, seal-key.pem', faults: 0 })
   await run()
   const increment = await backUp(t, 'increment', '--since', place('full'))
   t.match(increment, { since: full.position, events: increment.position - full.position, faults: 0 })
@@ -85,6 +85,22 @@ t.test('a restore erases the accounts that were erased after its backup', async 
   })
   await backUp(t, 'after')
   t.equal((await readFile(list, 'utf8')).split(accountId).length, 2, 'a backup lists it too, once')
+})
+
+t.test('a backup holds the key of each account, without which its personal data are lost', async t => {
+  const keys = (folder: string) => readdir(join(folder, 'objects', 'vault'))
+  t.equal((await keys(place('full'))).length, 1)
+  t.same(await keys(place('full')), await keys(source))
+  const restored = async (folder: string) => {
+    await operatorOf(folder).json<Printed>(t, 'restore', place('full'))
+    return operatorOf(folder)
+  }
+  const whole = await restored(join(await temporaryFolder(t), 'restored'))
+  t.match(await whole.json(t, 'accounts', 'show', customer.accountId), { email: /@example\.com$/ })
+  const folder = join(await temporaryFolder(t), 'restored')
+  const bare = await restored(folder)
+  await rm(join(folder, 'objects', 'vault'), { recursive: true })
+  t.match(await bare.refused(t, 'accounts', 'show', customer.accountId), /is missing from vault\/ in the object store/)
 })
 
 t.test('a backup without secrets needs them from elsewhere', async t => {

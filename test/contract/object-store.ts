@@ -50,6 +50,25 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       t.equal(await textOf(store, key(1)), 'second')
     })
 
+    t.test('an object is written over, with more or fewer bytes, or is new', async t => {
+      const { store, leftovers } = await open(t)
+      const large = 'second'.repeat(100_000)
+      await store.put(key(1), Buffer.from('first'), PNG)
+      for (const text of ['other', large, 'short', '', 'again', 'again']) {
+        const before = await store.stat(key(1))
+        await store.overwrite(key(1), Buffer.from(text))
+        t.ok((await textOf(store, key(1))) === text, `${text.length} bytes`)
+        const after = await store.stat(key(1))
+        t.equal(after?.sizeBytes, text.length)
+        if (after?.sizeBytes !== before?.sizeBytes) t.not(after?.etag, before?.etag)
+      }
+      await store.overwrite(key(2), Buffer.from('new'))
+      t.equal(await textOf(store, key(2)), 'new')
+      t.equal(await store.put(key(2), Buffer.from('another'), PNG, { ifAbsent: true }), false)
+      t.equal(await textOf(store, key(2)), 'new')
+      t.same(await leftovers(), [])
+    })
+
     t.test('an object is stored only where there is none, if asked to', async t => {
       const { store, leftovers } = await open(t)
       const large = Buffer.alloc(3_000_000, 'second')
@@ -176,6 +195,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
         const name = JSON.stringify(text)
         const grant = { key: text, mimeType: PNG, maxSizeBytes: 1, expiresAtMs: Date.now() + 60_000, purpose: '' }
         await t.rejects(store.put(text, Buffer.from('a'), PNG), RangeError, name)
+        await t.rejects(store.overwrite(text, Buffer.from('a')), RangeError, name)
         await t.rejects(store.delete(text), RangeError, name)
         await t.rejects(store.presignPut(grant), RangeError, name)
         const incoming = await store.receive()

@@ -11,6 +11,7 @@ import type { Config } from '../../boot/config.ts'
 import { DAY_MS } from '../../domain/days.ts'
 import { canonicalJson } from '../../engine/log/hash-chain.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
+import type { Folder } from '../../ports/object-store.ts'
 import { copyOf } from '../../services/seals/seals.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listErasuresOf } from './erasures.ts'
@@ -18,10 +19,10 @@ import { EVENTS, FACTS, LOG, MASTER_SECRET, OBJECTS, readBackup, SEAL, SEAL_KEY,
 import { copyFiles, digestsOf, filesIn, filesSince, writeDurably } from './files.ts'
 
 /**
- * The folders of the keys of accounts, and of the files that clients sent and got. What is in others, such as
- * thumbnails, is made again.
+ * The folders of files that clients sent and got, and of the keys of accounts. What is in others, such as thumbnails, is
+ * made again.
  */
-const KEPT_OBJECTS = ['uploads', 'outputs', 'vault']
+const KEPT_OBJECTS: Folder[] = ['uploads', 'outputs', 'vault']
 
 /** The clock may have been set back between two backups. To copy a file twice does no harm. */
 const CLOCK_MARGIN_MS = DAY_MS

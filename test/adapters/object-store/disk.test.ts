@@ -22,6 +22,15 @@ t.test('an object is a file under its key, without remains', async t => {
   t.same((await readdir(folder, { recursive: true })).sort(), ['arriving', 'outputs', KEY].sort())
 })
 
+t.test('an object is written over in its place, so that the disk does not keep its bytes', async t => {
+  const { store, folder } = await openFolder(t)
+  await store.put(KEY, Buffer.from('a secret'), PNG)
+  const file = await open(join(folder, KEY))
+  t.teardown(() => file.close())
+  await store.overwrite(KEY, Buffer.alloc(8))
+  t.same(await file.readFile(), Buffer.alloc(8))
+})
+
 t.test('an object that fails to be stored leaves nothing behind', async t => {
   const { store, folder, leftovers } = await openFolder(t)
   // A file in the place of the object's folder.
