@@ -49,6 +49,7 @@ type Unprojected =
   | 'AccountResumed'
   | 'TesterSet'
   | 'LimitsSet'
+  | 'RetentionSet'
   | ('NoticesSet' | 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent | OperatorEvent)['type']
 

@@ -1,4 +1,4 @@
-import { type AccountEvent, isAcceptance, type RunQueued, requestNameOf } from '../schemas/account-events.ts'
+import { type AcceptedRun, type AccountEvent, isAcceptance, requestNameOf } from '../schemas/account-events.ts'
 import { accountOf } from '../schemas/events.ts'
 import type { KeyId, Moded } from '../schemas/primitives.ts'
 import { clockOf, type Recorded } from '../schemas/recorded.ts'
@@ -109,14 +109,15 @@ const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
   }
 }
 
-type Acceptance = RecordedOf<'RunQueued' | 'RunStarted'> & { data: RunQueued }
+type Acceptance = RecordedOf<'RunQueued' | 'RunStarted'> & { data: AcceptedRun }
 
 const accepted = (row: RunRow | undefined, event: Acceptance) => {
-  const { mode, metadata, idempotency, livemode } = event.data
+  const { mode, metadata, store, idempotency, livemode } = event.data
   return change(livemode === false ? tested(event) : row, event, {
     mode,
     queuedRevision: event.revision,
     ...(metadata && { metadata }),
+    ...(store === false && { store }),
     ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
   })
 }

@@ -84,6 +84,9 @@ export type AccountLimits = Static<typeof AccountLimits>
 /** Replaces all earlier limits. A missing limit has its default. */
 export const LimitsSet = AccountLimits
 
+/** With `days: 0`, the service keeps nothing of the account's runs from here on; without `days`, as much as usual. */
+export const RetentionSet = Closed({ days: Type.Optional(Type.Literal(0)), reason: Reason })
+
 /** The reason for a grant, or of the grants that a withdrawal takes back. */
 export const GRANT_KINDS = ['welcome', 'purchase', 'courtesy', 'correction'] as const
 export const GrantKind = OneOf(...GRANT_KINDS)
@@ -300,18 +303,23 @@ const WorkedUpstream = Closed({
 })
 export type WorkedUpstream = Static<typeof WorkedUpstream>
 
+/** `false` if nothing of a run is kept: only the input that the receipt tells too, no metadata, and no texts. */
+const Store = Type.Optional(Type.Literal(false))
+/** A run that is not kept cannot wait in the queue. */
+export type AcceptedRun = RunQueued & { store?: false }
+
 /**
  * `upstream` is the first to be tried. A run that starts in the append that accepts it has no RunQueued, so this event
  * also holds the fields of RunQueued.
  */
 export const RunStarted = Type.Union([
-  Closed({ ...RunQueued.properties, upstream: Upstream }),
+  Closed({ ...RunQueued.properties, store: Store, upstream: Upstream }),
   Closed({ runId: RunId, upstream: Upstream }),
 ])
 export type RunStarted = Static<typeof RunStarted>
 
 /** Whether an event accepts a run: queues the run, or starts it at once. */
-export const isAcceptance = <Event extends AnyEvent>(event: Event): event is Event & { data: RunQueued } =>
+export const isAcceptance = <Event extends AnyEvent>(event: Event): event is Event & { data: AcceptedRun } =>
   event.type === 'RunQueued' || (event.type === 'RunStarted' && 'input' in (event.data as RunStarted))
 
 /** The faults of providers that an account's owner may know. Others are those of the operator's account there. */
@@ -506,6 +514,7 @@ export const accountEvents = {
   ErasureCompleted,
   TesterSet,
   LimitsSet,
+  RetentionSet,
   CreditsGranted,
   CreditsWithdrawn,
   CreditsDebited,

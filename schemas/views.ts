@@ -87,6 +87,8 @@ export interface RunRow extends Moded {
   outputDeletedAt?: string
   error?: RunError
   metadata?: Record<string, unknown>
+  /** Set if neither input, metadata nor texts were kept. */
+  store?: false
   label?: string
   /** The key of the request; missing if a person was signed in. */
   keyId?: KeyId

@@ -68,6 +68,17 @@ export const RunRequest = Closed({
   ),
   metadata: Type.Optional(Metadata),
   label: Type.Optional(RunLabel),
+  store: Type.Optional(
+    about(
+      Type.Literal(false),
+      [
+        '`false` keeps nothing: the input, the metadata and the result are gone once the response is sent, and files',
+        'are deleted 10 minutes after the end. Only for models whose mode is `sync`, and without `webhook_url`.',
+        'The response always waits for the end of the run.',
+      ].join(' '),
+      false,
+    ),
+  ),
   stream: Type.Optional(
     about(
       Type.Boolean(),
@@ -84,6 +95,11 @@ export type RunRequest = Static<typeof RunRequest>
 export const RunQuery = Closed({
   dry_run: Type.Optional(about(Type.Boolean(), '`true` returns the price without running the model.')),
 })
+
+/** `store` of OpenAI's API. */
+export const OpenAiStore = Type.Optional(
+  about(Type.Boolean(), 'Only `false`: the service keeps nothing of the run. Without it, the run is kept.', false),
+)
 
 /** The ID of a run in a path. */
 export const RunAddress = Type.Unsafe<string>({
@@ -261,6 +277,16 @@ export const Run = Closed({
   ),
   output: Type.Optional(about(RunOutput, 'The result of a completed run.')),
   error: Type.Optional(about(RunError, 'Why the run failed.')),
+  store: Type.Optional(
+    about(
+      Type.Literal(false),
+      [
+        '`false` if the service keeps nothing of the run. Only the response to its request has its input, its metadata',
+        'and its text.',
+      ].join(' '),
+      false,
+    ),
+  ),
   metadata: Type.Optional(about(JsonObject, 'The metadata of the request.', { order: 17 })),
   label: Type.Optional(about(Label, 'The label of the request.', 'spring campaign')),
   warnings: Type.Optional(

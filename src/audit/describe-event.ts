@@ -1,4 +1,5 @@
 import {
+  type AcceptedRun,
   type AccountLimits,
   costOf,
   isAcceptance,
@@ -6,7 +7,6 @@ import {
   type ProviderCost,
   type RunAttempt,
   type RunOutput,
-  type RunQueued,
 } from '../../schemas/account-events.ts'
 import type { Notice, NoticeSettings } from '../../schemas/notice-events.ts'
 import type { Moded } from '../../schemas/primitives.ts'
@@ -31,6 +31,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return event.data.tester ? 'made a tester' : 'no tester any more'
     case 'LimitsSet':
       return `limits set: ${describeLimits(event.data)}`
+    case 'RetentionSet':
+      return `${event.data.days === 0 ? 'nothing of runs is kept' : 'runs are kept'}: ${event.data.reason}`
     case 'AccountResumed':
       return `resumed: ${event.data.reason}`
     case 'CreditsGranted':
@@ -133,8 +135,10 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   }
 }
 
-const describeRequest = (run: RunQueued): string =>
-  `${run.mode}${run.webhookUrl === undefined ? '' : ', with a webhook'}${testMode(run)}`
+const describeRequest = (run: AcceptedRun): string => {
+  const kept = run.store === false ? ', nothing is kept' : ''
+  return `${run.mode}${run.webhookUrl === undefined ? '' : ', with a webhook'}${kept}${testMode(run)}`
+}
 
 const testMode = ({ livemode }: Moded): string => (livemode === false ? ', in test mode' : '')
 

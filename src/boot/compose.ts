@@ -29,6 +29,7 @@ import { Audit } from '../services/auditors/audit.ts'
 import { ReadRecord, readsSnapshots } from '../services/auditors/read-record.ts'
 import { Retirements } from '../services/catalog/retirements.ts'
 import { Samples } from '../services/catalog/samples.ts'
+import { deriveKey } from '../services/derive-key.ts'
 import { Addresses } from '../services/files/addresses.ts'
 import { Files } from '../services/files/files.ts'
 import { OutputKeys } from '../services/files/output-keys.ts'
@@ -159,6 +160,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     retirements,
     starter: activeRuns,
     testRunsPerDay: config.testRunsPerDay,
+    requestKey: deriveKey(masterSecret, 'requests'),
     ownFolder: config.publicUrl === undefined && LOOPBACK.includes(config.host) ? config.dataDir : undefined,
   })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))

@@ -129,6 +129,23 @@ export const accountsCommand = (): Command => {
       printOne({ account_id: account, tester }, options)
     })
 
+  command
+    .command('retention <account>')
+    .description('keep nothing of the runs of an account from now on, or as much as usual')
+    .addArgument(new Argument('<days>', 'days to keep inputs and outputs').choices(['0', 'default']))
+    .requiredOption('--reason <text>', 'reason, recorded in the log; at most 200 characters')
+    .option('--json', 'print JSON')
+    .action(async (account, given, options, command) => {
+      const caller = operatorOf(command)
+      const { reason } = options
+      checkReason(reason)
+      const days = given === '0' ? 0 : undefined
+      await withCore(async ({ services: { accounts } }) =>
+        unwrap(await accounts.setRetention(caller, account, days, reason)),
+      )
+      printOne({ account_id: account, retention_days: days ?? null, reason }, options)
+    })
+
   addNotices(command)
   addSuspension(command, 'suspend', 'refuse all requests of an account; accepted runs continue')
   addSuspension(command, 'resume', 'end the suspension of an account')
@@ -218,6 +235,7 @@ const show = ({
   balanceMicros,
   suspension,
   limits,
+  retentionDays,
   sums,
 }: AccountSummary): Record<string, unknown> => ({
   account_id: account.accountId,
@@ -228,6 +246,7 @@ const show = ({
   suspended_at: suspension?.since ?? null,
   suspension_reason: suspension?.reason ?? null,
   ...showLimits(limits),
+  retention_days: retentionDays ?? null,
   credits_balance: fromMicros(balanceMicros),
   credits_granted: fromMicros(sums?.grantedMicros ?? 0),
   credits_withdrawn: fromMicros(sums?.withdrawnMicros ?? 0),

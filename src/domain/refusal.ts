@@ -219,6 +219,12 @@ export interface RunRefusals {
   file_url_invalid: { parameter: FilePlace; fault: HttpUrlFault }
   /** The result of the endpoint is not text. */
   stream_not_offered: { endpoint: string }
+  /** The run of an endpoint that is not kept would have to wait for its end without its client. */
+  store_not_async: { endpoint: string }
+  /** A webhook would come without the result of a run that is not kept. */
+  store_without_webhook: object
+  /** Since the request was checked, the account was set to keep nothing of its runs. */
+  retention_changed: object
   idempotency_mismatch: object
   /** The account has had its test runs of this UTC day. */
   too_many_test_runs: { limit: number; retryAfterMs: number }

@@ -14,7 +14,7 @@ const MAX_LINES = 40
 const MAX_TEXT = 2000
 
 export const runSummary = (run: Run): string => {
-  const { run_id, status, endpoint, finish_reason, error, output } = run
+  const { run_id, status, endpoint, finish_reason, error, output, store } = run
   const files = output?.urls ?? (output?.url === undefined ? [] : [output.url])
   return lines(
     `Run ${run_id} of ${endpoint}: ${status}, ${creditsOf(run)}.`,
@@ -25,6 +25,7 @@ export const runSummary = (run: Run): string => {
       shortened(`tool call ${id}: ${name} ${given}`, 'output.tool_calls'),
     ),
     finish_reason && `The text ends early: ${finish_reason}.`,
+    store === false && 'Nothing of this run is kept.',
   )
 }
 

@@ -55,7 +55,7 @@ export class Presenter {
   /** `input` and `warnings` are shown only if given. */
   run(row: RunRow, { input, warnings }: RunExtras = {}): Run {
     const { provider, startedAt, completedAt, refundedMicros, releasedMicros, usage, finishReason } = row
-    const { output, error, metadata, label } = row
+    const { output, error, metadata, store, label } = row
     return {
       object: 'run',
       run_id: row.runId,
@@ -76,6 +76,7 @@ export class Presenter {
       ...(finishReason && { finish_reason: finishReason }),
       ...(output && { output: this.#output(output, row) }),
       ...(error && { error }),
+      ...(store === false && { store }),
       ...(metadata && { metadata }),
       ...(label !== undefined && { label }),
       ...(warnings && { warnings }),

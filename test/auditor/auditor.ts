@@ -213,6 +213,8 @@ export class Auditor {
         return
       case 'LimitsSet':
         return this.#expect(actor?.kind === 'operator', 'nobody but the operator sets limits')
+      case 'RetentionSet':
+        return this.#expect(actor?.kind === 'operator', 'nobody but the operator sets the retention')
       case 'TesterSet':
         return this.#expect(actor?.kind === 'operator', 'nobody but the operator names testers')
       case 'ApiKeyCreated':

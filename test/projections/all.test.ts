@@ -19,7 +19,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
   t.same(
     types.filter(type => !handled.has(type)),
     [
-      ...['AccountSuspended', 'AccountResumed', 'TesterSet', 'LimitsSet'],
+      ...['AccountSuspended', 'AccountResumed', 'TesterSet', 'LimitsSet', 'RetentionSet'],
       ...['IdentityLinked', 'SessionOpened', 'SessionConfirmed', 'SessionClosed', 'ProviderCostRecorded'],
       'NoticesSet',
       ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],

@@ -166,6 +166,8 @@ export const setTester = (tester = true) => ({ type: 'SetTester', tester }) sati
 
 export const setLimits = (limits: LimitChanges) => ({ type: 'SetLimits', limits }) satisfies AccountCommand
 
+export const setRetention = (days?: 0) => ({ type: 'SetRetention', days, reason: 'agreed' }) satisfies AccountCommand
+
 let references = 0
 
 /** A grant that differs from all others, unless it is given a reference. */
@@ -304,6 +306,11 @@ export const accountErased = (reason = 'asked'): AccountEvent => ({ type: 'Accou
 export const accountResumed = (reason = 'paid'): AccountEvent => ({ type: 'AccountResumed', data: { reason } })
 
 export const testerSet = (tester = true): AccountEvent => ({ type: 'TesterSet', data: { tester } })
+
+export const retentionSet = (days?: 0): AccountEvent => ({
+  type: 'RetentionSet',
+  data: { ...(days === 0 && { days }), reason: 'agreed' },
+})
 
 export const limitsSet = (data: AccountLimits): AccountEvent => ({ type: 'LimitsSet', data })
 

@@ -3,7 +3,7 @@ import { ToolCall } from '../../conversation.ts'
 import { Closed, JsonObject, OneOf, Slug } from '../../primitives.ts'
 import { about } from '../about.ts'
 import { RunId } from '../common.ts'
-import { ModelId } from '../run.ts'
+import { ModelId, OpenAiStore } from '../run.ts'
 
 // https://platform.openai.com/docs/api-reference/chat
 
@@ -68,6 +68,7 @@ export const ChatRequest = Type.Object(
     metadata: Type.Optional(about(JsonObject, 'Stored with the run.', { order: '17' })),
     user: Type.Optional(about(Type.String(), 'Your name of the end user, stored in the metadata of the run.', 'u-17')),
     safety_identifier: Type.Optional(about(Type.String(), 'The newer name of `user`.', 'u-17')),
+    store: OpenAiStore,
     prompt_cache_key: Type.Optional(about(Type.String(), 'Has no effect: providers cache on their own.', 'u-17')),
   },
   {

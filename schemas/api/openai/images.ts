@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, JsonObject, OneOf, Url } from '../../primitives.ts'
 import { about } from '../about.ts'
 import { FileBytes } from '../file.ts'
-import { ModelId } from '../run.ts'
+import { ModelId, OpenAiStore } from '../run.ts'
 import { Cost } from './chat.ts'
 
 /** Other members are parameters of the model. */
@@ -42,6 +42,7 @@ const common = {
   ),
   metadata: Type.Optional(about(JsonObject, 'Stored with the run.', { order: '17' })),
   user: Type.Optional(about(Type.String(), 'Your name of the end user, stored in the metadata of the run.', 'u-17')),
+  store: OpenAiStore,
 }
 
 export const ImageRequest = Type.Object({ ...common, prompt }, further)

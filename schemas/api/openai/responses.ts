@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, JsonObject, OneOf, Slug } from '../../primitives.ts'
 import { about } from '../about.ts'
 import { RunId } from '../common.ts'
-import { ModelId } from '../run.ts'
+import { ModelId, OpenAiStore } from '../run.ts'
 import { ChatRequest, Cost } from './chat.ts'
 
 // https://platform.openai.com/docs/api-reference/responses
@@ -33,7 +33,7 @@ export const ResponseRequest = Type.Object(
     ),
     tools: Type.Optional(about(Type.Array(JsonObject), 'The functions that the model may call.', [])),
     tool_choice: Type.Optional(about(ToolChoice, 'Whether the model must call a function, and which.', 'auto')),
-    store: Type.Optional(about(Type.Boolean(), 'Only `false`: the service stores no responses.', false)),
+    store: OpenAiStore,
     ...{ temperature, top_p, parallel_tool_calls, stream, metadata, user, safety_identifier, prompt_cache_key },
     stream_options: Type.Optional(
       about(JsonObject, 'Only with `include_obfuscation: false`.', { include_obfuscation: false }),

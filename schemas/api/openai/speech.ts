@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { JsonObject } from '../../primitives.ts'
 import { about } from '../about.ts'
-import { ModelId } from '../run.ts'
+import { ModelId, OpenAiStore } from '../run.ts'
 
 /** Other members are parameters of the model. */
 export const SpeechRequest = Type.Object(
@@ -13,6 +13,7 @@ export const SpeechRequest = Type.Object(
       about(Type.String(), 'The format of the file: `output_format` of the model.', 'mp3'),
     ),
     metadata: Type.Optional(about(JsonObject, 'Stored with the run.', { order: '17' })),
+    store: OpenAiStore,
   },
   {
     additionalProperties: true,

@@ -1,11 +1,11 @@
 import {
+  type AcceptedRun,
   costOf,
   isAcceptance,
   type ProviderCostRecorded,
   type RunCompleted,
   type RunError,
   type RunOutput,
-  type RunQueued,
   type WorkedUpstream,
 } from '../../../schemas/account-events.ts'
 import type { Actor } from '../../../schemas/actor.ts'
@@ -72,7 +72,7 @@ export class RunStory {
   label: string | undefined
   /** The credits that the debit used up. */
   used: Split = { freeMicros: 0, paidMicros: 0 }
-  request: RunQueued | undefined
+  request: AcceptedRun | undefined
   jobId: string | undefined
   /** The last upstream of the run. */
   upstream: WorkedUpstream | undefined
@@ -152,7 +152,7 @@ export class RunStory {
     }
   }
 
-  #takeRequest(request: RunQueued) {
+  #takeRequest(request: AcceptedRun) {
     this.request = request
     if (request.livemode !== false) return
     this.receipt = request.receipt

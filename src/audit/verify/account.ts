@@ -65,7 +65,7 @@ const OWNERS = ['key', 'session']
 /** Only operators set the limits of an account, and make it a tester. */
 export class OperatorOnly implements Rule {
   take({ type, metadata }: AuditedEvent, report: Report) {
-    if (type !== 'LimitsSet' && type !== 'TesterSet') return
+    if (type !== 'LimitsSet' && type !== 'TesterSet' && type !== 'RetentionSet') return
     const { kind } = metadata.actor as { kind: string }
     if (kind !== 'operator') report(`it was caused by a ${kind}, but only operators do this`)
   }

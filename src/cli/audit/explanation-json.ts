@@ -61,6 +61,7 @@ const requestToJson = ({ events, request, receipt, label, jobId, upstream, cost 
     job_id: jobId ?? null,
     timeout_ms: request?.timeoutMs ?? null,
     retry: request?.retry ? { attempts: request.retry.attempts, back_off_ms: request.retry.backOffMs } : null,
+    ...(request?.store === false && { store: false }),
     input: request?.input ?? null,
     input_files: (request?.inputFiles ?? []).map(fileToJson),
     metadata: request?.metadata ?? null,

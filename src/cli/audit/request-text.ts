@@ -27,6 +27,7 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
     ['provider', upstream && [upstream.provider, upstream.model, upstream.version].filter(Boolean).join(', ')],
     ['provider cost', cost && describeCost(cost)],
     ['webhook', request?.webhookUrl],
+    ['kept', request?.store === false ? 'nothing but the input that the price depends on' : undefined],
     ...Object.entries(request?.input ?? {}).map(([name, value], index) => [
       index === 0 ? 'input' : '',
       show(name, value),

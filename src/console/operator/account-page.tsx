@@ -97,7 +97,11 @@ const Done = ({ event }: { event: RecordedEvent }) => (
   </p>
 )
 
-const Facts = ({ summary: { account, tester, suspension, limits, identities } }: { summary: AccountSummary }) => (
+const Facts = ({
+  summary: { account, tester, suspension, limits, retentionDays, identities },
+}: {
+  summary: AccountSummary
+}) => (
   <section class="card" aria-labelledby="facts">
     <div class="head">
       <h2 id="facts">Account</h2>
@@ -123,6 +127,7 @@ const Facts = ({ summary: { account, tester, suspension, limits, identities } }:
         </Fact>
         <Fact name="Requests">{limitText(limits.requestsPerMinute, 'a minute')}</Fact>
         <Fact name="Runs at a time">{limitText(limits.runsInFlight)}</Fact>
+        {retentionDays === 0 && <Fact name="Retention">nothing of its runs is kept</Fact>}
       </dl>
     </div>
   </section>

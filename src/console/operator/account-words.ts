@@ -29,6 +29,8 @@ export const doneWords = ({ type, data }: RecordedEvent): string => {
       return 'Account resumed · its owner and keys work again'
     case 'TesterSet':
       return data.tester ? 'The account sees models in test' : 'Models in test are hidden from the account'
+    case 'RetentionSet':
+      return data.days === 0 ? 'From here on, nothing of runs is kept' : 'Runs are kept again'
     case 'LimitsSet': {
       const { requestsPerMinute, runsInFlight } = data
       const set = [

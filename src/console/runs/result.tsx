@@ -28,6 +28,7 @@ export const Result = ({ facts }: { facts: RunFacts }) => {
           The files were deleted at <Moment at={deletedAt} />. Their hashes remain in the output.
         </p>
       )}
+      {run.store === false && <p class="run-result note">Nothing of this run was kept but its cost.</p>}
       <Files files={files} alt={promptOf(run.input) ?? `The result of ${facts.modelName}`} />
       {text !== undefined && (
         <section class="card" aria-label="Answer">

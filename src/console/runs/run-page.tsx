@@ -271,7 +271,9 @@ const Details = ({ facts: { run, marks, events } }: { facts: RunFacts }) => (
         content: run.input ? (
           <JsonView id="input-json" label="Input" value={run.input} marks={marks} />
         ) : (
-          <p class="muted">The log is not available now. Try again in a moment.</p>
+          <p class="muted">
+            {run.store === false ? 'The input was not kept.' : 'The log is not available now. Try again in a moment.'}
+          </p>
         ),
       },
       {

@@ -148,6 +148,12 @@ const allRevoked = ({ activeKeys }: AccountState): AccountEvent[] =>
 export const setTester = ({ tester }: { tester: boolean }, state: AccountState): Decided<AccountEvent> =>
   accept(tester === state.tester ? [] : [{ type: 'TesterSet', data: { tester } }])
 
+export const setRetention = (
+  { days, reason }: { days?: 0 | undefined; reason: string },
+  { retentionDays }: AccountState,
+): Decided<AccountEvent> =>
+  accept(days === retentionDays ? [] : [{ type: 'RetentionSet', data: { ...(days === 0 && { days }), reason } }])
+
 /** Why the account's owner may do and see nothing now; undefined unless the account is suspended. */
 export const suspensionRefusal = ({ suspension }: AccountState): RefusalOf<'account_suspended'> | undefined =>
   suspension && { code: 'account_suspended', reason: suspension.reason }

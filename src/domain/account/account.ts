@@ -13,6 +13,7 @@ import {
   openSession,
   resumeAccount,
   sessionRefusal,
+  setRetention,
   setTester,
   suspendAccount,
   suspensionRefusal,
@@ -89,6 +90,8 @@ const decideByNoun = (
       return setTester(command, state)
     case 'SetLimits':
       return setLimits(command, state)
+    case 'SetRetention':
+      return setRetention(command, state)
     case 'GrantCredits':
       return grantCredits(command, state)
     case 'WithdrawCredits':

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type {
+  AcceptedRun,
   AccountLimits,
   ApiKeyCreated,
   ArchivedRun,
@@ -10,7 +11,6 @@ import type {
   RunAttempt,
   RunError,
   RunOutput,
-  RunQueued,
   UploadDeleted,
   UploadGranted,
   UploadStored,
@@ -33,6 +33,7 @@ export type AccountCommand = (
   | { type: 'CompleteErasure' }
   | { type: 'SetTester'; tester: boolean }
   | SetLimits
+  | { type: 'SetRetention'; days?: 0 | undefined; reason: string }
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
   | CreateApiKey
@@ -166,7 +167,7 @@ export interface QueueRun {
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
   /** Without what a test run has in addition, since its key decides on that. */
-  run: Omit<RunQueued, 'livemode' | 'receipt' | 'label'>
+  run: Omit<AcceptedRun, 'livemode' | 'receipt' | 'label'>
   receipt: Receipt
   label?: string
   /** The test runs that the account may have in a UTC day. */

@@ -50,6 +50,8 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       return { ...state, tester: event.data.tester }
     case 'LimitsSet':
       return { ...state, limits: event.data }
+    case 'RetentionSet':
+      return { ...state, retentionDays: event.data.days }
     case 'CreditsGranted': {
       const { reference, amountMicros } = event.data
       return recordReference(

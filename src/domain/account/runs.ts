@@ -1,7 +1,7 @@
 import {
+  type AcceptedRun,
   type AccountEvent,
   type ArchivedRun,
-  type RunQueued,
   type RunStarted,
   requestNameOf,
   type Upstream,
@@ -23,10 +23,11 @@ export const queueRun = (command: QueueRun & CallerMode, state: AccountState, at
   const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
   const isTest = modeOf(command, state).livemode === false
-  const run: RunQueued = isTest ? asTestRun(command) : command.run
+  const run: AcceptedRun = isTest ? asTestRun(command) : command.run
   const repeated = decideRepeat(run, state, atMs)
   if (repeated) return repeated
   if (state.openRuns.has(run.runId)) return refuse('run_exists')
+  if (state.retentionDays === 0 && run.store !== false) return refuse('retention_changed')
   const restricted =
     modelRefusal(keyId, receipt, state) ??
     (isTest ? testRunRefusal(command, state, atMs) : priceRefusal(command, state, atMs)) ??
@@ -57,7 +58,7 @@ const priceRefusal = (
  * if it differs. Undefined if the key was not used. `dropped` is an earlier request that the state no longer holds.
  */
 export const decideRepeat = (
-  { idempotency, ...run }: Pick<RunQueued, 'idempotency' | 'livemode'>,
+  { idempotency, ...run }: Pick<AcceptedRun, 'idempotency' | 'livemode'>,
   state: AccountState,
   atMs: number,
   dropped?: RememberedRequest,

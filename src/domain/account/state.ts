@@ -29,6 +29,8 @@ export interface AccountState {
   suspension: Suspension | undefined
   /** The limits that differ from the defaults. */
   limits: AccountLimits
+  /** 0 if nothing of the account's runs is kept; undefined is the default. */
+  retentionDays: 0 | undefined
   /** The identity that the account was opened with, and those that were linked since. */
   identities: readonly Identity[]
   /** The sessions that were not closed, the oldest first. Some may have expired. */
@@ -222,6 +224,7 @@ export const initialAccount: AccountState = {
   suspension: undefined,
   erasure: undefined,
   limits: {},
+  retentionDays: undefined,
   identities: [],
   sessions: OrderedMap(),
   balanceMicros: 0,

@@ -59,6 +59,13 @@ export const settle = (reserved: Receipt, { counted, ...usage }: TokenUsage): Re
 
 export const hasTokens = ({ lines }: Pick<Receipt, 'lines'>): boolean => lines.some(({ kind }) => kind === 'tokens')
 
+/** The part of an input that its receipt tells, from which the price can be computed again. */
+export const pricedPart = (receipt: Pick<Receipt, 'lines'>, input: Input): Input => {
+  const named = receipt.lines.flatMap(line => ('parameter' in line ? [line.parameter] : []))
+  const names = new Set(hasTokens(receipt) ? [...named, LONGEST_ANSWER] : named)
+  return Object.fromEntries(Object.entries(input).filter(([name]) => names.has(name)))
+}
+
 /** The sum of a receipt: the base times its factors, and the tokens, are rounded up together. */
 const totalOf = (lines: readonly ReceiptLine[]): number => {
   let product = 0n

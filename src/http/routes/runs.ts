@@ -240,9 +240,10 @@ const streamRun = async (
   return true
 }
 
-const answerRun = (ctx: Context, { status, runId }: RunRow, shown: Run, preference: WaitPreference) => {
+const answerRun = (ctx: Context, { status, runId, store }: RunRow, shown: Run, preference: WaitPreference) => {
   const isUnfinished = status === 'queued' || status === 'processing'
-  applyPreference(ctx, preference, isUnfinished)
+  // The response waits for the end of a run that is not kept.
+  if (store !== false) applyPreference(ctx, preference, isUnfinished)
   if (isUnfinished) {
     ctx.status = 202
     ctx.set('Location', `/v1/runs/${runId}`)

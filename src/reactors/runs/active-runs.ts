@@ -81,6 +81,7 @@ export class ActiveRuns implements Starter {
     this.#jobs = new Jobs({
       ...dependencies,
       end: (run, outcome) => this.endRun(run, outcome, run.upstream),
+      runOf: runId => this.#working.get(runId)?.submission.run,
       isOpen: ({ runId, accountId }) => this.#isOpen(runId, accountId),
       timedOut: run => this.#timedOut(run),
       released: runId => this.leases.releaseLease(runId),

@@ -49,6 +49,8 @@ export interface RunWithResult extends Pick<WatchTask, 'accountId' | 'runId' | '
   provider: string | undefined
   /** Whether parts of its input are files. */
   hasInputFiles?: boolean
+  /** Set if nothing of the run is kept. */
+  store?: false | undefined
 }
 
 interface Place extends RunWithResult {
@@ -83,7 +85,7 @@ export class Artifacts {
   async store(run: RunWithResult, result: Done, promised: PromisedResult, signal: AbortSignal): Promise<RunOutput> {
     const { media, text, toolCalls } = promisedPart(result, promised)
     const words = text?.toWellFormed()
-    const longText = words !== undefined && isLong(words) ? words : undefined
+    const longText = words !== undefined && isLong(words) && run.store !== false ? words : undefined
     const count = media.length + (longText === undefined ? 0 : 1)
     if (count > MAX_OUTPUT_FILES) throw new UnfitResult(`The provider returned more than ${MAX_OUTPUT_FILES} files.`)
     const storeAll = (signal: AbortSignal) => {
@@ -100,14 +102,14 @@ export class Artifacts {
       artifacts,
       ...(words !== undefined && longText === undefined && { text: words }),
       ...(toolCalls && { toolCalls }),
-      ...((artifacts.length > 0 || run.hasInputFiles) && { willDeleteAt: this.keptUntil() }),
+      ...((artifacts.length > 0 || run.hasInputFiles) && { willDeleteAt: this.keptUntil(run.store) }),
     }
   }
 
   /** When files that are stored now are deleted. */
-  keptUntil(): string {
+  keptUntil(store?: false): string {
     const { clock, retentionMs } = this.#dependencies
-    return new Date(clock.nowMs() + retentionMs).toISOString()
+    return new Date(clock.nowMs() + (store === false ? FETCH_MS : retentionMs)).toISOString()
   }
 
   /** Stores the long parts of an input. Rejects with Unavailable. */
@@ -228,6 +230,9 @@ export class Artifacts {
     return { sizeBytes: found.sizeBytes, sha256: hash.digest('hex'), c2pa: c2pa.presence }
   }
 }
+
+/** How long the files of a run that is not kept can be fetched: a film over a slow connection takes minutes. */
+export const FETCH_MS = 10 * 60_000
 
 const isLong = (value: string | ToolCall[]): boolean => Buffer.byteLength(JSON.stringify(value)) > MAX_TEXT_BYTES
 

@@ -8,6 +8,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Failed, OpenFile, Provider, ProviderOutcome, SubmittedJob } from '../../ports/provider.ts'
 import type { Routes } from '../../services/providers/routes.ts'
 import { readRunInput } from '../../services/runs/run-inputs.ts'
+import type { RunToDo } from '../../services/runs/starter.ts'
 import { broken, CALL_TIMEOUT_MS, callProvider, cancelled } from './provider-calls.ts'
 
 /** Providers may set the interval of polls within these limits, which protect the provider and the client. */
@@ -16,6 +17,8 @@ const MAX_POLL_MS = 60_000
 
 export type RunJob = Pick<WatchTask, 'accountId' | 'runId'>
 export type JobRun = RunJob & Pick<WatchTask, 'upstream'>
+/** A started run, with what its process holds of it. */
+export type WatchedRun = WatchTask & Partial<Pick<RunToDo, 'input' | 'long' | 'store'>>
 export type RunEvents = Recorded<AccountEvent>[]
 
 interface Options {
@@ -104,14 +107,22 @@ export class JobOutcomes {
   }
 
   /** Undefined while the job continues; the job then knows when to poll again. */
-  async pollOutcome(row: WatchTask, followed: FollowedJob, openFile: OpenFile): Promise<ProviderOutcome | undefined> {
+  async pollOutcome(row: WatchedRun, followed: FollowedJob, openFile: OpenFile): Promise<ProviderOutcome | undefined> {
     const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs } = row
     const { routes, log, clock, logger } = this.#dependencies
     const accepted = routes.findAcceptedRoute(endpoint, row.upstream)
     const provider = accepted?.account.client
     if (!accepted || !provider?.poll) return broken
     const { upstream } = accepted
-    const job = { runId, accountId, endpoint, jobId, upstream, input: () => readRunInput(log, row), openFile }
+    const job = {
+      runId,
+      accountId,
+      endpoint,
+      jobId,
+      upstream,
+      input: async () => row.input ?? readRunInput(log, row),
+      openFile,
+    }
     const nowMs = clock.nowMs()
     followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
     const leftMs = followed.startedAtMs + timeoutMs - nowMs

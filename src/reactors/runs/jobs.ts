@@ -1,8 +1,9 @@
 import type { RunId } from '../../../schemas/primitives.ts'
-import type { DueRow, WatchTask } from '../../../schemas/views.ts'
+import type { DueRow } from '../../../schemas/views.ts'
 import { Semaphore } from '../../flow/semaphore.ts'
 import type { Failed, ProviderOutcome } from '../../ports/provider.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
+import type { RunToDo } from '../../services/runs/starter.ts'
 import { delay, every } from '../../time/timers.ts'
 import type { Artifacts } from './artifacts.ts'
 import {
@@ -13,6 +14,7 @@ import {
   type JobRun,
   type RunEvents,
   type RunJob,
+  type WatchedRun,
 } from './job.ts'
 
 /** How often to look for jobs whose poll is due. */
@@ -28,7 +30,9 @@ interface Dependencies extends JobOutcomesDependencies {
   artifacts: Pick<Artifacts, 'arrivingFiles'>
   views: ViewStore
   /** Records the outcome of a run. Its job is no longer followed. */
-  end(run: WatchTask, outcome: ProviderOutcome): Promise<RunEvents>
+  end(run: WatchedRun, outcome: ProviderOutcome): Promise<RunEvents>
+  /** A run whose submission waits for the end of its job here. */
+  runOf(runId: RunId): RunToDo | undefined
   /** Whether a run has not ended, by the log. */
   isOpen(run: RunJob): Promise<boolean>
   /** A run is no longer followed, whichever process ended it. */
@@ -164,12 +168,14 @@ export class Jobs {
       if (await this.#dependencies.isOpen({ accountId: followed.accountId, runId })) return
     } else {
       const files = this.#dependencies.artifacts.arrivingFiles()
+      // The log may not hold the input.
+      const run = { ...row, ...heldParts(this.#dependencies.runOf(runId)) }
       try {
-        const outcome = await this.#outcomes.pollOutcome(row, followed, files.open)
+        const outcome = await this.#outcomes.pollOutcome(run, followed, files.open)
         // Recording the outcome may take long.
         this.#releasePermit(followed)
         if (!outcome || !this.#followed.has(runId)) return
-        events = await this.#dependencies.end(row, outcome)
+        events = await this.#dependencies.end(run, outcome)
       } finally {
         void files.discard()
       }
@@ -184,3 +190,6 @@ export class Jobs {
     followed.hasPermit = false
   }
 }
+
+const heldParts = (run: RunToDo | undefined) =>
+  run && { input: run.input, ...(run.long && { long: run.long }), ...(run.store === false && { store: run.store }) }

@@ -1,6 +1,12 @@
 import { WATCH_AFTER_MS } from '../../../projections/due.ts'
 import { runKey } from '../../../projections/runs.ts'
-import type { AccountEvent, ProviderCost, Upstream, WorkedUpstream } from '../../../schemas/account-events.ts'
+import type {
+  AccountEvent,
+  ProviderCost,
+  RunErrorCode,
+  Upstream,
+  WorkedUpstream,
+} from '../../../schemas/account-events.ts'
 import type { TokenUsage } from '../../../schemas/catalog.ts'
 import { type AccountId, SANDBOX } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
@@ -20,7 +26,7 @@ import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import { mayBeBilled, providerCost } from '../../services/providers/provider-cost.ts'
 import type { Routes } from '../../services/providers/routes.ts'
-import { readRunInput } from '../../services/runs/run-inputs.ts'
+import { readQueuedRun, readRunInput } from '../../services/runs/run-inputs.ts'
 import type { RunToDo } from '../../services/runs/starter.ts'
 import type { Reads } from '../../services/views/reads.ts'
 import { retryUntilAvailable } from '../../time/timers.ts'
@@ -70,7 +76,9 @@ export class Outcomes {
       ...{ cost, attempts },
     })
     if (!command) return []
-    const ended = await this.recordCommand(run.accountId, command)
+    const isKept = run.store !== false
+    const recorded = await this.recordCommand(run.accountId, isKept ? command : withoutWords(command))
+    const ended = isKept ? recorded : withWords(recorded, command)
     if (ended.length === 0 && outcome.kind === 'done') await this.#discardResult(run)
     return ended
   }
@@ -122,7 +130,13 @@ export class Outcomes {
     const promised = await promisedResult(endpoint, () => inputOf(log, run))
     try {
       const { startedAt = new Date(clock.nowMs()).toISOString() } = run
-      const place = { ...run, startedAt, provider: done.upstream?.provider, hasInputFiles: run.long !== undefined }
+      const place = {
+        ...run,
+        startedAt,
+        provider: done.upstream?.provider,
+        hasInputFiles: run.long !== undefined,
+        store: run.store,
+      }
       const beganMs = clock.monotonicMs()
       const output = await artifacts.store(place, outcome, promised, lastCall)
       const storingMs = output.artifacts.length > 0 ? Math.round(clock.monotonicMs() - beganMs) : undefined
@@ -148,6 +162,30 @@ const messageFor = (error: unknown): string => {
   if (error instanceof UnfitResult) return error.message
   return `The result could not be stored.${error instanceof OutboundError ? ` ${error.message}` : ''}`
 }
+
+/** An end without the words of the model, and without those of its provider, who may repeat the input. */
+const withoutWords = (command: AccountCommand): AccountCommand => {
+  if (command.type === 'FailRun' && !OWN_WORDS.includes(command.error.code))
+    return { ...command, error: { ...command.error, message: NOT_KEPT } }
+  if (command.type !== 'CompleteRun') return command
+  const { text: _text, toolCalls: _calls, ...output } = command.output
+  return { ...command, output }
+}
+
+/** The failures whose messages are fixed texts of this service. */
+const OWN_WORDS: RunErrorCode[] = ['interrupted', 'cancelled', 'provider_timeout']
+
+const NOT_KEPT = 'The reason was in the response to the request, and was not kept.'
+
+/** The events of an end with its words, for the client that waits for them. */
+const withWords = (recorded: Recorded<AccountEvent>[], command: AccountCommand): Recorded<AccountEvent>[] =>
+  recorded.map(event => {
+    if (event.type === 'RunCompleted' && command.type === 'CompleteRun')
+      return { ...event, data: { ...event.data, output: command.output } }
+    if (event.type === 'RunFailed' && command.type === 'FailRun')
+      return { ...event, data: { ...event.data, error: command.error } }
+    return event
+  })
 
 /** A version may hold half of a character, also after it is cut. */
 const worked = (upstream: Upstream, { work }: ProviderOutcome): WorkedUpstream => ({
@@ -193,8 +231,9 @@ const runCost = async (
   const price = routes.priceListOf(run.endpoint, upstream)
   if (!price) return { ...providerCost(outcome, undefined, {}), salt }
   try {
-    const input = await inputOf(log, run)
-    return { ...providerCost(outcome, price, input), salt }
+    const { input, store } = 'input' in run ? { input: run.input, store: undefined } : await readQueuedRun(log, run)
+    // What a process did not keep when it died is unknown.
+    return { ...providerCost(outcome, store === false ? undefined : price, input), salt }
   } catch (error) {
     if (!(error instanceof Damaged)) throw error
     logger.error({ err: error, runId: run.runId }, 'the cost of a run could not be determined')
@@ -218,7 +257,7 @@ const runUsage = async (
 /** A run that ends. One that waits in the queue has not started. */
 export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint' | 'timeoutMs'> &
   Partial<Pick<WatchTask, 'startedAt'>> &
-  Pick<RunToDo, 'long'>
+  Pick<RunToDo, 'long' | 'store'>
 
 /** Other processes take over runs that started WATCH_AFTER_MS ago, by their own clocks. */
 const OWN_FOR_MS = WATCH_AFTER_MS - 3_000

@@ -36,6 +36,8 @@ export interface AccountSummary {
   suspension: Suspension | undefined
   /** The limits that differ from the defaults. */
   limits: AccountLimits
+  /** 0 if nothing of its runs is kept. */
+  retentionDays: 0 | undefined
   /** The identities that sign in, the first one first. */
   identities: readonly Identity[]
   sums: BalanceRow | undefined
@@ -119,6 +121,7 @@ export class Accounts {
     eraseOwn: 'session',
     setTester: 'operate',
     setLimits: 'operate',
+    setRetention: 'operate',
   } as const
 
   constructor(dependencies: Dependencies) {
@@ -256,6 +259,11 @@ export class Accounts {
     return this.#change(caller, accountId, { type: 'SetLimits', limits })
   }
 
+  /** Keeps nothing of the account's runs, or as much as usual. */
+  setRetention(caller: Caller, accountId: string, days: 0 | undefined, reason: string): Promise<Answer<AccountChange>> {
+    return this.#change(caller, accountId, { type: 'SetRetention', days, reason })
+  }
+
   async #change(caller: Caller, accountId: string, command: AccountCommand): Promise<Answer<AccountChange>> {
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
@@ -282,8 +290,9 @@ export class Accounts {
   async #summary(account: AccountRow): Promise<AccountSummary> {
     const { accounts, reads } = this.#dependencies
     const { accountId } = account
-    const { tester, balanceMicros, suspension, limits, identities } = await accounts.recentState(accountId)
+    const { tester, balanceMicros, suspension, limits, retentionDays, identities } =
+      await accounts.recentState(accountId)
     const sums = await reads.get('balance', accountId)
-    return { account, tester, balanceMicros, suspension, limits, identities, sums }
+    return { account, tester, balanceMicros, suspension, limits, retentionDays, identities, sums }
   }
 }

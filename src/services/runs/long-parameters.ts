@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Artifact } from '../../../schemas/account-events.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
 import { sha256 } from '../../domain/digest.ts'
@@ -63,10 +63,13 @@ const inPieces = async (value: unknown) => {
   return { pieces, sizeBytes, sha256: hash.digest('hex') }
 }
 
-/** The SHA-256 of the canonical JSON of a request. */
-export const requestHash = async (request: object): Promise<string> => {
-  if (!isLongJson(request)) return sha256(canonicalJson(request))
-  const hash = createHash('sha256')
+/**
+ * The SHA-256 of the canonical JSON of a request, or its HMAC: without the key, nobody can tell a short request from
+ * its digest by trying.
+ */
+export const requestHash = async (request: object, key?: Buffer): Promise<string> => {
+  const hash = key ? createHmac('sha256', key) : createHash('sha256')
+  if (!isLongJson(request)) return hash.update(canonicalJson(request)).digest('hex')
   for await (const piece of jsonInPieces(request, canonicalJson)) hash.update(piece)
   return hash.digest('hex')
 }
@@ -74,6 +77,15 @@ export const requestHash = async (request: object): Promise<string> => {
 /** The input without these parameters. */
 export const withoutLong = (input: Input, long: readonly LongParameter[]): Input =>
   Object.fromEntries(Object.entries(input).filter(([name]) => !long.some(each => each.name === name)))
+
+/** The images of a run by their SHA-256, as the `data:` URLs that the client sent. */
+export const imageUrls = (images: readonly Attachment[]): Map<string, string> =>
+  new Map(
+    images.map(({ inspected: { mimeType, sha256 }, pieces }) => [
+      sha256,
+      `data:${mimeType};base64,${Buffer.concat(pieces).toString('base64')}`,
+    ]),
+  )
 
 /** Places for the images of a run. */
 export const imagePlaces = (keys: OutputKeys, runId: RunId, images: readonly Attachment[]): InputPart[] =>

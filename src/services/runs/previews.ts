@@ -58,23 +58,24 @@ export class Previews {
   }
 
   /** JPEGs of the pictures of a run that the caller has found. A picture that cannot be scaled is left out. */
-  async ofRun(caller: AccountCaller, { output, outputDeletedAt }: RunRow, signal: AbortSignal) {
+  async ofRun(caller: AccountCaller, { output, outputDeletedAt, store }: RunRow, signal: AbortSignal) {
     const pictures = (outputDeletedAt === undefined ? (output?.artifacts ?? []) : []).filter(isSmallPicture)
     const shown = await Promise.all(
-      pictures.slice(0, MAX_PREVIEWS).map(picture => this.#previewOf(caller, picture, signal)),
+      pictures.slice(0, MAX_PREVIEWS).map(picture => this.#previewOf(caller, picture, signal, store)),
     )
     return answer(shown.filter(preview => preview !== undefined)) satisfies Answer<Uint8Array[]>
   }
 
   /**
    * A WebP of the first picture of a run that the caller has found. It is made once and kept as long as the files of
-   * the run. Undefined if there is no picture, or if it cannot be scaled.
+   * the run. Undefined if there is no picture, if it cannot be scaled, or if nothing of the run is kept.
    */
   async thumbnailOf(caller: AccountCaller, row: RunRow): Promise<Answer<Uint8Array | undefined>> {
     const { objects, outputKeys } = this.#dependencies
-    const { runId, output, outputDeletedAt } = row
+    const { runId, output, outputDeletedAt, store } = row
     const picture = output?.artifacts[0]
-    if (!picture || outputDeletedAt !== undefined || !isSmallPicture(picture)) return answer(undefined)
+    if (!picture || store === false || outputDeletedAt !== undefined || !isSmallPicture(picture))
+      return answer(undefined)
     const known = await objects.get(outputKeys.thumbnailOf(runId))
     if (known) return answer(new Uint8Array(await buffer(known.body)))
     const making = this.#making.get(runId) ?? this.#makeThumbnail(caller, row, picture)
@@ -107,7 +108,12 @@ export class Previews {
     }
   }
 
-  async #previewOf({ accountId }: AccountCaller, { objectKey, sizeBytes }: Artifact, signal: AbortSignal) {
+  async #previewOf(
+    { accountId }: AccountCaller,
+    { objectKey, sizeBytes }: Artifact,
+    signal: AbortSignal,
+    store?: false,
+  ) {
     const { objects, scaler, logger } = this.#dependencies
     const known = this.#known.get(objectKey)
     if (known) return known
@@ -120,7 +126,7 @@ export class Previews {
         const object = await objects.get(objectKey)
         const bytes = object && new Uint8Array(await buffer(object.body))
         const preview = bytes && (await scaler.scale(bytes, MAX_SIDE, signal, accountId))
-        if (preview) this.#known.set(objectKey, preview)
+        if (preview && store !== false) this.#known.set(objectKey, preview)
         return preview
       } finally {
         reserved.release()

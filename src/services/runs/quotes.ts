@@ -47,6 +47,8 @@ export interface PricedRequest extends Moded {
   endpoint: Endpoint
   input: Record<string, unknown>
   receipt: Receipt
+  /** Set if nothing of the run is to be kept. */
+  store?: false
 }
 
 /** A priced request for a client that only asks for the price. */
@@ -66,7 +68,7 @@ export class Quotes {
   /** The size of the request has been checked. `arrived` is the parameter of a file that came with the request. */
   async priceRun(
     caller: AccountCaller,
-    { model, input: given, webhook_url }: RunRequest,
+    { model, input: given, webhook_url, store }: RunRequest,
     attachments?: Attachments,
     arrived?: FileParameter,
   ): Promise<Answer<PricedRequest>> {
@@ -87,6 +89,9 @@ export class Quotes {
       return refuse('kind_not_offered', { model: family.id, kinds: family.endpoints.map(each => each.kind) })
     const refused = modelRefusal(keyIdOf(caller), { model: family.id, endpoint: endpoint.id }, state)
     if (refused) return refused
+    const isKept = store !== false && state.retentionDays !== 0
+    if (!isKept && endpoint.mode !== 'sync') return refuse('store_not_async', { endpoint: endpoint.id })
+    if (!isKept && webhook_url !== undefined) return refuse('store_without_webhook')
     // Checks a copy, because the check fills in defaults.
     const { parametersSchema } = endpoint
     const input = interpretInput(copyOf(given), parametersSchema)
@@ -121,7 +126,7 @@ export class Quotes {
     const { pricing } = endpoint
     const priced = priceOf(pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
-    return answer({ endpoint, input, receipt, ...mode })
+    return answer({ endpoint, input, receipt, ...mode, ...(!isKept && { store: false }) })
   }
 
   /** The same with the probable price. */

@@ -1,4 +1,4 @@
-import { isAcceptance, type RunQueued } from '../../../schemas/account-events.ts'
+import { type AcceptedRun, isAcceptance } from '../../../schemas/account-events.ts'
 import { accountStream } from '../../../schemas/events.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
@@ -39,7 +39,7 @@ export class ShownInputs {
     this.#dependencies = dependencies
   }
 
-  /** The input of a run; undefined while the log is unavailable or slow. */
+  /** The input of a run; undefined if it was not kept, and while the log is unavailable or slow. */
   of(caller: AccountCaller, row: RunRow): Promise<Input | undefined> {
     const none = () => undefined
     return withinTime(this.#dependencies.clock, this.#read(caller, row), MAX_WAIT_MS, none).catch(error => {
@@ -67,8 +67,8 @@ export class ShownInputs {
     return { found: shown, next }
   }
 
-  async #read(caller: AccountCaller, { accountId, runId, queuedRevision }: RunRow): Promise<Input | undefined> {
-    if (queuedRevision === undefined) return undefined
+  async #read(caller: AccountCaller, { accountId, runId, queuedRevision, store }: RunRow): Promise<Input | undefined> {
+    if (queuedRevision === undefined || store === false) return undefined
     const input = await readRunInput(this.#dependencies.log, { accountId, runId, queuedRevision })
     return seenBy(caller, input)
   }
@@ -89,7 +89,7 @@ export const readRunInput = async (
 export const readQueuedRun = async (
   log: Pick<EventLog, 'readEvent'>,
   { accountId, runId, queuedRevision }: QueuedRun,
-): Promise<RunQueued> => {
+): Promise<AcceptedRun> => {
   const stream = accountStream(accountId)
   const raw = await log.readEvent(stream, queuedRevision)
   const event = raw && eventCodec.decode(raw)

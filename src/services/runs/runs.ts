@@ -3,6 +3,7 @@ import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { RunRequest, RunWarning } from '../../../schemas/api/run.ts'
+import type { Receipt } from '../../../schemas/catalog.ts'
 import {
   type AccountId,
   MAX_ARRIVING_BYTES,
@@ -15,6 +16,7 @@ import type { QueueRun } from '../../domain/account/commands.ts'
 import type { LimitPair } from '../../domain/account/state.ts'
 import { outputTypeOf } from '../../domain/catalog/family.ts'
 import type { FileParameter } from '../../domain/catalog/inputs.ts'
+import { pricedPart } from '../../domain/catalog/pricing.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
 import { Unavailable } from '../../ports/faults.ts'
@@ -44,6 +46,7 @@ import { type FollowedRun, followedRun, textsOf } from './followed-run.ts'
 import { findRepeat, findRequest, type RepeatDependencies } from './idempotency.ts'
 import {
   imagePlaces,
+  imageUrls,
   type LongParameter,
   longParametersIn,
   placesFor,
@@ -94,8 +97,8 @@ export interface RunOptions extends RunWait {
  */
 export interface ArrivedFile {
   parameter: FileParameter
-  /** Stores the file as an upload of the account. Returns its address. */
-  store(): Promise<Answer<string>>
+  /** Stores the file as an upload of the account, under its own name if that is kept. Returns its address. */
+  store(isNameKept: boolean): Promise<Answer<string>>
   /** Removes the file, stored or not. */
   drop(): Promise<void>
 }
@@ -140,6 +143,8 @@ interface Dependencies extends RepeatDependencies {
   runsInFlight: LimitPair
   /** The test runs that an account may have in a UTC day. */
   testRunsPerDay: number
+  /** The key of the digests of requests of which nothing is kept. */
+  requestKey: Buffer
   /** The data folder, if only this machine can reach the service. */
   ownFolder: string | undefined
 }
@@ -163,6 +168,7 @@ export class Runs {
     createRun: 'write',
     streamRun: 'write',
     cancelRun: 'write',
+    digestOf: 'write',
     findRequest: 'write',
     findRun: 'read',
     readInput: 'read',
@@ -230,7 +236,7 @@ export class Runs {
     work: RunWork,
   ): Promise<Answer<RunResult>> {
     const { idempotencyKey: key } = options
-    const idempotency = key === undefined ? undefined : { key, requestHash: await requestHash(request) }
+    const idempotency = key === undefined ? undefined : { key, requestHash: await this.#hashOf(caller, request) }
     await this.#pause(work)
     const repeated = idempotency && (await this.#findRepeat(caller, idempotency, options))
     if (repeated) return repeated
@@ -249,6 +255,18 @@ export class Runs {
     if ('refuse' in priced) return (await findAccepted()) ?? priced
     await this.#pause(work)
     return this.#acceptRun(caller, priced.value, request, { ...options, idempotency, work })
+  }
+
+  /** A digest of a run that is not kept must not tell what was asked. */
+  async #hashOf({ accountId }: AccountCaller, request: RunRequest): Promise<string> {
+    const { accounts, requestKey } = this.#dependencies
+    const isKept = request.store !== false && (await accounts.state(accountId)).retentionDays !== 0
+    return requestHash(request, isKept ? undefined : requestKey)
+  }
+
+  /** A digest that tells whether two requests are equal, and nothing else. */
+  async digestOf(_caller: AccountCaller, request: object): Promise<Answer<string>> {
+    return answer(await requestHash(request, this.#dependencies.requestKey))
   }
 
   /** Runs a text model. Returns as soon as the run is accepted. Refuses models whose result is not text. */
@@ -283,13 +301,16 @@ export class Runs {
     const keyId = keyIdOf(caller)
     const mode = modeOf(caller)
     const { idempotency } = options
-    const { endpoint, receipt } = priced
+    const { endpoint, receipt, store } = priced
+    const isKept = store !== false
     const { timeoutMs, retry } = endpoint
     const hasText = outputTypeOf(endpoint.id) === 'text'
     if (options.streams === 'required' && !hasText) return refuse('stream_not_offered', { endpoint: endpoint.id })
     const runId = newRunId(random)
-    const images = imagePlaces(outputKeys, runId, options.work.images)
-    const placed = new Map(images.map(({ artifact }) => [artifact.sha256, addresses.urlOf(artifact.objectKey)]))
+    const images = isKept ? imagePlaces(outputKeys, runId, options.work.images) : []
+    const placed = isKept
+      ? new Map(images.map(({ artifact }) => [artifact.sha256, addresses.urlOf(artifact.objectKey)]))
+      : imageUrls(options.work.images)
     const asPriced = {
       runId,
       model: receipt.model,
@@ -302,6 +323,7 @@ export class Runs {
       ...(request.metadata && { metadata: request.metadata }),
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
+      ...(!isKept && { store }),
     }
     const asked = {
       runsInFlight,
@@ -316,12 +338,15 @@ export class Runs {
     const run = { ...asPriced, input }
     const place = { endpoint: endpoint.id, input, accountId, ...mode }
     const route = endpoint.mode === 'sync' ? starter.reserveRoute(place) : undefined
-    const long = placesFor(outputKeys, runId, images.length > 0 ? await longParametersIn(input) : options.work.long)
+    const isLong = options.work.long.length + options.work.images.length > 0
+    const longParameters = images.length > 0 ? await longParametersIn(input) : options.work.long
+    const long = placesFor(outputKeys, runId, isKept ? longParameters : [])
     Object.assign(options.work, { long: [], images: [] })
     const parts = [...long, ...images]
-    // A long input is in memory only, so its run cannot wait in the queue.
-    if (parts.length > 0 && !route) return refuse('model_waits', { endpoint: endpoint.id, retryAfterMs: LONG_RETRY_MS })
-    const recorded = { ...run, input: recordedInput(input, long) }
+    // Such an input is in memory only, so its run cannot wait in the queue.
+    if ((isLong || !isKept) && !route)
+      return refuse('model_waits', { endpoint: endpoint.id, retryAfterMs: LONG_RETRY_MS })
+    const recorded = isKept ? { ...run, input: recordedInput(input, long) } : withoutContent(run, receipt)
     const command = { type: 'QueueRun', ...asked, run: recorded, receipt, startAt: route && upstreamOf(route) } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
       if (route) starter.releaseRoute(route, accountId)
@@ -331,12 +356,16 @@ export class Runs {
       if (route) starter.releaseRoute(route, accountId)
       return this.#notAccepted(caller, outcome, options)
     }
-    const row = fold(runView, outcome.accept) as RunRow
+    const { metadata } = run
+    const row = { ...(fold(runView, outcome.accept) as RunRow), ...(metadata && { metadata }) }
     const streams = options.streams !== undefined && hasText
     const facts = { ...mode, accountId, startedAt: row.startedAt as string }
     const toDo = { ...run, ...facts, ...(streams && { streams }), ...(parts.length > 0 && { long: parts }) }
-    const worked = route ? this.#whenWorkedOn(row, toDo, route, options) : this.#shown(row, options)
-    return accepted(await this.#waited(caller, row, worked), recorded.input)
+    // Nobody can ask for the result of a run that is not kept, so its client waits for the end.
+    const wait = isKept || options.streams === 'required' ? options : { ...options, waitMs: FOREVER_MS }
+    const worked = route ? this.#whenWorkedOn(row, toDo, route, wait) : this.#shown(row, wait)
+    const shownInput = isKept ? recorded.input : input
+    return accepted(await this.#waited(caller, row, worked), !isKept && isLong ? undefined : shownInput)
   }
 
   /** Stores the file of a run that would be accepted now. Returns its address as a part of the input. */
@@ -344,7 +373,7 @@ export class Runs {
     const foreseen = await this.#dependencies.accounts.foresee(caller, caller.accountId, command)
     if ('refuse' in foreseen) return foreseen
     if (foreseen.repeatOf !== undefined) return { repeatOf: foreseen.repeatOf }
-    const stored = await file.store()
+    const stored = await file.store(command.run.store !== false)
     return 'refuse' in stored ? stored : answer({ [file.parameter]: stored.value })
   }
 
@@ -539,7 +568,13 @@ const normal = ({ stream: _, ...request }: RunRequest, attachments: Attachments)
 /** The part of an input, or what the account decides otherwise. */
 type Stored = Answer<Record<string, string>> | { repeatOf: string }
 
-const accepted = (row: RunRow, input: Record<string, unknown>) => answer({ row, input, replayed: false })
+/** What is recorded of a run of which nothing is kept. Its receipt tells that part of the input anyway. */
+const withoutContent = <Run extends { input: Record<string, unknown>; metadata?: object }>(
+  { metadata: _, ...run }: Run,
+  receipt: Receipt,
+) => ({ ...run, input: pricedPart(receipt, run.input) })
+
+const accepted = (row: RunRow, input: Record<string, unknown> | undefined) => answer({ row, input, replayed: false })
 
 /** Sync runs finish while the client waits; async runs are polled. */
 const defaultWaitMs = ({ mode }: RunRow) => (mode === 'sync' ? SYNC_WAIT_MS : 0)

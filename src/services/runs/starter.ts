@@ -32,6 +32,8 @@ export type RunToDo = Omit<
   input: Record<string, unknown>
   /** The parts of the input that are stored before anything else. */
   long?: InputPart[]
+  /** Set if nothing of the run is kept. */
+  store?: false
   /** Whether somebody wants the text as it arrives. */
   streams?: boolean
 }

@@ -60,6 +60,21 @@ export const runs = {
     message: ({ endpoint }) => `${endpoint} does not stream. Only models with text as output do; leave out stream.`,
     details: () => ({ errors: [{ path: '/stream', message: 'is only for models with text as output' }] }),
   },
+  store_not_async: {
+    api: 'invalid_request',
+    message: ({ endpoint }) =>
+      `Nothing of this run would be kept, so ${endpoint} cannot do it: its result is only there to be fetched later.`,
+    details: () => ({ errors: [{ path: '/model', message: 'must be a model whose mode is sync if nothing is kept' }] }),
+  },
+  store_without_webhook: {
+    api: 'invalid_request',
+    message: () => 'Nothing of this run would be kept, so it can have no webhook. Its result is in the response.',
+    details: () => ({ errors: [{ path: '/webhook_url', message: 'must be absent if nothing is kept' }] }),
+  },
+  retention_changed: {
+    api: 'unavailable',
+    message: () => 'The account was just set to keep nothing of its runs. Send the request again; nothing was charged.',
+  },
   idempotency_mismatch: {
     api: 'idempotency_mismatch',
     message: () =>

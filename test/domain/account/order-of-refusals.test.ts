@@ -48,6 +48,7 @@ import {
   rotateSecret,
   secretRotated,
   setLimits,
+  setRetention,
   setTester,
   started,
   startRun,
@@ -149,6 +150,10 @@ const walks: Record<string, Step[]> = {
   SetLimits: [
     ['account_not_found', setLimits('default')],
     [undefined, setLimits('default'), opened()],
+  ],
+  SetRetention: [
+    ['account_not_found', setRetention(0)],
+    [undefined, setRetention(0), opened()],
   ],
   GrantCredits: [
     ['account_not_found', grantCredits(MAX_GRANT_CREDITS), granted(NEAR_LIMIT_CREDITS)],

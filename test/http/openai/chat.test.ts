@@ -54,7 +54,7 @@ t.test('a chat is a run, and its answer has the form of OpenAI', async t => {
       { role: 'assistant', content: 'yes', refusal: null, tool_calls: [] },
       { role: 'user', content: 'three' },
     ],
-    ...{ n: 1, stream: false, store: false, logprobs: null, presence_penalty: 0, frequency_penalty: 0, temperature: 1 },
+    ...{ n: 1, stream: false, logprobs: null, presence_penalty: 0, frequency_penalty: 0, temperature: 1 },
     ...{ response_format: { type: 'text' }, tools: [], parallel_tool_calls: true, service_tier: 'auto', stop: null },
     ...{ metadata: { order: '17' }, user: 'u-17' },
   })
@@ -103,7 +103,7 @@ t.test('a chat is a run, and its answer has the form of OpenAI', async t => {
 
 t.test('values that change nothing, and null, are accepted by a model without parameters', async t => {
   const neutral = {
-    ...{ n: 1, stream: false, store: false, logprobs: false, top_logprobs: 0, logit_bias: {}, stop: [] },
+    ...{ n: 1, stream: false, logprobs: false, top_logprobs: 0, logit_bias: {}, stop: [] },
     ...{ presence_penalty: 0, frequency_penalty: 0, temperature: 1, top_p: 1, modalities: ['text'] },
     ...{ response_format: { type: 'text' }, service_tier: 'default', prompt_cache_retention: 'in_memory' },
     ...{ tools: [], tool_choice: 'none', parallel_tool_calls: false, functions: [], function_call: 'none' },

@@ -61,7 +61,7 @@ t.test('a response is a run, and has the form of OpenAI', async t => {
       max_output_tokens: 100,
       reasoning: { effort: 'low', context: 'auto' },
     },
-    ...{ text: { format: { type: 'text' }, verbosity: 'low' }, store: false, stream: false, background: false },
+    ...{ text: { format: { type: 'text' }, verbosity: 'low' }, stream: false, background: false },
     ...{ include: ['reasoning.encrypted_content'], truncation: 'disabled', temperature: 1, top_p: 1, top_logprobs: 0 },
     ...{ tools: [], tool_choice: 'auto', parallel_tool_calls: true, max_tool_calls: 3, service_tier: 'auto' },
     ...{ previous_response_id: null, conversation: null, prompt: null, prompt_cache_key: 'u', context_management: [] },

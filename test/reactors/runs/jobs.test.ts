@@ -50,6 +50,7 @@ const jobsOf = (
     log: logOf([]),
     clock: systemClock,
     logger: silentLogger,
+    runOf: () => undefined,
     isOpen: async () => true,
     end: async () => t.fail('no job has ended') as never,
     timedOut: () => t.fail('no job is late') as never,

@@ -31,9 +31,9 @@ export const arrivedImage = (
   return {
     parameter: 'image_url',
     address: async () => `https://image.invalid/${unwrap(await image.checkInput('image_url')).sha256}`,
-    store: async () => {
+    store: async isNameKept => {
       isOpen = false
-      const kept = await image.finish(named)
+      const kept = await image.finish(isNameKept ? named : {})
       if ('refuse' in kept) return kept
       stored = kept.value
       return { value: present.upload(stored).url }

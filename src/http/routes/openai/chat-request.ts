@@ -3,7 +3,7 @@ import type { RunRequest } from '../../../../schemas/api/run.ts'
 import type { ParametersSchema } from '../../../../schemas/catalog.ts'
 import type { ContentPart, Message } from '../../../../schemas/conversation.ts'
 import { placeFault } from '../../../transports/moment.ts'
-import { metadataOf, type NeutralValues, passedThrough } from './pass-through.ts'
+import { metadataOf, type NeutralValues, passedThrough, storeOf } from './pass-through.ts'
 import { type Members, refuse } from './responses-input.ts'
 
 /** The run that a chat asks for. Throws invalid_request with the place of what no model can do. */
@@ -18,6 +18,7 @@ export const chatRun = (
   return {
     model,
     input: { ...conversation(messages.map(spoken), schema), ...passedThrough(rest, schema, neutralIn(rest)) },
+    ...storeOf(rest),
     ...metadataOf({
       ...(metadata && { metadata }),
       ...(user !== undefined && { user }),

@@ -40,7 +40,7 @@ export const editImages = route({
       headers: answerHeaders,
     },
   },
-  errors: [...runErrors, 'not_found', 'invalid_multipart'],
+  errors: [...runErrors, 'invalid_multipart'],
   before: () => [unreadBody, (ctx, next) => openAiErrors(ctx.is('json') ? jsonNames : formNames)(ctx, next)],
   serve: (ctx, dependencies, { json }) => (json ? editUrl(ctx, dependencies, json) : editFile(ctx, dependencies)),
 })

@@ -3,7 +3,7 @@ import type { RunRequest } from '../../../../schemas/api/run.ts'
 import type { ParametersSchema } from '../../../../schemas/catalog.ts'
 import { placeFault } from '../../../transports/moment.ts'
 import type { ParameterNames } from './errors.ts'
-import { metadataOf, type NeutralValues, passedThrough, underOtherNames } from './pass-through.ts'
+import { metadataOf, type NeutralValues, passedThrough, storeOf, underOtherNames } from './pass-through.ts'
 
 type Given = ImageRequest & Record<string, unknown>
 
@@ -21,6 +21,7 @@ export const imageRun = (
   return {
     model,
     input: underOtherNames(further, passedThrough(parameters, schema, neutral), names),
+    ...storeOf(given),
     ...metadataOf({ ...(metadata && { metadata }), ...(user !== undefined && { user }) }),
   }
 }
@@ -34,7 +35,7 @@ export const imageNames: ParameterNames = {
 /** https://platform.openai.com/docs/api-reference/images/create: the defaults. */
 const neutral: NeutralValues = {
   ...{ n: [1], quality: ['auto', 'standard'], background: ['auto'], moderation: ['auto'] },
-  ...{ output_compression: [100], stream: [false], partial_images: [0] },
+  ...{ output_compression: [100], stream: [false], store: [false], partial_images: [0] },
 }
 
 const has = ({ properties }: ParametersSchema, name: string) => Object.hasOwn(properties, name)

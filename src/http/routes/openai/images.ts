@@ -27,7 +27,7 @@ export const generateImages = route({
       headers: answerHeaders,
     },
   },
-  errors: [...runErrors, 'not_found'],
+  errors: runErrors,
   before: () => [openAiErrors(imageNames)],
   serve: async (ctx, dependencies, { json }) => {
     const { parametersSchema } = await endpointOf(ctx, dependencies, json.model, 'image')

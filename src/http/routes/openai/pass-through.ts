@@ -49,6 +49,9 @@ const has = ({ properties }: ParametersSchema, name: string): boolean => Object.
 const isNeutral = (name: string, value: unknown, neutral: NeutralValues) =>
   Object.hasOwn(neutral, name) && neutral[name]?.some(each => isDeepStrictEqual(each, value))
 
+/** Only an explicit `false` keeps nothing: OpenAI's default stores, and its clients often send none. */
+export const storeOf = ({ store }: { store?: unknown }): Pick<RunRequest, 'store'> => (store === false ? { store } : {})
+
 /** The metadata of the run: the client's, and the names that it gives the end user. */
 export const metadataOf = ({
   metadata,

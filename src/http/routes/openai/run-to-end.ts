@@ -42,6 +42,7 @@ export const runToEnd = async (
   if (begun && ('refuse' in created || hasEnded(created.value.row))) untaken.answer(ctx, begun)
   const { row } = nameRun(ctx, unwrap(created))
   const { status, output } = row
+  if (isGone(row)) throw notKept(ctx, row)
   if (status === 'completed' && output) return { ...row, output }
   throw failureOf(ctx, row)
 }
@@ -63,6 +64,7 @@ export const streamToEnd = async (
     .finally(() => begun && untaken.rest(begun))
   if (begun && 'refuse' in created) untaken.answer(ctx, begun)
   const run = nameRun(ctx, unwrap(created))
+  if (isGone(run.row)) throw notKept(ctx, run.row)
   const signal = disconnectSignal(ctx)
   if (begun)
     cancelWhen(signal, () => {
@@ -79,6 +81,19 @@ const nameRun = <Result extends RunResult>(ctx: Context, result: Result): Result
   ctx.set('Tollgate-Run', result.row.runId)
   if (result.replayed) ctx.set('Idempotent-Replayed', 'true')
   return result
+}
+
+/** Whether the result of a completed run was not kept, and came in an earlier response. */
+const isGone = ({ status, store, output }: RunRow): boolean =>
+  status === 'completed' &&
+  store === false &&
+  output?.text === undefined &&
+  !output?.toolCalls &&
+  output?.artifacts.length === 0
+
+const notKept = (ctx: Context, { runId }: RunRow): ApiError => {
+  refuseRetries(ctx)
+  return new ApiError('not_found', `The run ${runId} has completed, and its answer was not kept.`)
 }
 
 /** The error of a run that has not completed. */

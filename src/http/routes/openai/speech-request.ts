@@ -3,7 +3,7 @@ import type { RunRequest } from '../../../../schemas/api/run.ts'
 import type { ParametersSchema } from '../../../../schemas/catalog.ts'
 import { placeFault } from '../../../transports/moment.ts'
 import type { ParameterNames } from './errors.ts'
-import { metadataOf, type NeutralValues, passedThrough, underOtherNames } from './pass-through.ts'
+import { metadataOf, type NeutralValues, passedThrough, storeOf, underOtherNames } from './pass-through.ts'
 
 /** The run that speaks a text. Throws invalid_request with the place of what the model cannot do. */
 export const speechRun = (
@@ -20,6 +20,7 @@ export const speechRun = (
   return {
     model,
     input: underOtherNames(named, passedThrough(given, schema, neutral), speechNames),
+    ...storeOf(given),
     ...metadataOf({ ...(metadata && { metadata }) }),
   }
 }
@@ -28,4 +29,4 @@ export const speechRun = (
 export const speechNames: ParameterNames = { text: 'input', voice_id: 'voice', output_format: 'response_format' }
 
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech: the defaults. */
-const neutral: NeutralValues = { speed: [1], stream_format: ['audio'], instructions: [''] }
+const neutral: NeutralValues = { speed: [1], store: [false], stream_format: ['audio'], instructions: [''] }

@@ -29,7 +29,7 @@ export const speak = route({
       headers: answerHeaders,
     },
   },
-  errors: [...runErrors, 'not_found'],
+  errors: runErrors,
   before: () => [openAiErrors(speechNames)],
   serve: async (ctx, dependencies, { json }) => {
     const { parametersSchema } = await endpointOf(ctx, dependencies, json.model, 'audio')

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../ports/clock.ts'
 import { type AccountCaller, keyIdOf } from '../../../services/caller.ts'
-import { requestHash } from '../../../services/runs/long-parameters.ts'
 import type { Runs } from '../../../services/runs/runs.ts'
 import { unwrap } from '../../../transports/refusals.ts'
 import type { Context } from '../../context.ts'
@@ -31,10 +30,10 @@ export interface UntakenRequest {
  */
 export class UntakenRequests {
   readonly #clock: Clock
-  readonly #runs: Pick<Runs, 'findRequest'>
+  readonly #runs: Pick<Runs, 'digestOf' | 'findRequest'>
   readonly #kept = new LRUCache<string, UntakenRequest>({ max: MAX_REQUESTS })
 
-  constructor(clock: Clock, runs: Pick<Runs, 'findRequest'>) {
+  constructor(clock: Clock, runs: Pick<Runs, 'digestOf' | 'findRequest'>) {
     this.#clock = clock
     this.#runs = runs
   }
@@ -42,7 +41,8 @@ export class UntakenRequests {
   /** The earlier request that this one repeats, or a new one. Rejects with Unavailable. */
   async begin(ctx: Context): Promise<UntakenRequest> {
     const { caller } = ctx.state
-    const digest = await requestHash([caller.accountId, keyIdOf(caller), ctx.path, ctx.request.body])
+    const request = [caller.accountId, keyIdOf(caller), ctx.path, ctx.request.body]
+    const digest = unwrap(await this.#runs.digestOf(caller, request))
     const isRepetition = Number(ctx.get('X-Stainless-Retry-Count')) > 0
     const idempotencyKey = (isRepetition && (await this.#find(caller, digest))) || `${digest}/${randomUUID()}`
     const begun: UntakenRequest = this.#kept.get(idempotencyKey) ?? { idempotencyKey, isCut: false, isOver: false }
