@@ -10,8 +10,8 @@ const BUFFER_BYTES = 4096
 /** The longest time that a line stays in the buffer. */
 const FLUSH_MS = 200
 
-/** An API key with any prefix. */
-const API_KEY = /_sk_(live_)?[0-9a-f]{8,}/g
+/** A key of an account or an auditor, with any prefix. */
+const API_KEY = /_(sk_live|sk_test|sk|ak)_[0-9a-f]{8,}/g
 
 /** A logger that can tell when its lines are written. */
 export interface BufferedLogger extends Logger {
@@ -32,7 +32,7 @@ export const createLogger = (level: string, descriptor = 1): BufferedLogger => {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      hooks: { streamWrite: line => formed(line.includes('_sk_') ? line.replace(API_KEY, '_sk_[redacted]') : line) },
+      hooks: { streamWrite: line => formed(line.replace(API_KEY, '_$1_[redacted]')) },
     },
     destination,
   )

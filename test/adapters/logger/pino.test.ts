@@ -1,4 +1,7 @@
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
+import { createLogger } from '../../../src/adapters/logger/pino.ts'
 import { needsPrograms } from '../../support/needs.ts'
 import { toRun } from '../../support/program.ts'
 import { ProgramProcess, ServiceProcess } from '../../support/service-process.ts'
@@ -16,4 +19,22 @@ t.test('lines are text on a terminal, and JSON elsewhere', needsPrograms('script
   const [json] = await elsewhere.until(/^.*"listening".*$/m)
   t.match(JSON.parse(json), { level: 30, msg: 'listening' })
   await elsewhere.end('SIGTERM')
+})
+
+t.test('keys of accounts and auditors are redacted', async t => {
+  const path = join(await temporaryFolder(t), 'lines')
+  const file = await open(path, 'w')
+  t.teardown(() => file.close())
+  const logger = createLogger('info', file.fd)
+  const secret = '5f0c8d2be7a94c6f8b1d3e5a7c9f9f3c'
+  for (const kind of ['sk_live', 'sk_test', 'sk', 'ak']) logger.info({ path: `/v1/tg_${kind}_${secret}/x` }, 'request')
+  await new Promise<void>(resolve => logger.flush(resolve))
+  const paths = (await readFile(path, 'utf8'))
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line).path)
+  t.same(
+    paths,
+    ['sk_live', 'sk_test', 'sk', 'ak'].map(kind => `/v1/tg_${kind}_[redacted]/x`),
+  )
 })
