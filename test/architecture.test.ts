@@ -195,7 +195,17 @@ t.test('the engine uses no Tollgate terms', async t => {
 
 t.test('only the composition of the service imports adapters', async t => {
   const allowed = [
-    ...['stores', 'core', 'telemetry', 'projector-thread', 'projector-worker', 'providers', 'compose', 'checks'],
+    ...[
+      'stores',
+      'core',
+      'telemetry',
+      'projector-thread',
+      'projector-worker',
+      'providers',
+      'compose',
+      'checks',
+      'process',
+    ],
   ].map(name => `src/boot/${name}.ts`)
   // The configuration imports the parsers of URLs and addresses, which live beside the adapters.
   const isReader = ({ file, target, isType }: Import) =>

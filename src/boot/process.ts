@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { makeFolder } from '../adapters/make-folder.ts'
 import { Damaged, Unavailable } from '../ports/faults.ts'
 import { type Config, ConfigError } from './config.ts'
 
@@ -8,11 +9,13 @@ import { type Config, ConfigError } from './config.ts'
 export const explainFailure = (error: unknown): string => {
   if (error instanceof ConfigError) return `The configuration is invalid.\n${error.message}`
   if (error instanceof Damaged || error instanceof Unavailable) return error.message
-  const { code, syscall, message, stack } = error as NodeJS.ErrnoException
+  const { code, syscall, path, message, stack } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') return `${message}. Set PORT to a free port, or stop the process that uses this one.`
-  if (code && ['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
+  if (code && path === undefined && ['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
     return `${message}. Check HOST and PORT.`
   if (syscall === 'link') return `${message}. Set DATA_DIR to a folder on a file system with hard links.`
+  // The system's own message names the file.
+  if (path !== undefined || code === 'ENOSPC') return `${message}.`
   return stack ?? String(error)
 }
 
@@ -47,18 +50,6 @@ export const keepFilesPrivate = (dataDir: string) => {
     chmodSync(dataDir, 0o700)
   } catch {
     // A mounted folder may belong to another user. The stores report a folder that they cannot use.
-  }
-}
-
-/** Makes a folder and its parents. The recursive mkdir of Node.js never ends in `/proc`. */
-const makeFolder = (path: string) => {
-  if (existsSync(path)) return
-  makeFolder(dirname(path))
-  try {
-    mkdirSync(path)
-  } catch (error) {
-    // Another process may have made it since.
-    if (!existsSync(path)) throw error
   }
 }
 

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
+import { makeFolder } from '../make-folder.ts'
 import * as layout from './layout.ts'
 import { pause, whileLocked } from './open-lock.ts'
 
@@ -119,7 +110,7 @@ const TREE_FLAGS = layout.BRANCH | layout.LEAF
 export const ensureWritable = (folder: string) => {
   const probe = join(folder, `.writable-${process.pid}`)
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     writeFileSync(probe, '')
     rmSync(probe, { force: true })
   } catch (error) {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { access, constants, type FileHandle, mkdir, open, readdir, stat, unlink } from 'node:fs/promises'
+import { access, constants, type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Unavailable } from '../../ports/faults.ts'
 import { freeSpaceGuard } from '../free-space.ts'
+import { makeFolder } from '../make-folder.ts'
 
 /**
  * A file that has not grown for this long belongs to a dead process. A live process may still write to a newer file.
@@ -45,7 +46,7 @@ interface StagingOptions {
 export const openStaging = async ({ folder, mode, reserveBytes }: StagingOptions): Promise<Staging> => {
   const check = () => access(folder, constants.W_OK)
   try {
-    await mkdir(folder, { recursive: true })
+    makeFolder(folder)
     await check()
     await sweep(folder)
   } catch (error) {

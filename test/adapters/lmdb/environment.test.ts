@@ -1,5 +1,6 @@
 import t from 'tap'
 import { closeLmdb, openLmdb } from '../../../src/adapters/lmdb/environment.ts'
+import { openStaging } from '../../../src/adapters/object-store/staging.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -38,4 +39,10 @@ t.test('an environment stays open for others until the last one closes it', asyn
   const again = openLmdb(folder, { durable: true })
   t.equal(again.openDB<number, string>('numbers', { encoding: 'json' }).get('b'), 2)
   await closeLmdb(again)
+})
+
+// The recursive mkdir of Node.js never ends there.
+t.test('a folder in /proc is refused', async t => {
+  t.throws(() => openLmdb('/proc/tollgate/log', { durable: true }), Unavailable)
+  await t.rejects(openStaging({ folder: '/proc/tollgate/objects', reserveBytes: 0 }), Unavailable)
 })
