@@ -4,7 +4,7 @@ import { readLogAddress } from '../boot/config-values.ts'
 import { commandLineLogger } from '../boot/core.ts'
 import { readConfig } from '../boot/read-config.ts'
 import { openLog, openLogReadOnly } from '../boot/stores.ts'
-import { copyLog, EMBEDDED_AT_ONCE } from './backup/copy-log.ts'
+import { copyLog, EMBEDDED_AT_ONCE, isSameLog } from './backup/copy-log.ts'
 import { OperatorError } from './operator-error.ts'
 import { printOne, progressReport } from './print.ts'
 
@@ -26,6 +26,9 @@ export const logCommand = (): Command => {
       process.umask(0o077)
       const { logLevel } = readConfig(process.env, { isCommand: true })
       const [source, target] = [readLogAddress('<from>', from), readLogAddress('<to>', to)]
+      // The library cannot read a file that the same process writes.
+      if (source.kind === 'lmdb' && target.kind === 'lmdb' && isSameLog(source.folder, target.folder))
+        throw new OperatorError('<from> and <to> are the same log.')
       const { log: original, isDense } = await openLogReadOnly({ eventStore: source })
       const copy = await openLog({ eventStore: target }, commandLineLogger(logLevel))
       try {

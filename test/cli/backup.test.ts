@@ -6,8 +6,10 @@ import type { Seal } from '../../schemas/api/seal.ts'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import { type Client, picture } from '../support/client.ts'
 import { startEventStoreServer } from '../support/event-store/server.ts'
+import { filePart, upload } from '../support/multipart.ts'
 import { operatorOf } from '../support/operator.ts'
-import { openAccount, startService } from '../support/service.ts'
+import { picture as sample } from '../support/sample-files.ts'
+import { openAccount, openAccounts, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
@@ -120,6 +122,32 @@ t.test('an interrupted restore is no log, and is repeated', async t => {
   t.equal(restored.position, await positionOf('second'))
 })
 
+t.test('an interrupted restore is not repeated over a log that was begun since', async t => {
+  const folder = join(await temporaryFolder(t), 'restored')
+  await mkdir(join(folder, 'log.restoring'), { recursive: true })
+  await openAccounts(folder)
+  const secret = await readFile(join(folder, 'master-secret'), 'utf8')
+  t.match(await operatorOf(folder).refused(t, 'restore', ...chain), 'is not empty')
+  t.equal(await readFile(join(folder, 'master-secret'), 'utf8'), secret)
+})
+
+t.test('a file that was deleted between two backups does not come back', async t => {
+  const { body: stored } = await upload(customer, filePart(await sample('png')))
+  await backUp(t, 'with upload')
+  await customer.send(`/v1/uploads/${stored.id}`, { method: 'DELETE' })
+  await until('the file is deleted', async () => (await readdir(join(source, 'objects/uploads'))).length === 0)
+  await backUp(t, 'without upload', '--since', place('with upload'))
+  for (const [names, files] of [
+    [['with upload'], 1],
+    [['with upload', 'without upload'], 0],
+  ] as const) {
+    const folder = join(await temporaryFolder(t), 'restored')
+    await operatorOf(folder).json(t, 'restore', ...names.map(place))
+    t.equal((await readdir(join(folder, 'objects/uploads')).catch(() => [])).length, files)
+    t.equal((await readdir(join(folder, 'objects/outputs'))).length, 3)
+  }
+})
+
 t.test('a restore overwrites nothing, and takes no part of a backup for a whole one', async t => {
   t.match(await operator.refused(t, 'restore', ...chain), 'is not empty')
   const restore = operatorOf(join(await temporaryFolder(t), 'restored'))
@@ -147,6 +175,8 @@ t.test('a restore overwrites nothing, and takes no part of a backup for a whole 
 
 t.test('a backup continues only a backup of its own log, and never replaces one', async t => {
   t.match(await operator.refused(t, 'backup', place('full')), 'is not empty')
+  t.match(await operator.refused(t, 'backup', '/dev/null/backup'), '/dev/null/backup')
+  t.match(await operator.refused(t, 'backup', '/proc/backup'), '/proc/backup')
   const other = await temporaryFolder(t)
   await startService(t, { folder: other })
   t.match(await operatorOf(other).refused(t, 'backup', place('other'), '--since', place('full')), 'is not of this log')
@@ -170,6 +200,7 @@ t.test('log copy: moves a log to a server and back, in steps', async t => {
   t.match(await operator.json<Printed>(t, 'log', 'copy', server.url, back), { copied: rest.events, faults: 0 })
   const other = await temporaryFolder(t)
   await startService(t, { folder: other })
+  t.match(await operator.refused(t, 'log', 'copy', original, original), 'are the same log')
   t.match(await operator.refused(t, 'log', 'copy', original, 'env:NEW_LOG'), 'variable NEW_LOG, which is not set')
   t.match(await operator.refused(t, 'log', 'copy', join(other, 'log'), back), 'not a copy of this log')
 })

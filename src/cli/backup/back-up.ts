@@ -1,10 +1,11 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { BackupFacts } from '../../../schemas/backup.ts'
 import { SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { copyLmdbLog } from '../../adapters/event-log/lmdb-copy.ts'
 import { openLmdbEventLogReadOnly } from '../../adapters/event-log/lmdb-read-only.ts'
+import { makeFolder } from '../../adapters/make-folder.ts'
 import { lastEvent, type OnProgress } from '../../audit/read-log.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import type { Config } from '../../boot/config.ts'
@@ -15,7 +16,7 @@ import type { Folder } from '../../ports/object-store.ts'
 import { copyOf } from '../../services/seals/seals.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listErasuresOf } from './erasures.ts'
-import { EVENTS, FACTS, LOG, MASTER_SECRET, OBJECTS, readBackup, SEAL, SEAL_KEY, SUMS } from './facts.ts'
+import { EVENTS, FACTS, KEPT, LOG, MASTER_SECRET, OBJECTS, readBackup, SEAL, SEAL_KEY, SUMS } from './facts.ts'
 import { copyFiles, digestsOf, filesIn, filesSince, writeDurably } from './files.ts'
 
 /**
@@ -67,7 +68,7 @@ export const backUp = async (config: Config, folder: string, options: BackupOpti
     await writeDurably(join(folder, FACTS), `${JSON.stringify(facts, undefined, 2)}\n`)
     const verification = (await verifyLog(log, { isDense: true, onProgress: options.onProgress })) as Verification
 
-    await copyObjects(config, folder, earlier ? Date.parse(earlier.startedAt) - CLOCK_MARGIN_MS : 0)
+    await copyObjects(config, folder, earlier)
     if (options.withSecrets) await copySecrets(config, folder)
     await rm(join(folder, LOG, 'lock.mdb'), { force: true })
     await listErasuresOf(log, folder)
@@ -87,7 +88,7 @@ export const logFolder = ({ eventStore }: Config): string => {
 }
 
 const makeEmpty = async (folder: string) => {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const [found] = await readdir(folder)
   if (found !== undefined) throw new OperatorError(`${folder} is not empty: it holds ${found}. Name a new folder.`)
 }
@@ -122,8 +123,13 @@ const newestSeal = async (log: ReadableLog) => {
 }
 
 /** Files in a bucket stay there. */
-const copyObjects = async ({ objectStore }: Config, folder: string, sinceMs: number) => {
+const copyObjects = async ({ objectStore }: Config, folder: string, earlier: BackupFacts | undefined) => {
   if (objectStore.kind !== 'disk') return
+  if (earlier) {
+    const kept = (await filesIn(objectStore.folder)).filter(path => KEPT_OBJECTS.includes(dirname(path)))
+    await writeDurably(join(folder, KEPT), kept.map(path => `${path}\n`).join(''))
+  }
+  const sinceMs = earlier ? Date.parse(earlier.startedAt) - CLOCK_MARGIN_MS : 0
   for (const name of KEPT_OBJECTS) {
     const from = join(objectStore.folder, name)
     await copyFiles(await filesSince(from, sinceMs), from, join(folder, OBJECTS, name))

@@ -1,4 +1,5 @@
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
+import { identityOf, lmdbFile } from '../../adapters/lmdb/file.ts'
 import { lastEvent, type OnProgress, upTo } from '../../audit/read-log.ts'
 import { BEFORE_FIRST, type EventLog, type ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
@@ -70,4 +71,10 @@ const appendsOf = (page: RawEvent[]): Append[] => {
     else appends.push([event])
   }
   return appends
+}
+
+/** Whether two folders name one embedded log. */
+export const isSameLog = (...folders: [string, string]): boolean => {
+  const [from, to] = folders.map(folder => identityOf(lmdbFile(folder)))
+  return from !== undefined && from === to
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { openLmdbEventLog } from '../../adapters/event-log/lmdb.ts'
 import { openLmdbEventLogReadOnly } from '../../adapters/event-log/lmdb-read-only.ts'
+import { makeFolder } from '../../adapters/make-folder.ts'
 import { syncFolder } from '../../adapters/sync-folder.ts'
 import { openExportedLog } from '../../audit/exported-log.ts'
 import { lastEvent, type OnProgress } from '../../audit/read-log.ts'
@@ -12,7 +13,7 @@ import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import { OperatorError } from '../operator-error.ts'
 import { logFolder } from './back-up.ts'
 import { appendAll, EMBEDDED_AT_ONCE } from './copy-log.ts'
-import { EVENTS, LOG, MASTER_SECRET, OBJECTS, type ReadBackup, readBackup, SEAL_KEY } from './facts.ts'
+import { EVENTS, KEPT, LOG, MASTER_SECRET, OBJECTS, type ReadBackup, readBackup, SEAL_KEY } from './facts.ts'
 import { copyFiles, digestsOf } from './files.ts'
 
 interface NamedBackup extends ReadBackup {
@@ -36,9 +37,10 @@ export const restore = async (
   for (const backup of backups) await expectWhole(backup)
 
   await rm(partial, { recursive: true, force: true })
-  await mkdir(partial, { recursive: true, mode: 0o700 })
+  makeFolder(partial)
+  const isKept = await keptBy(backups)
   for (const { folder, sums } of backups) {
-    await copyObjects(config, folder, [...sums.keys()])
+    await copyObjects(config, folder, [...sums.keys()], isKept)
     for (const { name, path } of secretsOf(config)) if (sums.has(name)) await copySecret(join(folder, name), path)
   }
   await restoreLog(backups, partial)
@@ -55,10 +57,10 @@ const secretsOf = ({ masterSecret, seals: { key } }: Config) => [
   ...(key.kind === 'given' ? [] : [{ name: SEAL_KEY, path: key.path }]),
 ]
 
-/** Accepts what an interrupted restore left. */
+/** Accepts what an interrupted restore left, unless a service has begun a log of its own beside it. */
 const expectEmpty = async ({ dataDir, objectStore }: Config, log: string, partial: string) => {
-  if (existsSync(partial)) return
-  const folders = [log, ...(objectStore.kind === 'disk' ? [objectStore.folder] : []), dataDir]
+  const others = [...(objectStore.kind === 'disk' ? [objectStore.folder] : []), dataDir]
+  const folders = [log, ...(existsSync(partial) ? [] : others)]
   for (const folder of folders) {
     const [found] = await readdir(folder).catch(() => [])
     if (found !== undefined)
@@ -91,10 +93,23 @@ const expectWhole = async ({ folder, sums }: NamedBackup) => {
     )
 }
 
-const copyObjects = async ({ objectStore }: Config, folder: string, paths: readonly string[]) => {
+/** Tells the objects that were there at the newest backup. A file that was deleted before it must not come back. */
+const keptBy = async (backups: readonly NamedBackup[]): Promise<(object: string) => boolean> => {
+  const newest = backups.at(-1)
+  if (!newest?.sums.has(KEPT)) return () => true
+  const kept = new Set((await readFile(join(newest.folder, KEPT), 'utf8')).split('\n'))
+  return object => kept.has(object)
+}
+
+const copyObjects = async (
+  { objectStore }: Config,
+  folder: string,
+  paths: readonly string[],
+  isKept: (object: string) => boolean,
+) => {
   if (objectStore.kind !== 'disk') return
   const objects = paths.filter(path => path.startsWith(`${OBJECTS}/`)).map(path => path.slice(OBJECTS.length + 1))
-  await copyFiles(objects, join(folder, OBJECTS), objectStore.folder)
+  await copyFiles(objects.filter(isKept), join(folder, OBJECTS), objectStore.folder)
 }
 
 const copySecret = async (from: string, to: string) => {
