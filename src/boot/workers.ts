@@ -7,6 +7,12 @@ import { countForWorkers } from './stores.ts'
 /** A worker that ends at each start must not take the processor from the others. */
 const RESTART_MS = 1000
 
+/** How long the first worker goes on during a stop. Answers of the others may wait for the views that it maintains. */
+const VIEWS_MS = 1000
+
+/** The environment of the first worker is that of this process. */
+const FIRST = {}
+
 /**
  * Runs this program in several processes that share its address, and starts each again that ends. If one cannot start,
  * the others stop, and this process exits with its code.
@@ -14,6 +20,7 @@ const RESTART_MS = 1000
 export class Workers {
   readonly #logger: Logger
   readonly #running = new Set<Worker>()
+  #first: Worker | undefined
   #isStopping = false
 
   constructor(logger: Logger) {
@@ -29,7 +36,7 @@ export class Workers {
     // Each worker takes connections when it has time. Connections that Node.js hands to a worker in turn would hang if
     // that worker is killed before it has taken them.
     cluster.schedulingPolicy = cluster.SCHED_NONE
-    await once(this.#start({}), 'listening')
+    await once(this.#start(FIRST), 'listening')
     // Options such as --new-log are for the first start.
     cluster.setupPrimary({ args: [] })
     // A process that answers requests without doing due work would hand sync runs to another.
@@ -40,14 +47,24 @@ export class Workers {
   /** Resolves when all workers have ended. */
   async stop(signal: NodeJS.Signals) {
     this.#isStopping = true
-    const ended = [...this.#running].map(worker => once(worker, 'exit'))
-    for (const worker of this.#running) worker.process.kill(signal)
-    await Promise.all(ended)
+    const others = this.#stopAll(signal, worker => worker !== this.#first)
+    await Promise.race([others, delay(VIEWS_MS)])
+    await Promise.all([others, this.#stopAll(signal, worker => worker === this.#first)])
+  }
+
+  #stopAll(signal: NodeJS.Signals, isMeant: (worker: Worker) => boolean) {
+    return Promise.all(
+      [...this.#running].filter(isMeant).map(worker => {
+        worker.process.kill(signal)
+        return once(worker, 'exit')
+      }),
+    )
   }
 
   #start(environment: object): Worker {
     const worker = cluster.fork(environment)
     this.#running.add(worker)
+    if (environment === FIRST) this.#first = worker
     let isStarted = false
     worker.once('listening', () => {
       isStarted = true

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Client, sandbox } from '../support/client.ts'
+import { operatorOf } from '../support/operator.ts'
 import { openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -17,7 +19,7 @@ const start = async (t: Test, environment: Record<string, string> = {}) => {
   const service = await startServiceProcess(t, folder, { WORKERS: '2', ...environment })
   const [, first, second] = await service.until(listening(2))
   const client = customer.at(service.url)
-  return { service, first: Number(first), second: Number(second), send: apart(client) }
+  return { folder, service, first: Number(first), second: Number(second), send: apart(client) }
 }
 
 /** Sends each request over a connection of its own, which either worker may take. */
@@ -96,4 +98,18 @@ t.test('a first worker that cannot start ends the service with its message', asy
   const port = new URL(one.url).port
   const service = startServiceProcess(t, await temporaryFolder(t), { WORKERS: '2', PORT: port })
   await t.rejects(service, { message: /EADDRINUSE.*Set PORT to a free port/s })
+})
+
+t.test('the views show what the second worker does at the end', async t => {
+  const { folder, service, first, send } = await start(t)
+  // A stopped process takes no connections.
+  process.kill(first, 'SIGSTOP')
+  const run = send<{ status: string }>('/v1/run', sandbox({ delay_ms: 900 }))
+  await delay(400)
+  process.kill(first, 'SIGCONT')
+  t.equal((await service.end('SIGTERM')).code, 0)
+  t.equal((await run).body.status, 'completed')
+  const text = await operatorOf(folder).text(t, 'doctor')
+  const [shown, written] = [/up to position (\d+)/, /at position (\d+)/].map(pattern => pattern.exec(text)?.[1])
+  t.equal(shown, written)
 })
