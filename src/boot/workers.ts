@@ -36,7 +36,9 @@ export class Workers {
     // Each worker takes connections when it has time. Connections that Node.js hands to a worker in turn would hang if
     // that worker is killed before it has taken them.
     cluster.schedulingPolicy = cluster.SCHED_NONE
-    await once(this.#start(FIRST), 'listening')
+    const listening = once(cluster, 'listening')
+    this.#start(FIRST)
+    await listening
     // Options such as --new-log are for the first start.
     cluster.setupPrimary({ args: [] })
     // A process that answers requests without doing due work would hand sync runs to another.
@@ -72,8 +74,8 @@ export class Workers {
     worker.once('exit', async (code, signal) => {
       this.#running.delete(worker)
       if (this.#isStopping) return
-      if (!isStarted) {
-        // It has said why.
+      if (!isStarted && signal === null) {
+        // It has said why. One that was killed has not, and may start the next time.
         await this.stop('SIGTERM')
         process.exit(code || 1)
       }

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { type Client, sandbox } from '../support/client.ts'
+import { needsPrograms } from '../support/needs.ts'
 import { operatorOf } from '../support/operator.ts'
 import { openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
@@ -90,6 +93,20 @@ t.test('a worker that is killed is replaced, and nothing acknowledged is lost', 
   t.match(stdout, /"msg":"a worker has ended; starting another"/)
   for (const [, pid] of stdout.matchAll(new RegExp(listening(1), 'g')))
     t.throws(() => process.kill(Number(pid), 0), { code: 'ESRCH' }, 'no worker is left')
+})
+
+t.test('a worker that is killed while it starts is replaced too', needsPrograms('pgrep'), async t => {
+  const { service, second, send } = await start(t)
+  process.kill(second, 'SIGKILL')
+  const workers = async () =>
+    (await promisify(execFile)('pgrep', ['-P', String(service.pid)])).stdout.trim().split('\n')
+  await until('it is gone', async () => (await workers()).length === 1)
+  await until('another starts', async () => (await workers()).length === 2)
+  const newest = Math.max(...(await workers()).map(Number))
+  process.kill(newest, 'SIGKILL')
+  await service.until(listening(3))
+  t.equal((await send('/v1/balance')).status, 200)
+  t.equal((await service.end('SIGTERM')).code, 0)
 })
 
 t.test('a first worker that cannot start ends the service with its message', async t => {
