@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
 import type { Seal } from '../../schemas/api/seal.ts'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
+import { fullDisk, needsFullDisk } from '../adapters/object-store/full-disk.ts'
 import { type Client, picture } from '../support/client.ts'
 import { startEventStoreServer } from '../support/event-store/server.ts'
 import { filePart, upload } from '../support/multipart.ts'
@@ -180,6 +181,14 @@ t.test('a backup continues only a backup of its own log, and never replaces one'
   const other = await temporaryFolder(t)
   await startService(t, { folder: other })
   t.match(await operatorOf(other).refused(t, 'backup', place('other'), '--since', place('full')), 'is not of this log')
+})
+
+t.test('a backup to a full disk says so, and is none', needsFullDisk(), async t => {
+  const disk = await fullDisk(t)
+  await writeFile(join(disk, 'other'), Buffer.alloc(1_000_000))
+  const folder = join(disk, 'backup')
+  t.match(await operator.refused(t, 'backup', folder), `${join(folder, 'log')} cannot be written (No space left`)
+  t.match(await operatorOf(join(disk, 'restored')).refused(t, 'restore', folder), 'no complete backup')
 })
 
 t.test('log copy: moves a log to a server and back, in steps', async t => {
