@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
 import type { Seal } from '../../schemas/api/seal.ts'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
+import { sha256 } from '../../src/domain/digest.ts'
 import { fullDisk, needsFullDisk } from '../adapters/object-store/full-disk.ts'
 import { type Client, picture } from '../support/client.ts'
 import { startEventStoreServer } from '../support/event-store/server.ts'
@@ -147,6 +148,16 @@ t.test('a file that was deleted between two backups does not come back', async t
     t.equal((await readdir(join(folder, 'objects/uploads')).catch(() => [])).length, files)
     t.equal((await readdir(join(folder, 'objects/outputs'))).length, 3)
   }
+})
+
+t.test('a restore writes no file outside its folders', async t => {
+  const changed = join(await temporaryFolder(t), 'changed')
+  await cp(place('full'), changed, { recursive: true })
+  await writeFile(join(changed, 'other'), '')
+  await appendFile(join(changed, 'SHA256SUMS'), `${sha256('')}  objects/../other\n`)
+  const folder = join(await temporaryFolder(t), 'restored')
+  await operatorOf(folder).json(t, 'restore', changed)
+  t.same((await readdir(folder)).sort(), ['log', 'master-secret', 'objects', 'seal-key.pem'])
 })
 
 t.test('a restore overwrites nothing, and takes no part of a backup for a whole one', async t => {

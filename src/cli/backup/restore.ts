@@ -10,6 +10,7 @@ import { lastEvent, type OnProgress } from '../../audit/read-log.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import type { Config } from '../../boot/config.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
+import { isObjectKey } from '../../ports/object-store.ts'
 import { OperatorError } from '../operator-error.ts'
 import { logFolder } from './back-up.ts'
 import { appendAll, EMBEDDED_AT_ONCE } from './copy-log.ts'
@@ -109,7 +110,8 @@ const copyObjects = async (
 ) => {
   if (objectStore.kind !== 'disk') return
   const objects = paths.filter(path => path.startsWith(`${OBJECTS}/`)).map(path => path.slice(OBJECTS.length + 1))
-  await copyFiles(objects.filter(isKept), join(folder, OBJECTS), objectStore.folder)
+  // Other paths could lead out of the folder.
+  await copyFiles(objects.filter(isObjectKey).filter(isKept), join(folder, OBJECTS), objectStore.folder)
 }
 
 const copySecret = async (from: string, to: string) => {
