@@ -1,10 +1,13 @@
 import type { ProjectionSet } from '../../engine/views/project.ts'
 import { compareViews, type OpenScratch, type Rebuild, rebuildViews } from '../../engine/views/rebuild.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { CellChange, ViewStore } from '../../ports/view-store.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import { type CellChange, CheckpointMoved, type ViewStore } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
+
+const TOO_BUSY = 'the views advanced during each attempt to rebuild them; repeat the command when less is written'
 
 interface Dependencies {
   log: EventLog
@@ -36,11 +39,17 @@ export class ViewMaintenance {
     }
   }
 
-  /** Rebuilds the views from the log and replaces them in one step. Returns the changes. */
+  /**
+   * Rebuilds the views from the log and replaces them in one step. Returns the changes. Rejects with Unavailable if a
+   * busy projector advances the views during each attempt.
+   */
   async rebuild(_caller: Caller, onProgress?: OnReplayProgress): Promise<Answer<CellChange[]>> {
     const { views, openScratch } = this.#dependencies
     await views.deleteSnapshots()
-    return answer(await rebuildViews({ ...(await this.#rebuild(onProgress)), openScratch }))
+    const changes = await rebuildViews({ ...(await this.#rebuild(onProgress)), openScratch }).catch(error => {
+      throw error instanceof CheckpointMoved ? new Unavailable(TOO_BUSY, { part: 'views' }) : error
+    })
+    return answer(changes)
   }
 
   async #rebuild(onProgress?: OnReplayProgress): Promise<Rebuild> {
