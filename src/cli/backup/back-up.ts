@@ -12,7 +12,6 @@ import type { Config } from '../../boot/config.ts'
 import { DAY_MS } from '../../domain/days.ts'
 import { canonicalJson } from '../../engine/log/hash-chain.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
-import type { Folder } from '../../ports/object-store.ts'
 import { copyOf } from '../../services/seals/seals.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listErasuresOf } from './erasures.ts'
@@ -23,7 +22,7 @@ import { copyFiles, digestsOf, filesIn, filesSince, writeDurably } from './files
  * The folders of files that clients sent and got, and of the keys of accounts. What is in others, such as thumbnails, is
  * made again.
  */
-const KEPT_OBJECTS: Folder[] = ['uploads', 'outputs', 'vault']
+const KEPT_OBJECTS = ['uploads', 'outputs', 'vault']
 
 /** The clock may have been set back between two backups. To copy a file twice does no harm. */
 const CLOCK_MARGIN_MS = DAY_MS
