@@ -1,19 +1,24 @@
-import { X509Certificate } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
 import { access, readFile, stat, statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { connect } from 'node:tls'
+import { SEALS_STREAM } from '../../schemas/events.ts'
+import type { SealKeyAdopted } from '../../schemas/seal-events.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { FILE_RESERVE_BYTES, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { lastEvent } from '../audit/read-log.ts'
+import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isDamaged, MAX_CLOCK_SKEW_MS } from '../ports/view-store.ts'
 import { Addresses } from '../services/files/addresses.ts'
+import { expectSealKey } from '../services/seals/seal-stream.ts'
 import { withinTime } from '../time/timers.ts'
 import { type Config, ConfigError, publicUrlOf } from './config.ts'
-import { readMasterSecret } from './master-secret.ts'
-import { expectDataDir, explainFailure, hasDataDir } from './process.ts'
+import { lostMasterSecret, readMasterSecret } from './master-secret.ts'
+import { expectDataDir, explainFailure, wrongDataDir } from './process.ts'
+import { readSealKeys } from './sealing.ts'
 import { openLogReadOnly, openMailer, openObjects, openViews } from './stores.ts'
 
 /** What a check found, and what to do about it. */
@@ -38,6 +43,7 @@ export async function* check(
     files: () => checkFiles(config),
     room: () => checkRoom(config),
     log: () => checkLog(config),
+    secrets: () => checkSecrets(config),
     views: () => checkViews(config),
     objects: () => checkObjects(config),
     certificates: () => checkCertificates(config),
@@ -46,8 +52,8 @@ export async function* check(
   }
   for (const [part, work] of Object.entries(parts)) {
     yield [part, await within(work)]
-    // Other checks would create the folder.
-    if (part === 'files' && !hasDataDir(config)) return
+    // Other checks would create the folder, or files in it.
+    if (part === 'files' && wrongDataDir(config) !== undefined) return
   }
 }
 
@@ -129,6 +135,44 @@ const checkLog = async (config: Config): Promise<Finding[]> => {
   }
 }
 
+/** The next start makes the secrets that are missing, and these do not fit the log. */
+const checkSecrets = async (config: Config): Promise<Finding[]> => {
+  const { eventStore, masterSecret, seals } = config
+  if (eventStore.kind === 'lmdb' && !existsSync(eventStore.folder)) return []
+  const { log } = await openLogReadOnly(config)
+  try {
+    if ((await log.head()) === BEFORE_FIRST) return []
+    const isMade = masterSecret.kind === 'given' || existsSync(masterSecret.path)
+    return [
+      isMade ? ok('the master secret is there') : fault(lostMasterSecret(masterSecret.path)),
+      await checkSealKey(seals, await sealKeyOf(log)),
+    ]
+  } finally {
+    await log.close()
+  }
+}
+
+/** The ID of the key that the log's next seal needs; undefined if the log has no seal. */
+const sealKeyOf = async (log: ReadableLog): Promise<string | undefined> => {
+  let keyId: string | undefined
+  for await (const page of log.readStream(SEALS_STREAM, 0))
+    for (const { type, data } of page) if (type === 'SealKeyAdopted') keyId = (data as SealKeyAdopted).keyId
+  return keyId
+}
+
+const checkSealKey = (seals: Config['seals'], adoptedId: string | undefined): Finding => {
+  if (adoptedId === undefined) return ok('the log has no seal yet')
+  if (seals.key.kind === 'development' && !existsSync(seals.key.path))
+    return fault(`${seals.key.path} is missing, and the log is sealed with it; restore it, or set SEAL_KEY_FILE`)
+  const { key, previousKey } = readSealKeys(seals)
+  try {
+    expectSealKey(adoptedId, key, previousKey)
+    return ok('the key of the seals is that of the log')
+  } catch (error) {
+    return fault((error as Error).message)
+  }
+}
+
 const SET_TIME = 'set the time, for example by NTP'
 
 const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1000).toLocaleString('en')} s`
@@ -174,7 +218,7 @@ const checkObjects = async (config: Config): Promise<Finding[]> => {
     return [ok(`${objectStore.folder} does not exist; the service makes it when it starts`)]
   const warnings: Finding[] = []
   const addresses = new Addresses(() => publicUrlOf(config, config.port), config.cdnUrl)
-  const objects = await openObjects(config, collect(warnings), addresses, readMasterSecret(masterSecret))
+  const objects = await openObjects(config, collect(warnings), addresses, anySecret(masterSecret))
   try {
     await objects.check()
     return [...warnings, ok('files can be stored')]
@@ -182,6 +226,10 @@ const checkObjects = async (config: Config): Promise<Finding[]> => {
     await objects.close()
   }
 }
+
+/** No check needs the secret of the log, and none may make it. */
+const anySecret = (source: Config['masterSecret']): string =>
+  source.kind === 'file' && !existsSync(source.path) ? randomBytes(32).toString('hex') : readMasterSecret(source)
 
 /** Warnings of the stores, which have an error with the details. */
 const collect = (warnings: Finding[]): Logger => {
@@ -280,7 +328,7 @@ const checkMail = async (config: Config, to: string | undefined): Promise<Findin
 const checkProviders = async (config: Config): Promise<Finding[]> => {
   if (config.providers.length === 0) return [warning('no provider has a key, so the sandbox makes samples')]
   const { checkVendorAccounts } = await import('./providers.ts')
-  const checked = await checkVendorAccounts({ config, masterSecret: readMasterSecret(config.masterSecret) })
+  const checked = await checkVendorAccounts({ config, masterSecret: anySecret(config.masterSecret) })
   return checked.map(({ provider, account, fault: reason }) =>
     reason === undefined
       ? ok(`${provider} ${account} works`)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Position } from '../../schemas/recorded.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { Signal } from '../adapters/event-log/signal.ts'
@@ -56,8 +57,8 @@ import { Deliveries } from '../services/webhooks/deliveries.ts'
 import { webhookSecrets } from '../services/webhooks/send-webhook.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
-import type { Config } from './config.ts'
-import { readMasterSecret } from './master-secret.ts'
+import { type Config, ConfigError } from './config.ts'
+import { lostMasterSecret, readMasterSecret } from './master-secret.ts'
 import { openProjections } from './projections.ts'
 import { ProjectorThread } from './projector-thread.ts'
 import { expectLog, openLog, type openScratchViews, openVault, openViews } from './stores.ts'
@@ -143,10 +144,12 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const telemetry = !isCommand && usesTelemetry(config) ? await openTelemetry(config, clock) : new Telemetry(clock)
   const appended = new Signal<Position>()
   telemetry.ofCommits(appended)
+  const stored = telemetry.ofLog(options.log ?? (await openLog(config, logger, appended)))
+  await expectMasterSecret(config, stored, { isCommand, logger })
   const store = options.views ?? (await openViews(config, logger, isCommand ? 'unless in use' : 'always'))
   const masterSecret = readMasterSecret(config.masterSecret)
   const vault = openVault(config, logger, masterSecret, options)
-  const log = decryptedLog(telemetry.ofLog(options.log ?? (await openLog(config, logger, appended))), vault)
+  const log = decryptedLog(stored, vault)
   const { projections, authenticate, openScratch } = openProjections(
     { masterSecret, dataDir: config.dataDir },
     options.openScratch,
@@ -232,6 +235,18 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     services,
     close,
   }
+}
+
+/** A service makes a missing secret. A command that made one would rebuild the views of the service with it. */
+const expectMasterSecret = async (
+  { masterSecret }: Config,
+  log: EventLog,
+  { isCommand, logger }: { isCommand: boolean; logger: Logger },
+) => {
+  if (masterSecret.kind === 'given' || existsSync(masterSecret.path) || (await log.head()) === BEFORE_FIRST) return
+  const lost = lostMasterSecret(masterSecret.path)
+  if (isCommand) throw new ConfigError(lost)
+  logger.warn({}, `${lost} This process makes another one, which changes the secrets of webhooks.`)
 }
 
 /** Throws if this version cannot read the last event, which the views of a newer version may have passed already. */

@@ -17,6 +17,10 @@ export const readMasterSecret = (source: Config['masterSecret']): string => {
   throw new ConfigError(`${path} contains no secret. Restore it, or delete it and give receivers their new secrets.`)
 }
 
+/** What a missing file of the secret means for a log that has events. */
+export const lostMasterSecret = (path: string): string =>
+  `${path} is missing, although the log has events. Restore it, or set MASTER_SECRET.`
+
 /** The text of a file that only its owner can read. Creates the file if it is missing. */
 export const readKeptFile = (path: string, create: () => string): string => {
   try {

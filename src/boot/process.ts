@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { makeFolder } from '../adapters/make-folder.ts'
 import { Damaged, Unavailable } from '../ports/faults.ts'
@@ -46,6 +46,8 @@ export const keepFilesPrivate = (dataDir: string) => {
   } catch (error) {
     throw new ConfigError(`DATA_DIR cannot be created: ${(error as Error).message}.`)
   }
+  // Closing a folder such as /tmp would stop other programs.
+  if (isForeign(dataDir)) return
   try {
     chmodSync(dataDir, 0o700)
   } catch {
@@ -53,18 +55,38 @@ export const keepFilesPrivate = (dataDir: string) => {
   }
 }
 
-/** Throws ConfigError if DATA_DIR should hold the log but does not exist. A command must not begin another log. */
-export const expectDataDir = (config: Pick<Config, 'dataDir' | 'eventStore'>) => {
-  if (hasDataDir(config)) return
-  const folder = resolve(config.dataDir)
-  throw new ConfigError(
-    `DATA_DIR is ${folder}, which does not exist. Set it as for the service, or start the service first.`,
-  )
+/** What a service puts into its folder. `log` alone could be a folder of others, as in `/var`. */
+const OWN_ENTRIES = ['log/data.mdb', 'log.restoring', 'views/data.mdb', 'objects', 'master-secret', 'seal-key.pem']
+
+/** Whether a folder is in use, but not by a service. A new volume may have `lost+found`. */
+const isForeign = (folder: string): boolean => {
+  try {
+    const names = readdirSync(folder).filter(name => name !== 'lost+found' && !name.startsWith('.'))
+    return names.length > 0 && !OWN_ENTRIES.some(path => existsSync(join(folder, path)))
+  } catch {
+    // The stores report it.
+    return false
+  }
 }
 
-/** Whether DATA_DIR exists, or need not exist. */
-export const hasDataDir = ({ dataDir, eventStore }: Pick<Config, 'dataDir' | 'eventStore'>): boolean =>
-  eventStore.kind !== 'lmdb' || existsSync(dataDir)
+type Stores = Pick<Config, 'dataDir' | 'eventStore'>
+
+/** Throws ConfigError if DATA_DIR should hold the log, and cannot. A command must not begin another log. */
+export const expectDataDir = (config: Stores) => {
+  const wrong = wrongDataDir(config)
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `DATA_DIR is ${resolve(config.dataDir)}, which ${wrong}. Set it as for the service, or start the service first.`,
+    )
+}
+
+/** Why DATA_DIR cannot be the folder of a service with an embedded log. */
+export const wrongDataDir = ({ dataDir, eventStore }: Stores): string | undefined => {
+  if (eventStore.kind !== 'lmdb') return
+  if (!existsSync(dataDir)) return 'does not exist'
+  const hasLog = existsSync(join(eventStore.folder, 'data.mdb'))
+  return !hasLog && isForeign(dataDir) ? 'holds other files, and no log' : undefined
+}
 
 /** Throws once the parent has ended, so that a child process does not outlive it. Call it between pages. */
 export const ensureParent = async () => {

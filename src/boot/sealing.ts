@@ -30,7 +30,7 @@ const openSinkReactors = async (
   (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, watcher, clock, logger }))
 
 /** The key that signs seals, and the previous key. Throws ConfigError if one of them is not a key. */
-const readSealKeys = ({ key, previousKeyFile }: Config['seals']): { key: SealKey; previousKey?: SealKey } => {
+export const readSealKeys = ({ key, previousKeyFile }: Config['seals']): { key: SealKey; previousKey?: SealKey } => {
   const previous = previousKeyFile === undefined ? {} : { previousKey: read('SEAL_PREVIOUS_KEY_FILE', previousKeyFile) }
   return { key: readKey(key), ...previous }
 }

@@ -1,5 +1,8 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { toRun } from '../support/program.ts'
+import { openAccounts } from '../support/service.ts'
 import { ProgramProcess, ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -17,6 +20,14 @@ t.test('an unknown option is refused', async t => {
   const service = new ServiceProcess(await temporaryFolder(t), {}, ['--newlog'])
   t.teardown(() => service.end('SIGKILL'))
   t.match(await service.ended, { code: 1, stderr: /^The configuration is invalid\.\n.*--newlog/ })
+})
+
+t.test('a service says that it makes another master secret', async t => {
+  const folder = await temporaryFolder(t)
+  await openAccounts(folder, {})
+  await rm(join(folder, 'master-secret'))
+  const service = await startServiceProcess(t, folder)
+  t.match(warningsIn((await service.end('SIGTERM')).stdout), [/master-secret is missing, .* makes another one/])
 })
 
 t.test(

@@ -111,7 +111,17 @@ t.test('a backup without secrets needs them from elsewhere', async t => {
   await operator.run('backup', place('bare'), '--without-secrets')
   t.same((await readdir(place('bare'))).sort(), ['SHA256SUMS', 'backup.json', 'log', 'objects', 'seal.json'])
   const folder = join(await temporaryFolder(t), 'restored')
-  await operatorOf(folder).json(t, 'restore', place('bare'))
+  const restored = operatorOf(folder)
+  const { code, stderr } = await restored.run('restore', place('bare'))
+  t.equal(code, 0)
+  t.match(stderr, `put those of the log into ${join(folder, 'master-secret')} and ${join(folder, 'seal-key.pem')}.`)
+  t.match(await restored.refused(t, 'accounts', 'list'), 'master-secret is missing, although the log has events.')
+  const { stdout } = await restored.run('doctor', '--json')
+  const secrets = JSON.parse(stdout).filter(({ check }: { check: string }) => check === 'secrets')
+  t.match(secrets, [
+    { state: 'fault', text: /master-secret is missing/ },
+    { state: 'fault', text: /seal-key\.pem is missing, and the log is sealed with it/ },
+  ])
   t.notOk((await readdir(folder)).includes('master-secret'))
 })
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { chmod } from 'node:fs/promises'
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { keepFilesPrivate } from '../../src/boot/process.ts'
 import { startTlsServer } from '../support/connect-proxy.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -45,6 +46,7 @@ t.test('a service that works has no fault', needsPrograms('openssl'), async t =>
   t.match(told('files'), [/^ok: .* is writable and private$/])
   t.match(told('room'), [/^ok: [\d,]+ MB free for /])
   t.match(told('log'), [/^ok: the newest event is of /, 'ok: the clock is not behind the newest event'])
+  t.same(told('secrets'), ['ok: the master secret is there', 'ok: the log has no seal yet'])
   t.match(told('views'), [/^ok: the views show the log up to position \d+$/])
   t.same(told('objects'), ['ok: files can be stored'])
   t.match(told('certificates'), [/^warning: the certificate of .* is valid until .*; renew it$/])
@@ -94,4 +96,16 @@ t.test('nothing is checked without a valid configuration, and a wrong DATA_DIR i
   t.equal(missing.code, 1)
   t.match(missing.told('files'), [/^fault: .*which does not exist/])
   t.notOk(existsSync(join(folder, 'missing')))
+})
+
+t.test('a folder with other files is not the folder of a service, and stays as it is', async t => {
+  const dataDir = await temporaryFolder(t)
+  await mkdir(join(dataDir, 'log'))
+  await writeFile(join(dataDir, 'log', 'syslog'), '')
+  await chmod(dataDir, 0o755)
+  t.match((await examine(dataDir)).told('files'), [/^fault: .* holds other files, and no log/])
+  t.match(await operatorOf(dataDir).refused(t, 'accounts', 'list'), 'holds other files, and no log')
+  keepFilesPrivate(dataDir)
+  t.equal((await stat(dataDir)).mode & 0o777, 0o755)
+  t.same((await readdir(dataDir, { recursive: true })).sort(), ['log', 'log/syslog'])
 })

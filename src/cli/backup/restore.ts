@@ -21,6 +21,12 @@ interface NamedBackup extends ReadBackup {
   folder: string
 }
 
+interface Restored {
+  verification: Verification
+  /** The files of secrets that neither the backups nor the environment gave. */
+  lacks: string[]
+}
+
 /**
  * Restores a full backup and the incremental backups that continue it into empty stores. The log comes last, and gets
  * its name when it is whole: a service does not start on a part of it, and the command can be repeated. Throws
@@ -30,7 +36,7 @@ export const restore = async (
   config: Config,
   folders: readonly string[],
   onProgress: OnProgress,
-): Promise<Verification> => {
+): Promise<Restored> => {
   const target = logFolder(config)
   const partial = `${target}.restoring`
   await expectEmpty(config, target, partial)
@@ -49,7 +55,8 @@ export const restore = async (
   const verification = await verifyLog(log, { isDense: true, onProgress }).finally(() => log.close())
   await rename(partial, target)
   await syncFolder(dirname(target))
-  return verification as Verification
+  const lacks = secretsOf(config).flatMap(({ path }) => (existsSync(path) ? [] : [path]))
+  return { verification: verification as Verification, lacks }
 }
 
 /** The files of the stores, and of the secrets that the environment does not give. */

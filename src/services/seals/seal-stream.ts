@@ -67,21 +67,26 @@ export class SealStream {
   }
 
   async #adopt(before: SealsState, key: SealKey, previousKey: SealKey | undefined): Promise<boolean> {
-    const signer = before.key ? previousKey : key
-    if (signer?.keyId !== (before.key?.keyId ?? key.keyId))
-      throw new WrongSealKey(
-        [
-          `the log is sealed with the key ${before.key?.keyId}, and this process has ${key.keyId}: restore the key of`,
-          'the log from your backup and name its file in SEAL_KEY_FILE, or, to change to the new key, in',
-          'SEAL_PREVIOUS_KEY_FILE until the next seal',
-        ].join(' '),
-      )
+    expectSealKey(before.key?.keyId, key, previousKey)
+    const signer = before.key && previousKey ? previousKey : key
     const development = key.isDevelopment ? { development: true as const } : {}
     const unsigned = { key: key.publicKey, keyId: key.keyId, ...development }
     const adopted = { ...unsigned, signature: signer.sign(unsigned) }
     const command: SealCommand = { type: 'AdoptKey', key: adopted, number: before.links.size }
     return !('refuse' in (await this.#mailbox.execute(command, cause)))
   }
+}
+
+/** Throws WrongSealKey if neither key has sealed the log, which then can get no seal. */
+export const expectSealKey = (adoptedId: string | undefined, key: SealKey, previousKey: SealKey | undefined) => {
+  if (adoptedId === undefined || [key.keyId, previousKey?.keyId].includes(adoptedId)) return
+  throw new WrongSealKey(
+    [
+      `the log is sealed with the key ${adoptedId}, and this process has ${key.keyId}: restore the key of`,
+      'the log from your backup and name its file in SEAL_KEY_FILE, or, to change to the new key, in',
+      'SEAL_PREVIOUS_KEY_FILE until the next seal',
+    ].join(' '),
+  )
 }
 
 /** The log is sealed with another key than the configured key. */

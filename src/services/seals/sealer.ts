@@ -10,7 +10,7 @@ import { delay } from '../../time/timers.ts'
 import { batchesOf } from './batches.ts'
 import { extended, grownTree } from './grown-tree.ts'
 import type { SealKey } from './seal-key.ts'
-import type { SealStream } from './seal-stream.ts'
+import { expectSealKey, type SealStream } from './seal-stream.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
 interface SealerDependencies {
@@ -77,10 +77,12 @@ export class Sealer {
 
   /**
    * Starts again from the last seal. Returns the position from which to read the log. Must not be called while a seal
-   * is being made.
+   * is being made. Rejects with WrongSealKey at once, and not only when a seal is due.
    */
   async restart(): Promise<Position> {
-    const { seal } = await this.#dependencies.seals.state()
+    const { seals, key, previousKey } = this.#dependencies
+    const { seal, key: adopted } = await seals.state()
+    expectSealKey(adopted?.keyId, key, previousKey)
     this.#sealed = seal?.events ?? 0
     this.#unsealed = []
     this.#counted = 0

@@ -476,14 +476,13 @@ t.test('a new key is adopted only with a signature of the key before it', async 
   await append(log, 'a', 10)
   const first = await start(log, views, { key: oldKey })
   await first.sealer.sealWhatIsDue()
+  const sealedAt = await log.head()
   await append(log, 'a', 10)
-  const other = await start(log, views)
-  await t.rejects(other.sealer.sealWhatIsDue(), {
+  await t.rejects(start(log, views), {
     name: WrongSealKey.name,
     message: new RegExp(`^the log is sealed with the key ${oldKey.keyId}, and this process has ${key.keyId}: restore`),
   })
-  const wrong = await start(log, views, { previousKey: newKey() })
-  await t.rejects(wrong.sealer.sealWhatIsDue(), WrongSealKey)
+  await t.rejects(start(log, views, { previousKey: newKey() }), WrongSealKey)
   t.equal((await sealsIn(log)).length, 1)
   const right = await start(log, views, { previousKey: oldKey })
   await right.sealer.sealWhatIsDue()
@@ -493,4 +492,8 @@ t.test('a new key is adopted only with a signature of the key before it', async 
   const oldPublicKey = createPublicKey({ key: oldKey.publicKey, format: 'jwk' })
   t.ok(verify(null, Buffer.from(canonicalJson(adopted)), oldPublicKey, Buffer.from(signature, 'base64url')))
   t.match(await sealsIn(log), [{ keyId: oldKey.keyId }, { keyId: key.keyId }])
+  // The process with the old key started before the change.
+  await append(log, 'a', 10)
+  for await (const page of log.readAll(sealedAt)) first.sealer.take(page)
+  await t.rejects(first.sealer.sealWhatIsDue(), WrongSealKey)
 })
