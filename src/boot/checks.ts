@@ -19,7 +19,7 @@ import { type Config, ConfigError, publicUrlOf } from './config.ts'
 import { lostMasterSecret, readMasterSecret } from './master-secret.ts'
 import { expectDataDir, explainFailure, wrongDataDir } from './process.ts'
 import { readSealKeys } from './sealing.ts'
-import { openLogReadOnly, openMailer, openObjects, openViews } from './stores.ts'
+import { expectLog, openLogReadOnly, openMailer, openObjects, openViews } from './stores.ts'
 
 /** What a check found, and what to do about it. */
 export interface Finding {
@@ -77,8 +77,8 @@ const checkFiles = async (config: Config): Promise<Finding[]> => {
   const { dataDir } = config
   if (!existsSync(dataDir)) return [ok('no DATA_DIR, and none is needed')]
   const found: Finding[] = []
-  await access(dataDir, constants.R_OK | constants.W_OK).catch(({ message }) => {
-    found.push(fault(`${message}; run the command as the user of the service, or give the folder to that user`))
+  await access(dataDir, constants.R_OK | constants.W_OK).catch(({ code, message }) => {
+    found.push(fault(`${message}; ${code === 'EROFS' ? REMOUNT : GIVE_ACCESS}`))
   })
   const { key, previousKeyFile } = config.seals
   const paths = [
@@ -93,6 +93,9 @@ const checkFiles = async (config: Config): Promise<Finding[]> => {
   }
   return found.length > 0 ? found : [ok(`${resolve(dataDir)} is writable and private`)]
 }
+
+const GIVE_ACCESS = 'run the command as the user of the service, or give the folder to that user'
+const REMOUNT = 'see why the system made the disk read-only, and mount it for writing'
 
 const checkRoom = async ({ dataDir, eventStore, objectStore }: Config): Promise<Finding[]> => {
   const folders = new Set([
@@ -116,6 +119,7 @@ const LOG_ROOM = `${megabytes(LOG_RESERVE_BYTES)}, no event; free some room`
 
 /** Reads the newest event, and compares its time with the clock of this machine. */
 const checkLog = async (config: Config): Promise<Finding[]> => {
+  expectLog(config)
   if (config.eventStore.kind === 'lmdb' && !existsSync(config.eventStore.folder))
     return [fault(`${config.eventStore.folder} does not exist; start the service, or restore a backup`)]
   const { log } = await openLogReadOnly(config)
@@ -137,9 +141,10 @@ const checkLog = async (config: Config): Promise<Finding[]> => {
 
 /** The next start makes the secrets that are missing, and these do not fit the log. */
 const checkSecrets = async (config: Config): Promise<Finding[]> => {
-  const { eventStore, masterSecret, seals } = config
-  if (eventStore.kind === 'lmdb' && !existsSync(eventStore.folder)) return []
-  const { log } = await openLogReadOnly(config)
+  const { masterSecret, seals } = config
+  // The check of the log says why it cannot be read.
+  const { log } = (await openLogReadOnly(config).catch(() => undefined)) ?? {}
+  if (!log) return []
   try {
     if ((await log.head()) === BEFORE_FIRST) return []
     const isMade = masterSecret.kind === 'given' || existsSync(masterSecret.path)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { keepFilesPrivate } from '../../src/boot/process.ts'
@@ -9,7 +9,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { operatorOf } from '../support/operator.ts'
 import { needsRedis, startRedis } from '../support/redis-server.ts'
-import { openAccount, startService } from '../support/service.ts'
+import { openAccount, openAccounts, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { KEY, startOpenAi } from '../support/vendors/openai.ts'
 
@@ -96,6 +96,15 @@ t.test('nothing is checked without a valid configuration, and a wrong DATA_DIR i
   t.equal(missing.code, 1)
   t.match(missing.told('files'), [/^fault: .*which does not exist/])
   t.notOk(existsSync(join(folder, 'missing')))
+})
+
+t.test('a lost log is a fault with the advice of the service', async t => {
+  const dataDir = await temporaryFolder(t)
+  await openAccounts(dataDir, {})
+  await rm(join(dataDir, 'log'), { recursive: true })
+  const { told } = await examine(dataDir)
+  t.same(told('secrets'), [])
+  t.match(told('log'), [/^fault: .* holds no event log, but .* Restore the log from a backup/])
 })
 
 t.test('a folder with other files is not the folder of a service, and stays as it is', async t => {

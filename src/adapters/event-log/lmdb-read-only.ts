@@ -2,6 +2,7 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { PassedEvent, ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { closeFlushed, closeLmdb, openLmdbReadOnly, type RootDatabase } from '../lmdb/environment.ts'
+import { reading } from './lmdb-entry.ts'
 import { type LogFile, lastPosition, readEventAt, readPages, readStreamPages, skimPages } from './lmdb-pages.ts'
 import { LOG_DATABASES, StreamIndex } from './lmdb-stream-index.ts'
 
@@ -42,7 +43,7 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
   return {
     head: async () => {
       file.root.resetReadTxn()
-      return lastPosition(file)
+      return reading(folder, () => lastPosition(file))
     },
     readAll: after => {
       file.root.resetReadTxn()
@@ -54,12 +55,12 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
     },
     readStream: (stream, fromRevision) => {
       file.root.resetReadTxn()
-      file.index.catchUp()
+      reading(folder, () => file.index.catchUp())
       return readStreamPages(file, stream, fromRevision)
     },
     readEvent: async (stream, revision) => {
       file.root.resetReadTxn()
-      file.index.catchUp()
+      reading(folder, () => file.index.catchUp())
       return readEventAt(file, stream, revision)
     },
     close: () => {
@@ -72,7 +73,12 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
 const openFile = (folder: string): OpenFile => {
   const root = openLmdbReadOnly(folder, LOG_DATABASES)
   const entries = root.openDB<string, Position>('entries', { encoding: 'string' })
-  // A file without a log has no such database.
-  if (!entries) throw new Damaged(`${folder} holds no event log`)
-  return { folder, root, entries, index: new StreamIndex(folder, root, entries) }
+  try {
+    // A file without a log has no such database.
+    if (!entries) throw new Damaged(`${folder} holds no event log`)
+    return { folder, root, entries, index: reading(folder, () => new StreamIndex(folder, root, entries)) }
+  } catch (error) {
+    void closeFlushed(root)
+    throw error
+  }
 }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { openLmdbEventLogReadOnly } from '../../../src/adapters/event-log/lmdb-read-only.ts'
+import { FLAGS_OFFSET, PAGE_BYTES } from '../../../src/adapters/lmdb/layout.ts'
 import { BEFORE_FIRST, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
 import { collect } from '../../support/collect.ts'
@@ -148,6 +149,19 @@ t.test('a folder without a log is unavailable, and is not created', async t => {
   const folder = join(await temporaryFolder(t), 'log')
   t.throws(() => openLmdbEventLogReadOnly(folder), new Unavailable(`${folder} holds no LMDB file`))
   await t.rejects(readFile(folder), { code: 'ENOENT' })
+})
+
+t.test('a log with a page of the wrong type is damaged', async t => {
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  await log.append('one', Array.from({ length: 300 }, event), NO_STREAM)
+  await log.close()
+  const file = join(folder, 'data.mdb')
+  const whole = await readFile(file)
+  // The third page belongs to the log. On some other pages the library ends the process.
+  const flags = 3 * PAGE_BYTES + FLAGS_OFFSET
+  await writeFile(file, whole.fill(0, flags, flags + 2))
+  t.throws(() => openLmdbEventLogReadOnly(folder), Damaged)
 })
 
 t.test('a file without the entries of a log is damaged', async t => {
