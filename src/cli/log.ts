@@ -26,7 +26,6 @@ export const logCommand = (): Command => {
       process.umask(0o077)
       const { logLevel } = readConfig(process.env, { isCommand: true })
       const [source, target] = [readLogAddress('<from>', from), readLogAddress('<to>', to)]
-      // The library cannot read a file that the same process writes.
       if (source.kind === 'lmdb' && target.kind === 'lmdb' && isSameLog(source.folder, target.folder))
         throw new OperatorError('<from> and <to> are the same log.')
       const { log: original, isDense } = await openLogReadOnly({ eventStore: source })

@@ -21,8 +21,8 @@ export interface CopyOptions {
 
 /**
  * Appends the events that a copy lacks, in the order of the original, so that chains and seals hold in the copy too.
- * Continues where an earlier call ended. Resolves to the number of events appended. Throws Damaged if the other log is
- * no copy of the first part of this log.
+ * Continues where an earlier call ended. Resolves to the number of events appended. Throws Damaged if `to` is no
+ * copy of the first part of `from`.
  */
 export const copyLog = async (from: ReadableLog, to: EventLog, options: CopyOptions): Promise<number> =>
   appendAll(upTo(await from.head(), from.readAll(await copiedUpTo(from, to)), options.onProgress), to, options)
@@ -55,8 +55,8 @@ const copiedUpTo = async (from: ReadableLog, to: EventLog): Promise<Position> =>
   const original = await from.readEvent(last.stream, last.revision)
   if (original?.id === last.id) return original.position
   throw new Damaged(
-    `the other log ends with the event ${last.id} of ${last.stream}, which this log does not have at that place; it ` +
-      'is not a copy of this log',
+    `<to> ends with the event ${last.id} of ${last.stream}, which <from> does not have at that place; <to> is not a ` +
+      'copy of <from>, or has events after the copy',
   )
 }
 
