@@ -31,14 +31,19 @@ export const freeSpaceGuard = (folder: string, minBytes: number): (() => number)
   }
 }
 
+export const megabytes = (bytes: number): string => `${Math.floor(bytes / 2 ** 20).toLocaleString('en')} MB`
+
 const checkDisk = (folder: string, minBytes: number) => {
   try {
     const { bavail, bsize } = statfsSync(folder)
     const freeBytes = bavail * bsize
     if (freeBytes < minBytes)
-      throw new Unavailable(`the disk of ${folder} has ${freeBytes} bytes free; ${minBytes} are required`, {
-        part: 'disk',
-      })
+      throw new Unavailable(
+        `the disk of ${folder} has ${megabytes(freeBytes)} free; ${megabytes(minBytes)} are required`,
+        {
+          part: 'disk',
+        },
+      )
     ensureWritable(folder)
     return { freeBytes }
   } catch (error) {

@@ -7,7 +7,7 @@ import { connect } from 'node:tls'
 import { SEALS_STREAM } from '../../schemas/events.ts'
 import type { SealKeyAdopted } from '../../schemas/seal-events.ts'
 import { systemClock } from '../adapters/clock/system.ts'
-import { FILE_RESERVE_BYTES, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
+import { FILE_RESERVE_BYTES, LOG_RESERVE_BYTES, megabytes } from '../adapters/free-space.ts'
 import { lastEvent } from '../audit/read-log.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -112,8 +112,6 @@ const checkRoom = async ({ dataDir, eventStore, objectStore }: Config): Promise<
   }
   return found
 }
-
-const megabytes = (bytes: number): string => `${Math.floor(bytes / 2 ** 20).toLocaleString('en')} MB`
 
 const LOG_ROOM = `${megabytes(LOG_RESERVE_BYTES)}, no event; free some room`
 

@@ -13,8 +13,11 @@ import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printMany, printOne } from './print.ts'
-import { NOT_FOUND, unwrap } from './refusals.ts'
+import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
+
+const NONE_FOUND =
+  'Nothing has this e-mail address or ID. "tollgate accounts list" shows all accounts, with their whole addresses.'
 
 export const accountsCommand = (): Command => {
   const command = new Command('accounts')
@@ -79,7 +82,7 @@ export const accountsCommand = (): Command => {
         return Promise.all([...new Set(ids)].map(async each => unwrap(await services.accounts.find(caller, each))))
       })
       const [first] = found
-      if (!first) throw new OperatorError(NOT_FOUND)
+      if (!first) throw new OperatorError(NONE_FOUND)
       if (found.length === 1) printOne(show(first), options)
       else printMany(found.map(show), options, '')
     })

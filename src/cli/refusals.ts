@@ -10,7 +10,7 @@ export const unwrap = <Value>(answer: Answer<Value>): Value => {
   return answer.value
 }
 
-export const NOT_FOUND =
+const NOT_FOUND =
   'There is no such account; "tollgate accounts list" shows all, and "tollgate accounts find" takes an e-mail ' +
   'address or any ID.'
 

@@ -110,7 +110,7 @@ t.test('accounts find, runs list and runs show: take any ID', async t => {
   const [key] = await json(t, 'keys', 'list', accountId)
   for (const any of [accountId, id, TypeID.fromString(id).toUUID(), key.key_id])
     t.equal((await json(t, 'accounts', 'find', any)).account_id, accountId, any)
-  t.match(await refused(t, 'accounts', 'find', 'run_none'), /takes an e-mail address or any ID/)
+  t.match(await refused(t, 'accounts', 'find', 'run_none'), /Nothing has this e-mail address or ID/)
   const list = ['runs', 'list', '--account', accountId]
   t.match(await json(t, ...list), [{ run_id: id, status: 'completed', credits_charged: 10 }, { run_id: first }])
   t.match(await json(t, 'runs', 'list', '--limit', '1'), [{ run_id: id, account_id: accountId }])

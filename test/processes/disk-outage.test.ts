@@ -86,7 +86,7 @@ t.test('views on a full disk of their own catch up later', needsFullDisk(), asyn
   await until('the disk is checked', async () => (await client.send('/readyz')).status === 503)
   // The log has room.
   for (let run = 0; run < 20; run++) t.equal((await client.run(text)).status, 200)
-  await service.until(/the disk of \S+views has 0 bytes free/)
+  await service.until(/the disk of \S+views has 0 MB free/)
   await rm(join(disk, 'filler'))
   await until('the views catch up', async () => {
     const { status, body } = await client.send<{ data: unknown[] }>('/v1/runs?limit=100')

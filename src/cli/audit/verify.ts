@@ -114,7 +114,7 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
 const aboutSeals = ({ events, seal, unsealed, faults }: Verification, kept: KeptSeal[] | undefined): string[] => {
   if (events === 0) return ['The log is empty. Check that this is the right log.']
   if (!seal) return unsealed > 0 ? [UNSEALED] : []
-  const covered = `Seal ${seal.name} of ${seal.at} covers the first ${count(seal.events, 'event')}`
+  const covered = `Seal ${seal.name} of ${seal.at} covers the first ${count(seal.events, 'event')} without the seals`
   const newer = unsealed > 0 ? `, but not the last ${unsealed.toLocaleString('en')}.` : '.'
   // A seal of a faulty log is not worth keeping.
   const advise = (text: string) => (faults.length === 0 ? [text] : [])

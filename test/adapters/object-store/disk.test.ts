@@ -123,7 +123,7 @@ t.test('a disk that is nearly full takes no objects, and serves those it has', a
   const full = await openDiskObjectStore({ folder, putSecret: 's', putUrl: () => 'http://a', reserveBytes: 2 ** 60 })
   t.teardown(() => full.close())
   await t.rejects(full.put(KEY, Buffer.from('b'), PNG), Unavailable)
-  await t.rejects(full.receive(), { message: /bytes free; \d+ are required/ })
+  await t.rejects(full.receive(), { message: /MB free; [\d,]+ MB are required/ })
   t.same(await leftovers(), [])
   t.match(await full.stat(KEY), { sizeBytes: 1 })
   await full.delete(KEY)
