@@ -13,6 +13,10 @@ export const examples: Record<string, string[]> = {
     'accounts limits acct_… --default',
   ],
   'accounts tester': ['accounts tester acct_… yes'],
+  'accounts retention': [
+    "accounts retention acct_… 0 --reason 'contract of May' --as olga",
+    "accounts retention acct_… default --reason 'the contract ended' --as olga",
+  ],
   'accounts notices': ['accounts notices acct_…', 'accounts notices acct_… --balance-under 25 --email on'],
   'accounts suspend': ["accounts suspend acct_… --reason 'unpaid invoice' --as olga"],
   'accounts resume': ["accounts resume acct_… --reason 'paid' --as olga"],

@@ -6,10 +6,12 @@ import type { ProviderOutcome } from '../../src/ports/provider.ts'
 import { FETCH_MS } from '../../src/reactors/runs/artifacts.ts'
 import { requestHash } from '../../src/services/runs/long-parameters.ts'
 import { call, connect } from '../mcp/support.ts'
+import { BrowserClient } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { picture, sandbox } from '../support/client.ts'
 import { filesWith } from '../support/folder-search.ts'
 import { auditFolder } from '../support/ledger.ts'
+import { formOf, formType, textPart } from '../support/multipart.ts'
 import { operatorOf } from '../support/operator.ts'
 import { pngWith, picture as samplePicture } from '../support/sample-files.ts'
 import { type Customer, instantProvider, openAccount, startService } from '../support/service.ts'
@@ -240,4 +242,56 @@ t.test('an account can be set to keep nothing', async t => {
   t.equal((await customer.run(kept)).body.store, undefined)
   t.match((await filesWith(folder, 'marker-prompt', 'marker-metadata')).join(), '')
   t.same(await found('marker-prompt', 'marker-metadata'), [])
+})
+
+t.test('the file of a form is deleted with the end of its run, and its name is not recorded', async t => {
+  const folder = await temporaryFolder(t)
+  const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
+  const customer = await openAccount(service)
+  const file = pngWith(await samplePicture('png'), 'prVt', Buffer.alloc(1000, 'marker-pixels'))
+  const disposition = 'Content-Disposition: form-data; name="image"; filename="marker-name.png"'
+  const image = { headers: `${disposition}\r\nContent-Type: image/png`, body: file }
+  const texts = { model: 'nano-banana-2', prompt: 'marker-prompt', user: 'marker-metadata', store: 'false' }
+  const parts = Object.entries(texts).map(([name, text]) => textPart(name, text))
+  const { status, text } = await customer.send('/v1/images/edits', {
+    method: 'POST',
+    headers: { 'Content-Type': formType },
+    body: formOf(image, ...parts),
+  })
+  t.equal(status, 200, text)
+  await until('the upload is deleted', async () => (await filesWith(folder, 'marker-')).length === 0)
+  const speech = { model: 'eleven-v3', input: 'marker-prompt', voice: 'Rachel', store: false }
+  t.equal((await customer.post('/v1/audio/speech', speech)).status, 200)
+  const { data } = (await customer.send<RunList>('/v1/runs')).body
+  t.same(
+    data.map(({ store }) => store),
+    [false, false],
+  )
+  await service.stop()
+  t.same(await filesWith(folder, 'marker-'), [])
+})
+
+t.test('the console says that nothing was kept', async t => {
+  const { service, customer } = await start(t)
+  const { body } = await customer.run(conversation({ store: false }))
+  const browser = new BrowserClient(service.url)
+  const account = unwrap(await service.core.services.accounts.find(operator, customer.accountId)).account
+  await browser.signIn(service, account.email ?? '')
+  const { text } = await browser.get(`/console/runs/${body.run_id}`)
+  t.match(text, /Nothing of this run was kept but its cost\./)
+  t.match(text, /The input was not kept\./)
+  await service.stop()
+})
+
+t.test('an operator sets what is kept of an account', async t => {
+  const { folder, service, customer } = await start(t)
+  await service.stop()
+  const operator = operatorOf(folder)
+  const { accountId } = customer
+  const set = ['accounts', 'retention', accountId]
+  t.match(await operator.json(t, ...set, '0', '--reason', 'agreed'), { account_id: accountId, retention_days: 0 })
+  t.match(await operator.json(t, 'accounts', 'show', accountId), { retention_days: 0 })
+  t.match(await operator.text(t, 'audit', 'replay', accountId), /nothing of runs is kept: agreed/)
+  t.match(await operator.json(t, ...set, 'default', '--reason', 'ended'), { retention_days: null })
+  t.equal((await operator.run('audit', 'verify')).code, 0)
 })

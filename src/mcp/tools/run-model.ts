@@ -33,7 +33,8 @@ export const runModel = tool({
     const options = { spender: 'run_model', idempotencyKey, waitMs, streams, disconnected: () => call.signal } as const
     const { row, replayed } = unwrap(await call.services.runs.createRun(call.caller, request, options))
     const latest = call.notify ? await followRun(row, call, call.notify, WAIT_MS) : row
-    const replay = `This is the earlier run with this idempotency_key. It was charged once.${latest.store === false ? ' Its result was not kept.' : ''}`
-    return runAnswer(latest, call, ...(replayed ? [replay] : []))
+    const replay = 'This is the earlier run with this idempotency_key. It was charged once.'
+    const gone = latest.store === false ? ['Its result was not kept.'] : []
+    return runAnswer(latest, call, ...(replayed ? [replay, ...gone] : []))
   },
 })
