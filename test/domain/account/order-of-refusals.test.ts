@@ -44,6 +44,7 @@ import {
   requestUploadDeletion,
   resend,
   resumeAccount,
+  retentionSet,
   revokeKey,
   rotateSecret,
   secretRotated,
@@ -187,6 +188,12 @@ const walks: Record<string, Step[]> = {
     ['forbidden', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated(1, 'read')],
     ['idempotency_mismatch', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated()],
     ['run_exists', queueRun({ askedWith: 1, key: 'b', hash: digest('b') }), ...poor, limited('other', 5)],
+    [
+      'retention_changed',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b') }),
+      ...poor,
+      ...[limited('other', 5), retentionSet(0)],
+    ],
     [
       'model_not_allowed',
       queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b') }),
