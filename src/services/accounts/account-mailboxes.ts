@@ -212,6 +212,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       // JSON has no undefined.
       suspension: state.suspension,
       erasure: state.erasure,
+      retentionDays: state.retentionDays,
       lastFailed: state.lastFailed,
       sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),
