@@ -23,16 +23,27 @@ export type LoginCodeRequested = Static<typeof LoginCodeRequested>
 /** A person entered a code for this identity. The first correct try uses up the code. */
 export const LoginCodeTried = Closed({ codeId: Uuid, correct: Type.Boolean() })
 
-/** This identity belongs to the account, forever. `additional`: another identity opened the account. */
+/** This identity belongs to the account until it is unlinked. `additional`: another identity opened the account. */
 export const LoginLinked = Closed({ accountId: AccountId, additional: Type.Optional(Type.Literal(true)) })
 export type LoginLinked = Static<typeof LoginLinked>
 
+/** This identity no longer belongs to the account, and may open another one, without welcome credits. */
+export const LoginUnlinked = Closed({ accountId: AccountId })
+export type LoginUnlinked = Static<typeof LoginUnlinked>
+
 /**
- * The welcome credits for the account of an identity. `login` is the hash in the name of the identity's stream. The
+ * The welcome credits for the account of an identity. `login` is the digest in the name of the identity's stream. The
  * event belongs to the stream of the mailbox's plain spelling, so all spellings get the credits once.
  */
 export const WelcomeDecided = Closed({ login: Sha256, welcomeMicros: Micros, withheld: Type.Optional(WelcomeWithheld) })
 
-/** All events of an identity, in its stream `login-<hash>`, by type. */
-export const loginEvents = { LoginInvited, LoginCodeRequested, LoginCodeTried, LoginLinked, WelcomeDecided }
+/** All events of an identity, in its stream `login-<digest>`, by type. */
+export const loginEvents = {
+  LoginInvited,
+  LoginCodeRequested,
+  LoginCodeTried,
+  LoginLinked,
+  LoginUnlinked,
+  WelcomeDecided,
+}
 export type LoginEvent = EventUnion<typeof loginEvents>

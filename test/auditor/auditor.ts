@@ -56,7 +56,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The event types of all categories of streams other than accounts. */
 const TYPES: Record<string, string[]> = {
   catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
-  login: ['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'WelcomeDecided'],
+  login: ['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'LoginUnlinked', 'WelcomeDecided'],
   registrations: ['RegistrationAdmitted'],
   seals: ['SealKeyAdopted', 'LogSealed'],
   auditors: ['AuditorKeyCreated', 'AuditorKeyRevoked'],

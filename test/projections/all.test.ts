@@ -24,7 +24,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
       'NoticesSet',
       ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],
       ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
-      ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked'],
+      ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'LoginUnlinked'],
       ...['WelcomeDecided', 'RegistrationAdmitted'],
       ...['SealKeyAdopted', 'LogSealed'],
       ...['PeriodCloseRequested', 'PeriodClosed'],

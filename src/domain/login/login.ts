@@ -1,4 +1,4 @@
-import type { LoginCodeRequested, LoginEvent, LoginLinked } from '../../../schemas/login-events.ts'
+import type { LoginCodeRequested, LoginEvent, LoginLinked, LoginUnlinked } from '../../../schemas/login-events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { accept, type Decider, type PastEvent, repeat, unreachable } from '../decider.ts'
@@ -18,6 +18,7 @@ export const MAX_TRIES = 5
 /** `hash` is the keyed hash of the entered code, and `browserOf` the account that the browser had signed in to. */
 export type LoginCommand =
   | ({ type: 'LinkLogin' } & LoginLinked)
+  | ({ type: 'UnlinkLogin' } & LoginUnlinked)
   | { type: 'InviteLogin' }
   | ({ type: 'RequestCode'; browserOf?: AccountId | undefined } & Omit<LoginCodeRequested, 'known'>)
   | ({ type: 'DecideWelcome'; isAlias: boolean } & WelcomeOf)
@@ -25,16 +26,18 @@ export type LoginCommand =
 
 /** The welcome that the account of an identity would get. Several of them may have one stream that decides. */
 interface WelcomeOf extends Welcome {
-  /** The hash of the identity. */
+  /** The digest in the name of the identity's stream. */
   login: string
 }
 
 /** Decisions that are kept for processes that died before they opened the account. */
 const MAX_WELCOMES = 20
 
-/** One identity. It has at most one account. */
+/** One identity. It has at most one account at a time. */
 export interface LoginState {
   accountId: AccountId | undefined
+  /** Whether it was unlinked from an account. */
+  hadAccount: boolean
   isInvited: boolean
   /** Whether this identity, or an identity that counts as the same for the welcome, got the credits. */
   isWelcomed: boolean
@@ -51,13 +54,25 @@ interface RequestedCode extends Omit<LoginCodeRequested, 'expiresAt'> {
   isUsed: boolean
 }
 
-const initial: LoginState = { accountId: undefined, isInvited: false, isWelcomed: false, welcomes: [], codes: [] }
+const initial: LoginState = {
+  accountId: undefined,
+  hadAccount: false,
+  isInvited: false,
+  isWelcomed: false,
+  welcomes: [],
+  codes: [],
+}
 
 const decide = (command: LoginCommand, state: LoginState, atMs: number): Decided<LoginEvent> => {
   switch (command.type) {
     case 'LinkLogin': {
       const { type, ...data } = command
       return state.accountId === undefined ? accept([{ type: 'LoginLinked', data }]) : refuse('account_exists')
+    }
+    case 'UnlinkLogin': {
+      const { accountId } = command
+      if (state.accountId !== accountId) return repeat('unlinking')
+      return accept([{ type: 'LoginUnlinked', data: { accountId } }])
     }
     case 'InviteLogin':
       if (state.accountId !== undefined) return refuse('account_exists')
@@ -75,9 +90,7 @@ const decide = (command: LoginCommand, state: LoginState, atMs: number): Decided
     case 'DecideWelcome': {
       const { login, isAlias, ...welcome } = command
       if (state.welcomes.some(each => each.login === login)) return repeat(login)
-      // The account of the plain spelling may be the operator's, or older than these decisions.
-      const isTaken = state.isWelcomed || (isAlias && state.accountId !== undefined)
-      const { welcomeMicros, withheld } = isTaken ? ALIAS : welcome
+      const { welcomeMicros, withheld } = isWelcomeTaken(state, isAlias) ? ALIAS : welcome
       return accept([{ type: 'WelcomeDecided', data: { login, welcomeMicros, ...(withheld && { withheld }) } }])
     }
     case 'TryCode': {
@@ -91,6 +104,11 @@ const decide = (command: LoginCommand, state: LoginState, atMs: number): Decided
       return unreachable(command)
   }
 }
+
+/** Whether the identity gets no welcome credits; `isAlias`: the state is that of its plain spelling. */
+export const isWelcomeTaken = ({ isWelcomed, hadAccount, accountId }: LoginState, isAlias: boolean): boolean =>
+  // The account of the plain spelling may be the operator's, or older than the decisions.
+  isWelcomed || hadAccount || (isAlias && accountId !== undefined)
 
 /** Why a code is worth no try; undefined if it may be tried. */
 export const codeFaultOf = (code: RequestedCode | undefined, atMs: number): CodeFault | undefined => {
@@ -120,6 +138,8 @@ const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => 
     }
     case 'LoginLinked':
       return { ...state, accountId: event.data.accountId }
+    case 'LoginUnlinked':
+      return { ...state, accountId: undefined, hadAccount: true }
     case 'WelcomeDecided': {
       const isWelcomed = state.isWelcomed || event.data.welcomeMicros > 0
       return { ...state, isWelcomed, welcomes: [...state.welcomes, event.data].slice(-MAX_WELCOMES) }

@@ -35,6 +35,30 @@ t.test('an identity is linked once', async () => {
     .refused('account_exists')
 })
 
+t.test('an unlinked identity may be linked to another account, and is unlinked once', async () => {
+  const unlink = { type: 'UnlinkLogin', accountId: accountId() } as const
+  const unlinked: LoginEvent = { type: 'LoginUnlinked', data: { accountId: accountId() } }
+  given(login, linked).when(unlink).then(unlinked)
+  given(login).when(unlink).repeats('unlinking')
+  given(login, linked, unlinked).when(unlink).repeats('unlinking')
+  given(login, linked)
+    .when({ ...unlink, accountId: accountId(2) })
+    .repeats('unlinking')
+  const data = { accountId: accountId(2) }
+  given(login, linked, unlinked)
+    .when({ type: 'LinkLogin', ...data })
+    .then({ type: 'LoginLinked', data })
+})
+
+t.test('no spelling of an unlinked identity gets a welcome', async () => {
+  const unlinked: LoginEvent = { type: 'LoginUnlinked', data: { accountId: accountId() } }
+  for (const [spelling, isAlias] of [
+    ['a', false],
+    ['b', true],
+  ] as const)
+    given(login, linked, unlinked).when(decide(spelling, { isAlias })).then(decided(spelling, 0))
+})
+
 t.test('an identity is invited once, and not if it has an account', async () => {
   const invited: LoginEvent = { type: 'LoginInvited', data: {} }
   given(login).when({ type: 'InviteLogin' }).then(invited)
