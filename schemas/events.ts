@@ -77,7 +77,7 @@ export const PROVIDERS_STREAM = 'providers'
 /** The alerts of the operator. */
 export const OPERATOR_STREAM = 'operator'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
-export const loginStream = (identityHash: string) => `login-${identityHash}`
+export const loginStream = (digest: string) => `login-${digest}`
 
 /** The account of an event. The codec admits account events only to streams of accounts. */
 export const accountOf = ({ stream }: Recorded<AccountEvent>): AccountId =>

@@ -16,12 +16,14 @@ import {
 } from './primitives.ts'
 
 /**
- * The notices of an account, and their destinations: mail, a URL, or both. `login` is the hash of the e-mail identity
- * that gets mail; without `login`, the first e-mail identity gets mail. A limit of 0 means no notices of the balance,
- * since a balance is never negative.
+ * The notices of an account, and their destinations: mail, a URL, or both. `identityNumber` is the identity that
+ * gets mail: its number in the order in which the account got its identities, from 0. In events of earlier versions,
+ * `login` is the digest of this identity. Without both, the first e-mail identity gets mail. A limit of 0 means no
+ * notices of the balance, since a balance is never negative.
  */
 export const NoticeSettings = Closed({
   email: Type.Boolean(),
+  identityNumber: Type.Optional(Type.Integer({ minimum: 0 })),
   login: Type.Optional(Sha256),
   url: Type.Optional(Type.String()),
   balanceUnderMicros: Micros,

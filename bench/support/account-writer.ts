@@ -5,7 +5,7 @@ import { systemRandom } from '../../src/adapters/random/system.ts'
 import type { Core } from '../../src/boot/core.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand, OpenAccount } from '../../src/domain/account/commands.ts'
-import { loginOf } from '../../src/domain/login/identity.ts'
+import { unkeyedLoginOf } from '../../src/domain/login/identity.ts'
 import { login } from '../../src/domain/login/login.ts'
 import { unfolded } from '../../src/engine/streams/snapshots.ts'
 import { type Cause, Streams } from '../../src/engine/streams/stream.ts'
@@ -33,11 +33,11 @@ export class AccountWriter {
     this.#streams = new Streams({ decider: account as never, ...partsOf(log) })
   }
 
-  /** Opens an account that signs in with an address. */
+  /** Opens an account that signs in with an address, as an earlier version did, which needs no master secret. */
   static async open(log: EventLog, address: string, at: string): Promise<AccountWriter> {
     const open = opening(newAccountId(systemRandom), address)
     const logins = new Streams({ decider: login, ...partsOf(log) })
-    const stream = loginStream(loginOf(open.identity))
+    const stream = loginStream(unkeyedLoginOf(open.identity))
     const linked = { type: 'LoginLinked', data: { accountId: open.accountId } } as const
     const { event } = logins.extend(stream, unfolded(login.initial), linked, at, operator)
     await log.append(stream, [event], NO_STREAM)

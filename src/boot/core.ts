@@ -164,7 +164,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
       key: deriveKey(masterSecret, 'snapshots'),
       onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
     })
-  const logins = new Logins({ log, snapshots: snapshotsOf(loginSnapshots), clock, random, logger })
+  const logins = new Logins({ log, snapshots: snapshotsOf(loginSnapshots), clock, random, logger, masterSecret })
   const accounts = new AccountMailboxes({
     log,
     snapshots: snapshotsOf(accountSnapshots),

@@ -55,7 +55,7 @@ t.test('an account that opens without welcome credits says why', async t => {
   const { location } = await alias.post('/console/sign-in/code', { code })
   t.equal(location, '/console/settings?no-credits=alias')
   const { text } = await alias.get(location ?? '')
-  t.match(text, 'without welcome credits: another address of your mailbox has opened an account before')
+  t.match(text, 'without welcome credits: an address of your mailbox has opened an account before')
   t.match(text, />Balance<strong>0</)
   for (const other of ['', '?no-credits=x', '?no-credits=toString'])
     t.notMatch((await alias.get(`/console/settings${other}`)).text, 'without welcome credits')

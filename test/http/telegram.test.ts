@@ -2,7 +2,6 @@ import t from 'tap'
 import { accountStream, loginStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import { DEFAULT_NOTICES } from '../../src/domain/account/notices.ts'
-import { loginOf } from '../../src/domain/login/identity.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { BrowserClient } from '../support/browser-client.ts'
 import { collect } from '../support/collect.ts'
@@ -75,7 +74,7 @@ t.test('somebody from Telegram gets an account, and later signs in to it', async
     notices: DEFAULT_NOTICES,
   })
   t.equal(events.filter(({ type }) => type === 'CreditsGranted').length, 1)
-  const login = loginStream(loginOf({ kind: 'telegram', subject: '17' }))
+  const login = loginStream(await service.core.logins.loginOf({ kind: 'telegram', subject: '17' }))
   t.same(
     (await collect(service.core.log.readStream(login, 0))).map(({ type }) => type),
     ['WelcomeDecided', 'LoginLinked'],
@@ -207,7 +206,7 @@ t.test('linking needs a session at its end too', async t => {
   const { location } = await browser.get('/console/identities/telegram')
   await browser.post('/console/sign-out')
   t.equal((await browser.get(pathOf(issuer.consent(location ?? '', '100')))).status, 401)
-  const login = loginStream(loginOf({ kind: 'telegram', subject: '100' }))
+  const login = loginStream(await service.core.logins.loginOf({ kind: 'telegram', subject: '100' }))
   t.same(await collect(service.core.log.readStream(login, 0)), [])
 })
 

@@ -41,6 +41,8 @@ export const openViews = async (t: Test, folder?: string): Promise<ViewStore> =>
 /** For streams that are always folded from the start. */
 export const noSnapshots = { load: async () => undefined, offer: async () => false }
 
+export const masterSecret = 'm'.repeat(32)
+
 /** What parts take from outside the program: a time of day that stands still, randomness, and nowhere to log. */
 export const ambient = (clock: Clock = new ManualClock()) => ({ clock, random: systemRandom, logger: silentLogger })
 
@@ -53,7 +55,7 @@ export const accountsOn = (log: EventLog, clock: Clock = new ManualClock()): Acc
 
 /** The streams of identities without snapshots. */
 export const loginsOn = (log: EventLog, clock?: Clock): Logins =>
-  new Logins({ log, snapshots: noSnapshots, ...ambient(clock) })
+  new Logins({ log, snapshots: noSnapshots, masterSecret, ...ambient(clock) })
 
 export const silentLogger: Logger = {
   isLevelEnabled: () => false,

@@ -12,12 +12,12 @@ import { SessionPlaces } from '../../src/services/sign-in/session-places.ts'
 import { SessionHolders, Sessions, type SigningIn } from '../../src/services/sign-in/sessions.ts'
 import { type CodeEntry, SignIn } from '../../src/services/sign-in/sign-in.ts'
 import { ourBrand } from './brands.ts'
-import { accountsOn, ambient, loginsOn, noSnapshots } from './engine.ts'
+import { accountsOn, ambient, loginsOn, masterSecret, noSnapshots } from './engine.ts'
 import type { ManualClock } from './manual-clock.ts'
 import { until } from './until.ts'
 import { unwrap } from './unwrap.ts'
 
-export const masterSecret = 'm'.repeat(32)
+export { masterSecret }
 export const anonymous = { kind: 'anonymous' } as const
 export const WELCOME_MICROS = 100_000_000
 

@@ -4,26 +4,33 @@ import { clockOf } from '../../../schemas/recorded.ts'
 import { sha256 } from '../../domain/digest.ts'
 import type { AuditedEvent, Fault, Report, Rule } from '../fault.ts'
 
-/** Notes which accounts were opened, and which logins were linked to them. A login is linked and welcomed once. */
+/**
+ * Notes which accounts were opened, and which logins were linked to them. A login belongs to one account at a time, and
+ * is welcomed once.
+ */
 export class Logins {
   readonly facts: LoginFact[] = []
-  readonly #linked = new Set<string>()
+  readonly #linked = new Map<string, string>()
   readonly #welcomed = new Set<string>()
 
   take({ type, stream, data }: AuditedEvent, at: number, report: Report) {
     const accountId = String(data['accountId'])
-    if (type === 'AccountOpened') this.facts.push({ at, kind: 'opened', accountId, login: loginOf(openedWith(data)) })
+    if (type === 'AccountOpened') this.facts.push({ at, kind: 'opened', accountId, login: unkeyedOf(openedWith(data)) })
     if (type === 'IdentityLinked') {
       const owner = stream.slice(ACCOUNT_PREFIX.length)
-      this.facts.push({ at, kind: 'listed', accountId: owner, login: loginOf(data['identity'] as Identified) })
+      this.facts.push({ at, kind: 'listed', accountId: owner, login: unkeyedOf(data['identity'] as Identified) })
     }
     if (type === 'WelcomeDecided' && Number(data['welcomeMicros']) > 0) {
       if (this.#welcomed.has(stream)) report('the identity got its welcome credits before')
       this.#welcomed.add(stream)
     }
+    if (type === 'LoginUnlinked') {
+      if (this.#linked.get(stream) !== accountId) report(`the login is not linked to ${accountId}`)
+      this.#linked.delete(stream)
+    }
     if (type !== 'LoginLinked') return
     if (this.#linked.has(stream)) report('the login was linked before')
-    this.#linked.add(stream)
+    this.#linked.set(stream, accountId)
     this.facts.push({ at, kind: data['additional'] ? 'added' : 'linked', accountId, login: stream })
   }
 }
@@ -34,44 +41,66 @@ export interface LoginFact {
   at: number
   kind: 'opened' | 'listed' | 'linked' | 'added'
   accountId: string
-  /** HIDDEN if the identity is encrypted. */
-  login: string
+  /** The stream. That of an identity is known only if the log has it in the clear, and it has no key. */
+  login: string | undefined
 }
 
-const HIDDEN = 'hidden'
-
 /**
- * Each login leads to an account that has its identity, and each account has its logins. Of an identity that is
- * encrypted, the log shows only that it is there.
+ * Each account has one login that opened it and one for each identity that it lists, and each login leads to such an
+ * account. Where the name of a stream has no key, the login is also that of the identity.
  */
 export function* loginFaults(facts: LoginFact[]): Generator<Fault> {
-  const loginOf = new Map<string, string>()
-  const linkOf = new Map<string, LoginFact>()
-  const listed = new Set<string>()
+  const accounts = new Map<string, Account>()
   const linked = new Set<string>()
-  for (const fact of facts)
-    if (fact.kind === 'opened') loginOf.set(fact.accountId, fact.login)
-    else if (fact.kind === 'listed') listed.add(`${fact.accountId}/${fact.login}`)
-    else linkOf.set(fact.login, fact)
-  for (const { accountId, kind } of linkOf.values()) linked.add(`${accountId}/${kind}`)
-  for (const [stream, { accountId, kind }] of linkOf) {
-    const login = loginOf.get(accountId)
-    const found = (what: string, isNote?: true) => ({ stream, revision: 0, what, ...(isNote && { isNote }) })
-    // A process may die between the two events. The next registration then continues.
-    if (login === undefined) yield found(`${accountId} was not opened`, true)
-    else if (kind === 'linked' && login !== HIDDEN && login !== stream)
-      yield found(`${accountId} was opened with another address`)
-    else if (kind === 'added' && ![stream, HIDDEN].some(login => listed.has(`${accountId}/${login}`)))
-      yield found(`${accountId} does not list it`, true)
+  for (const { kind, accountId, login } of facts) {
+    const account: Account = accounts.get(accountId) ?? { accountId, identities: [], links: new Map() }
+    accounts.set(accountId, account)
+    if (kind === 'opened') account.opening = { login }
+    else if (kind === 'listed') account.identities.push(login)
+    else if (login !== undefined) {
+      account.links.set(login, kind)
+      linked.add(login)
+    }
   }
-  for (const [accountId, login] of loginOf)
-    if (login === HIDDEN ? !linked.has(`${accountId}/linked`) : !linkOf.has(login))
-      yield { stream: `account-${accountId}`, what: 'the login of the account is missing' }
-  for (const place of listed) {
-    const [accountId = '', login = ''] = place.split('/')
-    if (login === HIDDEN ? !linked.has(`${accountId}/added`) : linkOf.get(login)?.accountId !== accountId)
-      yield { stream: `account-${accountId}`, what: `it lists ${login}, which is not linked to it` }
+  // A stream that no link is in may as well have another name, with a key.
+  const nameOf = (login: string | undefined) => (login !== undefined && linked.has(login) ? login : undefined)
+  for (const account of accounts.values()) yield* faultsOf(account, nameOf)
+}
+
+interface Account {
+  accountId: string
+  opening?: Pick<LoginFact, 'login'>
+  /** The logins of the added identities. */
+  identities: LoginFact['login'][]
+  /** The logins that were ever linked to the account. */
+  links: Map<string, 'linked' | 'added'>
+}
+
+function* faultsOf(
+  { accountId, opening, identities, links }: Account,
+  nameOf: (login: LoginFact['login']) => LoginFact['login'],
+): Generator<Fault> {
+  const found = (stream: string, what: string, isNote?: true) => ({
+    ...{ stream, revision: 0, what, ...(isNote && { isNote }) },
+  })
+  const stream = ACCOUNT_PREFIX + accountId
+  // A process may die between the two events. The next registration then continues.
+  if (!opening) {
+    for (const login of links.keys()) yield found(login, `${accountId} was not opened`, true)
+    return
   }
+  const openedBy = [...links.keys()].filter(login => links.get(login) === 'linked')
+  const first = nameOf(opening.login) ?? openedBy[0]
+  for (const login of openedBy) if (login !== first) yield found(login, `${accountId} was opened with another address`)
+  if (openedBy.length === 0) yield { stream, what: 'the login of the account is missing' }
+  const named = identities.map(nameOf).filter(login => login !== undefined)
+  const others = [...links.keys()].filter(login => login !== first && !named.includes(login))
+  const unnamed = identities.length - named.length
+  const missing = named.filter(login => !links.has(login)).length + Math.max(0, unnamed - others.length)
+  for (let number = 0; number < missing; number++)
+    yield { stream, what: 'it lists an identity that is not linked to it' }
+  for (const login of others.slice(unnamed))
+    if (links.get(login) === 'added') yield found(login, `${accountId} does not list it`, true)
 }
 
 const ACCOUNT_PREFIX = 'account-'
@@ -81,9 +110,10 @@ type Identified = { kind: 'email'; address: string } | { kind: 'telegram'; subje
 const openedWith = ({ email, identity }: AuditedEvent['data']): Identified =>
   (identity as Identified | undefined) ?? { kind: 'email', address: String(email).toLowerCase() }
 
-const loginOf = (identity: Identified): string => {
+/** The stream of an identity from the time when their names had no key; undefined if the identity is encrypted. */
+const unkeyedOf = (identity: Identified): string | undefined => {
   const name = identity.kind === 'email' ? identity.address : identity.subject
-  return name === PRIVATE ? HIDDEN : `login-${sha256(`${identity.kind}:${name}`)}`
+  return name === PRIVATE ? undefined : `login-${sha256(`${identity.kind}:${name}`)}`
 }
 
 /**

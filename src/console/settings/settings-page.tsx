@@ -62,7 +62,7 @@ export const SettingsPage = ({ accountId, identities, sessions, limits, notices,
 )
 
 const WITHHELD: Record<WelcomeWithheld, string> = {
-  alias: 'another address of your mailbox has opened an account before.',
+  alias: 'an address of your mailbox has opened an account before.',
   network: 'your network has reached the limit of welcome credits for today.',
   day: 'the service has reached the limit of welcome credits for today.',
   disposable: 'addresses of this domain are disposable.',

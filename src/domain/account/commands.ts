@@ -20,7 +20,7 @@ import type {
 } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt, TokenUsage } from '../../../schemas/catalog.ts'
-import type { Identity } from '../../../schemas/identity.ts'
+import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import type { Notice, NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountId, KeyId, Moded, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
@@ -52,7 +52,7 @@ export type AccountCommand = (
   | ({ type: 'RotateWebhookSecret' } & Asked)
   | RequestWebhookTest
   | { type: 'RecordWebhookTest'; result: WebhookTested }
-  | ({ type: 'SetNotices'; settings: NoticeSettings } & Asked)
+  | SetNotices
   | { type: 'RaiseKeyExpiry'; keyId: KeyId }
   | { type: 'RaiseRetirement'; retirement: Retirement }
   | RecordNotice
@@ -184,6 +184,13 @@ export interface RecordDelivery {
   runId: RunId
   attempt: number
   outcome: { delivered: true; status: number } | ({ delivered: false } & FailedAttempt)
+}
+
+/** Mail goes to `mailTo`; without it, to the first e-mail identity. */
+export interface SetNotices extends Asked {
+  type: 'SetNotices'
+  settings: Omit<NoticeSettings, 'login' | 'identityNumber'>
+  mailTo?: EmailIdentity | undefined
 }
 
 /** The outcome of an attempt to deliver a notice. A failure without a next attempt was the last. */

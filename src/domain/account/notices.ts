@@ -8,10 +8,10 @@ import {
 import type { KeyId } from '../../../schemas/primitives.ts'
 import { DAY_MS } from '../days.ts'
 import { accept } from '../decider.ts'
-import { loginOf } from '../login/identity.ts'
+import { isSameIdentity, unkeyedLoginOf } from '../login/identity.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import { reachedShare } from './budgets.ts'
-import type { Asked, RecordNotice, Retirement } from './commands.ts'
+import type { RecordNotice, Retirement, SetNotices } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import { areSame } from './limits.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
@@ -29,25 +29,26 @@ export const BALANCE_QUIET_MS = 60 * 60 * 1000
 export const MAX_PENDING_NOTICES = 200
 
 export const setNotices = (
-  { keyId, settings }: Asked & { settings: NoticeSettings },
+  { keyId, settings, mailTo }: SetNotices,
   state: AccountState,
   atMs: number,
 ): Decided<AccountEvent> => {
   const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
-  if (settings.login !== undefined && mailAddress({ ...state, notices: settings }) === undefined)
-    return refuse('notice_address_unlinked')
-  return accept(areSame(settings, state.notices) ? [] : [{ type: 'NoticesSet', data: settings }])
+  const identityNumber = mailTo && state.identities.findIndex(identity => isSameIdentity(identity, mailTo))
+  if (identityNumber === -1) return refuse('notice_address_unlinked')
+  const data = { ...settings, ...(identityNumber !== undefined && { identityNumber }) }
+  return accept(areSame(data, state.notices) ? [] : [{ type: 'NoticesSet', data }])
 }
 
 /** The address that mail goes to; undefined if the account has no e-mail identity. */
 export const mailAddress = ({
-  notices: { login },
+  notices: { identityNumber, login },
   identities,
 }: Pick<AccountState, 'notices' | 'identities'>): string | undefined =>
-  identities
+  (identityNumber === undefined ? identities : identities.slice(identityNumber, identityNumber + 1))
     .filter(identity => identity.kind === 'email')
-    .find(identity => login === undefined || loginOf(identity) === login)?.address
+    .find(identity => login === undefined || unkeyedLoginOf(identity) === login)?.address
 
 /** The notices that a debit calls for, for its append. `atMs` is missing where no time matters. */
 export const debitNotices = (

@@ -45,11 +45,15 @@ export const ownerName = (opening: OpenedWith): string => opening.email ?? ident
 export const identityName = (identity: Identity): string =>
   identity.kind === 'email' ? identity.address : `Telegram: ${identity.name ?? identity.subject}`
 
-/** The hash in the name of the identity's stream. */
-export const loginOf = (identity: Identity): string => sha256(textOf(identity))
+/**
+ * The digest by which earlier versions named the stream of the identity. It has no key, so whoever guesses an address
+ * recognises it.
+ */
+export const unkeyedLoginOf = (identity: Identity): string => sha256(identityText(identity))
 
 /** Whether both are the same person's same address or account. What a messenger shows as its name does not matter. */
-export const isSameIdentity = (one: Identity, other: Identity): boolean => textOf(one) === textOf(other)
+export const isSameIdentity = (one: Identity, other: Identity): boolean => identityText(one) === identityText(other)
 
-const textOf = (identity: Identity): string =>
+/** The identity as a text that no other identity has. */
+export const identityText = (identity: Identity): string =>
   identity.kind === 'email' ? `email:${identity.address}` : `telegram:${identity.subject}`

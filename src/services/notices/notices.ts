@@ -2,7 +2,7 @@ import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import { mailAddress } from '../../domain/account/notices.ts'
 import type { AccountState } from '../../domain/account/state.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
-import { emailIdentity, loginOf } from '../../domain/login/identity.ts'
+import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { checkAccountId } from '../accounts/find-account.ts'
@@ -16,7 +16,7 @@ interface Dependencies {
 }
 
 /** The settings of an account, and its address for mail, if any. */
-export interface NoticesInfo extends Omit<NoticeSettings, 'login'> {
+export interface NoticesInfo extends Omit<NoticeSettings, 'login' | 'identityNumber'> {
   address?: string
 }
 
@@ -47,21 +47,20 @@ export class Notices {
     if ('refuse' in checked) return checked
     const identity = address === undefined ? undefined : emailIdentity(address)
     if (address !== undefined && !identity) return refuse('notice_address_unlinked')
-    const settings = { ...given, ...(identity && { login: loginOf(identity) }) }
-    const { url } = settings
+    const { url } = given
     if (url !== undefined) {
       const fault = webhookUrlFault(url)
       if (fault) return refuse('webhook_url_invalid', { parameter: 'url', url, fault })
       if (refusesUrl(url)) return refuse('address_not_public', { parameter: 'url' })
     }
-    const command = { type: 'SetNotices', keyId: keyIdOf(caller), settings } as const
+    const command = { type: 'SetNotices', keyId: keyIdOf(caller), settings: given, mailTo: identity } as const
     const outcome = await accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(infoOf(await accounts.state(checked.value)))
   }
 }
 
 const infoOf = (state: AccountState): NoticesInfo => {
-  const { login: _, ...settings } = state.notices
+  const { login: _, identityNumber: _number, ...settings } = state.notices
   const address = mailAddress(state)
   return { ...settings, ...(address !== undefined && { address }) }
 }

@@ -3,8 +3,8 @@ import { disposableEmailBlocklistSet } from 'disposable-email-domains-js'
 import { REGISTRATIONS_STREAM } from '../../../schemas/events.ts'
 import type { Identity } from '../../../schemas/identity.ts'
 import type { RegistrationEvent, WelcomeWithheld } from '../../../schemas/registration-events.ts'
-import { loginOf } from '../../domain/login/identity.ts'
-import type { LoginState } from '../../domain/login/login.ts'
+import { isSameIdentity } from '../../domain/login/identity.ts'
+import { isWelcomeTaken, type LoginState } from '../../domain/login/login.ts'
 import {
   type AdmitRegistration,
   admittedWelcome,
@@ -77,17 +77,20 @@ export class Admissions {
    */
   async admit(caller: Caller, identity: Identity, state: LoginState, network: string): Promise<Answer<Welcome>> {
     const { welcomeMicros, logins } = this.#dependencies
-    const login = loginOf(identity)
+    const login = await logins.loginOf(identity)
     const canonical = canonicalOf(identity)
-    const isAlias = loginOf(canonical) !== login
+    const isAlias = !isSameIdentity(canonical, identity)
     let welcome: Welcome = { welcomeMicros }
     if (state.accountId === undefined) {
-      const withheld = (await this.#isTaken(canonical, login)) ? 'alias' : this.#disposableOf(identity)
-      const admitted = await this.#count(caller, identity, state, { network, withheld })
+      const isTaken = state.hadAccount || (await this.#isTaken(canonical, { login, isAlias }))
+      const withheld = isTaken ? 'alias' : this.#disposableOf(identity)
+      const admitted = await this.#count(caller, identity, state, { login, network, withheld })
       if ('refuse' in admitted) return admitted
       welcome = admitted.value
     }
     if (welcomeMicros === 0) return answer(welcome)
+    // What was decided for the identity was for the account that it had.
+    if (state.hadAccount) return answer({ welcomeMicros: 0, withheld: 'alias' })
     const decided = await logins.execute(caller, canonical, { type: 'DecideWelcome', login, isAlias, ...welcome })
     if ('refuse' in decided) return decided
     const { welcomes } = await logins.state(canonical)
@@ -95,24 +98,23 @@ export class Admissions {
   }
 
   /** Whether another spelling of the identity got welcome credits, or has an account. */
-  async #isTaken(canonical: Identity, login: string): Promise<boolean> {
-    const { isWelcomed, accountId, welcomes } = await this.#dependencies.logins.currentState(canonical)
-    if (welcomes.some(each => each.login === login && each.welcomeMicros > 0)) return false
-    return isWelcomed || (accountId !== undefined && loginOf(canonical) !== login)
+  async #isTaken(canonical: Identity, { login, isAlias }: { login: string; isAlias: boolean }): Promise<boolean> {
+    const state = await this.#dependencies.logins.currentState(canonical)
+    if (state.welcomes.some(each => each.login === login && each.welcomeMicros > 0)) return false
+    return isWelcomeTaken(state, isAlias)
   }
 
   async #count(
     caller: Caller,
     identity: Identity,
     { isInvited }: LoginState,
-    { network, withheld }: { network: string; withheld: WelcomeWithheld | undefined },
+    { login, network, withheld }: { login: string; network: string; withheld: WelcomeWithheld | undefined },
   ): Promise<Answer<Welcome>> {
     const { rules, welcomeMicros } = this.#dependencies
     const { mode, domains, maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork } = rules
     if (!this.#mayRegister(identity, isInvited)) return refuse('registration_closed', { mode })
     // Strangers cannot use up the allowance for people whom the operator has named.
     const isNamed = isInvited || domains !== undefined
-    const login = loginOf(identity)
     const command = {
       ...{ login, welcomeMicros, withheld, ...(isNamed ? {} : this.#hashesOf(network)) },
       ...{ maxPerDay, maxWelcomeMicrosPerDay, maxWelcomesPerNetwork },

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import { loginOf } from '../../domain/login/identity.ts'
+import { unkeyedLoginOf } from '../../domain/login/identity.ts'
 import { codeFaultOf, type LoginCommand, type LoginState, MAX_TRIES } from '../../domain/login/login.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { OpenCounts } from '../../flow/open-counts.ts'
@@ -239,6 +239,6 @@ const codeHasher = (masterSecret: string) => {
   const key = deriveKey(masterSecret, 'sign-in-codes')
   return (identity: Identity, codeId: string, code: string): string =>
     createHmac('sha256', key)
-      .update(`${loginOf(identity)}/${codeId}/${code.toUpperCase().replaceAll(/[^A-Z]/g, '')}`)
+      .update(`${unkeyedLoginOf(identity)}/${codeId}/${code.toUpperCase().replaceAll(/[^A-Z]/g, '')}`)
       .digest('hex')
 }

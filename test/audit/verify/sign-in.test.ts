@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { Auditor } from '../../auditor/auditor.ts'
 import { BrowserClient, codeIn, messagesIn } from '../../support/browser-client.ts'
 import { collect } from '../../support/collect.ts'
+import { openLog } from '../../support/engine.ts'
+import { copyFixtureLog } from '../../support/fixture-log.ts'
 import { rewritten } from '../../support/rewritten.ts'
 import { startService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -69,13 +72,20 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp; isNote?: true }> =
   },
   'an identity that is linked to no account': {
     log: without(eventOf('LoginLinked', -1)),
-    what: /^it lists login-\w+, which is not linked to it$/,
+    what: /^it lists an identity that is not linked to it$/,
   },
   'a link of another kind': {
     log: events.map(each =>
       each === eventOf('LoginLinked', -1) ? { ...each, data: eventOf('LoginLinked').data } : each,
     ),
     what: /was opened with another address/,
+  },
+  'a login that is unlinked from another account': {
+    log: withAfter(eventOf('LoginLinked'), {
+      ...eventOf('LoginLinked'),
+      ...{ type: 'LoginUnlinked', data: { accountId: `acct_${'0'.repeat(26)}` } },
+    }),
+    what: /^the login is not linked to acct_0+$/,
   },
   'an identity that the account does not list': { log: without(linked), what: /does not list it/, isNote: true },
 }
@@ -88,6 +98,20 @@ for (const [name, { log, what, isNote }] of Object.entries(untrue))
       [what],
     )
   })
+
+t.test('swapped logins are found where their names have no key', async t => {
+  const old = await collect((await openLog(t, join(await copyFixtureLog(t, 1), 'log'))).readAll(BEFORE_FIRST))
+  const links = old.filter(({ type }) => type === 'LoginLinked')
+  const [one, other] = links as [RawEvent, RawEvent]
+  const swapped = old.map(each =>
+    each === one ? { ...each, data: other.data } : each === other ? { ...each, data: one.data } : each,
+  )
+  t.same((await verified(rewritten(old), { isDense: true })).faults, [])
+  t.match((await verified(rewritten(swapped), { isDense: true })).faults, [
+    { stream: one.stream, what: /was opened with another address/ },
+    { stream: other.stream, what: /was opened with another address/ },
+  ])
+})
 
 /** The events of each stream. */
 function groupBy(all: RawEvent[]): Map<string, RawEvent[]> {

@@ -279,14 +279,8 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     log: events.filter(({ stream }) => stream !== eventOf('LoginLinked').stream),
     what: /the login of the account is missing/,
   },
-  'swapped logins': {
-    log: events.map(event =>
-      event === eventOf('LoginLinked')
-        ? { ...event, data: eventOf('LoginLinked', 1).data }
-        : event === eventOf('LoginLinked', 1)
-          ? { ...event, data: eventOf('LoginLinked').data }
-          : event,
-    ),
+  'a login that leads to the account of another': {
+    log: withData(eventOf('LoginLinked', 1), eventOf('LoginLinked').data as object),
     what: /was opened with another address/,
   },
   'a key that the account does not have': {

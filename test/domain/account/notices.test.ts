@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { Identity } from '../../../schemas/identity.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import {
   BALANCE_QUIET_MS,
@@ -9,7 +10,7 @@ import {
   mailAddress,
 } from '../../../src/domain/account/notices.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
-import { loginOf } from '../../../src/domain/login/identity.ts'
+import { unkeyedLoginOf } from '../../../src/domain/login/identity.ts'
 import { toMicros } from '../../../src/domain/money.ts'
 import {
   accepted,
@@ -147,14 +148,21 @@ t.test('a notice goes by mail, to the URL, or to nobody', async t => {
   t.same(toOf(byTelegram, linked, noticesSet()), { email })
 })
 
+const other = { kind: 'email', address: 'b@example.com' } as const
+const linked = (identity: Identity): AccountEvent => ({ type: 'IdentityLinked', data: { identity } })
+
 t.test('mail goes to the first e-mail identity, or to the one that was chosen', async t => {
-  const other = { kind: 'email', address: 'b@example.com' } as const
-  const { state, when } = given(account, opened(), { type: 'IdentityLinked', data: { identity: other } })
-  const login = loginOf(other)
+  const { state, when } = given(account, opened(), linked(other))
+  const chosen = { ...setNotices(), mailTo: other }
   t.equal(mailAddress(state), 'owner@example.com')
-  t.equal(mailAddress({ ...state, notices: { ...DEFAULT_NOTICES, login } }), other.address)
-  when(setNotices({ login })).then(noticesSet({ login }))
-  given(account, opened()).when(setNotices({ login })).refused('notice_address_unlinked')
+  when(chosen).then(noticesSet({ identityNumber: 1 }))
+  t.equal(mailAddress({ ...state, notices: { ...DEFAULT_NOTICES, identityNumber: 1 } }), other.address)
+  given(account, opened()).when(chosen).refused('notice_address_unlinked')
+})
+
+t.test('mail goes to the identity that an earlier version chose by its digest', async t => {
+  const { state } = given(account, opened(), linked(other), noticesSet({ login: unkeyedLoginOf(other) }))
+  t.equal(mailAddress(state), other.address)
 })
 
 /** The events of a run of a key, with the balance after it in credits. */

@@ -2,12 +2,11 @@ import t from 'tap'
 import { accountStream, loginStream } from '../../../schemas/events.ts'
 import { MAX_IDENTITIES } from '../../../schemas/primitives.ts'
 import { FRESH_MS } from '../../../src/domain/account/access.ts'
-import { loginOf } from '../../../src/domain/login/identity.ts'
 import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
 import type { Answer } from '../../../src/services/answer.ts'
 import type { SessionOwner } from '../../../src/services/caller.ts'
 import { collect } from '../../support/collect.ts'
-import { openLog } from '../../support/engine.ts'
+import { loginsOn, openLog } from '../../support/engine.ts'
 import { type Fate, faultyLog, unavailable } from '../../support/faulty-log.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { emailOf, signInOn } from '../../support/sign-in.ts'
@@ -33,6 +32,8 @@ const linkCode = async ({ identities, network, newMail }: Process, owner: Sessio
 
 const typesIn = async (log: EventLog, stream: string): Promise<string[]> =>
   (await collect(log.readStream(stream, 0))).map(({ type }) => type)
+
+const streamOfWork = async (log: EventLog) => loginStream(await loginsOn(log).loginOf(emailOf(WORK)))
 
 t.test('a further address signs in to the account, brings no credits, and opens no other account', async t => {
   const log = await openLog(t)
@@ -79,7 +80,7 @@ t.test('two accounts that link one address at once: it belongs to one of them', 
     outcomes.find(outcome => 'refuse' in outcome),
     refusal('identity_taken'),
   )
-  t.equal((await typesIn(log, loginStream(loginOf(emailOf(WORK))))).filter(type => type === 'LoginLinked').length, 1)
+  t.equal((await typesIn(log, await streamOfWork(log))).filter(type => type === 'LoginLinked').length, 1)
 })
 
 t.test('a code of one account links nothing to another, and signs nobody in', async t => {
@@ -148,7 +149,7 @@ t.test('a session that has ended links nothing', async t => {
   const entry = await linkCode(process, owner)
   await other.sessions.closeAll(owner)
   t.same(await process.identities.enterCode(owner, entry), refusal('session_ended'))
-  t.notOk((await typesIn(log, loginStream(loginOf(emailOf(WORK))))).includes('LoginLinked'))
+  t.notOk((await typesIn(log, await streamOfWork(log))).includes('LoginLinked'))
 })
 
 t.test('an account has at most ten identities', async t => {

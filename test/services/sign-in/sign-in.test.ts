@@ -2,14 +2,13 @@ import t from 'tap'
 import { accountStream, loginStream, REGISTRATIONS_STREAM } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import { systemRandom } from '../../../src/adapters/random/system.ts'
-import { loginOf } from '../../../src/domain/login/identity.ts'
 import { MAX_CODES, MAX_TRIES } from '../../../src/domain/login/login.ts'
 import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
 import { register } from '../../../src/services/accounts/registration.ts'
 import { KNOWN_MS } from '../../../src/services/sign-in/browser-tokens.ts'
 import { SESSION_MS } from '../../../src/services/sign-in/sessions.ts'
 import { collect } from '../../support/collect.ts'
-import { openLog } from '../../support/engine.ts'
+import { loginsOn, openLog } from '../../support/engine.ts'
 import { type Fate, faultyLog, unavailable } from '../../support/faulty-log.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { anonymous, emailOf, signInOn } from '../../support/sign-in.ts'
@@ -23,7 +22,7 @@ const refusal = (code: string, details: object = {}) => ({ refuse: { code, ...de
 const typesIn = async (log: EventLog, stream: string): Promise<string[]> =>
   (await collect(log.readStream(stream, 0))).map(({ type }) => type)
 
-const ofAda = loginStream(loginOf(emailOf(ADA)))
+const streamOfAda = async (log: EventLog) => loginStream(await loginsOn(log).loginOf(emailOf(ADA)))
 
 /** All events of the log, counted by type. */
 const countsOf = async (log: EventLog): Promise<Record<string, number>> => {
@@ -42,7 +41,7 @@ t.test('a code opens an account with its credits, and later only signs in', asyn
   const again = unwrap(await process.enter(await process.codeFor(ADA)))
   t.match(again, { accountId, isNew: false })
   t.not(again.token, token)
-  t.same(await typesIn(log, ofAda), [
+  t.same(await typesIn(log, await streamOfAda(log)), [
     ...['LoginCodeRequested', 'LoginCodeTried', 'WelcomeDecided', 'LoginLinked'],
     ...['LoginCodeRequested', 'LoginCodeTried'],
   ])
@@ -98,7 +97,7 @@ t.test('ten thousand guesses get nowhere, and cost few events', async t => {
     if (outcomes.some(outcome => !('refuse' in outcome) || outcome.refuse.code !== 'code_not_valid'))
       t.fail('a guess was tried')
   }
-  t.equal((await typesIn(log, ofAda)).length, 1 + MAX_TRIES)
+  t.equal((await typesIn(log, await streamOfAda(log))).length, 1 + MAX_TRIES)
   // Those who know the code are too late now, and request another one.
   t.ok('value' in (await process.enter(await process.codeFor(ADA))))
 })
@@ -176,7 +175,7 @@ t.test('an address gets five codes in an hour, in every process and after a rest
   const late = signInOn(log, clock)
   const request = { email: ADA, network: late.network() }
   t.match(await late.signIn.requestCode(anonymous, request), refusal('too_many_codes', { retryAfterMs: 3_600_000 }))
-  t.equal((await typesIn(log, ofAda)).length, MAX_CODES, 'the refusal is no event')
+  t.equal((await typesIn(log, await streamOfAda(log))).length, MAX_CODES, 'the refusal is no event')
   clock.advance(3_600_000)
   t.ok('value' in (await late.signIn.requestCode(anonymous, request)))
 })
