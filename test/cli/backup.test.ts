@@ -94,7 +94,7 @@ t.test('a restore erases the accounts that were erased after its backup', async 
 t.test('a backup holds the key of each account, without which its personal data are lost', async t => {
   const keys = (folder: string) => readdir(join(folder, 'objects', 'vault'))
   t.equal((await keys(place('full'))).length, 1)
-  t.same(await keys(place('full')), await keys(source))
+  t.ok((await keys(source)).includes((await keys(place('full')))[0] as string))
   const restored = async (folder: string) => {
     await operatorOf(folder).json<Printed>(t, 'restore', place('full'))
     return operatorOf(folder)
