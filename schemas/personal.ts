@@ -1,4 +1,4 @@
-import type { AccountEvent } from './account-events.ts'
+import type { AccountEvent, RunOutput } from './account-events.ts'
 import type { Identity } from './identity.ts'
 import type { NoticeSettings } from './notice-events.ts'
 
@@ -26,6 +26,11 @@ const identity = ({ kind }: Identity): Identity =>
 const withoutUrl = <Addressed extends Pick<NoticeSettings, 'url'>>(value: Addressed): Addressed =>
   value.url === undefined ? value : { ...value, url: PRIVATE_URL }
 
+const withoutAnswer = (output: RunOutput): RunOutput => {
+  const { text, toolCalls, ...others } = output
+  return text === undefined && toolCalls === undefined ? output : others
+}
+
 const request = { input: () => ({}), metadata: absent, webhookUrl: url }
 
 /**
@@ -38,7 +43,7 @@ export const personalFields: PersonalFields = {
   SessionOpened: { place: absent },
   RunQueued: request,
   RunStarted: request,
-  RunCompleted: { output: ({ text: _text, toolCalls: _toolCalls, ...others }) => others },
+  RunCompleted: { output: withoutAnswer },
   WebhookRedeliveryRequested: { url },
   WebhookTestRequested: { url },
   NoticesSet: { url },

@@ -114,6 +114,7 @@ const samples: AccountEvent[] = [
 /** Events of the same types without personal data. */
 const plain: AccountEvent[] = [
   { type: 'RunStarted', data: { runId: runId(), upstream } },
+  { type: 'RunCompleted', data: { runId: runId(), output: { artifacts: [artifact] } } },
   { type: 'NoticesSet', data: { email: true, balanceUnderMicros: 5 } },
   { type: 'NoticeRaised', data: { number: 1, notice, to: { email: true } } },
 ]
