@@ -1,18 +1,27 @@
 import { execFile } from 'node:child_process'
+import { createDecipheriv } from 'node:crypto'
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { isAcceptance } from '../../schemas/account-events.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { events } from '../../schemas/events.ts'
+import { PRIVATE, PRIVATE_URL, personalFields } from '../../schemas/personal.ts'
+import { systemRandom } from '../../src/adapters/random/system.ts'
 import { link } from '../../src/engine/log/hash-chain.ts'
-import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
+import { decryptedLog } from '../../src/services/vault/personal-data.ts'
+import { Vault } from '../../src/services/vault/vault.ts'
+import { collect } from '../support/collect.ts'
 import { type LinkedEvent, type LinkParts, makeLink } from '../support/links.ts'
+import { logOf } from '../support/log-of.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Vector extends LinkParts {
+  personalText?: string
   event: LinkedEvent & { metadata: { format?: number; hash: string } }
 }
 
@@ -32,7 +41,7 @@ const nameOf = ({ event: { stream, revision } }: Vector) => `${stream} ${revisio
 
 t.test('the page has a stream of two formats, and one for each later format that begins in it', async t => {
   const formats = [...streams.values()].map(formatsOf)
-  t.match(formats, [/^1+2+$/, /^2+$/, /^3+$/])
+  t.match(formats, [/^1+2+$/, /^2+$/, /^3+$/, /^4+$/])
   t.ok(formats.every(each => each.length > 3))
   for (const each of streams.values())
     t.same(
@@ -41,17 +50,21 @@ t.test('the page has a stream of two formats, and one for each later format that
     )
 })
 
-t.test('all streams have names to sort, numbers in several notations and characters outside ASCII', async t => {
-  for (const stream of streams.values()) {
-    const accepted = stream.find(({ event }) => isAcceptance(event)) as Vector
-    const written = blocks[vectors.indexOf(accepted)] as string
-    const canonical = accepted.dataText ?? accepted.linkText
-    t.match(written, /[\d.]+E-?\d/)
-    t.match(canonical, /1e-7/)
-    t.match(canonical, /1e\+\d\d/)
-    t.match(canonical, /\u{1f600}.*\ufb33/u)
-  }
-})
+t.test(
+  'all streams in the clear have names to sort, numbers in several notations and characters outside ASCII',
+  async t => {
+    for (const stream of streams.values()) {
+      const accepted = stream.find(({ event }) => isAcceptance(event)) as Vector
+      if (accepted.personalText) continue
+      const written = blocks[vectors.indexOf(accepted)] as string
+      const canonical = accepted.dataText ?? accepted.linkText
+      t.match(written, /[\d.]+E-?\d/)
+      t.match(canonical, /1e-7/)
+      t.match(canonical, /1e\+\d\d/)
+      t.match(canonical, /\u{1f600}.*\ufb33/u)
+    }
+  },
+)
 
 t.test('the page names every event type with all of its fields, and every closed value', async t => {
   const named = new Set(page.replaceAll(/^```.*?^```$/gms, '').match(/\w+/g))
@@ -86,12 +99,65 @@ t.test('every text, digest and link is what the specification gives', async t =>
   for (const stream of streams.values()) {
     let previous: string | undefined
     for (const vector of stream) {
-      const { event, ...parts } = vector
+      const { event, personalText: _, ...parts } = vector
       t.same(parts, makeLink(previous, event), nameOf(vector))
       t.equal(event.metadata.hash, parts.link, nameOf(vector))
       previous = parts.link
     }
   }
+})
+
+const written = (name: string) =>
+  new RegExp(`^\\| ${name} +\\| (?:the text )?\`(.*?)\` +\\|$`, 'm').exec(page)?.[1] ?? ''
+
+t.test('personal data are decrypted with the key on the page', async t => {
+  const key = Buffer.from(written('the key'), 'hex')
+  const encrypted = vectors.filter(({ event }) => 'personal' in (event.data as object))
+  t.same(encrypted.map(({ event }) => event.type).sort(), ['AccountOpened', 'RunStarted'])
+  t.same(
+    vectors.filter(({ personalText }) => personalText),
+    encrypted,
+  )
+  for (const { event, personalText = '' } of encrypted) {
+    const { personal } = event.data as { personal: string }
+    const bytes = Buffer.from(personal, 'base64')
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+    decipher.setAAD(Buffer.from(event.id, 'ascii')).setAuthTag(bytes.subarray(-16))
+    t.equal(`${decipher.update(bytes.subarray(12, -16), undefined, 'utf8')}${decipher.final('utf8')}`, personalText)
+  }
+})
+
+t.test('the service reads the key, and the data as the page says', async t => {
+  const asked: string[] = []
+  const get = async (objectKey: string) => {
+    asked.push(objectKey)
+    return { body: Readable.from([Buffer.from(written('its bytes'), 'hex')]), sizeBytes: 60, etag: '"1"' }
+  }
+  const objects = async () => ({ get, put: async () => false, overwrite: async () => undefined })
+  const masterSecret = written('the master secret')
+  const vault = new Vault({ objects, close: async () => undefined, masterSecret, random: systemRandom })
+  const own = vectors.filter(({ event }) => event.metadata.format === 4)
+  const log = logOf(own.map(({ event }, position) => ({ ...event, position })))
+  const read = await collect(decryptedLog(log as EventLog, vault).readAll(BEFORE_FIRST))
+  for (const [index, { event, personalText }] of own.entries()) {
+    const { personal: _, ...shown } = event.data as { personal?: string }
+    t.same(read[index]?.data, { ...shown, ...(personalText && JSON.parse(personalText)) })
+    for (const name of Object.keys(JSON.parse(personalText ?? '{}')))
+      t.ok(name in (personalFields[event.type as keyof typeof personalFields] ?? {}), `${event.type}.${name}`)
+  }
+  t.same(asked, [written('the object')])
+})
+
+t.test('the page names every personal field, and what stands in its place', async t => {
+  const [, section = ''] = /^## Personal data\n(.*?)^## /ms.exec(page) ?? []
+  const rows = section.split('\n').filter(line => line.startsWith('|'))
+  for (const [type, fields] of Object.entries(personalFields))
+    for (const field of Object.keys(fields))
+      t.ok(
+        rows.some(row => row.split('|')[1]?.includes(`\`${type}\``) && row.split('|')[2]?.includes(`\`${field}\``)),
+        `${type}.${field}`,
+      )
+  for (const place of [PRIVATE, PRIVATE_URL]) t.ok(section.includes(`\`${place}\``), place)
 })
 
 t.test('the service makes the same links', async t => {

@@ -8,8 +8,9 @@ import { proveStatement } from '../../src/audit/proofs/statement.ts'
 import { checkers, needsPython, python } from '../support/checkers.ts'
 import { type LinkedEvent, makeLink } from '../support/links.ts'
 import {
+  costlyAccount,
+  encryptedAccount,
   forgedText,
-  newestAccount,
   vectorAccount,
   vectorKey,
   vectorLog,
@@ -135,7 +136,7 @@ type Counted = Record<string, unknown> & { receipt: Receipt; usage: Record<strin
 
 /** Changes an event of the run whose tokens have a price. */
 const ofTokens = (type: string, change: (data: Counted) => object) => (event: LinkedEvent) =>
-  event.type === type && event.stream === `account-${newestAccount}` && event.revision >= 5
+  event.type === type && event.stream === `account-${costlyAccount}` && event.revision >= 5
     ? { ...event, data: { ...(event.data as Counted), ...change(event.data as Counted) } }
     : event
 
@@ -239,16 +240,16 @@ const tokens: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short
 
 t.test('each checker finds what is wrong with a price of tokens', needsPython, async t => {
   for (const [name, change, fault, short = fault] of tokens) {
-    const proof = await proveStatement(await vectorLog(change), newestAccount)
+    const proof = await proveStatement(await vectorLog(change), costlyAccount)
     t.same(await outcomesOf(proof), [fault, short], name)
   }
 })
 
 t.test('a release whose debit is not in the statement has a price of its own', needsPython, async t => {
   const from = { number: 5 }
-  t.same(await outcomesOf(await proveStatement(await vectorLog(), newestAccount, { from })), ['right', 'right'])
+  t.same(await outcomesOf(await proveStatement(await vectorLog(), costlyAccount, { from })), ['right', 'right'])
   const lie = inSettled(() => ({ totalMicros: 1 }))
-  t.same(await outcomesOf(await proveStatement(await vectorLog(lie), newestAccount, { from })), [
+  t.same(await outcomesOf(await proveStatement(await vectorLog(lie), costlyAccount, { from })), [
     'event 7: its price is 1, and its receipt adds up to 101353',
     'event 7: its receipt does not add up',
   ])
@@ -278,7 +279,58 @@ t.test('each checker holds a run that starts at once to its debit', needsPython,
     ],
   ]
   for (const [name, change, fault, short = fault] of lies)
-    t.same(await outcomesOf(await proveStatement(await vectorLog(change), newestAccount)), [fault, short], name)
+    t.same(await outcomesOf(await proveStatement(await vectorLog(change), costlyAccount)), [fault, short], name)
+})
+
+t.test('each checker compares the receipt of an encrypted run with the price list', needsPython, async t => {
+  const ofRun = (type: string, change: (data: Record<string, unknown>) => object) => (event: LinkedEvent) =>
+    event.type === type && event.stream === `account-${encryptedAccount}`
+      ? { ...event, data: change(event.data as Record<string, unknown>) }
+      : event
+  const withLines = (change: (lines: object[]) => object[], totalMicros: number) =>
+    ofRun('CreditsDebited', ({ receipt, amountMicros: _, balanceAfterMicros: __, ...data }) => ({
+      ...{ ...data, amountMicros: totalMicros, balanceAfterMicros: 40_000_000 - totalMicros },
+      receipt: { ...(receipt as Receipt), lines: change((receipt as Receipt).lines), totalMicros },
+    }))
+  const change = (index: number, line: object, totalMicros: number) =>
+    withLines(lines => lines.map((each, at) => (at === index ? { ...each, ...line } : each)), totalMicros)
+  const lies: [string, (event: LinkedEvent) => LinkedEvent, fault: string, short?: string][] = [
+    ['no lie', event => event, 'right'],
+    ['another value, which nobody else can know', change(1, { value: 1 }, 16_500_000), 'right'],
+    ['no quantity, as if none was asked for', withLines(lines => lines.toSpliced(1, 1), 16_500_000), 'right'],
+    [
+      'another factor',
+      change(2, { factorMicros: 1_400_000 }, 29_500_000),
+      'event 2: its receipt has the line "multiplier resolution 2K 1400000", which the price list does not give',
+      LIST,
+    ],
+    [
+      'a value that is not listed',
+      change(2, { value: '8K' }, 31_500_000),
+      'event 2: its receipt has the line "multiplier resolution 8K 1500000", which the price list does not give',
+      LIST,
+    ],
+    [
+      'a quantity that is not listed',
+      change(1, { parameter: 'seed' }, 31_500_000),
+      'event 2: its receipt has the line "quantity seed 2", which the price list does not give',
+      LIST,
+    ],
+    [
+      'a surcharge for another value',
+      change(3, { equals: false }, 31_500_000),
+      'event 2: its receipt has the line "surcharge enable_web_search false 15000", which the price list does not give',
+      LIST,
+    ],
+    [
+      'an input in the clear, and empty',
+      ofRun('RunStarted', ({ personal: _, ...data }) => data),
+      'event 2: its receipt has the line "quantity num_images 2", which the price list does not give',
+      LIST,
+    ],
+  ]
+  for (const [name, change, fault, short = fault] of lies)
+    t.same(await outcomesOf(await proveStatement(await vectorLog(change), encryptedAccount)), [fault, short], name)
 })
 
 t.test('each checker refuses a sealed debit that does not tell its amounts and run', needsPython, async t => {

@@ -26,7 +26,8 @@ export const vectorProofs = async (): Promise<Record<string, Proof>> => {
     consistency: await proveConsistency(log, first, third),
     statement: await proveStatement(log, vectorAccount, { to: second }),
     'statement-part': await proveStatement(log, vectorAccount, { from: first, to: third }),
-    'statement-with-cost': await proveStatement(log, newestAccount),
+    'statement-with-cost': await proveStatement(log, costlyAccount),
+    'statement-encrypted': await proveStatement(log, encryptedAccount),
   }
 }
 
@@ -67,8 +68,10 @@ const withOtherId = (seal: ProvenSeal): ProvenSeal => {
 }
 
 export const vectorAccount = 'acct_01m820b9ztfvgrrk74p12fwn4g'
+/** The account whose stream is in format 4. */
+export const encryptedAccount = 'acct_01m820ba0jfvgrrk5x3d9qwz7t'
 /** The account whose stream is in format 3. */
-export const newestAccount = 'acct_01m820ba05fvgrrk7mv8y5b8ge'
+export const costlyAccount = 'acct_01m820ba05fvgrrk7mv8y5b8ge'
 
 /**
  * A log with the events of the page and the price lists that its receipts follow, with a seal after each four of them.
