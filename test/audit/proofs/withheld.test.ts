@@ -47,7 +47,7 @@ t.test('a proof and a statement show no data of a cost', async t => {
     for (const secret of secrets) t.notOk(text.includes(secret), secret)
   }
   t.equal(statement.events.filter(({ dataText }) => dataText === undefined).length, 1)
-  const { cost: known, ...shown } = completed.data as { cost: object }
+  const { cost: known, ...shown } = (completed.stored ?? completed.data) as { cost: object }
   const { dataText = '' } = ofCompleted.event
   t.same(JSON.parse(dataText), { ...shown, cost: sha256(canonicalJson(known)) })
   t.ok(statement.events.some(each => each.dataText === dataText))

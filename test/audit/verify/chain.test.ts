@@ -10,12 +10,13 @@ import { busyLog } from '../../support/busy-log.ts'
 
 /** The vendor of all runs charges for them. */
 const cost = { amountMicros: 80_000, currency: 'USD', source: 'reported', salt: '0'.repeat(32) }
-const events = (await busyLog(t)).map(event =>
-  event.type === 'RunCompleted' ? { ...event, data: { ...(event.data as object), cost } } : event,
-)
+const events = (await busyLog(t)).map(({ stored, ...event }): RawEvent => {
+  if (event.type === 'RunCompleted') return { ...event, data: { ...(event.data as object), cost } }
+  return stored ? { ...event, stored } : event
+})
 const WRITER = resolve('src/engine/log/hash-chain.ts')
 
-/** Mistakes that the writer of links could make, in format 3, as changes to its source. */
+/** Mistakes that the writer of links could make, in format 4, as changes to its source. */
 const mistakes: Record<string, [from: string, to: string]> = {
   none: ['', ''],
   'the link before is left out': ['sha256((previous ?? firstPrevious(event)) + linkText)', 'sha256(linkText)'],
@@ -23,6 +24,7 @@ const mistakes: Record<string, [from: string, to: string]> = {
   'the id is left out': ['JSON.stringify(id)', "''"],
   'the metadata is left out': ['sha256(metadataText)', "''"],
   'a part of the data is left out': ['sha256(dataText)', 'sha256(dataText.slice(1))'],
+  'the data are hashed in the clear': ['const { stored = event.data } = event', 'const stored = event.data'],
   'a cost is left out': ['cost: sha256(canonicalJson(cost))', "cost: ''"],
   'a cost is shown': ['cost: sha256(canonicalJson(cost))', 'cost'],
   'names are not in order': [
