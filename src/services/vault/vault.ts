@@ -56,7 +56,8 @@ export class Vault {
     const key = this.known(accountId) ?? (await this.#read(accountId))
     if (key) return key
     throw new Damaged(
-      `the key of ${accountId} is missing from ${FOLDER}/ in the object store; restore this folder from a backup`,
+      `the key of ${accountId} is missing from ${FOLDER}/ in the object store, or was made with another MASTER_SECRET; ` +
+        'restore this folder from a backup',
     )
   }
 
@@ -84,7 +85,7 @@ export class Vault {
     if (!stored) return undefined
     const wrapped = await buffer(stored.body)
     const key = wrapped.equals(DESTROYED) ? 'destroyed' : decrypt(this.#wrappingKey, wrapped, accountId)
-    if (!key) throw new Damaged(`the key of ${accountId} in ${FOLDER}/ does not fit MASTER_SECRET, or was changed`)
+    if (!key) throw new Damaged(`the key of ${accountId} in ${FOLDER}/ was changed; restore it from a backup`)
     this.#keys.set(accountId, key)
     return key
   }
