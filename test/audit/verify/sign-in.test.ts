@@ -33,6 +33,8 @@ const withData = (event: RawEvent, data: object) =>
 t.test('a log in which somebody signs in, links an address and signs out is clean', async t => {
   const { faults, notes } = await verified(events, { isDense: true })
   t.same([...faults, ...notes], [])
+  const stored = events.map(({ stored: data, ...event }) => (data ? { ...event, data } : event))
+  t.same((await verified(stored, { isDense: true })).faults, [], 'nor without keys')
   const streams = groupBy(events)
   for (const [stream, own] of streams) {
     const auditor = new Auditor(stream)

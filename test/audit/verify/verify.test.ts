@@ -16,6 +16,23 @@ t.test('a clean log has no fault', async t => {
   t.match(counts, { events: events.length, head: events.length - 1 })
 })
 
+/** The log as it is stored: who has no keys sees nothing else. */
+const stored = events.map(({ stored: data, ...event }): RawEvent => (data ? { ...event, data } : event))
+
+t.test('without keys, a clean log has no fault, and a changed ciphertext is one', async t => {
+  t.notSame(stored, events)
+  const { faults, notes } = await verify(stored)
+  t.same([...faults, ...notes], [])
+  const encrypted = stored.filter(({ data }) => 'personal' in (data as object))
+  t.ok(new Set(encrypted.map(({ type }) => type)).size > 4)
+  for (const event of encrypted.slice(0, 5)) {
+    const data = { ...(event.data as object), personal: 'AAAA' }
+    const { faults: found } = await verify(stored.map(each => (each === event ? { ...each, data } : each)))
+    const { stream, revision, id: eventId } = event
+    t.match(found, [{ stream, revision, eventId, what: 'its link does not match what was written' }])
+  }
+})
+
 /** An event of a type, such as the second one, or the last one with -1. */
 const eventOf = (type: string, number = 0): RawEvent => {
   const event = events.filter(event => event.type === type).at(number)
@@ -29,7 +46,7 @@ const changed = (event: RawEvent, change: object): RawEvent[] =>
 
 /** The log with other data of an event. */
 const withData = (event: RawEvent, data: object): RawEvent[] =>
-  changed(event, { data: { ...(event.data as object), ...data } })
+  changed(event, { data: { ...(event.data as object), ...data }, stored: undefined })
 
 /** The log with other metadata of an event. */
 const withMetadata = (event: RawEvent, metadata: object): RawEvent[] =>
@@ -137,8 +154,8 @@ const broken: Record<string, { log: RawEvent[]; at: RawEvent; what: RegExp }> = 
   'a changed link': { log: withMetadata(grant, { hash: '0'.repeat(64) }), at: grant, what: /link does not match/ },
   'a dropped event': { log: without(queued), at: next(queued), what: /revision \d+ is missing/ },
   'a doubled event': { log: withAfter(queued, queued), at: queued, what: /comes again after revision/ },
-  'a removed format': { log: withMetadata(grant, { format: undefined }), at: grant, what: /format falls from 3 to 1/ },
-  'an unknown format': { log: withMetadata(grant, { format: 4 }), at: grant, what: /format 4 is unknown/ },
+  'a removed format': { log: withMetadata(grant, { format: undefined }), at: grant, what: /format falls from 4 to 1/ },
+  'an unknown format': { log: withMetadata(grant, { format: 5 }), at: grant, what: /format 5 is unknown/ },
   'a log without its first events': {
     log: events.slice(3),
     at: events[3] as RawEvent,
