@@ -8,6 +8,7 @@ import { openLog, openStoredViews } from '../support/engine.ts'
 import { report, reporting, reportingVendor } from '../support/reporting-vendor.ts'
 import { tinyFilm } from '../support/sample-files.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
 import { falCallback, replicateCallback } from '../support/vendors/callbacks.ts'
@@ -22,15 +23,20 @@ const SOON = { maxWaitMs: 30_000 }
 const openStores = async (t: Test) => {
   const [log, views] = await Promise.all([openLog(t), openStoredViews(t)])
   const close = async () => undefined
-  return { log: { ...log, close }, views: { ...views, close } }
+  return { log: { ...log, close }, views: { ...views, close }, objects: await temporaryFolder(t) }
 }
 
 type Stores = Awaited<ReturnType<typeof openStores>>
 
 const start = async (t: Test, { stores, roles }: { stores?: Stores; roles?: string } = {}) => {
   const vendor = reportingVendor()
-  const environment = { MASTER_SECRET: 's'.repeat(32), ...(roles && { ROLES: roles }) }
-  const parts = { ...reporting, providers: { vendor: vendor.provider }, environment, ...stores }
+  const { objects, ...others } = stores ?? {}
+  const environment = {
+    MASTER_SECRET: 's'.repeat(32),
+    ...(objects && { OBJECT_STORE_URL: `file:${objects}` }),
+    ...(roles && { ROLES: roles }),
+  }
+  const parts = { ...reporting, providers: { vendor: vendor.provider }, environment, ...others }
   return { vendor, service: await startService(t, parts) }
 }
 

@@ -5,7 +5,7 @@ import { OperatorError, UNABLE } from '../operator-error.ts'
 import { progressReport } from '../print.ts'
 import { explanationToJson } from './explanation-json.ts'
 import { explanationToText } from './explanation-text.ts'
-import { fileOption, withLog } from './with-log.ts'
+import { fileOption, withDecryptedLog } from './with-log.ts'
 
 export const explainCommand = (): Command =>
   new Command('explain')
@@ -16,7 +16,7 @@ export const explainCommand = (): Command =>
     .action(async (run: string, options: { file?: string; json?: boolean }) => {
       const runId = parseRunId(run)
       if (!runId) throw new OperatorError(NO_RUN, UNABLE)
-      const explanation = await withLog(options, ({ log }) => explainRun(log, runId, progressReport('read')))
+      const explanation = await withDecryptedLog(options, ({ log }) => explainRun(log, runId, progressReport('read')))
       if (!explanation) throw new OperatorError(`The log has no run ${runId}.`, UNABLE)
       console.log(options.json ? JSON.stringify(explanationToJson(explanation)) : explanationToText(explanation))
     })

@@ -8,7 +8,7 @@ import { accountToJson } from './account-json.ts'
 import { accountToText } from './account-text.ts'
 import { HistoryPrinter } from './history.ts'
 import { chainToText } from './text.ts'
-import { fileOption, withLog } from './with-log.ts'
+import { fileOption, withDecryptedLog } from './with-log.ts'
 
 export const replayCommand = (): Command =>
   new Command('replay')
@@ -24,7 +24,7 @@ export const replayCommand = (): Command =>
     .option('--json', 'print JSON')
     .action(async (account, { at: asOf, ...options }: Options) => {
       if (!isAccountId(account)) throw new OperatorError(NO_ACCOUNT, UNABLE)
-      await withLog(options, async ({ log }) => {
+      await withDecryptedLog(options, async ({ log }) => {
         const printer = asOf ? undefined : new HistoryPrinter(account, options)
         const replay = await replayAccount(log, account, {
           asOf,

@@ -18,7 +18,7 @@ import { statementToHtml } from './statement/html.ts'
 import { statementToJson } from './statement/json.ts'
 import { statementToText } from './statement/text.ts'
 import { printable } from './text.ts'
-import { fileOption, withLog } from './with-log.ts'
+import { fileOption, withDecryptedLog } from './with-log.ts'
 
 const FORMATS = {
   text: statementToText,
@@ -65,7 +65,7 @@ export const statementCommand = (): Command =>
       if (!isAccountId(account)) throw new OperatorError(NO_ACCOUNT, UNABLE)
       const period = periodOf(options)
       checkTerminal(options, process.stdout.isTTY === true)
-      const made = await withLog(
+      const made = await withDecryptedLog(
         options,
         async ({ log }) =>
           (await makeStatement(log, { account, period, onProgress: progressReport('read') })) ?? missing(log, account),

@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs'
 import { Option } from 'commander'
 import { openExportedLog } from '../../audit/exported-log.ts'
+import type { Config } from '../../boot/config.ts'
+import { readMasterSecret } from '../../boot/master-secret.ts'
 import { explainFailure } from '../../boot/process.ts'
 import { readConfig } from '../../boot/read-config.ts'
-import { openLogReadOnly } from '../../boot/stores.ts'
+import { openLogReadOnly, openVault } from '../../boot/stores.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
+import { decryptedWithKnownKeys } from '../../services/vault/personal-data.ts'
 import { OperatorError, UNABLE } from '../operator-error.ts'
 import { printable } from './text.ts'
 
@@ -27,6 +31,39 @@ export const withLog = async <Result>(
     }
   } catch (error) {
     throw new OperatorError(messageOf(error, file), UNABLE)
+  }
+}
+
+/** Like withLog, with the personal data, as far as the environment has their keys. */
+export const withDecryptedLog = <Result>(
+  options: { file?: string },
+  look: (opened: { log: ReadableLog; isDense: boolean }) => Promise<Result>,
+): Promise<Result> =>
+  withLog(options, async opened => {
+    const vault = await vaultOf(options)
+    if (!vault) return look(opened)
+    try {
+      return await look({ ...opened, log: decryptedWithKnownKeys(opened.log, vault) })
+    } finally {
+      await vault.close()
+    }
+  })
+
+/** Undefined without the secret of a service, which an auditor of an exported log lacks. */
+const vaultOf = async ({ file }: { file?: string }) => {
+  const config = configOf(file)
+  if (!config || (config.masterSecret.kind === 'file' && !existsSync(config.masterSecret.path))) return undefined
+  const { commandLineLogger } = await import('../../boot/core.ts')
+  return openVault(config, commandLineLogger(config.logLevel), readMasterSecret(config.masterSecret))
+}
+
+/** An exported log is read whatever the environment holds. */
+const configOf = (file: string | undefined): Config | undefined => {
+  try {
+    return readConfig(process.env, { isCommand: true })
+  } catch (error) {
+    if (file === undefined) throw error
+    return undefined
   }
 }
 

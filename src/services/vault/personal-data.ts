@@ -1,9 +1,9 @@
 import { accountIn } from '../../../schemas/events.ts'
 import { personalFields } from '../../../schemas/personal.ts'
-import type { AnyEvent, RawEvent, Upcast } from '../../../schemas/recorded.ts'
+import type { AnyEvent, Position, RawEvent, Upcast } from '../../../schemas/recorded.ts'
 import type { Encryption } from '../../engine/streams/stream.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import { Damaged } from '../../ports/faults.ts'
+import type { EventLog, ReadableLog } from '../../ports/event-log.ts'
+import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { decrypt, encrypt } from './cipher.ts'
 import type { AccountKey, Vault } from './vault.ts'
 
@@ -36,33 +36,58 @@ export const encryptionWith = (vault: Vault): Encryption => ({
 
 /** The log with its personal data decrypted, unless the key was destroyed. Reads reject with Damaged if it is lost. */
 export const decryptedLog = (log: EventLog, vault: Vault): EventLog => {
+  const { pages, ...reads } = readsOf(log, event => decryptedWith(vault, event))
+  return {
+    ...reads,
+    append: (...events) => log.append(...events),
+    follow: (...range) => pages(log.follow(...range)),
+    ...(log.lastPosition && { lastPosition: log.lastPosition }),
+  }
+}
+
+/** The log for readers who may lack keys. Without the key, they see what stands in the place of the personal data. */
+export const decryptedWithKnownKeys = (log: ReadableLog, vault: Vault): ReadableLog => {
+  const lacking = new Set<string>()
+  const { pages: _, ...reads } = readsOf(log, async event => {
+    if (lacking.has(event.stream)) return decrypted(event, 'destroyed')
+    try {
+      return await decryptedWith(vault, event)
+    } catch (error) {
+      if (!(error instanceof Damaged || error instanceof Unavailable)) throw error
+      lacking.add(event.stream)
+      return decrypted(event, 'destroyed')
+    }
+  })
+  return reads
+}
+
+const readsOf = (log: ReadableLog, decrypt: (event: EncryptedEvent) => Promise<RawEvent>) => {
   const decryptPage = async (page: RawEvent[]): Promise<RawEvent[]> => {
     if (!page.some(isEncrypted)) return page
     const events: RawEvent[] = []
-    for (const event of page) events.push(isEncrypted(event) ? decrypted(event, await keyOf(event)) : event)
+    for (const event of page) events.push(isEncrypted(event) ? await decrypt(event) : event)
     return events
   }
-  const keyOf = ({ stream }: RawEvent): AccountKey | Promise<AccountKey> => {
-    const accountId = accountIn(stream)
-    if (accountId === undefined) throw new Damaged(`${stream} is no account, and holds personal data`)
-    return vault.known(accountId) ?? vault.key(accountId)
-  }
-  async function* decryptPages(pages: AsyncIterable<RawEvent[]>) {
-    for await (const page of pages) yield await decryptPage(page)
+  async function* pages(stored: AsyncIterable<RawEvent[]>) {
+    for await (const page of stored) yield await decryptPage(page)
   }
   return {
-    append: (...events) => log.append(...events),
-    readStream: (...range) => decryptPages(log.readStream(...range)),
-    readEvent: async (...place) => {
+    pages,
+    readStream: (...range: Parameters<ReadableLog['readStream']>) => pages(log.readStream(...range)),
+    readEvent: async (...place: Parameters<ReadableLog['readEvent']>) => {
       const event = await log.readEvent(...place)
       return event && (await decryptPage([event]))[0]
     },
-    readAll: after => decryptPages(log.readAll(after)),
-    follow: (...range) => decryptPages(log.follow(...range)),
+    readAll: (after: Position) => pages(log.readAll(after)),
     head: () => log.head(),
-    ...(log.lastPosition && { lastPosition: log.lastPosition }),
     close: () => log.close(),
   }
+}
+
+const decryptedWith = async (vault: Vault, event: EncryptedEvent): Promise<RawEvent> => {
+  const accountId = accountIn(event.stream)
+  if (accountId === undefined) throw new Damaged(`${event.stream} is no account, and holds personal data`)
+  return decrypted(event, vault.known(accountId) ?? (await vault.key(accountId)))
 }
 
 /** Leaves out the ciphertext, for readers without keys. */
@@ -72,7 +97,7 @@ export const withoutPersonal: Upcast = event => {
   return { type: event.type, data }
 }
 
-const decrypted = (event: RawEvent & { data: Encrypted }, key: AccountKey): RawEvent => {
+const decrypted = (event: EncryptedEvent, key: AccountKey): RawEvent => {
   const { personal, ...shown } = event.data
   const stored = event.data
   if (key === 'destroyed') return { ...event, data: shown, stored }
@@ -82,9 +107,9 @@ const decrypted = (event: RawEvent & { data: Encrypted }, key: AccountKey): RawE
   return { ...event, data: { ...shown, ...JSON.parse(bytes.toString()) }, stored }
 }
 
-type Encrypted = Data & { personal: string }
+type EncryptedEvent = RawEvent & { data: Data & { personal: string } }
 
-const isEncrypted = (event: RawEvent): event is RawEvent & { data: Encrypted } =>
+const isEncrypted = (event: RawEvent): event is EncryptedEvent =>
   typeof (event.data as { personal?: unknown } | null)?.personal === 'string'
 
 /** The data of an event in the clear, and the fields that it lacks. */

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { Auditor } from '../../auditor/auditor.ts'
+import { asStored } from '../../support/as-stored.ts'
 import { BrowserClient, codeIn, messagesIn } from '../../support/browser-client.ts'
 import { collect } from '../../support/collect.ts'
 import { openLog } from '../../support/engine.ts'
@@ -33,8 +34,7 @@ const withData = (event: RawEvent, data: object) =>
 t.test('a log in which somebody signs in, links an address and signs out is clean', async t => {
   const { faults, notes } = await verified(events, { isDense: true })
   t.same([...faults, ...notes], [])
-  const stored = events.map(({ stored: data, ...event }) => (data ? { ...event, data } : event))
-  t.same((await verified(stored, { isDense: true })).faults, [], 'nor without keys')
+  t.same((await verified(asStored(events), { isDense: true })).faults, [], 'nor without keys')
   const streams = groupBy(events)
   for (const [stream, own] of streams) {
     const auditor = new Auditor(stream)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { isAcceptance } from '../../../schemas/account-events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
+import { asStored } from '../../support/as-stored.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { rewritten } from '../../support/rewritten.ts'
 import { verified } from '../../support/verified.ts'
@@ -16,10 +17,8 @@ t.test('a clean log has no fault', async t => {
   t.match(counts, { events: events.length, head: events.length - 1 })
 })
 
-/** The log as it is stored: who has no keys sees nothing else. */
-const stored = events.map(({ stored: data, ...event }): RawEvent => (data ? { ...event, data } : event))
-
 t.test('without keys, a clean log has no fault, and a changed ciphertext is one', async t => {
+  const stored = asStored(events)
   t.notSame(stored, events)
   const { faults, notes } = await verify(stored)
   t.same([...faults, ...notes], [])

@@ -6,6 +6,7 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import { EXPORT_FORMATS } from '../../../src/audit/export/export-log.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { accountId } from '../../support/account-samples.ts'
+import { asStored } from '../../support/as-stored.ts'
 import { picture } from '../../support/client.ts'
 import { collect } from '../../support/collect.ts'
 import { ledgerEvents } from '../../support/ledger-events.ts'
@@ -22,7 +23,7 @@ const customer = await openAccount(service)
 const other = await openAccount(service)
 await customer.run(picture)
 await other.run(picture)
-const events = await collect(service.core.log.readAll(BEFORE_FIRST))
+const events = asStored(await collect(service.core.log.readAll(BEFORE_FIRST)))
 const operator = operatorOf(folder)
 
 const fileOf = async (t: Test, text: string): Promise<string> => {
