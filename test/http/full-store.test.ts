@@ -2,11 +2,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDiskObjectStore } from '../../src/adapters/object-store/disk.ts'
 import { picture } from '../support/client.ts'
-import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { instantProvider, openAccount, openAccounts, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
+const folder = await temporaryFolder(t)
+const [opened] = await openAccounts(folder, {})
 const objects = await openDiskObjectStore({
-  folder: join(await temporaryFolder(t), 'objects'),
+  folder: join(folder, 'objects'),
   putSecret: 'secret',
   putUrl: () => 'http://localhost',
   reserveBytes: 2 ** 60,
@@ -19,9 +21,8 @@ const sandbox = {
     return instantProvider.submit(job, signal)
   },
 }
-const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, objects, providers: { sandbox } })
-const customer = await openAccount(service)
+const customer = opened.at(service.url)
 
 t.test('without room for files, a run of a picture is refused before its provider is paid', async t => {
   const head = await service.core.log.head()
@@ -43,6 +44,10 @@ t.test('without room for files, a request that another process has accepted is a
   const headers = { 'Idempotency-Key': 'lake' }
   // From then on, this process knows the account without the run.
   t.equal((await customer.run(picture)).status, 503)
-  const { body } = await roomy.client(customer.apiKey).run(picture, headers)
+  const { body } = await roomy.client(opened.apiKey).run(picture, headers)
   t.match(await customer.run(picture, headers), { status: 200, body: { run_id: body.run_id } })
+})
+
+t.test('without room for its key, no account is opened', async t => {
+  await t.rejects(openAccount(service), { name: 'Unavailable', part: 'disk' })
 })

@@ -19,8 +19,8 @@ import { EVENTS, FACTS, KEPT, LOG, MASTER_SECRET, OBJECTS, readBackup, SEAL, SEA
 import { copyFiles, digestsOf, filesIn, filesSince, writeDurably } from './files.ts'
 
 /**
- * The folders of files that clients sent and got, and of the keys of accounts. What is in others, such as thumbnails, is
- * made again.
+ * The folders of files that clients sent and got, and of the keys of accounts. What is in others, such as thumbnails,
+ * is made again.
  */
 const KEPT_OBJECTS = ['uploads', 'outputs', 'vault']
 

@@ -56,8 +56,8 @@ export class Vault {
     const key = this.known(accountId) ?? (await this.#read(accountId))
     if (key) return key
     throw new Damaged(
-      `the key of ${accountId} is missing from ${FOLDER}/ in the object store, or was made with another MASTER_SECRET; ` +
-        'restore this folder from a backup',
+      `the key of ${accountId} is missing from ${FOLDER}/ in the object store, or was made with another ` +
+        'MASTER_SECRET; restore this folder from a backup',
     )
   }
 

@@ -318,7 +318,7 @@ for (const [answered, type] of [
     await Promise.all([other.stop(), service.stop()])
 
     t.equal(receiver.deliveries.length, 2)
-    const { log, close } = await openFolder(folder)
+    const { log, close } = await openFolder(folder, { environment: { MASTER_SECRET } })
     const recorded = await webhookEvents(log, customer.accountId, runId)
     await close()
     t.same(
