@@ -121,7 +121,8 @@ t.test('the keys need no API key, are cacheable, and include those before a chan
 t.test('on EventStoreDB, a process that does not seal names the seals of another', async t => {
   const server = await startEventStoreServer({ log: await openLog(t) })
   t.teardown(() => server.close())
-  const shared = { EVENT_STORE_URL: server.url, MASTER_SECRET: 'x'.repeat(64), SEAL_KEY: newSealKeyPem(), ...AT_ONCE }
+  const stores = { EVENT_STORE_URL: server.url, OBJECT_STORE_URL: `file:${await temporaryFolder(t)}` }
+  const shared = { ...stores, MASTER_SECRET: 'x'.repeat(64), SEAL_KEY: newSealKeyPem(), ...AT_ONCE }
   const service = await startService(t, { environment: { ...shared, ROLES: 'api,projector' } })
   const customer = await openAccount(service)
   t.equal(await headerOf(customer), null)
