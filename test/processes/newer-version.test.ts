@@ -21,13 +21,13 @@ const appendNewer = async (folder: string, accountId: string) => {
     id: crypto.randomUUID(),
     type: 'CreditsLent',
     data: {},
-    metadata: { ...(metadata as object), format: 4 },
+    metadata: { ...(metadata as object), format: 5 },
   }
   await log.append(stream, [event], revision)
   await log.close()
 }
 
-const NEWER = /ledger format 4, and this version knows none above 3; start the newer version/
+const NEWER = /ledger format 5, and this version knows none above 4; start the newer version/
 
 const prepared = async (t: Test) => {
   const folder = await temporaryFolder(t)

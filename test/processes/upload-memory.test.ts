@@ -56,7 +56,7 @@ const residentBytes = async (pid: number): Promise<number> => {
 const measure = async (t: Test, environment: Record<string, string>) => {
   const folder = await temporaryFolder(t)
   // More of one account could not arrive at a time.
-  const customers = await openAccounts(folder, ...Array.from({ length: UPLOADS / 10 }, () => ({})))
+  const customers = await openAccounts({ folder, environment }, ...Array.from({ length: UPLOADS / 10 }, () => ({})))
   const customer = customers[0] as Customer
   const service = await startServiceProcess(t, folder, environment)
   const url = service.url.replace('localhost', '127.0.0.1')

@@ -116,10 +116,10 @@ const markUsed = (core: Core, accountId: AccountId, keyId: KeyId) =>
 
 /** Opens accounts in a folder without a running service. */
 export const openAccounts = async <Many extends AccountOptions[]>(
-  folder: string,
+  folder: string | { folder: string; environment: Record<string, string> },
   ...options: Many
 ): Promise<{ [Index in keyof Many]: Customer }> => {
-  const core = await openFolder(folder)
+  const core = typeof folder === 'string' ? await openFolder(folder) : await openFolder(folder.folder, folder)
   const opened = await Promise.all(options.map(each => openAccount({ core, url: 'http://localhost' }, each)))
   await core.close()
   return opened as { [Index in keyof Many]: Customer }

@@ -48,8 +48,10 @@ const PROVIDERS: Record<string, string[]> = {
   'fancy-t2i': ['vendor', 'patient'],
 }
 
+export const MASTER_SECRET = 'a secret of the simulated world, long enough'
+
 const config = readConfig({
-  MASTER_SECRET: 'a secret of the simulated world, long enough',
+  MASTER_SECRET,
   WELCOME_CREDITS: '20',
   OPERATOR_EMAIL: 'operator@example.com',
   UPLOAD_GRANT_MINUTES: '0.2',

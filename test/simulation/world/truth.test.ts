@@ -7,7 +7,7 @@ t.test('the chains of all streams are checked', async t => {
     violation => violations.push(violation),
     () => false,
   )
-  const metadata = { format: 3, at: '2026-01-01T00:00:00.000Z', actor: { kind: 'service' }, hash: 'f'.repeat(64) }
+  const metadata = { format: 4, at: '2026-01-01T00:00:00.000Z', actor: { kind: 'service' }, hash: 'f'.repeat(64) }
   const types = { catalog: 'FamilyWithdrawn', 'login-1': 'LoginLinked', 'account-acct_1': 'AccountOpened' }
   for (const [stream, type] of Object.entries(types))
     truth.follow(stream, [{ id: crypto.randomUUID(), type, data: {}, metadata }], 0)

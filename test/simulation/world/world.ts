@@ -11,13 +11,14 @@ import { expectCalm } from './calm.ts'
 import { Chance } from './chance.ts'
 import { SimulatedClient } from './clients.ts'
 import { COMMANDS, type Command } from './commands.ts'
+import { decrypted } from './decrypted.ts'
 import { SimulatedLog } from './event-log.ts'
 import { drawFaults, type Faults, mayInterrupt, mustBeAvailable, noFaults, without } from './faults.ts'
 import { FileTruth } from './file-truth.ts'
 import { Nemesis } from './nemesis.ts'
 import { SimulatedBucket } from './object-store.ts'
 import { PaidJobs } from './paid-jobs.ts'
-import { type Running, SimulatedProcess } from './process.ts'
+import { MASTER_SECRET, type Running, SimulatedProcess } from './process.ts'
 import { SimulatedProvider } from './provider.ts'
 import { SimulatedReceiver } from './receiver.ts'
 import { TextTruth } from './text-truth.ts'
@@ -153,7 +154,8 @@ export class World {
     this.truth = new Truth(this.violation, runId => this.paidJobs.mayBeAccepted(runId))
     this.files = new FileTruth(this.bucket, this.violation)
     this.texts = new TextTruth(this.violation, what => this.count(what))
-    this.log.onAppend = (stream, events, first) => {
+    this.log.onAppend = (stream, stored, first) => {
+      const events = decrypted(stream, stored, this.bucket, MASTER_SECRET)
       for (const { type } of events) this.count(type)
       this.truth.follow(stream, events, first)
       this.files.follow(stream, events, first)
