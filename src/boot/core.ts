@@ -145,7 +145,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const appended = new Signal<Position>()
   telemetry.ofCommits(appended)
   const stored = telemetry.ofLog(options.log ?? (await openLog(config, logger, appended)))
-  await expectMasterSecret(config, stored, { isCommand, logger })
+  if (config.masterSecret.kind === 'file') await expectMasterSecret(config, stored, { isCommand, logger })
   const store = options.views ?? (await openViews(config, logger, isCommand ? 'unless in use' : 'always'))
   const masterSecret = readMasterSecret(config.masterSecret)
   const vault = openVault(config, logger, masterSecret, options)
