@@ -224,7 +224,7 @@ export interface RunRefusals {
   /** A webhook would come without the result of a run that is not kept. */
   store_without_webhook: object
   /** Since the request was checked, the account was set to keep nothing of its runs. */
-  retention_changed: object
+  retention_changed: { retryAfterMs: number }
   idempotency_mismatch: object
   /** The account has had its test runs of this UTC day. */
   too_many_test_runs: { limit: number; retryAfterMs: number }

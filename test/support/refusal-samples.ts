@@ -69,7 +69,7 @@ const samples: Refusals = {
   insufficient_credits: { requiredMicros: 10_000_000, balanceMicros: 2_500_000 },
   store_not_async: { endpoint: 'lumen-t2v' },
   store_without_webhook: {},
-  retention_changed: {},
+  retention_changed: { retryAfterMs: 1000 },
   idempotency_mismatch: {},
   position_unknown: {},
   cursor_unknown: {},

@@ -27,7 +27,7 @@ export const queueRun = (command: QueueRun & CallerMode, state: AccountState, at
   const repeated = decideRepeat(run, state, atMs)
   if (repeated) return repeated
   if (state.openRuns.has(run.runId)) return refuse('run_exists')
-  if (state.retentionDays === 0 && run.store !== false) return refuse('retention_changed')
+  if (state.retentionDays === 0 && run.store !== false) return refuse('retention_changed', { retryAfterMs: 1000 })
   const restricted =
     modelRefusal(keyId, receipt, state) ??
     (isTest ? testRunRefusal(command, state, atMs) : priceRefusal(command, state, atMs)) ??

@@ -119,6 +119,7 @@ const testWith = (hash: string, run = 2) => ({
   ...queueRun({ run, askedWith: 1, key: 'a', hash: digest(hash) }),
   testRunsPerDay: 1,
 })
+const STRANGER = { kind: 'email', address: 'nobody@example.com' } as const
 const otherModel = { models: ['other'], ...testMode }
 const oneInFlight = { runsInFlight: { perKey: 1, perAccount: 1 } }
 
@@ -317,7 +318,7 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', setNotices({}, 1)],
     ['key_revoked', setNotices({}, 1), opened()],
     ['forbidden', setNotices({}, 1), opened(), keyCreated(1, 'read')],
-    ['notice_address_unlinked', setNotices({ login: '0'.repeat(64) }, 1), opened(), keyCreated()],
+    ['notice_address_unlinked', { ...setNotices({}, 1), mailTo: STRANGER }, opened(), keyCreated()],
     [undefined, setNotices({}, 1), opened(), keyCreated()],
   ],
   RaiseKeyExpiry: [
