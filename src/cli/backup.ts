@@ -37,16 +37,17 @@ export const restoreCommand = (): Command =>
     .action(async (folders, options) => {
       process.umask(0o077)
       const config = readConfig(process.env, { isCommand: true })
-      const { verification, lacks } = await restore(config, folders, progressReport('checked'))
+      const { verification, missingSecrets } = await restore(config, folders, progressReport('checked'))
       const erasures = await erasuresBeside(folders)
       // Without the master secret, no key can be found.
-      const erased = lacks.length > 0 ? 0 : await eraseAgain(config, erasures)
+      const erased = missingSecrets.length > 0 ? 0 : await eraseAgain(config, erasures)
       const { head: position, events, seal } = verification
       printOne({ data_dir: config.dataDir, position, events, seal: seal?.name ?? null, erased }, options)
-      if (lacks.length > 0)
+      if (missingSecrets.length > 0)
         console.error(
           [
-            `The backup lacks secrets. Before you start the service, put those of the log into ${lacks.join(' and ')}.`,
+            'The backup lacks secrets. Before you start the service, put those of the log into',
+            `${missingSecrets.join(' and ')}.`,
             ...(erasures.length > 0 ? [`Then erase with "tollgate accounts erase": ${erasures.join(', ')}.`] : []),
           ].join(' '),
         )

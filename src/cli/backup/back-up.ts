@@ -15,13 +15,10 @@ import type { ReadableLog } from '../../ports/event-log.ts'
 import { copyOf } from '../../services/seals/seals.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listErasuresOf } from './erasures.ts'
-import { EVENTS, FACTS, KEPT, LOG, MASTER_SECRET, OBJECTS, readBackup, SEAL, SEAL_KEY, SUMS } from './facts.ts'
+import { EVENTS, FACTS, LOG, MASTER_SECRET, OBJECT_NAMES, OBJECTS, readBackup, SEAL, SEAL_KEY, SUMS } from './facts.ts'
 import { copyFiles, digestsOf, filesIn, filesSince, writeDurably } from './files.ts'
 
-/**
- * The folders of files that clients sent and got, and of the keys of accounts. What is in others, such as thumbnails,
- * is made again.
- */
+/** The folders that the service cannot make again, unlike thumbnails: files of clients, and keys of accounts. */
 const KEPT_OBJECTS = ['uploads', 'outputs', 'vault']
 
 /** The clock may have been set back between two backups. To copy a file twice does no harm. */
@@ -126,7 +123,7 @@ const copyObjects = async ({ objectStore }: Config, folder: string, earlier: Bac
   if (objectStore.kind !== 'disk') return
   if (earlier) {
     const kept = (await filesIn(objectStore.folder)).filter(path => KEPT_OBJECTS.includes(dirname(path)))
-    await writeDurably(join(folder, KEPT), kept.map(path => `${path}\n`).join(''))
+    await writeDurably(join(folder, OBJECT_NAMES), kept.map(path => `${path}\n`).join(''))
   }
   const sinceMs = earlier ? Date.parse(earlier.startedAt) - CLOCK_MARGIN_MS : 0
   for (const name of KEPT_OBJECTS) {

@@ -1,5 +1,6 @@
 import { open, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { accountIn } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Config } from '../../boot/config.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
@@ -26,9 +27,9 @@ export const listErasures = async (backups: string, accountIds: readonly string[
 
 /** Lists the accounts that a log has erased beside a backup. */
 export const listErasuresOf = async (log: ReadableLog, backup: string): Promise<void> => {
-  const erased: string[] = []
+  const erased: AccountId[] = []
   for await (const page of log.readAll(BEFORE_FIRST))
-    for (const { type, stream } of page) if (type === 'AccountErased') erased.push(stream.slice('account-'.length))
+    for (const { type, stream } of page) if (type === 'AccountErased') erased.push(accountIn(stream) as AccountId)
   await listErasures(dirname(resolve(backup)), erased)
 }
 

@@ -12,7 +12,7 @@ export const LOG = 'log'
 export const EVENTS = 'events.jsonl'
 export const OBJECTS = 'objects'
 /** The names of all objects at the time of an incremental backup, since others were deleted after the earlier one. */
-export const KEPT = 'objects.txt'
+export const OBJECT_NAMES = 'objects.txt'
 export const MASTER_SECRET = 'master-secret'
 export const SEAL_KEY = 'seal-key.pem'
 export const FACTS = 'backup.json'

@@ -14,7 +14,7 @@ import { isObjectKey } from '../../ports/object-store.ts'
 import { OperatorError } from '../operator-error.ts'
 import { logFolder } from './back-up.ts'
 import { appendAll, EMBEDDED_AT_ONCE } from './copy-log.ts'
-import { EVENTS, KEPT, LOG, MASTER_SECRET, OBJECTS, type ReadBackup, readBackup, SEAL_KEY } from './facts.ts'
+import { EVENTS, LOG, MASTER_SECRET, OBJECT_NAMES, OBJECTS, type ReadBackup, readBackup, SEAL_KEY } from './facts.ts'
 import { copyFiles, digestsOf } from './files.ts'
 
 interface NamedBackup extends ReadBackup {
@@ -24,7 +24,7 @@ interface NamedBackup extends ReadBackup {
 interface Restored {
   verification: Verification
   /** The files of secrets that neither the backups nor the environment gave. */
-  lacks: string[]
+  missingSecrets: string[]
 }
 
 /**
@@ -55,8 +55,10 @@ export const restore = async (
   const verification = await verifyLog(log, { isDense: true, onProgress }).finally(() => log.close())
   await rename(partial, target)
   await syncFolder(dirname(target))
-  const lacks = secretsOf(config).flatMap(({ path }) => (existsSync(path) ? [] : [path]))
-  return { verification: verification as Verification, lacks }
+  const missingSecrets = secretsOf(config)
+    .map(({ path }) => path)
+    .filter(path => !existsSync(path))
+  return { verification: verification as Verification, missingSecrets }
 }
 
 /** The files of the stores, and of the secrets that the environment does not give. */
@@ -104,8 +106,8 @@ const expectWhole = async ({ folder, sums }: NamedBackup) => {
 /** Tells the objects that were there at the newest backup. A file that was deleted before it must not come back. */
 const keptBy = async (backups: readonly NamedBackup[]): Promise<(object: string) => boolean> => {
   const newest = backups.at(-1)
-  if (!newest?.sums.has(KEPT)) return () => true
-  const kept = new Set((await readFile(join(newest.folder, KEPT), 'utf8')).split('\n'))
+  if (!newest?.sums.has(OBJECT_NAMES)) return () => true
+  const kept = new Set((await readFile(join(newest.folder, OBJECT_NAMES), 'utf8')).split('\n'))
   return object => kept.has(object)
 }
 
