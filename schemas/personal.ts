@@ -2,10 +2,10 @@ import type { AccountEvent, RunOutput } from './account-events.ts'
 import type { Identity } from './identity.ts'
 import type { NoticeSettings } from './notice-events.ts'
 
-/** Stands in the log for a personal text that is encrypted beside it. */
+/** The placeholder of a personal text, which the log holds encrypted beside it. */
 export const PRIVATE = 'private'
 
-/** The same for a URL. The domain can never exist (RFC 2606, section 2). */
+/** The placeholder of a URL. The domain can never exist (RFC 2606, section 2). */
 export const PRIVATE_URL = 'https://private.invalid/'
 
 type PersonalFields = {
@@ -34,8 +34,8 @@ const withoutAnswer = (output: RunOutput): RunOutput => {
 const request = { input: () => ({}), metadata: absent, webhookUrl: url }
 
 /**
- * The fields of events that hold personal data, which the log holds encrypted, with what stands in their place in the
- * clear. That must be valid, and fold into the same credits and the same work.
+ * The fields of events that hold personal data, which the log holds encrypted, with their placeholders. A placeholder
+ * must be valid, and fold into the same credits and the same work.
  */
 export const personalFields: PersonalFields = {
   AccountOpened: { email: () => PRIVATE, identity, notices: withoutUrl },

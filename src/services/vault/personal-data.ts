@@ -7,8 +7,8 @@ import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { decrypt, encrypt } from './cipher.ts'
 import type { AccountKey, Vault } from './vault.ts'
 
-// The log holds personal data encrypted: `personal` is the ciphertext of the fields, in Base64, and other values stand
-// in their places. Without the key, these values remain. See `docs/ledger-format.md`, "Personal data".
+// The log holds personal data encrypted: `personal` is the ciphertext of the fields, in Base64, and placeholders stand
+// for them. Without the key, the placeholders remain. See `docs/ledger-format.md`, "Personal data".
 
 /** The first ledger format with encrypted data. An account has a key since its first event in this format. */
 const FIRST_FORMAT = 4
@@ -45,7 +45,7 @@ export const decryptedLog = (log: EventLog, vault: Vault): EventLog => {
   }
 }
 
-/** The log for readers who may lack keys. Without the key, they see what stands in the place of the personal data. */
+/** The log for readers who may lack keys. Without a key, they see placeholders. */
 export const decryptedWithKnownKeys = (log: ReadableLog, vault: Vault): ReadableLog => {
   const lacking = new Set<string>()
   const { pages: _, ...reads } = readsOf(log, async event => {
@@ -116,13 +116,13 @@ const isEncrypted = (event: RawEvent): event is EncryptedEvent =>
 const split = ({ type, data }: AnyEvent): { shown: Data; personal?: Data } => {
   const shown = { ...(data as Data) }
   const personal: Data = {}
-  for (const [field, publicOf] of Object.entries<(value: never) => unknown>(personalFields[type as never] ?? {})) {
+  for (const [field, placeholderOf] of Object.entries<(value: never) => unknown>(personalFields[type as never] ?? {})) {
     const value = shown[field]
-    const replacement = value === undefined ? value : publicOf(value as never)
-    if (replacement === value) continue
+    const placeholder = value === undefined ? value : placeholderOf(value as never)
+    if (placeholder === value) continue
     personal[field] = value
-    if (replacement === undefined) delete shown[field]
-    else shown[field] = replacement
+    if (placeholder === undefined) delete shown[field]
+    else shown[field] = placeholder
   }
   return Object.keys(personal).length > 0 ? { shown, personal } : { shown }
 }

@@ -37,7 +37,7 @@ export class Vault {
   readonly close: Dependencies['close']
   readonly random: Random
   readonly #wrappingKey: Buffer
-  readonly #keys = new LRUCache<AccountId, Uint8Array | 'destroyed'>(upTo(MAX_IN_MEMORY))
+  readonly #keys = new LRUCache<AccountId, AccountKey>(upTo(MAX_IN_MEMORY))
 
   constructor({ objects, close, masterSecret, random }: Dependencies) {
     this.#objects = objects
