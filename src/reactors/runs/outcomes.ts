@@ -77,8 +77,8 @@ export class Outcomes {
     })
     if (!command) return []
     const isKept = run.store !== false
-    const recorded = await this.recordCommand(run.accountId, isKept ? command : withoutWords(command))
-    const ended = isKept ? recorded : withWords(recorded, command)
+    const recorded = await this.recordCommand(run.accountId, isKept ? command : withoutContent(command))
+    const ended = isKept ? recorded : withContent(recorded, command)
     if (ended.length === 0 && outcome.kind === 'done') await this.#discardResult(run)
     return ended
   }
@@ -163,9 +163,9 @@ const messageFor = (error: unknown): string => {
   return `The result could not be stored.${error instanceof OutboundError ? ` ${error.message}` : ''}`
 }
 
-/** An end without the words of the model, and without those of its provider, who may repeat the input. */
-const withoutWords = (command: AccountCommand): AccountCommand => {
-  if (command.type === 'FailRun' && !OWN_WORDS.includes(command.error.code))
+/** An end without the text of the model, and without the message of its provider, which may repeat the input. */
+const withoutContent = (command: AccountCommand): AccountCommand => {
+  if (command.type === 'FailRun' && !OWN_MESSAGES.includes(command.error.code))
     return { ...command, error: { ...command.error, message: NOT_KEPT } }
   if (command.type !== 'CompleteRun') return command
   const { text: _text, toolCalls: _calls, ...output } = command.output
@@ -173,12 +173,12 @@ const withoutWords = (command: AccountCommand): AccountCommand => {
 }
 
 /** The failures whose messages are fixed texts of this service. */
-const OWN_WORDS: RunErrorCode[] = ['interrupted', 'cancelled', 'provider_timeout']
+const OWN_MESSAGES: RunErrorCode[] = ['interrupted', 'cancelled', 'provider_timeout']
 
 const NOT_KEPT = 'The reason was in the response to the request, and was not kept.'
 
-/** The events of an end with its words, for the client that waits for them. */
-const withWords = (recorded: Recorded<AccountEvent>[], command: AccountCommand): Recorded<AccountEvent>[] =>
+/** The events of an end with its content, for the client that waits for it. */
+const withContent = (recorded: Recorded<AccountEvent>[], command: AccountCommand): Recorded<AccountEvent>[] =>
   recorded.map(event => {
     if (event.type === 'RunCompleted' && command.type === 'CompleteRun')
       return { ...event, data: { ...event.data, output: command.output } }
