@@ -24,7 +24,7 @@ export interface AccountRow {
   email?: string
   identity?: TelegramIdentity
   openedAt: string
-  /** Then `email` says so. */
+  /** Set once the account is erased; `email` is then `erased`. */
   erasedAt?: string
 }
 
@@ -245,12 +245,12 @@ interface DeleteUploadTask extends Due {
   uploadId: UploadId
 }
 
-/** Work in the object store. */
 /** An account whose personal data must be erased. */
 export interface EraseTask extends Due {
   task: 'erase-account'
 }
 
+/** Work in the object store. */
 export type FileTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | DeleteUploadTask
 export type ObjectTask = FileTask | EraseTask
 

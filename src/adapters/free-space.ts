@@ -40,9 +40,7 @@ const checkDisk = (folder: string, minBytes: number) => {
     if (freeBytes < minBytes)
       throw new Unavailable(
         `the disk of ${folder} has ${megabytes(freeBytes)} free; ${megabytes(minBytes)} are required`,
-        {
-          part: 'disk',
-        },
+        { part: 'disk' },
       )
     ensureWritable(folder)
     return { freeBytes }

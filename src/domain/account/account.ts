@@ -51,7 +51,7 @@ import {
 const decide = (command: AccountCommand, state: AccountState, atMs: number): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
-  if (state.erasure && !UPKEEP.has(command.type)) return refuse('account_erased')
+  if (state.erasure && !AFTER_ERASURE.has(command.type)) return refuse('account_erased')
   const ended = sessionRefusal(command.session, state, atMs)
   if (ended) return ended
   // People may end their sessions at any time, so that a stolen one can be closed while the account is suspended.
@@ -65,7 +65,7 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
 }
 
 /** What an erased account still accepts: the steps of its erasure. */
-const UPKEEP = new Set<AccountCommand['type']>([
+const AFTER_ERASURE = new Set<AccountCommand['type']>([
   ...(['RecordDelivery', 'RecordNotice', 'RecordWebhookTest'] as const),
   ...(['RecordOutputDeletion', 'RecordUploadDeletion', 'ArchiveRuns', 'CompleteErasure'] as const),
 ])

@@ -24,9 +24,9 @@ export interface AccountState {
   accountId: AccountId | undefined
   tester: boolean
   /** Undefined unless the account is suspended. */
-  /** Missing unless the account is erased. */
-  erasure: 'begun' | 'completed' | undefined
   suspension: Suspension | undefined
+  /** Undefined unless the account is erased. */
+  erasure: 'begun' | 'completed' | undefined
   /** The limits that differ from the defaults. */
   limits: AccountLimits
   /** 0 if nothing of the account's runs is kept; undefined is the default. */

@@ -59,8 +59,10 @@ export class Erasure {
       await this.#execute(accountId, { type: 'RecordDelivery', runId, attempt: attempts + 1, outcome })
     for (const [delivery, attempts] of noticeDeliveries)
       await this.#execute(accountId, {
-        ...{ type: 'RecordNotice', ...noticeDeliveryIn(delivery) },
-        ...{ attempt: attempts + 1, outcome },
+        type: 'RecordNotice',
+        ...noticeDeliveryIn(delivery),
+        attempt: attempts + 1,
+        outcome,
       })
   }
 
