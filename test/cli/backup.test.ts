@@ -69,6 +69,7 @@ t.test('a restored service has the runs, the files and the key of the backup', a
 
 t.test('a restore erases the accounts that were erased after its backup', async t => {
   const { accountId } = await openAccount(service)
+  const email = (await operator.json<{ email: string }>(t, 'accounts', 'show', accountId)).email
   await backUp(t, 'before')
   const list = join(backups, 'erasures.txt')
   t.notOk((await readFile(list, 'utf8').catch(() => '')).includes(accountId))
@@ -87,6 +88,7 @@ t.test('a restore erases the accounts that were erased after its backup', async 
     const { erasure, identities } = await restored.core.accounts.currentState(accountId)
     return erasure === 'completed' && identities.length === 0
   })
+  t.equal((await operatorOf(folder).run('accounts', 'open', '--email', email)).code, 0, 'the address is free')
   await backUp(t, 'after')
   t.equal((await readFile(list, 'utf8')).split(accountId).length, 2, 'a backup lists it too, once')
 })

@@ -1,3 +1,4 @@
+import type { Identity } from '../../../schemas/identity.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { OpenAccount } from '../../domain/account/commands.ts'
 import { isSameIdentity } from '../../domain/login/identity.ts'
@@ -31,14 +32,30 @@ export interface RegistrationResult extends Pick<Welcome, 'withheld'> {
 }
 
 /**
+ * Unlinks an identity from an erased account. The erasure unlinks those that it knows: after a restore it has no key to
+ * read them, and a process may die before the account lists one.
+ */
+export const freeFromErased = async (
+  { accounts, logins }: Pick<RegistrationDependencies, 'accounts' | 'logins'>,
+  caller: Caller,
+  identity: Identity,
+): Promise<void> => {
+  const { accountId } = await logins.currentState(identity)
+  if (accountId !== undefined && (await accounts.currentState(accountId)).erasure)
+    await logins.execute(caller, identity, { type: 'UnlinkLogin', accountId })
+}
+
+/**
  * Finds the account of an identity or opens one, optionally with its first key. An identity has at most one account. A
  * process may die between any two steps; the next call then continues with the next step.
  */
 export const register = async (
-  { accounts, logins, random }: RegistrationDependencies,
+  dependencies: RegistrationDependencies,
   caller: Caller,
   { identity, admit, ...opening }: Registration,
 ): Promise<Answer<RegistrationResult>> => {
+  const { accounts, logins, random } = dependencies
+  await freeFromErased(dependencies, caller, identity)
   const before = await logins.currentState(identity)
   const isOpen =
     before.accountId !== undefined && (await accounts.currentState(before.accountId)).accountId !== undefined

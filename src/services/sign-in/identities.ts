@@ -7,6 +7,7 @@ import { refuse } from '../../domain/refusal.ts'
 import { OneAtATime } from '../../flow/one-at-a-time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { freeFromErased } from '../accounts/registration.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import type { SessionOwner } from '../caller.ts'
 import { confirmMessage, linkedMessage, linkMessage } from './code-messages.ts'
@@ -129,6 +130,7 @@ export class Identities {
   async #link(caller: SessionOwner, identity: Identity): Promise<Answer<undefined>> {
     const { accounts, logins } = this.#dependencies
     const { accountId } = caller
+    await freeFromErased(this.#dependencies, caller, identity)
     const link = { type: 'LinkLogin', accountId, additional: true } as const
     const linked = await logins.execute(caller, identity, link)
     if ('refuse' in linked) {

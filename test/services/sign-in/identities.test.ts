@@ -83,6 +83,23 @@ t.test('two accounts that link one address at once: it belongs to one of them', 
   t.equal((await typesIn(log, await streamOfWork(log))).filter(type => type === 'LoginLinked').length, 1)
 })
 
+t.test('an address that an erased account does not list is free', async t => {
+  const log = await openLog(t)
+  const process = signInOn(log, new ManualClock())
+  const { accountId } = await signedIn(process)
+  const operator = { kind: 'operator', name: 'test' } as const
+  const link = { type: 'LinkLogin', accountId, additional: true } as const
+  const others = ['first@example.com', WORK]
+  for (const email of others) await loginsOn(log).execute(operator, emailOf(email), link)
+  await process.accounts.execute(operator, accountId, { type: 'EraseAccount', reason: 'asked' })
+
+  const owner = await signedIn(process, others[0])
+  t.not(owner.accountId, accountId)
+  t.equal((await process.accounts.state(owner.accountId)).balanceMicros, 0, 'without welcome credits')
+  unwrap(await process.identities.enterCode(owner, await linkCode(process, owner)))
+  t.equal((await process.accounts.state(owner.accountId)).identities.length, 2)
+})
+
 t.test('a code of one account links nothing to another, and signs nobody in', async t => {
   const process = signInOn(await openLog(t), new ManualClock())
   const [ada, bob] = [await signedIn(process), await signedIn(process, 'bob@example.com')]
