@@ -152,13 +152,12 @@ t.test('the welcome is shown only once, even if the first key is revoked', async
   t.same(await showWelcome(t, core), [])
 })
 
-t.test('the welcome is not shown again for lost views or with another master secret', async t => {
+t.test('the welcome is not shown again for lost views', async t => {
   const folder = await temporaryFolder(t)
   const first = await openFolder(folder)
   t.equal((await showWelcome(t, first)).length, 1)
   await first.close()
   await rm(join(folder, 'views'), { recursive: true })
-  await rm(join(folder, 'master-secret'))
   const core = await openFolder(folder)
   t.teardown(() => core.close())
   t.same(await showWelcome(t, core), [])
