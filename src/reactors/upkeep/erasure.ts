@@ -51,10 +51,14 @@ export class Erasure {
     await this.#execute(accountId, { type: 'CompleteErasure' })
   }
 
-  /** The last attempt of each delivery counts as failed. One that is under way may still arrive. */
+  /**
+   * The last attempt of each delivery counts as failed. One that is under way may still arrive, and be recorded before:
+   * then the next attempt is the last.
+   */
   async #endDeliveries(accountId: AccountId) {
     const outcome = { delivered: false, reason: REASON } as const
     const { deliveries, noticeDeliveries } = await this.#dependencies.accounts.currentState(accountId)
+    if (deliveries.size + noticeDeliveries.size === 0) return
     for (const [runId, { attempts }] of deliveries)
       await this.#execute(accountId, { type: 'RecordDelivery', runId, attempt: attempts + 1, outcome })
     for (const [delivery, attempts] of noticeDeliveries)
@@ -64,6 +68,7 @@ export class Erasure {
         attempt: attempts + 1,
         outcome,
       })
+    await this.#endDeliveries(accountId)
   }
 
   /** All files of the account have due work, which deletes them in time. */

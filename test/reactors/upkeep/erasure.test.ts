@@ -6,6 +6,8 @@ import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import { openLmdbEventLogReadOnly } from '../../../src/adapters/event-log/lmdb-read-only.ts'
 import { verifyLog } from '../../../src/audit/verify/verify.ts'
+import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { Erasure, type ErasureDependencies } from '../../../src/reactors/upkeep/erasure.ts'
 import { signedInAt } from '../../support/browser-client.ts'
 import { Client, picture } from '../../support/client.ts'
 import { collect } from '../../support/collect.ts'
@@ -97,4 +99,24 @@ t.test('the personal data of an erased account is nowhere on the disk', async t 
   await log.close()
   const again = await startService(t, { folder, environment })
   t.match((await other.client.at(again.url).send<Run>(`/v1/runs/${other.run.run_id}`)).body, { status: 'completed' })
+})
+
+t.test('an attempt that another process records meanwhile does not hold up the erasure', async () => {
+  const deliveries = new Map([['run_1', { attempts: 0 }]])
+  const accounts = {
+    currentState: async () => {
+      const state = { deliveries: new Map(deliveries), noticeDeliveries: new Map(), identities: [] }
+      if (deliveries.size > 0) deliveries.set('run_1', { attempts: 1 })
+      return state
+    },
+    execute: async (_caller: unknown, _accountId: AccountId, command: AccountCommand) => {
+      if (command.type === 'RecordDelivery' && command.attempt === 2) deliveries.clear()
+      if (command.type === 'CompleteErasure') t.equal(deliveries.size, 0)
+    },
+  }
+  const nothing = async () => undefined
+  const reads = { scan: async function* () {}, list: async () => [], ownWrites: nothing }
+  const others = { logins: {}, vault: { destroy: nothing }, reads, views: { deleteSnapshots: nothing } }
+  await new Erasure({ accounts, ...others } as unknown as ErasureDependencies, nothing).erase('acct_1' as AccountId)
+  t.equal(deliveries.size, 0)
 })
