@@ -14,6 +14,8 @@ const FILLER = 'x'.repeat(PAGE_BYTES - HEADER_BYTES)
 /** How long readers may use a page that is free. Each read of a view begins with the newest state. */
 const READERS_MS = 1000
 
+const READERS_POLL_MS = 200
+
 const PREFIX = 'filler/'
 
 /**
@@ -29,6 +31,7 @@ export const overwriteDeleted = async (
   const fillers = databases.at(-1) as Database<string, string>
   await fillFreePages(root, fillers, write)
   await delay(READERS_MS)
+  await untilReadersEnd(root)
   await fillFreePages(root, fillers, write)
 }
 
@@ -42,6 +45,26 @@ const copyPages = async (database: Database<string, string>, write: Write) => {
       start = entries[VALUES_AT_ONCE]?.key
       for (const { key, value } of entries.slice(0, VALUES_AT_ONCE)) database.putSync(key, value)
     })
+  }
+}
+
+/** A comparison of the views, or a rebuild, reads one state for long, and keeps its deleted pages from being free. */
+const untilReadersEnd = async (root: RootDatabase) => {
+  root.resetReadTxn()
+  const { lastTxnId } = root.getStats() as { lastTxnId: number }
+  const isOlder = ([, , transaction]: string[]) => Number(transaction) < lastTxnId
+  while (true) {
+    root.resetReadTxn()
+    root.readerCheck()
+    if (
+      !root
+        .readerList()
+        .split('\n')
+        .map(line => line.trim().split(/ +/))
+        .some(isOlder)
+    )
+      return
+    await delay(READERS_POLL_MS)
   }
 }
 
