@@ -52,19 +52,12 @@ const copyPages = async (database: Database<string, string>, write: Write) => {
 const untilReadersEnd = async (root: RootDatabase) => {
   root.resetReadTxn()
   const { lastTxnId } = root.getStats() as { lastTxnId: number }
-  const isOlder = ([, , transaction]: string[]) => Number(transaction) < lastTxnId
-  while (true) {
+  // A line of the list holds a process, a thread and a transaction.
+  const isOlder = (reader: string) => Number(reader.trim().split(/ +/)[2]) < lastTxnId
+  while (root.readerList().split('\n').some(isOlder)) {
+    await delay(READERS_POLL_MS)
     root.resetReadTxn()
     root.readerCheck()
-    if (
-      !root
-        .readerList()
-        .split('\n')
-        .map(line => line.trim().split(/ +/))
-        .some(isOlder)
-    )
-      return
-    await delay(READERS_POLL_MS)
   }
 }
 
