@@ -84,7 +84,11 @@ export class Projector {
       onDrop: error => this.#onDrop(error),
     })
     this.#subscription.add(followed.subscribe())
-    await Promise.race([progress.whenPassed(head), damage])
+    await Promise.race([progress.whenPassed(head), damage]).catch(error => {
+      // Nobody would stop the retries.
+      this.#subscription.unsubscribe()
+      throw error
+    })
     this.#onDamage = () => undefined
     if (outdated) this.#rebuilding = this.#rebuildBeside(outdated)
   }
