@@ -8,7 +8,7 @@ import { readConfig } from '../../boot/read-config.ts'
 import { openLogReadOnly, openVault } from '../../boot/stores.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
-import { decryptedWithKnownKeys } from '../../services/vault/personal-data.ts'
+import { decryptedWithKnownKeys } from '../../services/vault/decrypted-log.ts'
 import { OperatorError, UNABLE } from '../operator-error.ts'
 import { printable } from './text.ts'
 

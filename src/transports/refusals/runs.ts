@@ -63,7 +63,10 @@ export const runs = {
   store_not_async: {
     api: 'invalid_request',
     message: ({ endpoint }) =>
-      `Nothing of this run would be kept, so ${endpoint} cannot do it: its result is only there to be fetched later.`,
+      [
+        `Nothing of this run would be kept, and the result of ${endpoint} comes after the response.`,
+        'Choose a model whose mode is sync.',
+      ].join(' '),
     details: () => ({ errors: [{ path: '/model', message: 'must be a model whose mode is sync if nothing is kept' }] }),
   },
   store_without_webhook: {
