@@ -5,6 +5,7 @@ import { auditVerify, auditVerifyWorkers } from './audit-verify.ts'
 import { balance } from './balance.ts'
 import { measureConsole, showConsole } from './console.ts'
 import { durableSteps } from './durable-steps.ts'
+import { encryption } from './encryption.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
 import { eventStoreReplay } from './event-store-replay.ts'
@@ -43,6 +44,7 @@ const benchmarks: Benchmark[] = [
     syncRunsSealed,
     limits,
     metrics,
+    encryption,
     asyncRuns,
     asyncRunsEnded,
     balance,

@@ -19,7 +19,8 @@ const instant: Provider = {
 const keyWithBudget: NewKey = { name: 'budget', budget: { amountMicros: 10 ** 15, period: 'month' } }
 
 const config = readConfig(process.env)
-const core = await openCore(config, { projectorThread: config.projectorThread })
+const isPlain = process.env['BENCH_PLAIN'] === 'on'
+const core = await openCore(config, { projectorThread: config.projectorThread, isPlain })
 const server = await startServer(core, provider === 'instant' ? { providers: { sandbox: instant } } : {})
 const keys = await Promise.all(
   Array.from({ length: Number(accountCount) }, async (_, index) => {

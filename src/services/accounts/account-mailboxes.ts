@@ -30,7 +30,7 @@ type AccountMailbox = Mailbox<AccountCommand, AccountState, AccountEvent, Refusa
 
 interface Dependencies extends StreamDependencies {
   snapshots: Snapshots<AccountState>
-  encryption?: Encryption
+  encryption?: Encryption | undefined
   /** Accounts whose state stays in memory. */
   maxInMemory?: number | undefined
   /**
