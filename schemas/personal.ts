@@ -1,4 +1,4 @@
-import type { AccountEvent, RunOutput } from './account-events.ts'
+import type { AccountEvent, Idempotency, RunOutput } from './account-events.ts'
 import type { Identity } from './identity.ts'
 import type { NoticeSettings } from './notice-events.ts'
 
@@ -31,7 +31,10 @@ const withoutAnswer = (output: RunOutput): RunOutput => {
   return text === undefined && toolCalls === undefined ? output : others
 }
 
-const request = { input: () => ({}), metadata: absent, webhookUrl: url }
+/** A short request could be guessed from its digest. */
+const idempotency = ({ key }: Idempotency): Idempotency => ({ key, requestHash: '0'.repeat(64) })
+
+const request = { input: () => ({}), metadata: absent, webhookUrl: url, idempotency }
 
 /**
  * The fields of events that hold personal data, which the log holds encrypted, with their placeholders. A placeholder

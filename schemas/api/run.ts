@@ -71,11 +71,7 @@ export const RunRequest = Closed({
   store: Type.Optional(
     about(
       Type.Literal(false),
-      [
-        '`false` keeps nothing: the input, the metadata and the result are gone once the response is sent, and files',
-        'are deleted 10 minutes after the end. Only for models whose mode is `sync`, and without `webhook_url`.',
-        'The response always waits for the end of the run.',
-      ].join(' '),
+      '`false`: nothing is kept after the response, and files stay 10 minutes. Not for async models or webhooks.',
       false,
     ),
   ),
@@ -277,16 +273,7 @@ export const Run = Closed({
   ),
   output: Type.Optional(about(RunOutput, 'The result of a completed run.')),
   error: Type.Optional(about(RunError, 'Why the run failed.')),
-  store: Type.Optional(
-    about(
-      Type.Literal(false),
-      [
-        '`false` if the service keeps nothing of the run. Only the response to its request has its input, its metadata',
-        'and its text.',
-      ].join(' '),
-      false,
-    ),
-  ),
+  store: Type.Optional(about(Type.Literal(false), '`false` if nothing of the run is kept.', false)),
   metadata: Type.Optional(about(JsonObject, 'The metadata of the request.', { order: 17 })),
   label: Type.Optional(about(Label, 'The label of the request.', 'spring campaign')),
   warnings: Type.Optional(

@@ -8,7 +8,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 t.test('only the user of the service can read its files', async t => {
   const folder = await temporaryFolder(t)
+  // As a service and its commands set it.
+  const umask = process.umask(0o077)
   const [customer] = await openAccounts(folder, { credits: 100 })
+  process.umask(umask)
   await chmod(folder, 0o755)
   const { url } = await startServiceProcess(t, folder, { VIEW_STORE_URL: `lmdb:${join(folder, 'new-views')}` })
   t.equal((await customer.at(url).run(picture)).status, 200)

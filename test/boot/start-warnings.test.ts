@@ -22,13 +22,20 @@ t.test('an unknown option is refused', async t => {
   t.match(await service.ended, { code: 1, stderr: /^The configuration is invalid\.\n.*--newlog/ })
 })
 
-t.test('a service says that it makes another master secret', async t => {
-  const folder = await temporaryFolder(t)
-  await openAccounts(folder, {})
-  await rm(join(folder, 'master-secret'))
-  const service = await startServiceProcess(t, folder)
-  t.match(warningsIn((await service.end('SIGTERM')).stdout), [/master-secret is missing, .* makes another one/])
-})
+t.test(
+  'a service that makes another master secret says so, and does not start without the keys of accounts',
+  async t => {
+    const folder = await temporaryFolder(t)
+    await openAccounts(folder, {})
+    await rm(join(folder, 'master-secret'))
+    const service = new ServiceProcess(folder)
+    t.teardown(() => service.end('SIGKILL'))
+    const { code, stdout, stderr } = await service.ended
+    t.equal(code, 1)
+    t.match(warningsIn(stdout), [/master-secret is missing, .* makes another one/])
+    t.match(stderr, /was made with another MASTER_SECRET/)
+  },
+)
 
 t.test(
   'two services on one folder both say so, unless their roles were chosen, and each says a low limit of files',

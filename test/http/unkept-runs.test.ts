@@ -2,10 +2,9 @@ import OpenAI from 'openai'
 import t, { type Test } from 'tap'
 import type { Run, RunList } from '../../schemas/api/run.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import { sha256 } from '../../src/domain/digest.ts'
-import { canonicalJson } from '../../src/engine/log/hash-chain.ts'
 import type { ProviderOutcome } from '../../src/ports/provider.ts'
 import { FETCH_MS } from '../../src/reactors/runs/artifacts.ts'
+import { requestHash } from '../../src/services/runs/long-parameters.ts'
 import { call, connect } from '../mcp/support.ts'
 import { BrowserClient } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
@@ -168,7 +167,7 @@ t.test('the digest of a request that is not kept tells nothing', async t => {
   const other = await openAccount(service)
   await keepNothing(service, other)
   for (const each of [customer, other]) await each.run(conversation({ store: false }), key)
-  const guess = sha256(canonicalJson(conversation({ store: false })))
+  const guess = await requestHash(conversation({ store: false }))
   for (const { accountId } of [customer, other]) {
     const [request] = (await service.core.accounts.state(accountId)).requests.values()
     t.match(request?.requestHash, /^[0-9a-f]{64}$/)

@@ -14,8 +14,8 @@ export const seenBy = <Value>(caller: Caller, value: Value): Value =>
  * Whether a caller may see a whole event of its account, for example in a proof, where a part of the text would prove
  * nothing. `read` keys see no notice settings either, because their whole URL may be a secret.
  */
-export const isSeenWhole = (caller: Caller, { type, data, stored = data }: RawEvent): boolean => {
-  const { input, webhookUrl, url, notices, to } = stored as Addresses
+export const isSeenWhole = (caller: Caller, { type, data }: RawEvent): boolean => {
+  const { input, webhookUrl, url, notices, to } = data as Addresses
   const noticeUrl = type === 'NoticesSet' ? url : (notices ?? to)?.url
   const addresses = { input, webhookUrl, url }
   return !isReader(caller) || (noticeUrl === undefined && isDeepStrictEqual(seenBy(caller, addresses), addresses))

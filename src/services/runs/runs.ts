@@ -143,7 +143,7 @@ interface Dependencies extends RepeatDependencies {
   runsInFlight: LimitPair
   /** The test runs that an account may have in a UTC day. */
   testRunsPerDay: number
-  /** The key of the digests of requests. */
+  /** The key of the digests of requests of which nothing is kept. */
   requestKey: Buffer
   /** The data folder, if only this machine can reach the service. */
   ownFolder: string | undefined
@@ -236,8 +236,7 @@ export class Runs {
     work: RunWork,
   ): Promise<Answer<RunResult>> {
     const { idempotencyKey: key } = options
-    const { requestKey } = this.#dependencies
-    const idempotency = key === undefined ? undefined : { key, requestHash: await requestHash(request, requestKey) }
+    const idempotency = key === undefined ? undefined : { key, requestHash: await this.#hashOf(caller, request) }
     await this.#pause(work)
     const repeated = idempotency && (await this.#findRepeat(caller, idempotency, options))
     if (repeated) return repeated
@@ -256,6 +255,13 @@ export class Runs {
     if ('refuse' in priced) return (await findAccepted()) ?? priced
     await this.#pause(work)
     return this.#acceptRun(caller, priced.value, request, { ...options, idempotency, work })
+  }
+
+  /** A digest of a run that is not kept must not tell what was asked. */
+  async #hashOf({ accountId }: AccountCaller, request: RunRequest): Promise<string> {
+    const { accounts, requestKey } = this.#dependencies
+    const isKept = request.store !== false && (await accounts.state(accountId)).retentionDays !== 0
+    return requestHash(request, isKept ? undefined : requestKey)
   }
 
   /** A digest that tells whether two requests are equal, and nothing else. */

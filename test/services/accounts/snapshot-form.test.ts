@@ -13,6 +13,7 @@ import type { Snapshot, ViewStore } from '../../../src/ports/view-store.ts'
 import { AccountMailboxes, accountSnapshots } from '../../../src/services/accounts/account-mailboxes.ts'
 import {
   accepted,
+  accountErased,
   accountId,
   accountSuspended,
   completed,
@@ -164,6 +165,7 @@ t.test('a snapshot holds every part of the state', async t => {
     noticeRaised(2, modelRetiring(retirementIn(20), 30)),
     ...[tested({ run: 6 }), retentionSet(0)],
     uploadGranted(),
+    accountErased(),
   )
   // After runs by the thousand.
   const state = { ...lived, hasDroppedUses: true }

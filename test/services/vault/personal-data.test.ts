@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { AccountEvent, RunQueued, UploadGranted } from '../../../schemas/account-events.ts'
+import type { AccountEvent, Idempotency, RunQueued, UploadGranted } from '../../../schemas/account-events.ts'
 import { accountStream } from '../../../schemas/events.ts'
 import { PRIVATE, PRIVATE_URL, personalFields } from '../../../schemas/personal.ts'
 import type { AnyEvent, RawEvent } from '../../../schemas/recorded.ts'
@@ -63,6 +63,7 @@ const accountsOn = (log: EventLog, encryption: ReturnType<typeof encryptionWith>
 const caller = { kind: 'service' } as const
 
 const request: RunQueued = {
+  idempotency: { key: 'once', requestHash: digest('c') },
   runId: runId(),
   ...{ model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i', mode: 'sync', timeoutMs: 1000 },
   input: { prompt: 'SECRET prompt', SECRET: [{ deep: 'SECRET' }], seed: 7 },
@@ -177,7 +178,9 @@ t.test('a reader without keys gets valid events, with other values in the places
   const dataOf = (index: number) => read[index]?.data
   t.match(dataOf(0), { accountId: ada, email: PRIVATE, notices: { email: true, url: PRIVATE_URL } })
   t.same(dataOf(1), { accountId: ada, identity: { kind: 'telegram', subject: PRIVATE }, tester: false })
-  t.match(dataOf(5), { ...request, input: {}, metadata: undefined, webhookUrl: PRIVATE_URL })
+  const { key } = request.idempotency as Idempotency
+  const idempotency = { key, requestHash: digest('0') }
+  t.match(dataOf(5), { ...request, input: {}, metadata: undefined, webhookUrl: PRIVATE_URL, idempotency })
   t.same(dataOf(7), { runId: runId(), output: { artifacts: [artifact], willDeleteAt: metadata.at } })
   t.same(dataOf(12), { ...upload, filename: PRIVATE })
 })
