@@ -1,11 +1,9 @@
-import { open, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
-import { createLogger } from '../../../src/adapters/logger/pino.ts'
 import { needsPrograms } from '../../support/needs.ts'
 import { toRun } from '../../support/program.ts'
 import { ProgramProcess, ServiceProcess } from '../../support/service-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { traceLog } from '../../support/trace-log.ts'
 
 t.test('lines are text on a terminal, and JSON elsewhere', needsPrograms('script'), async t => {
   const folder = await temporaryFolder(t)
@@ -22,19 +20,13 @@ t.test('lines are text on a terminal, and JSON elsewhere', needsPrograms('script
 })
 
 t.test('keys of accounts and auditors are redacted', async t => {
-  const path = join(await temporaryFolder(t), 'lines')
-  const file = await open(path, 'w')
-  t.teardown(() => file.close())
-  const logger = createLogger('info', file.fd)
+  const { logger, logged } = await traceLog(t)
   const secret = '5f0c8d2be7a94c6f8b1d3e5a7c9f9f3c'
-  for (const kind of ['sk_live', 'sk_test', 'sk', 'ak']) logger.info({ path: `/v1/tg_${kind}_${secret}/x` }, 'request')
-  await new Promise<void>(resolve => logger.flush(resolve))
-  const paths = (await readFile(path, 'utf8'))
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line).path)
+  const kinds = ['sk_live', 'sk_test', 'sk', 'ak']
+  for (const kind of kinds) logger.info({ path: `/v1/tg_${kind}_${secret}/x` }, 'request')
+  const lines = (await logged(/_ak_/)).trim().split('\n')
   t.same(
-    paths,
-    ['sk_live', 'sk_test', 'sk', 'ak'].map(kind => `/v1/tg_${kind}_[redacted]/x`),
+    lines.map(line => JSON.parse(line).path),
+    kinds.map(kind => `/v1/tg_${kind}_[redacted]/x`),
   )
 })
