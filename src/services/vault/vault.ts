@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { LRUCache } from 'lru-cache'
 import type { AccountId } from '../../../schemas/primitives.ts'
@@ -18,7 +18,7 @@ const FOLDER: Folder = 'vault'
 const DESTROYED = Buffer.alloc(KEY_BYTES + OVERHEAD_BYTES)
 
 /** The key of an account's personal data, or the fact that it was destroyed. */
-export type AccountKey = Uint8Array | 'destroyed'
+export type AccountKey = KeyObject | 'destroyed'
 
 interface Dependencies {
   /** Opens the object store when the first key is needed, since many commands need none. */
@@ -36,14 +36,14 @@ export class Vault {
   readonly #objects: Dependencies['objects']
   readonly close: Dependencies['close']
   readonly random: Random
-  readonly #wrappingKey: Buffer
+  readonly #wrappingKey: KeyObject
   readonly #keys = new LRUCache<AccountId, AccountKey>(upTo(MAX_IN_MEMORY))
 
   constructor({ objects, close, masterSecret, random }: Dependencies) {
     this.#objects = objects
     this.close = close
     this.random = random
-    this.#wrappingKey = deriveKey(masterSecret, 'vault')
+    this.#wrappingKey = createSecretKey(deriveKey(masterSecret, 'vault'))
   }
 
   /** The key, if it is in memory. */
@@ -63,12 +63,13 @@ export class Vault {
 
   /** The key of an account, which is created if the account has none. Rejects with Unavailable. */
   async create(accountId: AccountId): Promise<AccountKey> {
-    const key = Buffer.from(this.random.hex(KEY_BYTES), 'hex')
-    const wrapped = encrypt(this.#wrappingKey, key, accountId, this.random)
+    const bytes = Buffer.from(this.random.hex(KEY_BYTES), 'hex')
+    const wrapped = encrypt(this.#wrappingKey, bytes, accountId, this.random)
     // Another process may create one at the same time.
     const objects = await this.#objects()
     if (!(await objects.put(this.#objectKey(accountId), wrapped, 'application/octet-stream', { ifAbsent: true })))
       return this.key(accountId)
+    const key = createSecretKey(bytes)
     this.#keys.set(accountId, key)
     return key
   }
@@ -84,10 +85,15 @@ export class Vault {
     const stored = await (await this.#objects()).get(this.#objectKey(accountId))
     if (!stored) return undefined
     const wrapped = await buffer(stored.body)
-    const key = wrapped.equals(DESTROYED) ? 'destroyed' : decrypt(this.#wrappingKey, wrapped, accountId)
-    if (!key) throw new Damaged(`the key of ${accountId} in ${FOLDER}/ was changed; restore it from a backup`)
+    const key = wrapped.equals(DESTROYED) ? 'destroyed' : this.#unwrap(wrapped, accountId)
     this.#keys.set(accountId, key)
     return key
+  }
+
+  #unwrap(wrapped: Buffer, accountId: AccountId): KeyObject {
+    const bytes = decrypt(this.#wrappingKey, wrapped, accountId)
+    if (!bytes) throw new Damaged(`the key of ${accountId} in ${FOLDER}/ was changed; restore it from a backup`)
+    return createSecretKey(bytes)
   }
 
   /** Whoever knows an account cannot name its key. */

@@ -1,9 +1,9 @@
-import { createDecipheriv } from 'node:crypto'
+import { createDecipheriv, createSecretKey } from 'node:crypto'
 import t from 'tap'
 import { systemRandom } from '../../../src/adapters/random/system.ts'
 import { decrypt, encrypt, KEY_BYTES, OVERHEAD_BYTES } from '../../../src/services/vault/cipher.ts'
 
-const key = Buffer.alloc(KEY_BYTES, 7)
+const key = createSecretKey(Buffer.alloc(KEY_BYTES, 7))
 const text = Buffer.from('Лодка на озере')
 
 t.test('a text is encrypted with AES-256-GCM, as the page on the ledger format says', async t => {
@@ -23,7 +23,7 @@ t.test('equal texts are not encrypted alike', async t => {
 
 t.test('with another key, context or text, nothing is decrypted', async t => {
   const encrypted = encrypt(key, text, 'the event', systemRandom)
-  t.equal(decrypt(Buffer.alloc(KEY_BYTES, 8), encrypted, 'the event'), undefined)
+  t.equal(decrypt(createSecretKey(Buffer.alloc(KEY_BYTES, 8)), encrypted, 'the event'), undefined)
   t.equal(decrypt(key, encrypted, 'another event'), undefined)
   for (let index = 0; index < encrypted.byteLength; index++) {
     const flipped = Buffer.from(encrypted)
