@@ -3,7 +3,6 @@ import { count } from '../audit/decimal.ts'
 import { expectDataDir } from '../boot/process.ts'
 import { readConfig } from '../boot/read-config.ts'
 import { type Backup, backUp } from './backup/back-up.ts'
-import { eraseAgain, erasuresBeside } from './backup/erasures.ts'
 import { MASTER_SECRET, OBJECTS, SEAL_KEY } from './backup/facts.ts'
 import { restore } from './backup/restore.ts'
 import { OperatorError } from './operator-error.ts'
@@ -37,10 +36,11 @@ export const restoreCommand = (): Command =>
     .action(async (folders, options) => {
       process.umask(0o077)
       const config = readConfig(process.env, { isCommand: true })
-      const { verification, missingSecrets } = await restore(config, folders, progressReport('checked'))
-      const erasures = await erasuresBeside(folders)
-      // Without the master secret, no key can be found.
-      const erased = missingSecrets.length > 0 ? 0 : await eraseAgain(config, erasures)
+      const { verification, missingSecrets, erasures, erased } = await restore(
+        config,
+        folders,
+        progressReport('checked'),
+      )
       const { head: position, events, seal } = verification
       printOne({ data_dir: config.dataDir, position, events, seal: seal?.name ?? null, erased }, options)
       if (missingSecrets.length > 0)

@@ -14,6 +14,7 @@ import { isObjectKey } from '../../ports/object-store.ts'
 import { OperatorError } from '../operator-error.ts'
 import { logFolder } from './back-up.ts'
 import { appendAll, EMBEDDED_AT_ONCE } from './copy-log.ts'
+import { eraseAgain, erasuresBeside } from './erasures.ts'
 import { EVENTS, LOG, MASTER_SECRET, OBJECT_NAMES, OBJECTS, type ReadBackup, readBackup, SEAL_KEY } from './facts.ts'
 import { copyFiles, digestsOf } from './files.ts'
 
@@ -25,6 +26,9 @@ interface Restored {
   verification: Verification
   /** The files of secrets that neither the backups nor the environment gave. */
   missingSecrets: string[]
+  /** The accounts that are listed beside the backups, and how many of them the restore erased. */
+  erasures: string[]
+  erased: number
 }
 
 /**
@@ -53,12 +57,20 @@ export const restore = async (
   await restoreLog(backups, partial)
   const log = openLmdbEventLogReadOnly(partial)
   const verification = await verifyLog(log, { isDense: true, onProgress }).finally(() => log.close())
-  await rename(partial, target)
-  await syncFolder(dirname(target))
   const missingSecrets = secretsOf(config)
     .map(({ path }) => path)
     .filter(path => !existsSync(path))
-  return { verification: verification as Verification, missingSecrets }
+  const erasures = await erasuresBeside(folders)
+  const restored = {
+    ...config,
+    eventStore: { ...config.eventStore, kind: 'lmdb' as const, folder: partial, isShared: false },
+  }
+  // Before the log has its name, so that no service starts on what was erased. Without the master secret, no key can be
+  // found.
+  const erased = missingSecrets.length > 0 ? 0 : await eraseAgain(restored, erasures)
+  await rename(partial, target)
+  await syncFolder(dirname(target))
+  return { verification: verification as Verification, missingSecrets, erasures, erased }
 }
 
 /** The files of the stores, and of the secrets that the environment does not give. */
