@@ -11,7 +11,7 @@ import { archivedRuns } from './archived-runs.ts'
 import { balance } from './balance.ts'
 import type { EventType } from './define.ts'
 import { due } from './due.ts'
-import { dueKeyExpiries, dueMails, dueNotices } from './due-notices.ts'
+import { dueKeyExpiries, dueLots, dueMails, dueNotices } from './due-notices.ts'
 import { dueObjects } from './due-objects.ts'
 import { keys } from './keys.ts'
 import { jobLookups, requestLookups } from './lookups.ts'
@@ -22,7 +22,7 @@ import { uploads } from './uploads.ts'
 import { usage, usageByLabel } from './usage.ts'
 import { webhooks } from './webhooks.ts'
 
-const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries] as const
+const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries, dueLots] as const
 const lookups = [requestLookups, jobLookups] as const
 const all = [
   accounts,

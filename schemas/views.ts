@@ -36,6 +36,7 @@ export interface BalanceRow {
   debitedMicros: number
   refundedMicros: number
   releasedMicros: number
+  expiredMicros: number
 }
 
 /** An API key. Key: the SHA-256 of the key's text. */
@@ -109,6 +110,9 @@ export interface StatementRow {
   reference?: string
   reason?: string
   payment?: Payment
+  /** The lot of a grant or an expiry, or of a withdrawal that names it. */
+  lot?: number
+  expiresAt?: string
   runId?: RunId
   model?: string
   endpoint?: string
@@ -219,6 +223,13 @@ export interface ExpiryTask extends Due {
   keyId: KeyId
 }
 
+/** A lot that expires, for the notices to its owner, and for its end. */
+export interface ExpireTask extends Due {
+  task: 'expire-lot'
+  lot: number
+  expiresAt: string
+}
+
 /** Results to delete. */
 export interface DeleteOutputTask extends Due {
   task: 'delete-output'
@@ -257,9 +268,9 @@ export type ObjectTask = FileTask | EraseTask
 /**
  * Due work, with everything that a reactor needs. Key: the ID of the run or upload; for the results of a run, which may
  * be due beside its webhook, `output/<run id>`; for a notice, `notice/<account id>/<number>/<channel>`; for a key,
- * `expiry/<key id>`; for an erasure, the ID of the account.
+ * `expiry/<key id>`; for a lot, `lot/<account id>/<number>`; for an erasure, the ID of the account.
  */
-export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ObjectTask
+export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ExpireTask | ObjectTask
 
 /** The state of a run's webhook. Key: `<account id>/<run id>`. */
 export interface WebhookRow extends Moded {

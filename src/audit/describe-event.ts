@@ -45,6 +45,12 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId} refunded: ${event.data.reason}`
     case 'CreditsReleased':
       return `${event.data.runId} settled: the credits that it did not use are released`
+    case 'CreditsExpired':
+      return `lot ${event.data.lot} expired`
+    case 'LotExtended': {
+      const { lot, expiresAt, reason } = event.data
+      return `lot ${lot} ${expiresAt === undefined ? 'never expires' : `expires at ${expiresAt}`}: ${reason}`
+    }
     case 'ApiKeyCreated': {
       const { keyId, scope = 'full' } = event.data
       return `${keyId} created: ${keys.nameOf(keyId)}, ${scope}${testMode(event.data)}`
@@ -173,6 +179,8 @@ const describeNotice = (notice: Notice, keys: KeyRing): string => {
     }
     case 'key_expiring':
       return `${notice.keyId} expires at ${notice.expiresAt}: ${keys.nameOf(notice.keyId)}`
+    case 'credits_expiring':
+      return `${millionths(notice.amountMicros)} credits of lot ${notice.lot} expire at ${notice.expiresAt}`
     case 'model_retiring':
       return `${notice.model} retires at ${notice.retiresAt}: ${notice.endpoints.join(', ')}`
     default:

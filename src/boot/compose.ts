@@ -18,7 +18,7 @@ import { InputSources } from '../reactors/runs/input-sources.ts'
 import { ProviderPermits } from '../reactors/runs/provider-permits.ts'
 import { ProviderReports } from '../reactors/runs/provider-reports.ts'
 import { RunsReactor } from '../reactors/runs/runs.ts'
-import { KeyExpiriesReactor } from '../reactors/upkeep/key-expiries.ts'
+import { ExpiriesReactor } from '../reactors/upkeep/expiries.ts'
 import { ObjectsReactor } from '../reactors/upkeep/objects.ts'
 import { RetirementNoticesReactor } from '../reactors/upkeep/retirement-notices.ts'
 import { RunArchiveReactor } from '../reactors/upkeep/run-archive.ts'
@@ -181,7 +181,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     publicUrl,
     leaseMs,
   })
-  const keyExpiries = new KeyExpiriesReactor({ accounts, reads, views, clock, logger })
+  const expiries = new ExpiriesReactor({ accounts, reads, views, clock, logger })
   const retirementNotices = new RetirementNoticesReactor({ accounts, retirements, reads, clock, logger })
   const objectsReactor = new ObjectsReactor({
     accounts,
@@ -320,7 +320,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       reports.start()
       retirementNotices.start()
       archive?.start()
-      for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
+      for (const reactor of [runsReactor, webhooks, expiries, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, then the waits for queued work. */
     stop: async () => {
@@ -331,7 +331,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       reported.stop()
       await verifier.close()
       await keyUses.settled()
-      const upkeep = [keyExpiries, retirementNotices, objectsReactor, ...(archive ? [archive] : []), ...sealing]
+      const upkeep = [expiries, retirementNotices, objectsReactor, ...(archive ? [archive] : []), ...sealing]
       const reactors = [runsReactor, webhooks, reports, ...upkeep]
       await Promise.all([...reactors, alerts, mail].map(part => part.stop()))
       mailer.close()

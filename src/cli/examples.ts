@@ -26,6 +26,7 @@ export const examples: Record<string, string[]> = {
     "credits grant acct_… 100 --reason 'welcome'",
     "credits grant acct_… 250 --kind purchase --paid '25.00 EUR' --reference invoice-17 --reason 'order 3'",
   ],
+  'credits extend': ["credits extend acct_… 2 --until 2027-06-30 --reason 'the service was down'"],
   'credits withdraw': ["credits withdraw acct_… 50 --kind purchase --reason 'invoice 17 was too high'"],
   'keys create': [
     'keys create acct_… --name laptop',

@@ -124,6 +124,13 @@ export interface LedgerRefusals {
   balance_too_high: { balanceMicros: number }
   /** `grantTo` is set if the service is on the machine of the caller, who can grant credits there. */
   insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: GrantPlace }
+  lot_not_found: { lots: number }
+  /** What is left of the lot has expired. */
+  lot_expired: object
+  /** The lot would end earlier. */
+  lot_not_extended: { expiresAt: string | undefined }
+  /** The lot has not reached its end, or the next notice of it. */
+  lot_not_due: object
   reference_mismatch: { amountMicros: number }
   too_many_references: { limit: number }
   refunds_changed: object

@@ -34,11 +34,14 @@ export class Presenter {
   }
 
   /** A past balance is a number only. */
-  balance({ balanceMicros, heldMicros, split }: { balanceMicros: number } & Partial<OwnBalance>): Balance {
+  balance({ balanceMicros, heldMicros, split, nextExpiry }: { balanceMicros: number } & Partial<OwnBalance>): Balance {
     return {
       object: 'balance',
       credits_balance: fromMicros(balanceMicros),
       ...(split && { credits_paid: fromMicros(split.paidMicros), credits_free: fromMicros(split.freeMicros) }),
+      ...(nextExpiry && {
+        credits_expiring: { credits: fromMicros(nextExpiry.amountMicros), expires_at: nextExpiry.expiresAt },
+      }),
       ...(heldMicros !== undefined && { credits_held: fromMicros(heldMicros) }),
     }
   }

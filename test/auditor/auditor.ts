@@ -234,6 +234,10 @@ export class Auditor {
         this.#refer(data)
         this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number)
         return this.#move(data, -1)
+      case 'CreditsExpired':
+        return this.#move(data, -1)
+      case 'LotExtended':
+        return this.#expect(actor?.kind === 'operator', 'nobody but the operator puts off the end of credits')
       case 'CreditsDebited': {
         this.#expect(run === undefined, 'a run is debited twice')
         const debit = debitOf(event, this.#budgets)

@@ -55,7 +55,14 @@ export class Erasure implements Rule {
 /** The events that end the sessions, deliveries, files and rows of an erased account. */
 const AFTER_ERASURE = new Set([
   ...['SessionClosed', 'WebhookDelivered', 'WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookTested'],
-  ...['NoticeDelivered', 'NoticeAttemptFailed', 'NoticeAbandoned', 'UploadDeleted', 'RunOutputDeleted'],
+  ...[
+    'NoticeDelivered',
+    'NoticeAttemptFailed',
+    'NoticeAbandoned',
+    'CreditsExpired',
+    'UploadDeleted',
+    'RunOutputDeleted',
+  ],
   'RunsArchived',
 ])
 
@@ -65,7 +72,7 @@ const OWNERS = ['key', 'session']
 /** Only operators set the limits of an account, and make it a tester. */
 export class OperatorOnly implements Rule {
   take({ type, metadata }: AuditedEvent, report: Report) {
-    if (type !== 'LimitsSet' && type !== 'TesterSet' && type !== 'RetentionSet') return
+    if (type !== 'LimitsSet' && type !== 'TesterSet' && type !== 'RetentionSet' && type !== 'LotExtended') return
     const { kind } = metadata.actor as { kind: string }
     if (kind !== 'operator') report(`it was caused by a ${kind}, but only operators do this`)
   }
@@ -100,6 +107,7 @@ const SIGNS: Readonly<Record<string, 1 | -1>> = {
   CreditsDebited: -1,
   CreditsRefunded: 1,
   CreditsReleased: 1,
+  CreditsExpired: -1,
 }
 
 /** Whether events of a type change a balance. */

@@ -17,6 +17,7 @@ import { Erasure, Money, Opening, OperatorOnly, Suspension, Uploads } from './ac
 import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
 import { KeyLimits, Keys, Modes } from './keys.ts'
+import { Lots } from './lots.ts'
 import { Alerts, Notices } from './notices.ts'
 import { PriceList } from './prices.ts'
 import { checkAttempts, checkChoice, ProviderCosts } from './providers.ts'
@@ -171,7 +172,7 @@ class Checks {
     const deliveries = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
     const keys = [new Keys(), new KeyLimits(), new Modes()]
     const holder = [new Opening(stream), new Suspension(), new Erasure(), new OperatorOnly(), ...keys, new Sessions()]
-    return [...holder, new Money(), new Requests(), ...life, ...deliveries]
+    return [...holder, new Money(), new Lots(), new Requests(), ...life, ...deliveries]
   }
 }
 

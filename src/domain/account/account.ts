@@ -19,7 +19,7 @@ import {
   suspensionRefusal,
 } from './access.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
-import { creditsGranted, grantCredits, refundRun, withdrawCredits } from './credits.ts'
+import { creditsGranted, expireCredits, extendLotExpiry, grantCredits, refundRun, withdrawCredits } from './credits.ts'
 import { evolve } from './evolve.ts'
 import { createKey, revokeKey, useKey } from './keys.ts'
 import { setLimits, withinLimits } from './limits.ts'
@@ -66,7 +66,7 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
 
 /** What an erased account still accepts: the steps of its erasure. */
 const AFTER_ERASURE = new Set<AccountCommand['type']>([
-  ...(['RecordDelivery', 'RecordNotice', 'RecordWebhookTest'] as const),
+  ...(['ExpireCredits', 'RecordDelivery', 'RecordNotice', 'RecordWebhookTest'] as const),
   ...(['RecordOutputDeletion', 'RecordUploadDeletion', 'ArchiveRuns', 'CompleteErasure'] as const),
 ])
 
@@ -96,6 +96,10 @@ const decideByNoun = (
       return grantCredits(command, state)
     case 'WithdrawCredits':
       return withdrawCredits(command, state)
+    case 'ExpireCredits':
+      return expireCredits(command, state, atMs)
+    case 'ExtendLot':
+      return extendLotExpiry(command, state)
     case 'RefundRun':
       return refundRun(command, state)
     case 'CreateApiKey':
@@ -172,7 +176,9 @@ const open = (
       data: { accountId, ...openedWith(identity), tester, ...(settings && { notices: settings }) },
     },
     ...(welcomeMicros > 0 ? [creditsGranted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
-    ...(firstGrant ? [creditsGranted({ ...state, balanceMicros: welcomeMicros }, firstGrant)] : []),
+    ...(firstGrant
+      ? [creditsGranted({ ...state, balanceMicros: welcomeMicros }, firstGrant, welcomeMicros > 0 ? 2 : 1)]
+      : []),
     ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
   ])
 }

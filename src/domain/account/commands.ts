@@ -6,6 +6,7 @@ import type {
   ArchivedRun,
   CreditsGranted,
   DebitFacts,
+  LotUse,
   Payment,
   ProviderCost,
   RunAttempt,
@@ -35,6 +36,8 @@ export type AccountCommand = (
   | SetLimits
   | { type: 'SetRetention'; days?: 0 | undefined; reason: string }
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
+  | { type: 'ExpireCredits'; lot: number }
+  | ExtendLot
   | RefundRun
   | CreateApiKey
   | RevokeApiKey
@@ -142,8 +145,17 @@ export interface UseApiKey {
 }
 
 /** A payment belongs to purchases. */
-export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment'> & {
+export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment' | 'lot' | 'expiresAt'> & {
   payment?: Payment | undefined
+  expiresAt?: string | undefined
+}
+
+/** Without `expiresAt`, the lot never expires. */
+export interface ExtendLot {
+  type: 'ExtendLot'
+  lot: number
+  expiresAt?: string | undefined
+  reason: string
 }
 
 /**
@@ -156,6 +168,8 @@ export interface RefundRun {
   amountMicros: number
   chargedMicros: number
   refundedMicros: number
+  /** The credits that the run has used and not got back; undefined if that is unknown. */
+  uses: readonly LotUse[] | undefined
   debit: DebitFacts
   /** How many refunds the account had when its stream was read. */
   refunds: number

@@ -9,8 +9,8 @@ import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
 import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from './budgets.ts'
 import { debitFacts } from './credits.ts'
-import { splitCredits } from './free-credits.ts'
 import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from './limits.ts'
+import { addToLot, endUses, expireLot, extendLot, giveBack, lotOf, useCredits, withdrawFromLots } from './lots.ts'
 import { deliveryOf, markRetirementNotice } from './notices.ts'
 import {
   type AccountState,
@@ -26,7 +26,7 @@ import {
 import { addTest, closeTest, countResend } from './webhooks.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>
-  countFree(splitCredits(evolveByType(state, event), event), event)
+  countFree(evolveByType(state, event), event)
 
 const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
@@ -55,19 +55,31 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'CreditsGranted': {
       const { reference, amountMicros } = event.data
       return recordReference(
-        { ...changeBalance(state, event.data, 1), balanceLowAtMs: undefined },
+        { ...addToLot(changeBalance(state, event.data, 1), event.data), balanceLowAtMs: undefined },
         reference,
         amountMicros,
       )
     }
-    case 'CreditsWithdrawn':
-      return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
+    case 'CreditsWithdrawn': {
+      const { reference, amountMicros } = event.data
+      return recordReference(
+        withdrawFromLots(changeBalance(state, event.data, -1), event.data),
+        reference,
+        -amountMicros,
+      )
+    }
+    case 'CreditsExpired':
+      return expireLot(changeBalance(state, event.data, -1), event.data)
+    case 'LotExtended':
+      return extendLot(state, event.data)
     case 'CreditsDebited': {
       const { runId, amountMicros } = event.data
       const debit = withBudgetPeriod(debitFacts(event), clockMs(event), state)
       const { receipt } = event.data
+      const { uses, ...lots } = useCredits(state, amountMicros)
       const run = {
         chargedMicros: amountMicros,
+        ...(!state.isSplitUnknown && { uses }),
         isStarted: false,
         bytes: 0,
         debit,
@@ -75,15 +87,17 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       }
       const openRuns = state.openRuns.set(runId, run)
       const openRunsOf = countOpen(state, debit.keyId, 1)
-      return spendBudget({ ...changeBalance(state, event.data, -1), openRuns, openRunsOf }, debit, amountMicros)
+      const balance = { ...changeBalance(state, event.data, -1), ...lots }
+      return spendBudget({ ...balance, openRuns, openRunsOf }, debit, amountMicros)
     }
     case 'CreditsRefunded': {
       const { debit, amountMicros } = event.data
-      return refundBudget({ ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }, debit, amountMicros)
+      const refunded = giveBack(changeBalance(state, event.data, 1), event.data)
+      return refundBudget({ ...refunded, refunds: state.refunds + 1 }, debit, amountMicros)
     }
     case 'CreditsReleased': {
       const { debit, amountMicros } = event.data
-      return refundBudget(changeBalance(state, event.data, 1), debit, amountMicros)
+      return refundBudget(giveBack(changeBalance(state, event.data, 1), event.data), debit, amountMicros)
     }
     case 'ApiKeyCreated': {
       const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data
@@ -124,12 +138,12 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'RunCancelRequested':
       return changeRun(state, event.data.runId, { isCancelRequested: true })
     case 'RunCompleted': {
-      const ended = endRun(state, event.data.runId)
+      const ended = endRun(endUses(state, event.data.runId, false), event.data.runId)
       return isTestRun(state, event.data.runId) ? ended : offsetFailure(ended, bytesOfRun(state, event.data.runId))
     }
     case 'RunFailed': {
       const { runId, error } = event.data
-      const ended = endRun(state, runId)
+      const ended = endRun(endUses(state, runId, true), runId)
       if (isTestRun(state, runId)) return ended
       return countFailure(ended, error.code, bytesOfRun(state, runId), clockMs(event))
     }
@@ -310,6 +324,11 @@ const raiseNotice = (
     case 'key_expiring': {
       const { expiryNoticeAt: _, ...key } = state.activeKeys.get(notice.keyId) ?? {}
       return 'hash' in key ? { ...state, activeKeys: state.activeKeys.set(notice.keyId, key) } : state
+    }
+    case 'credits_expiring': {
+      const { lot, days } = notice
+      const lots = state.lots.set(lot - 1, { ...lotOf(state, lot), toldDays: days })
+      return { ...state, lots }
     }
     case 'model_retiring':
       return { ...state, retirementsTold: markRetirementNotice(state, notice, clockMs(event)) }

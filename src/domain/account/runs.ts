@@ -12,7 +12,7 @@ import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal } from './budgets.ts'
 import type { CallerMode, Completion, Failure, QueueRun, SubmittedRun } from './commands.ts'
-import { creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
+import { creditsDebited, creditsRefunded, creditsReleased, expiredAgain } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
 import { assertProvider, asTestRun, limitRefusal, testRunRefusal } from './limits.ts'
 import { debitNotices } from './notices.ts'
@@ -119,9 +119,12 @@ export const completeRun = (
   const worked = upstream && { upstream, ...(cost && { cost }) }
   const course = { ...(attempts && { attempts }), ...(storingMs !== undefined && { storingMs }) }
   const facts = { ...(usage && { usage }), ...(finishReason && { finishReason }) }
+  const released =
+    run.receipt && usage ? creditsReleased(state, runId, run.receipt, settle(run.receipt, usage), run.debit) : []
   return accept([
-    ...(run.receipt && usage ? creditsReleased(state, runId, run.receipt, settle(run.receipt, usage), run.debit) : []),
+    ...released,
     { type: 'RunCompleted', data: { runId, output, ...worked, ...course, ...facts } },
+    ...expiredAgain(state, released),
   ])
 }
 
@@ -134,14 +137,16 @@ export const failRun = (
   if (!run) return refuse('run_not_open')
   const reason = `the run failed: ${error.code}`
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
+  const refunded = run.livemode === false ? [] : [creditsRefunded(state, refund)]
   const course = { ...(upstream && { upstream }), ...(attempts && { attempts }) }
   return accept([
     { type: 'RunFailed', data: { runId, error, ...course, ...(willDeleteAt && { willDeleteAt }) } },
-    ...(run.livemode === false ? [] : [creditsRefunded(state, refund)]),
+    ...refunded,
     // The cost shares the append of the end, so that each run has exactly one.
     ...(run.isStarted && upstream && cost
       ? [{ type: 'ProviderCostRecorded' as const, data: { runId, ...upstream, ...cost } }]
       : []),
+    ...expiredAgain(state, refunded),
   ])
 }
 

@@ -1,5 +1,5 @@
-import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { AccountLimits, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
+import { Map as ImmutableMap, List, OrderedMap } from 'immutable'
+import type { AccountLimits, DebitFacts, KeyLimits, LotUse, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
@@ -36,14 +36,20 @@ export interface AccountState {
   /** The sessions that were not closed, the oldest first. Some may have expired. */
   sessions: OrderedMap<SessionId, OpenSession>
   balanceMicros: number
-  /** The part of the balance that was not bought; null while it is unknown. See `splitCredits`. */
-  freeMicros: number | null
-  hasBought: boolean
-  /** The runs that used free credits, the oldest first; null for a run whose use is unknown. */
-  creditUses: OrderedMap<RunId, CreditUse | null>
+  /** The credits of each grant, in the order of the grants. A lot that is used up stays: refunds give back to it. */
+  lots: List<Lot>
+  /** The numbers of the lots that have credits, in the order of their use. */
+  lotOrder: readonly number[]
+  /** Whether the log says the number of each lot. Logs of before then do not say which credits a refund gives back. */
+  hasNumberedLots: boolean
+  /** What the last run that failed had used; its refund follows. */
+  lastFailed: { runId: RunId; uses: readonly LotUse[] } | undefined
+  /** What ended runs have used, the oldest first. Empty once lots have numbers. */
+  endedUses: OrderedMap<RunId, readonly LotUse[]>
   /** True once one was dropped. */
   hasDroppedUses: boolean
-  lastFailed: RunId | undefined
+  /** Whether a refund of a run that was dropped hides which credits were bought, until all are used. */
+  isSplitUnknown: boolean
   /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
   references: ImmutableMap<string, number>
   /** How many refunds the account has had. */
@@ -88,9 +94,20 @@ export interface AccountState {
 }
 
 /** Credits by origin: bought, or granted in another way. */
-export interface CreditUse {
+export interface CreditSplit {
   freeMicros: number
   paidMicros: number
+}
+
+/** The credits of one grant. */
+export interface Lot {
+  isPaid: boolean
+  leftMicros: number
+  /** When what is left expires, in ISO 8601; undefined if never. */
+  expiresAt: string | undefined
+  hasExpired?: true
+  /** The last step before its expiry that had a notice, in days. */
+  toldDays?: number
 }
 
 /** A limit for each key of an account, and one for all of its requests. Infinity means none. */
@@ -148,6 +165,8 @@ export interface SpentInPeriod {
 export interface OpenRun extends Moded {
   /** Nothing in test mode. */
   chargedMicros: number
+  /** The credits that it holds, in the order of their use; missing in test mode, and while the split is unknown. */
+  uses?: readonly LotUse[]
   /** The facts that a refund repeats. */
   debit: DebitFacts
   /** The receipt of the debit if it reserves the most that tokens can cost. */
@@ -228,11 +247,13 @@ export const initialAccount: AccountState = {
   identities: [],
   sessions: OrderedMap(),
   balanceMicros: 0,
-  freeMicros: 0,
-  hasBought: false,
-  creditUses: OrderedMap(),
-  hasDroppedUses: false,
+  lots: List(),
+  lotOrder: [],
+  hasNumberedLots: false,
   lastFailed: undefined,
+  endedUses: OrderedMap(),
+  hasDroppedUses: false,
+  isSplitUnknown: false,
   references: ImmutableMap(),
   refunds: 0,
   activeKeys: ImmutableMap(),

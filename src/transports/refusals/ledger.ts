@@ -22,6 +22,20 @@ export const ledger = {
       credits_balance: fromMicros(balanceMicros),
     }),
   },
+  lot_not_found: {
+    api: 'not_found',
+    message: ({ lots }) => `The account has ${lots} lots. A lot has the number of its grant, from 1.`,
+  },
+  lot_expired: {
+    api: 'invalid_request',
+    message: () => 'The lot has expired, and what was left of it is gone. To give it back, grant credits.',
+  },
+  lot_not_extended: {
+    api: 'invalid_request',
+    message: ({ expiresAt }) =>
+      expiresAt === undefined ? 'The lot never expires.' : `The lot must expire later than now, at ${expiresAt}.`,
+  },
+  lot_not_due: { api: 'invalid_request', message: () => 'The lot has not reached its end.' },
   reference_mismatch: {
     api: 'invalid_request',
     message: () => 'This reference was used for a different amount. Use a new one.',
