@@ -46,7 +46,7 @@ export const addToLot = (
   { kind, amountMicros, lot: recorded, expiresAt }: GrantedCredits,
 ): AccountState => {
   const number = recorded ?? state.lots.size + 1
-  const added = number > state.lots.size ? { isPaid: kind === 'purchase', leftMicros: 0, expiresAt } : undefined
+  const added = number > state.lots.size ? { isPaid: kind === 'purchase', leftMicros: 0, ...ending(expiresAt) } : undefined
   if (added && number !== state.lots.size + 1) throw new Contradiction(`lot ${number} follows lot ${state.lots.size}`)
   const lots = added ? state.lots.push(added) : state.lots
   // From here on, refunds of ended runs say which credits they give back.
@@ -147,10 +147,12 @@ export const extendLot = (
   { lot: number, expiresAt }: { lot: number; expiresAt?: string },
 ): AccountState => {
   const { isPaid, leftMicros } = lotOf(state, number)
-  const lots = state.lots.set(number - 1, { isPaid, leftMicros, expiresAt })
+  const lots = state.lots.set(number - 1, { isPaid, leftMicros, ...ending(expiresAt) })
   const lotOrder = state.lotOrder.filter(each => each !== number)
   return { ...state, lots, lotOrder: leftMicros > 0 ? inserted({ lots, lotOrder }, number) : lotOrder }
 }
+
+const ending = (expiresAt: string | undefined) => (expiresAt === undefined ? {} : { expiresAt })
 
 const sumIn = (uses: readonly LotUse[], lot: number): number =>
   uses.reduce((sum, use) => (use.lot === lot ? sum + use.amountMicros : sum), 0)

@@ -103,8 +103,8 @@ export interface CreditSplit {
 export interface Lot {
   isPaid: boolean
   leftMicros: number
-  /** When what is left expires, in ISO 8601; undefined if never. */
-  expiresAt: string | undefined
+  /** When what is left expires, in ISO 8601; missing if never. */
+  expiresAt?: string
   hasExpired?: true
   /** The last step before its expiry that had a notice, in days. */
   toldDays?: number
