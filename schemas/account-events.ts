@@ -43,6 +43,7 @@ import {
   Timestamp,
   UploadId,
 } from './primitives.ts'
+import { purchaseEvents } from './purchase-events.ts'
 import type { AnyEvent } from './recorded.ts'
 import { WebhookSecretRotated, WebhookTested, WebhookTestRequested } from './webhook-events.ts'
 
@@ -545,6 +546,7 @@ export const accountEvents = {
   CreditsReleased,
   CreditsExpired,
   LotExtended,
+  ...purchaseEvents,
   ApiKeyCreated,
   ApiKeyRevoked,
   ApiKeyUsed,

@@ -45,6 +45,8 @@ export const WebhookTestId = typeId('wht')
 export type WebhookTestId = Static<typeof WebhookTestId>
 export const SessionId = typeId('sess')
 export type SessionId = Static<typeof SessionId>
+export const PurchaseId = typeId('pur')
+export type PurchaseId = Static<typeof PurchaseId>
 export const AuditorId = typeId('aud')
 export type AuditorId = Static<typeof AuditorId>
 

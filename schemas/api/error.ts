@@ -52,7 +52,10 @@ export const errorMeanings: Record<ErrorCode, string> = {
   content_rejected: 'The provider rejected the content. The run failed, and was refunded.',
   cancelled: 'The run was cancelled, and refunded.',
   invalid_api_key: 'The API key is missing or unknown, was revoked or has expired.',
-  insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
+  insufficient_credits: [
+    'The run costs more than the balance, or the account owes credits since a payment was disputed. Nothing was',
+    'charged.',
+  ].join(' '),
   budget_exceeded: [
     'The run costs more than the API key may still spend until `renews_at`. Nothing was charged.',
     'The service checks the budget before the balance.',
@@ -123,6 +126,13 @@ export const ErrorBody = Closed({
       about(Type.Number(), 'The price of the run, for `insufficient_credits` and `budget_exceeded`.', 10),
     ),
     credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
+    credits_owed: Type.Optional(
+      about(
+        Type.Number(),
+        'The credits that the account owes since a payment was disputed, for `insufficient_credits`.',
+        120,
+      ),
+    ),
     budget_credits: Type.Optional(
       about(Type.Number(), 'The credits that the API key may spend in each period, for `budget_exceeded`.', 50),
     ),

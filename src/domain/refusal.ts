@@ -21,6 +21,7 @@ export interface Refusals
     SignInRefusals,
     KeyRefusals,
     LedgerRefusals,
+    PurchaseRefusals,
     AuditRefusals,
     CatalogRefusals,
     ProviderRefusals,
@@ -149,6 +150,17 @@ export interface LedgerRefusals {
   usage_days_invalid: { maxDays: number }
   /** Usage has too many rows to be added up. */
   usage_too_large: { limit: number }
+}
+
+export interface PurchaseRefusals {
+  purchase_not_found: object
+  purchase_not_paid: object
+  /** An account opens only so many purchases in an hour. */
+  too_many_purchases: { limit: number; retryAfterMs: number }
+  /** Credits that were used and not paid for after all. */
+  credits_owed: { owedMicros: number }
+  /** `most` is the money whose credits are all left. */
+  refund_above_rest: { most: string; currency: string }
 }
 
 export interface AuditRefusals {

@@ -8,6 +8,7 @@ import { files } from './refusals/files.ts'
 import { keys } from './refusals/keys.ts'
 import { ledger } from './refusals/ledger.ts'
 import { providers } from './refusals/providers.ts'
+import { purchases } from './refusals/purchases.ts'
 import type { RefusalEntry, RefusalTable } from './refusals/refusal-table.ts'
 import { runs } from './refusals/runs.ts'
 import { signIn } from './refusals/sign-in.ts'
@@ -19,7 +20,7 @@ import { webhooks } from './refusals/webhooks.ts'
  * these. Some of the refusals cannot be caused by a client today.
  */
 const refusals: RefusalTable<Refusals> = {
-  ...{ ...accounts, ...signIn, ...keys, ...ledger, ...audit, ...catalog, ...providers },
+  ...{ ...accounts, ...signIn, ...keys, ...ledger, ...purchases, ...audit, ...catalog, ...providers },
   ...{ ...runs, ...webhooks, ...uploads, ...files },
 }
 

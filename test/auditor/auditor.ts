@@ -234,6 +234,19 @@ export class Auditor {
         this.#refer(data)
         this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number)
         return this.#move(data, -1)
+      case 'PurchaseOpened':
+      case 'CheckoutOpened':
+      case 'PurchasePaid':
+      case 'PurchaseClosed':
+      case 'RefundRequested':
+      case 'RefundAccepted':
+      case 'PaymentRefunded':
+      case 'RefundFailed':
+      case 'PaymentDisputed':
+      case 'DisputeWon':
+      case 'CreditsOwed':
+      case 'CreditsSettled':
+        return
       case 'CreditsExpired':
         return this.#move(data, -1)
       case 'LotExtended':

@@ -52,17 +52,13 @@ export class Erasure implements Rule {
   }
 }
 
-/** The events that end the sessions, deliveries, files and rows of an erased account. */
+/** The events that end the sessions, deliveries, files and rows of an erased account, and those of its payments. */
 const AFTER_ERASURE = new Set([
   ...['SessionClosed', 'WebhookDelivered', 'WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookTested'],
-  ...[
-    'NoticeDelivered',
-    'NoticeAttemptFailed',
-    'NoticeAbandoned',
-    'CreditsExpired',
-    'UploadDeleted',
-    'RunOutputDeleted',
-  ],
+  ...['NoticeDelivered', 'NoticeAttemptFailed', 'NoticeAbandoned', 'UploadDeleted', 'RunOutputDeleted'],
+  ...['CreditsExpired', 'CreditsGranted', 'CreditsWithdrawn', 'CreditsOwed', 'CreditsSettled'],
+  ...['PurchasePaid', 'PurchaseClosed', 'PaymentDisputed', 'DisputeWon'],
+  ...['RefundRequested', 'RefundAccepted', 'PaymentRefunded', 'RefundFailed'],
   'RunsArchived',
 ])
 

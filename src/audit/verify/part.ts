@@ -21,6 +21,7 @@ import { Lots } from './lots.ts'
 import { Alerts, Notices } from './notices.ts'
 import { PriceList } from './prices.ts'
 import { checkAttempts, checkChoice, ProviderCosts } from './providers.ts'
+import { Purchases } from './purchases.ts'
 import { Requests, Runs } from './runs.ts'
 import { coveredIn, KeptSeals, type NewestSeal, Periods, Seals } from './seals.ts'
 import { type LoginFact, Logins, Sessions } from './sign-in.ts'
@@ -172,7 +173,7 @@ class Checks {
     const deliveries = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
     const keys = [new Keys(), new KeyLimits(), new Modes()]
     const holder = [new Opening(stream), new Suspension(), new Erasure(), new OperatorOnly(), ...keys, new Sessions()]
-    return [...holder, new Money(), new Lots(), new Requests(), ...life, ...deliveries]
+    return [...holder, new Money(), new Lots(), new Purchases(), new Requests(), ...life, ...deliveries]
   }
 }
 

@@ -18,12 +18,14 @@ import {
   suspendAccount,
   suspensionRefusal,
 } from './access.ts'
+import { acceptRefund, recordDispute, recordRefund, requestRefund } from './claims.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
 import { creditsGranted, expireCredits, extendLotExpiry, grantCredits, refundRun, withdrawCredits } from './credits.ts'
 import { evolve } from './evolve.ts'
 import { createKey, revokeKey, useKey } from './keys.ts'
 import { setLimits, withinLimits } from './limits.ts'
 import { raiseKeyExpiry, raiseRetirement, recordNotice, setNotices } from './notices.ts'
+import { closePurchase, openCheckout, openPurchase, payPurchase } from './purchases.ts'
 import {
   archiveRuns,
   cancelRun,
@@ -66,6 +68,8 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
 
 /** What an erased account still accepts: the steps of its erasure. */
 const AFTER_ERASURE = new Set<AccountCommand['type']>([
+  // Money may arrive, or be claimed, at any time.
+  ...(['PayPurchase', 'ClosePurchase', 'RequestRefund', 'AcceptRefund', 'RecordRefund', 'RecordDispute'] as const),
   ...(['ExpireCredits', 'RecordDelivery', 'RecordNotice', 'RecordWebhookTest'] as const),
   ...(['RecordOutputDeletion', 'RecordUploadDeletion', 'ArchiveRuns', 'CompleteErasure'] as const),
 ])
@@ -102,6 +106,22 @@ const decideByNoun = (
       return extendLotExpiry(command, state)
     case 'RefundRun':
       return refundRun(command, state)
+    case 'OpenPurchase':
+      return openPurchase(command, state, atMs)
+    case 'OpenCheckout':
+      return openCheckout(command, state)
+    case 'PayPurchase':
+      return payPurchase(command, state, atMs)
+    case 'ClosePurchase':
+      return closePurchase(command, state)
+    case 'RequestRefund':
+      return requestRefund(command, state)
+    case 'AcceptRefund':
+      return acceptRefund(command, state)
+    case 'RecordRefund':
+      return recordRefund(command, state)
+    case 'RecordDispute':
+      return recordDispute(command, state)
     case 'CreateApiKey':
       return createKey(command, state)
     case 'RevokeApiKey':

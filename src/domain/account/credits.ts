@@ -5,6 +5,7 @@ import { accept, repeat } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { ExtendLot, Grant, RefundRun } from './commands.ts'
+import { settledBy } from './debts.ts'
 import { lotOf, partGivenBack, usesOf } from './lots.ts'
 import { debitNotices, noticeRaised, noticeStep } from './notices.ts'
 import { type AccountState, type Caused, keyOf } from './state.ts'
@@ -60,20 +61,37 @@ export const creditsReleased = (
   return [{ type: 'CreditsReleased', data: { runId, amountMicros, balanceAfterMicros, receipt, debit } }]
 }
 
-/** The ends of credits that a refund or a release gives back to lots that have ended. They share its append. */
-export const expiredAgain = (state: AccountState, moves: readonly AccountEvent[]): AccountEvent[] =>
+/**
+ * What follows credits that return to lots, in the same append: they expire with lots that have ended, and the others
+ * pay what the account owes. `balanceMicros` is the balance with them.
+ */
+export const afterReturn = (
+  state: AccountState,
+  returned: readonly LotUse[],
+  balanceMicros: number,
+): AccountEvent[] => {
+  const isEnded = ({ lot }: LotUse) => lotOf(state, lot).expiredMicros !== undefined
+  let balanceAfterMicros = balanceMicros
+  const expired = returned.filter(isEnded).map(({ lot, amountMicros }): AccountEvent => {
+    balanceAfterMicros -= amountMicros
+    return { type: 'CreditsExpired', data: { lot, amountMicros, balanceAfterMicros } }
+  })
+  const added = returned
+    .filter(each => !isEnded(each))
+    .map(
+      ({ lot, amountMicros }) =>
+        ({ lot, amountMicros, kind: lotOf(state, lot).isPaid ? 'purchase' : 'courtesy' }) as const,
+    )
+  return [...expired, ...settledBy(state, added, balanceAfterMicros)]
+}
+
+/** What follows a refund or a release. */
+export const afterMoves = (state: AccountState, moves: readonly AccountEvent[]): AccountEvent[] =>
   moves.flatMap(move => {
     if (move.type !== 'CreditsRefunded' && move.type !== 'CreditsReleased') return []
-    const { runId, amountMicros, lots } = { lots: undefined, ...move.data }
+    const { runId, amountMicros, balanceAfterMicros, lots } = { lots: undefined, ...move.data }
     const uses = usesOf(state, runId)
-    const given = lots ?? (uses ? partGivenBack(uses, amountMicros) : [])
-    let { balanceAfterMicros } = move.data
-    return given
-      .filter(({ lot }) => lotOf(state, lot).hasExpired)
-      .map(({ lot, amountMicros }): AccountEvent => {
-        balanceAfterMicros -= amountMicros
-        return { type: 'CreditsExpired', data: { lot, amountMicros, balanceAfterMicros } }
-      })
+    return afterReturn(state, lots ?? (uses ? partGivenBack(uses, amountMicros) : []), balanceAfterMicros)
   })
 
 /** Ends a lot whose time has come; before, raises the notice that is due. */
@@ -83,7 +101,7 @@ export const expireCredits = (
   atMs: number,
 ): Decided<AccountEvent> => {
   const lot = state.lots.get(number - 1)
-  if (lot?.expiresAt === undefined || lot.hasExpired) return refuse('lot_not_due')
+  if (lot?.expiresAt === undefined || lot.expiredMicros !== undefined) return refuse('lot_not_due')
   const { leftMicros: amountMicros, expiresAt, toldDays } = lot
   if (Date.parse(expiresAt) <= atMs) {
     const balanceAfterMicros = state.balanceMicros - amountMicros
@@ -102,7 +120,7 @@ export const extendLotExpiry = (
 ): Decided<AccountEvent> => {
   const lot = state.lots.get(number - 1)
   if (!lot) return refuse('lot_not_found', { lots: state.lots.size })
-  if (lot.hasExpired) return refuse('lot_expired')
+  if (lot.expiredMicros !== undefined) return refuse('lot_expired')
   if (lot.expiresAt === expiresAt) return accept([])
   if (lot.expiresAt === undefined || (expiresAt !== undefined && expiresAt < lot.expiresAt))
     return refuse('lot_not_extended', { expiresAt: lot.expiresAt })
@@ -138,7 +156,9 @@ export const grantCredits = (command: Grant, state: AccountState): Decided<Accou
   const earlier = checkReference(reference, amountMicros, state)
   if (earlier) return earlier
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
-  return accept([creditsGranted(state, command)])
+  const lot = state.lots.size + 1
+  const added = { lot, amountMicros, kind: command.kind }
+  return accept([creditsGranted(state, command, lot), ...settledBy(state, [added], state.balanceMicros + amountMicros)])
 }
 
 export const withdrawCredits = (command: Grant, state: AccountState): Decided<AccountEvent> => {
@@ -171,7 +191,7 @@ export const refundRun = (
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
   const lots = uses && partGivenBack(uses, amountMicros)
   const refunded = creditsRefunded(state, { runId, amountMicros, reason, debit, ...(lots && { lots }) })
-  return accept([refunded, ...expiredAgain(state, [refunded])])
+  return accept([refunded, ...afterMoves(state, [refunded])])
 }
 
 /** The same reference with the same amount is the same grant or withdrawal; with another amount it is a mistake. */
@@ -184,5 +204,5 @@ const checkReference = (reference: string, signedMicros: number, state: AccountS
 }
 
 /** Every open run may still be refunded, so there must be room for those refunds too. */
-const hasRoomFor = (amountMicros: number, { balanceMicros, openRuns }: AccountState): boolean =>
+export const hasRoomFor = (amountMicros: number, { balanceMicros, openRuns }: AccountState): boolean =>
   Number.isSafeInteger(openRuns.reduce((sum, run) => sum + run.chargedMicros, balanceMicros + amountMicros))

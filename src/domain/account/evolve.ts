@@ -8,10 +8,13 @@ import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
 import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from './budgets.ts'
+import { addClaim, endClaim } from './claims.ts'
 import { debitFacts } from './credits.ts'
+import { changeDebt } from './debts.ts'
 import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from './limits.ts'
 import { addToLot, endUses, expireLot, extendLot, giveBack, lotOf, useCredits, withdrawFromLots } from './lots.ts'
 import { deliveryOf, markRetirementNotice } from './notices.ts'
+import { addPayment, addPurchase, changePurchase, dropClosed } from './purchases.ts'
 import {
   type AccountState,
   type ActiveKey,
@@ -99,6 +102,33 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       const { debit, amountMicros } = event.data
       return refundBudget(giveBack(changeBalance(state, event.data, 1), event.data), debit, amountMicros)
     }
+    case 'PurchaseOpened':
+      return addPurchase(state, event.data, clockMs(event))
+    case 'CheckoutOpened':
+      return changePurchase(state, event.data.purchaseId, () => ({ checkoutId: event.data.checkoutId }))
+    case 'PurchasePaid':
+      return addPayment(state, event.data)
+    case 'PurchaseClosed':
+      return dropClosed(changePurchase(state, event.data.purchaseId, () => ({ status: 'closed' })))
+    case 'RefundRequested':
+      return addClaim(state, 'refund', 'requested', withoutReason(event.data))
+    case 'PaymentRefunded':
+      return addClaim(state, 'refund', 'standing', event.data)
+    case 'PaymentDisputed': {
+      // The debt is an event of its own.
+      const { owedMicros: _, ...claim } = event.data
+      return addClaim(state, 'dispute', 'standing', claim)
+    }
+    case 'RefundAccepted':
+      return endClaim(state, 'refund', 'standing', event.data)
+    case 'RefundFailed':
+      return endClaim(state, 'refund', 'reversed', event.data)
+    case 'DisputeWon':
+      return endClaim(state, 'dispute', 'reversed', event.data)
+    case 'CreditsOwed':
+      return changeDebt(state, event.data, 1)
+    case 'CreditsSettled':
+      return changeDebt(state, event.data, -1)
     case 'ApiKeyCreated': {
       const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data
       const noticeAt = expiryNoticeAt(key.expiresAt, clockOf(event))
@@ -220,6 +250,8 @@ const recordReference = (state: AccountState, reference: string, signedMicros: n
   ...state,
   references: state.references.set(digest128(reference), signedMicros),
 })
+
+const withoutReason = <Data extends { reason: string }>({ reason: _, ...data }: Data) => data
 
 const changeKey = (state: AccountState, keyId: KeyId, change: Partial<ActiveKey>): AccountState => {
   const key = state.activeKeys.get(keyId)

@@ -46,7 +46,8 @@ export const addToLot = (
   { kind, amountMicros, lot: recorded, expiresAt }: GrantedCredits,
 ): AccountState => {
   const number = recorded ?? state.lots.size + 1
-  const added = number > state.lots.size ? { isPaid: kind === 'purchase', leftMicros: 0, ...ending(expiresAt) } : undefined
+  const added =
+    number > state.lots.size ? { isPaid: kind === 'purchase', leftMicros: 0, ...ending(expiresAt) } : undefined
   if (added && number !== state.lots.size + 1) throw new Contradiction(`lot ${number} follows lot ${state.lots.size}`)
   const lots = added ? state.lots.push(added) : state.lots
   // From here on, refunds of ended runs say which credits they give back.
@@ -135,10 +136,17 @@ export const expireLot = (
   state: AccountState,
   { lot: number, amountMicros }: { lot: number; amountMicros: number },
 ): AccountState => {
-  const { leftMicros } = lotOf(state, number)
+  const { leftMicros, expiredMicros = 0 } = lotOf(state, number)
   if (leftMicros !== amountMicros) throw new Contradiction(`lot ${number} has ${leftMicros} left, not ${amountMicros}`)
   const { lots, lotOrder } = changeLot(state, number, 0 - amountMicros)
-  return { ...state, lots: lots.set(number - 1, { ...lotOf({ lots }, number), hasExpired: true }), lotOrder }
+  return {
+    ...state,
+    lots: lots.set(number - 1, {
+      ...lotOf({ lots }, number),
+      expiredMicros: expiredMicros + amountMicros,
+    }),
+    lotOrder,
+  }
 }
 
 /** The state with another time at which a lot expires. */

@@ -12,7 +12,7 @@ import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal } from './budgets.ts'
 import type { CallerMode, Completion, Failure, QueueRun, SubmittedRun } from './commands.ts'
-import { creditsDebited, creditsRefunded, creditsReleased, expiredAgain } from './credits.ts'
+import { afterMoves, creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
 import { assertProvider, asTestRun, limitRefusal, testRunRefusal } from './limits.ts'
 import { debitNotices } from './notices.ts'
@@ -49,7 +49,8 @@ const priceRefusal = (
   const price = receipt.totalMicros
   const beyond = budgetRefusal(keyId, price, atMs, state)
   if (beyond) return beyond
-  const { balanceMicros } = state
+  const { balanceMicros, owedMicros } = state
+  if (owedMicros > 0) return refuse('credits_owed', { owedMicros })
   return price > balanceMicros ? refuse('insufficient_credits', { requiredMicros: price, balanceMicros }) : undefined
 }
 
@@ -124,7 +125,7 @@ export const completeRun = (
   return accept([
     ...released,
     { type: 'RunCompleted', data: { runId, output, ...worked, ...course, ...facts } },
-    ...expiredAgain(state, released),
+    ...afterMoves(state, released),
   ])
 }
 
@@ -146,7 +147,7 @@ export const failRun = (
     ...(run.isStarted && upstream && cost
       ? [{ type: 'ProviderCostRecorded' as const, data: { runId, ...upstream, ...cost } }]
       : []),
-    ...expiredAgain(state, refunded),
+    ...afterMoves(state, refunded),
   ])
 }
 

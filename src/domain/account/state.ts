@@ -9,11 +9,13 @@ import {
   IDEMPOTENCY_HOURS,
   type KeyId,
   type Moded,
+  type PurchaseId,
   type RunId,
   type SessionId,
   type UploadId,
   type WebhookTestId,
 } from '../../../schemas/primitives.ts'
+import type { Money } from '../../../schemas/purchase-events.ts'
 
 /**
  * An account, folded from its events. It stays bounded: revoked keys and ended runs without a pending webhook are
@@ -54,6 +56,12 @@ export interface AccountState {
   references: ImmutableMap<string, number>
   /** How many refunds the account has had. */
   refunds: number
+  /** The purchases that were paid, are open, or were closed lately, the oldest first. */
+  purchases: OrderedMap<PurchaseId, Purchase>
+  /** When the last purchases were opened, in ms since 1970: as many as are allowed in an hour. */
+  purchasesOpened: readonly number[]
+  /** Credits that were used and not paid for after all. While there are any, the account runs nothing. */
+  owedMicros: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
   openRuns: ImmutableMap<RunId, OpenRun>
   /** How many of these runs each key has asked for. Keys without any are missing. */
@@ -105,9 +113,42 @@ export interface Lot {
   leftMicros: number
   /** When what is left expires, in ISO 8601; missing if never. */
   expiresAt?: string
-  hasExpired?: true
+  /** What has expired of it; missing before its end. */
+  expiredMicros?: number
   /** The last step before its expiry that had a notice, in days. */
   toldDays?: number
+}
+
+/** A purchase of credits. A payment may also arrive after it was closed. */
+export interface Purchase extends Money {
+  creditsMicros: number
+  bonusMicros?: number
+  validDays?: number
+  status: 'open' | 'paid' | 'closed'
+  checkoutId?: string
+  payment?: Paid
+  claims: readonly Claim[]
+}
+
+interface Paid extends Money {
+  paymentId: string
+  /** The lots of the credits and of the bonus. */
+  lot: number
+  bonusLot?: number
+}
+
+/** A refund or a dispute. Of a failed refund that was never reported before, nothing but the fact is known. */
+export interface Claim extends Money {
+  claimId: string
+  kind: 'refund' | 'dispute'
+  /** `requested`: the payment service has not accepted it; `reversed`: the refund failed, or the dispute was won. */
+  status: 'requested' | 'standing' | 'reversed'
+  creditsMicros: number
+  withdrawnMicros: number
+  bonusWithdrawnMicros: number
+  /** What is still owed, and what other credits have paid of it. */
+  owedMicros: number
+  settledMicros: number
 }
 
 /** A limit for each key of an account, and one for all of its requests. Infinity means none. */
@@ -256,6 +297,9 @@ export const initialAccount: AccountState = {
   isSplitUnknown: false,
   references: ImmutableMap(),
   refunds: 0,
+  purchases: OrderedMap(),
+  purchasesOpened: [],
+  owedMicros: 0,
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
   openRunsOf: ImmutableMap(),

@@ -185,7 +185,7 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 23,
+  version: 24,
   // A snapshot is as large as its contents, so large snapshots are written less often and the cost per event stays the
   // same.
   // One of an account that is being erased would outlast the erasure.
@@ -203,6 +203,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     uploads: [...state.uploads],
     requests: [...state.requests],
     lots: [...state.lots],
+    purchases: [...state.purchases],
     endedUses: [...state.endedUses],
     references: [...state.references],
   }),
@@ -225,6 +226,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       uploads: ImmutableMap(state.uploads),
       requests: OrderedMap(state.requests),
       lots: List(state.lots),
+      purchases: OrderedMap(state.purchases),
       endedUses: OrderedMap(state.endedUses),
       references: ImmutableMap(state.references),
     }
