@@ -67,6 +67,7 @@ const importedByFolder: Record<string, string[]> = {
   openai: ['src/adapters/provider/openai/'],
   '@google/genai': ['src/adapters/provider/google/'],
   replicate: ['src/adapters/provider/replicate/'],
+  stripe: ['src/adapters/payments/'],
   standardwebhooks: ['src/services/webhooks/'],
   '@fal-ai/client': ['src/adapters/provider/fal/'],
   koa: ['src/http/'],
@@ -95,6 +96,7 @@ const importedByFolder: Record<string, string[]> = {
 const loadedLate = [
   ...['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici', 'nodemailer', 'openid-client'],
   ...['openai', '@google/genai', 'replicate', '@fal-ai/client', 'prom-client', '@opentelemetry/api'],
+  'stripe',
 ]
 
 interface Import {
