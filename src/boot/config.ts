@@ -83,12 +83,28 @@ export interface Config {
   adminEmails: readonly string[]
   /** Sign-in with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
+  /** Sales through Stripe; undefined if they are off. */
+  payments: PaymentsConfig | undefined
   /** The address that serves metrics; undefined for none. */
   metrics: { host: string; port: number } | undefined
   logLevel: Environment['LOG_LEVEL']
 }
 
 type MailConfig = { from: Sender } & ({ kind: 'smtp'; url: string } | { kind: 'outbox'; folder: string })
+
+export interface PaymentsConfig {
+  secretKey: string
+  /** One, or two while the secret is changed. */
+  webhookSecrets: readonly string[]
+  /** Another server in place of Stripe. */
+  url: string | undefined
+  /** Whether Stripe is the merchant of record. */
+  managedPayments: boolean
+  /** Whether Stripe computes the operator's tax. */
+  automaticTax: boolean
+  /** Purchases that an account may begin in an hour. */
+  purchasesPerHour: number
+}
 
 export interface SealConfig {
   /** The private key in PEM, or its file. A missing development key is created. */

@@ -135,6 +135,7 @@ const toConfig = (environment: Environment): Config => {
     operatorEmail: environment.OPERATOR_EMAIL,
     adminEmails: readAdmins(environment),
     telegram: readTelegram(environment),
+    payments: readPayments(environment),
     metrics:
       environment.METRICS_PORT === undefined
         ? undefined
@@ -212,6 +213,26 @@ const readTelegram = (environment: Environment): Config['telegram'] => {
       throw new ConfigError(`${name} is required for the Telegram login. ${advice(name)}`)
   return { clientId: clientId as string, clientSecret: clientSecret as string, issuer }
 }
+
+const readPayments = (environment: Environment): Config['payments'] => {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_URL: url } = environment
+  const { MANAGED_PAYMENTS: managedPayments, AUTOMATIC_TAX: automaticTax } = environment
+  if (managedPayments && automaticTax) throw new ConfigError('Set MANAGED_PAYMENTS or AUTOMATIC_TAX, not both.')
+  if (secretKey === undefined && webhookSecret === undefined) return undefined
+  if (secretKey === undefined)
+    throw new ConfigError(`STRIPE_WEBHOOK_SECRET requires STRIPE_SECRET_KEY. ${advice('STRIPE_SECRET_KEY')}`)
+  if (webhookSecret === undefined) throw new ConfigError(WEBHOOK_SECRET_MISSING)
+  return {
+    ...{ secretKey, webhookSecrets: webhookSecret.split(','), url: url && readUrl('STRIPE_URL', url) },
+    ...{ managedPayments, automaticTax, purchasesPerHour: environment.PURCHASES_PER_HOUR },
+  }
+}
+
+const WEBHOOK_SECRET_MISSING = [
+  'STRIPE_SECRET_KEY requires STRIPE_WEBHOOK_SECRET: without it, anybody could report payments.',
+  'Create a webhook endpoint at Stripe for PUBLIC_URL/callbacks/stripe, and set the signing secret that Stripe shows,',
+  'which begins with whsec_.',
+].join(' ')
 
 const readLimits = (environment: Environment): DefaultLimits => ({
   requestsPerMinute: {

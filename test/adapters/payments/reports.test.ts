@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { type StubEvent, signatureOf } from '../../support/stripe/events.ts'
 import { STRIPE_LIVE_KEY, WEBHOOK_SECRET } from '../../support/stripe/stub.ts'
@@ -200,4 +201,13 @@ t.test('two secrets count while one replaces the other', async t => {
   await t.rejects(both.payments.read(...signed(body, { ageSeconds: 305 })), { name: 'SignatureInvalid', fault: 'old' })
   const none = await start(t, { webhookSecrets: [''] })
   await t.rejects(none.payments.read(...signed(body, { secrets: [''] })), { name: 'SignatureInvalid' })
+})
+
+t.test('operators are told which events to send', async t => {
+  const code = await readFile('src/adapters/payments/reports.ts', 'utf8')
+  const page = await readFile('docs/configuration.md', 'utf8')
+  const read = [...code.matchAll(/case '([\w.]+)'/g)].map(([, type]) => type)
+  const told = [...page.matchAll(/`((?:checkout|payment_intent|refund|charge)\.[\w.]+)`/g)].map(([, type]) => type)
+  t.ok(read.length > 10)
+  t.same(told.toSorted(), read.toSorted())
 })
