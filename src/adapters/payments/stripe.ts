@@ -61,7 +61,9 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
     },
 
     find: async sessionId => {
-      const session = await existing(() => stripe.checkout.sessions.retrieve(sessionId, { expand: EXPANDED }))
+      const session = await existing(sessionId, () =>
+        stripe.checkout.sessions.retrieve(sessionId, { expand: EXPANDED }),
+      )
       return session && checkoutOf(session)
     },
 
@@ -87,7 +89,7 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
     },
 
     findRefund: async refundId => {
-      const refund = await existing(() => stripe.refunds.retrieve(refundId))
+      const refund = await existing(refundId, () => stripe.refunds.retrieve(refundId))
       return refund && refundOf(refund)
     },
 
@@ -104,7 +106,7 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
     },
 
     findDispute: async disputeId => {
-      const dispute = await existing(() => stripe.disputes.retrieve(disputeId))
+      const dispute = await existing(disputeId, () => stripe.disputes.retrieve(disputeId))
       return dispute && disputeOf(dispute)
     },
 
@@ -120,7 +122,7 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
     },
 
     paymentOf: async paymentId => {
-      const intent = await existing(() => stripe.paymentIntents.retrieve(paymentId))
+      const intent = await existing(paymentId, () => stripe.paymentIntents.retrieve(paymentId))
       return intent && purchaseOf(intent.metadata)
     },
 
@@ -153,8 +155,12 @@ const call = async <Result extends object>(make: () => Promise<Result>): Promise
   }
 }
 
-/** Undefined if Stripe has no such object. */
-const existing = async <Result extends object>(make: () => Promise<Result>): Promise<Result | undefined> => {
+/** Undefined if Stripe has no such object. The id may come from a browser, and must not become another path. */
+const existing = async <Result extends object>(
+  id: string,
+  make: () => Promise<Result>,
+): Promise<Result | undefined> => {
+  if (!/^\w{1,255}$/.test(id)) return undefined
   try {
     return ofStripe(await make())
   } catch (error) {

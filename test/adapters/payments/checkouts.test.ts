@@ -203,6 +203,10 @@ t.test('what is none of ours is not found', async t => {
   t.equal(await payments.paymentOf('pi_none'), undefined)
   t.equal(await payments.findRefund('re_none'), undefined)
   t.equal(await payments.findDispute('du_none'), undefined)
+  const sent = stub.requests.length
+  for (const id of ['', '.', '..', '../customers/cus_1', 'cs_1/expire', 'cs_1?expand[]=x', 'a'.repeat(300)])
+    t.equal(await payments.find(id), undefined, id)
+  t.equal(stub.requests.length, sent, 'what cannot be an id is not asked for')
   const { sessionId } = await payments.open(checkout())
   stub.pay(sessionId)
   const session = stub.session(sessionId)

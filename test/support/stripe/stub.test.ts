@@ -1,8 +1,12 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { openStripe } from '../../../src/adapters/payments/stripe.ts'
 import { startReceiver, status } from '../receiver.ts'
 import { until } from '../until.ts'
 import { parseForm } from './form.ts'
-import { STRIPE_KEY, startStripe } from './stub.ts'
+import { STRIPE_KEY, startStripe, WEBHOOK_SECRET } from './stub.ts'
 
 const SESSION = [
   ...['mode=payment', 'success_url=https%3A%2F%2Fexample.com', 'line_items[0][quantity]=1'],
@@ -107,4 +111,55 @@ t.test('an event tells how its object was', async t => {
   t.match(stub.eventsOf('refund.failed')[0]?.data.object, { status: 'failed' })
   const [event] = stub.eventsOf('refund.created')
   t.same((await send('GET', `/v1/events/${event?.id}`)).body, event)
+})
+
+/** An endpoint that answers as ours must: 200 for what Stripe has signed, or 400. */
+const startEndpoint = async (t: Test, url: string) => {
+  const options = {
+    secretKey: STRIPE_KEY,
+    webhookSecrets: [WEBHOOK_SECRET],
+    managedPayments: false,
+    automaticTax: false,
+  }
+  const payments = await openStripe({ ...options, url })
+  const server = createServer(async (request, response) => {
+    const signature = request.headers['stripe-signature'] as string | undefined
+    const isRead = payments.read(await buffer(request), signature).then(
+      () => true,
+      () => false,
+    )
+    response.writeHead((await isRead) ? 200 : 400).end()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close().closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('events can be unsigned, old and forged', async t => {
+  const { stub, open } = await start(t)
+  const sender = stub.sendTo(await startEndpoint(t, stub.url))
+  sender.isHeld = true
+  stub.expire(await open())
+  const [event] = stub.events
+  if (!event) throw new Error('there is no event')
+  t.equal(await sender.post(event), 200)
+  t.equal(await sender.post(event, { ageSeconds: 290 }), 200)
+  t.equal(await sender.post(event, { ageSeconds: 310 }), 400)
+  t.equal(await sender.post(event, { secrets: [] }), 400)
+  t.equal(await sender.post(event, { secrets: ['whsec_other'] }), 400)
+  t.equal(await sender.post(event, { secrets: ['whsec_other', WEBHOOK_SECRET] }), 200)
+  t.equal(await sender.post(event, { forge: body => body.replace('expired', 'complete') }), 400)
+})
+
+t.test('a thousand events arrive', async t => {
+  const { stub, open } = await start(t)
+  const sender = stub.sendTo(await startEndpoint(t, stub.url))
+  sender.isHeld = true
+  const ids = await Promise.all(Array.from({ length: 100 }, open))
+  for (const id of ids) stub.pay(id)
+  sender.times = 4
+  sender.release(events => events.toReversed())
+  await sender.settled()
+  const accepted = sender.attempts.filter(({ status }) => status === 200)
+  t.equal(accepted.length, 1200)
 })
