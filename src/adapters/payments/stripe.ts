@@ -171,7 +171,7 @@ const existing = async <Result extends object>(
 
 /** The package takes any JSON without `error` for a success, even with status 503 from something between. */
 const ofStripe = <Result extends object>(result: Result): Result => {
-  if ('object' in result) return result
+  if (typeof result === 'object' && 'object' in result) return result
   throw new Unavailable('Stripe does not answer: something else does')
 }
 

@@ -19,6 +19,7 @@ t.test('a Stripe that is away, slow, busy or broken is unavailable', async t => 
     [{ status: 409, body: inUse }, /^Stripe does not answer: 409$/, 2],
     [{ status: 503, body: {} }, /^Stripe does not answer: something else does$/, 2],
     [{ status: 200, body: {} }, /^Stripe does not answer: something else does$/, 1],
+    [{ status: 200, body: [] }, /^Stripe does not answer: something else does$/, 1],
   ] as const
   const meet = async ([fault, message, requests]: (typeof cases)[number]) => {
     const { stub, payments } = await startPayments(t, { timeoutMs: 300 })
