@@ -388,6 +388,14 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  PACKS: Type.Optional(
+    Type.String({
+      description: [
+        'The file with the price list of credits, as JSON of "tollgate packs export"; nothing is for sale if unset,',
+        'unless "tollgate packs publish" has published a price list',
+      ].join(' '),
+    }),
+  ),
   WELCOME_CREDITS: Type.Number({
     minimum: 0,
     maximum: 1_000_000,

@@ -25,6 +25,7 @@ const layers = [
   'src/boot/config.ts',
   'src/boot/config-values.ts',
   'src/boot/read-brand.ts',
+  'src/boot/read-packs.ts',
   'src/boot/secret-files.ts',
   'src/boot/read-config.ts',
   'src/boot/apply-mark-up.ts',

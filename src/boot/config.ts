@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { ProviderName } from '../../schemas/binding.ts'
 import type { Environment, Role } from '../../schemas/environment.ts'
+import type { PriceList } from '../../schemas/packs.ts'
 import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/address.ts'
 import type { S3Address } from '../adapters/object-store/s3-client.ts'
 import type { ProxySettings } from '../adapters/outbound/proxy.ts'
@@ -72,6 +73,8 @@ export interface Config {
   usdPerCreditMicros: number
   /** The factors on list prices, in millionths; undefined for the shipped prices. */
   markUp: MarkUp | undefined
+  /** What the service sells, unless an operator has published another price list by hand. */
+  packs: PriceList
   welcomeMicros: number
   registration: RegistrationRules
   /** Sign-in codes that this process makes in a minute. */

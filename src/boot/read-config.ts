@@ -24,6 +24,7 @@ import {
   readViewStore,
 } from './config-values.ts'
 import { readBrand } from './read-brand.ts'
+import { readPacks } from './read-packs.ts'
 import { isSecret, readSecretFiles } from './secret-files.ts'
 
 const check = compileConvertingCheck(Environment)
@@ -121,6 +122,7 @@ const toConfig = (environment: Environment): Config => {
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
     markUp: readMarkUp(environment),
+    packs: readPacks(environment),
     welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
     registration: {
       mode: environment.REGISTRATION,

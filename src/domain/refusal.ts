@@ -4,6 +4,7 @@ import type { Fault } from '../../schemas/api/error.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { FreeEvents } from './account/state.ts'
 import type { FileKind, FilePlace } from './catalog/inputs.ts'
+import type { PacksFault } from './catalog/packs.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
 import type { HttpUrlFault, WebhookUrlFault } from './http-url.ts'
@@ -24,6 +25,7 @@ export interface Refusals
     PurchaseRefusals,
     AuditRefusals,
     CatalogRefusals,
+    SaleRefusals,
     ProviderRefusals,
     RunRefusals,
     WebhookRefusals,
@@ -121,10 +123,25 @@ export interface GrantPlace {
   folder: string
 }
 
+/** Credits that the caller can buy at an address. Without `pack`, it is a free amount. */
+export interface CreditsOffer {
+  pack?: string
+  name: string
+  creditsMicros: number
+  bonusMicros: number
+  amount: string
+  currency: string
+  validDays?: number
+  buyUrl: string
+}
+
 export interface LedgerRefusals {
   balance_too_high: { balanceMicros: number }
-  /** `grantTo` is set if the service is on the machine of the caller, who can grant credits there. */
-  insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: GrantPlace }
+  /**
+   * `grantTo` is set if the service is on the machine of the caller, who can grant credits there. `offers` are set if
+   * the caller can buy credits.
+   */
+  insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: GrantPlace; offers?: CreditsOffer[] }
   lot_not_found: { lots: number }
   /** What is left of the lot has expired. */
   lot_expired: object
@@ -210,6 +227,17 @@ export interface CatalogRefusals {
   family_unchanged: object
   family_changed: object
   family_invalid: { fault: FamilyFault }
+}
+
+export interface SaleRefusals {
+  packs_unchanged: object
+  packs_invalid: { fault: PacksFault }
+  /** Neither packs nor free amounts. */
+  nothing_for_sale: object
+  /** `known` are the packs for sale. */
+  pack_unknown: { pack: string; known: readonly string[] }
+  /** Without bounds, credits are for sale only in packs. */
+  amount_out_of_bounds: { bounds: { minMicros: number; maxMicros: number } | undefined; known: readonly string[] }
 }
 
 export interface ProviderRefusals {

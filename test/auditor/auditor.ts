@@ -55,7 +55,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The event types of all categories of streams other than accounts. */
 const TYPES: Record<string, string[]> = {
-  catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
+  catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'PacksPublished'],
   login: ['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'LoginUnlinked', 'WelcomeDecided'],
   registrations: ['RegistrationAdmitted'],
   seals: ['SealKeyAdopted', 'LogSealed'],

@@ -24,7 +24,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
       ...['IdentityLinked', 'SessionOpened', 'SessionConfirmed', 'SessionClosed', 'ProviderCostRecorded'],
       'NoticesSet',
       ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],
-      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
+      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'PacksPublished'],
       ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'LoginUnlinked'],
       ...['WelcomeDecided', 'RegistrationAdmitted'],
       ...['SealKeyAdopted', 'LogSealed'],

@@ -160,6 +160,11 @@ const samples: Refusals = {
   family_not_found: {},
   family_unchanged: {},
   family_changed: {},
+  packs_unchanged: {},
+  packs_invalid: { fault: { path: '/packs/0/amount', code: 'decimals_wrong', decimals: 2 } },
+  nothing_for_sale: {},
+  pack_unknown: { pack: 'huge', known: ['starter', 'studio'] },
+  amount_out_of_bounds: { bounds: { minMicros: 100_000_000, maxMicros: 50_000_000_000 }, known: ['starter'] },
   family_invalid: { fault: { id: 'lumen', code: 'kind_repeated' } },
 }
 
