@@ -12,6 +12,7 @@ import { mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
 import { noticeRoutes } from './routes/notices.ts'
 import { openAiRoutes } from './routes/openai/routes.ts'
+import { packRoutes } from './routes/packs.ts'
 import { proofRoutes } from './routes/proofs.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -27,6 +28,7 @@ export const apiRoutes: Route[] = [
   ...runEventRoutes,
   ...openAiRoutes,
   ...balanceRoutes,
+  ...packRoutes,
   ...keyRoutes,
   ...noticeRoutes,
   ...proofRoutes,
