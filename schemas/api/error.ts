@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, IDEMPOTENCY_HOURS, OneOf, Slug, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
+import { CreditsOffer } from './packs.ts'
 
 /** Every error code of the API with its HTTP status. The list is closed: clients rely on it. */
 export const errorStatus = {
@@ -131,6 +132,15 @@ export const ErrorBody = Closed({
         Type.Number(),
         'The credits that the account owes since a payment was disputed, for `insufficient_credits`.',
         120,
+      ),
+    ),
+    offers: Type.Optional(
+      about(
+        Type.Array(CreditsOffer),
+        [
+          'What the account can buy, for `insufficient_credits`, if the service sells credits: first what covers the',
+          'missing credits.',
+        ].join(' '),
       ),
     ),
     budget_credits: Type.Optional(
