@@ -18,7 +18,7 @@ export const packsCommand = (): Command => {
   command
     .command('list')
     .description('list what is for sale: packs, and amounts of the buyer’s choice')
-    .option('--json', 'print JSON, in the form of GET /v1/packs')
+    .option('--json', 'print JSON, in the form of the items of GET /v1/packs')
     .action(async (options, command) => {
       const caller = operatorOf(command)
       const list = await withCore(async ({ services }) => unwrap(await services.priceList.packs(caller)))
