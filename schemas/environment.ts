@@ -536,7 +536,7 @@ export const Environment = Type.Object({
   }),
   PURCHASES_PER_HOUR: Type.Integer({
     minimum: 1,
-    maximum: 1_000,
+    maximum: 100,
     default: 10,
     description: 'The number of purchases that an account may begin in an hour, against people who try stolen cards',
   }),

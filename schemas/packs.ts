@@ -30,17 +30,17 @@ export const Pack = Closed({
 export type Pack = Static<typeof Pack>
 
 /** Any number of credits between two bounds, at a price for each credit. */
-export const FreeAmount = Closed({
+export const CustomAmount = Closed({
   minCreditsMicros: SoldMicros,
   maxCreditsMicros: SoldMicros,
   amountPerCredit: Type.String({ pattern: '^(0|[1-9][0-9]{0,5})(\\.[0-9]{1,6})?$' }),
   ...terms,
 })
-export type FreeAmount = Static<typeof FreeAmount>
+export type CustomAmount = Static<typeof CustomAmount>
 
 /** All that is for sale. */
 export const PriceList = Closed({
   packs: Type.Array(Pack, { maxItems: MAX_PACKS }),
-  freeAmount: Type.Optional(FreeAmount),
+  customAmount: Type.Optional(CustomAmount),
 })
 export type PriceList = Static<typeof PriceList>

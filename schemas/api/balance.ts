@@ -25,6 +25,16 @@ export const Balance = Closed({
       { credits: 20, expires_at: '2026-12-24T00:00:00.000Z' },
     ),
   ),
+  credits_owed: Type.Optional(
+    about(
+      Type.Number(),
+      [
+        'Credits that were used, and whose payment was disputed. They are not part of the balance. While there are any,',
+        'nothing runs; the next credits pay them first. Missing if there are none.',
+      ].join(' '),
+      120,
+    ),
+  ),
   credits_held: Type.Optional(
     about(
       Type.Number(),

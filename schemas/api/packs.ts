@@ -33,7 +33,7 @@ export const Pack = Closed({
 })
 export type Pack = Static<typeof Pack>
 
-export const FreeAmount = Closed({
+export const CustomAmount = Closed({
   min_credits: Credits('The fewest credits.', 100),
   max_credits: Credits('The most credits.', 100_000),
   amount_per_credit: about(
@@ -44,13 +44,13 @@ export const FreeAmount = Closed({
   currency: price.currency,
   valid_days: validDays,
 })
-export type FreeAmount = Static<typeof FreeAmount>
+export type CustomAmount = Static<typeof CustomAmount>
 
 export const PackList = Closed({
   object: Type.Literal('list'),
   data: about(Type.Array(Pack, { maxItems: MAX_PACKS }), 'The packs for sale, in the order of the operator.'),
-  free_amount: about(
-    Type.Union([FreeAmount, Type.Null()]),
+  custom_amount: about(
+    Type.Union([CustomAmount, Type.Null()]),
     'The bounds and the price of amounts that the buyer chooses; null if only packs are for sale.',
   ),
 })
@@ -59,7 +59,7 @@ export type PackList = Static<typeof PackList>
 /** What an account that lacks credits can buy. */
 export const CreditsOffer = Closed({
   object: Type.Literal('offer'),
-  pack: about(Type.Union([Slug, Type.Null()]), 'The ID of the pack; null for a free amount of credits.', 'starter'),
+  pack: about(Type.Union([Slug, Type.Null()]), 'The ID of the pack; null for a custom amount of credits.', 'starter'),
   name: PackName,
   credits: Pack.properties.credits,
   bonus_credits: Pack.properties.bonus_credits,

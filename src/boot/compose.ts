@@ -5,6 +5,7 @@ import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
 import { createSandboxScaler } from '../adapters/provider/sandbox/scaler.ts'
+import { MAX_OPENED } from '../domain/account/purchases.ts'
 import { fromMicros } from '../domain/money.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { RoundRobin } from '../flow/round-robin.ts'
@@ -12,6 +13,7 @@ import { type ApiDependencies, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
 import { openMcpEndpoint } from '../mcp/endpoint.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
+import { PaymentsReactor } from '../reactors/purchases/payments.ts'
 import { ActiveRuns } from '../reactors/runs/active-runs.ts'
 import { Artifacts } from '../reactors/runs/artifacts.ts'
 import { InputSources } from '../reactors/runs/input-sources.ts'
@@ -45,6 +47,8 @@ import { Callbacks } from '../services/providers/callbacks.ts'
 import { CircuitBreakers } from '../services/providers/circuit-breakers.ts'
 import { ReportedBreakers } from '../services/providers/reported-breakers.ts'
 import { Routes } from '../services/providers/routes.ts'
+import { PaymentReports } from '../services/purchases/payment-reports.ts'
+import { Purchases } from '../services/purchases/purchases.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Previews } from '../services/runs/previews.ts'
@@ -79,14 +83,11 @@ import type { Core, TestOverrides } from './core.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { openSealing } from './sealing.ts'
 import { openSignIn } from './sign-in.ts'
-import { openIdentityProvider, openMailer, openObjects, openRateCounter } from './stores.ts'
+import { openIdentityProvider, openMailer, openObjects, openPayments, openRateCounter } from './stores.ts'
 import { watchedState } from './watched-state.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
-
-/** Whether customers can pay: there is no payment service yet. */
-const TAKES_PAYMENTS = false
 
 /** Only this machine can reach a service that listens on one of these. */
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
@@ -96,6 +97,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
   const { telemetry, logins, vault, publishedCatalog } = core
   await choices.load()
+  const payments = overrides.payments ?? (await openPayments(config))
   const { usdPerCreditMicros, retention } = config
   const { requestsPerMinute, runsInFlight } = config.limits
   const { permitsPerProvider, leaseMs } = overrides.limits ?? {}
@@ -167,7 +169,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     requestKey: deriveKey(masterSecret, 'requests'),
     remedies: new Remedies({
       ...{ publishedCatalog, publicUrl },
-      sells: overrides.sells ?? TAKES_PAYMENTS,
+      sells: payments !== undefined,
       ownFolder: config.publicUrl === undefined && LOOPBACK.includes(config.host) ? config.dataDir : undefined,
     }),
   })
@@ -252,6 +254,14 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   })
   const webhookTests = new WebhookTests({ accounts, outbound, clock, random, secretsOf, stopping: stopping.signal })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
+  const purchases = new Purchases({
+    ...{ accounts, reads, clock, random, payments, publicUrl },
+    priceList: core.services.priceList,
+    perHour: config.payments?.purchasesPerHour ?? MAX_OPENED,
+  })
+  const paymentReports = new PaymentReports({ accounts, purchases, payments, logger })
+  const paymentsReactor =
+    payments && new PaymentsReactor({ accounts, reads, views, purchases, payments, clock, logger })
   const tokens = new SessionTokens(masterSecret)
   const browsers = new KnownBrowsers(masterSecret, clock)
   const mail = new MailQueue({ mailer, clock, logger })
@@ -262,7 +272,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
     ...authorize({ histories, runCounts, overview, prices }),
-    ...authorize({ audit, proofs, callbacks, webhookTests }),
+    ...authorize({ audit, proofs, callbacks, webhookTests, purchases, paymentReports }),
     ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })
@@ -305,7 +315,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   const app = createApp({
     ...{ logger, clock, clientAddress: config.connections.clientAddress, checks, api, turns },
     ...{ metrics: telemetry.metrics, tracer: telemetry.tracer },
-    callbacks: takesCallbacks ? services.callbacks : undefined,
+    callbacks: takesCallbacks ? services : undefined,
   })
   return {
     app,
@@ -328,6 +338,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       reports.start()
       retirementNotices.start()
       archive?.start()
+      paymentsReactor?.start(progress.changes)
       for (const reactor of [runsReactor, webhooks, expiries, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, then the waits for queued work. */
@@ -339,7 +350,8 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       reported.stop()
       await verifier.close()
       await keyUses.settled()
-      const upkeep = [expiries, retirementNotices, objectsReactor, ...(archive ? [archive] : []), ...sealing]
+      const optional = [archive, paymentsReactor].filter(reactor => reactor !== undefined)
+      const upkeep = [expiries, retirementNotices, objectsReactor, ...optional, ...sealing]
       const reactors = [runsReactor, webhooks, reports, ...upkeep]
       await Promise.all([...reactors, alerts, mail].map(part => part.stop()))
       mailer.close()

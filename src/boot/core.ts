@@ -20,6 +20,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Outbound } from '../ports/outbound.ts'
+import type { Payments } from '../ports/payments.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import type { RateCounter } from '../ports/rate-counter.ts'
@@ -44,6 +45,7 @@ import { ProviderChoices } from '../services/providers/provider-choices.ts'
 import type { Bound } from '../services/providers/routes.ts'
 import { Routing } from '../services/providers/routing.ts'
 import { PriceList } from '../services/purchases/price-list.ts'
+import { PurchaseRefunds } from '../services/purchases/purchase-refunds.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import { RunSearch } from '../services/runs/run-search.ts'
 import type { CoreServices } from '../services/services.ts'
@@ -87,8 +89,7 @@ export interface TestOverrides {
   rateCounter?: RateCounter
   mailer?: Mailer
   limits?: Limits
-  /** Whether customers can pay. */
-  sells?: boolean
+  payments?: Payments
   /** Whether the log holds personal data in the clear. */
   isPlain?: boolean
   /** Replaces the program of the projector's thread. */
@@ -282,6 +283,7 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: dependencies.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, log, shipped: applyMarkUp(config) }),
+    purchaseRefunds: new PurchaseRefunds({ accounts, reads, random }),
     priceList: new PriceList({ publishedCatalog, configured: config.packs }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, log, clock }),

@@ -3,7 +3,7 @@ import type { PriceList } from '../../schemas/packs.ts'
 import { readPriceList } from '../boot/read-packs.ts'
 import { listOf } from '../domain/catalog/packs.ts'
 import { jsonDiff } from '../services/catalog/json-diff.ts'
-import { freeAmountItem, packItem } from '../services/purchases/pack-item.ts'
+import { customAmountItem, packItem } from '../services/purchases/pack-item.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printMany } from './print.ts'
@@ -76,17 +76,17 @@ const readFile = (path: string | undefined): PriceList | undefined => {
   return read.list
 }
 
-const shown = ({ packs, freeAmount }: PriceList) => [
+const shown = ({ packs, customAmount }: PriceList) => [
   ...packs.map(packItem),
-  ...(freeAmount ? [{ object: 'free_amount', ...freeAmountItem(freeAmount) }] : []),
+  ...(customAmount ? [{ object: 'custom_amount', ...customAmountItem(customAmount) }] : []),
 ]
 
-const rows = ({ packs, freeAmount }: PriceList) => [
+const rows = ({ packs, customAmount }: PriceList) => [
   ...packs.map(packItem).map(({ id, name, credits, bonus_credits, amount, currency, valid_days }) => ({
     ...{ pack: id, name, credits, bonus: bonus_credits || null },
     ...{ price: `${amount} ${currency}`, valid_days },
   })),
-  ...(freeAmount ? [freeAmountItem(freeAmount)] : []).map(item => ({
+  ...(customAmount ? [customAmountItem(customAmount)] : []).map(item => ({
     ...{ pack: null, name: null, credits: `${item.min_credits} – ${item.max_credits}`, bonus: null },
     ...{ price: `${item.amount_per_credit} ${item.currency} each`, valid_days: item.valid_days },
   })),
@@ -102,7 +102,7 @@ const differences = (
   return before === hand ? places : [...places, { place: 'by hand', from: String(before), to: String(hand) }]
 }
 
-const byId = ({ packs, freeAmount }: PriceList) => ({
+const byId = ({ packs, customAmount }: PriceList) => ({
   ...{ order: packs.map(({ id }) => id).join(', '), packs: Object.fromEntries(packs.map(pack => [pack.id, pack])) },
-  ...(freeAmount && { freeAmount }),
+  ...(customAmount && { customAmount }),
 })

@@ -123,7 +123,7 @@ export interface GrantPlace {
   folder: string
 }
 
-/** Credits that the caller can buy at an address. Without `pack`, it is a free amount. */
+/** Credits that the caller can buy at an address. Without `pack`, it is a custom amount. */
 export interface CreditsOffer {
   pack?: string
   name: string
@@ -170,6 +170,12 @@ export interface LedgerRefusals {
 }
 
 export interface PurchaseRefusals {
+  /** The payment service has not signed the report, or not within the last five minutes. */
+  report_not_signed: { fault: 'missing' | 'old' | 'forged' }
+  /** Exactly one of a pack and an amount of credits is to be given. */
+  purchase_ambiguous: object
+  /** The payment service cannot take this amount. */
+  amount_not_payable: { reason: string }
   purchase_not_found: object
   purchase_not_paid: object
   /** An account opens only so many purchases in an hour. */
@@ -232,7 +238,7 @@ export interface CatalogRefusals {
 export interface SaleRefusals {
   packs_unchanged: object
   packs_invalid: { fault: PacksFault }
-  /** Neither packs nor free amounts. */
+  /** Neither packs nor custom amounts. */
   nothing_for_sale: object
   /** `known` are the packs for sale. */
   pack_unknown: { pack: string; known: readonly string[] }

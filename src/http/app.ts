@@ -49,8 +49,8 @@ export interface AppDependencies {
   clock: Clock
   clientAddress: ClientAddress
   checks: HealthChecks
-  /** Takes the callbacks of providers; undefined for processes that neither answer requests nor poll. */
-  callbacks: Services['callbacks'] | undefined
+  /** Takes callbacks; undefined for processes that neither answer requests nor poll. */
+  callbacks: Pick<Services, 'callbacks' | 'paymentReports'> | undefined
   /** The API; undefined for processes without that role, which only report their health. */
   api: ApiDependencies | undefined
   turns: RoundRobin
@@ -93,7 +93,7 @@ export const createApp = ({
 }: AppDependencies): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   serveRoutes(router, healthRoutes, { checks, clock })
-  if (callbacks) serveRoutes(router, callbackRoutes, { callbacks, bounded: arrivingCallbacks(clientAddress, clock) })
+  if (callbacks) serveRoutes(router, callbackRoutes, { ...callbacks, bounded: arrivingCallbacks(clientAddress, clock) })
   const sessions =
     api && new BrowserSessions({ ...api, authenticateKey: authenticate({ ...api, clientAddress, clock }) })
   if (api && sessions) serveApi(router, api, sessions, clock)

@@ -14,6 +14,7 @@ import { noticeRoutes } from './routes/notices.ts'
 import { openAiRoutes } from './routes/openai/routes.ts'
 import { packRoutes } from './routes/packs.ts'
 import { proofRoutes } from './routes/proofs.ts'
+import { purchaseRoutes } from './routes/purchases.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sealRoutes } from './routes/seals.ts'
@@ -29,6 +30,7 @@ export const apiRoutes: Route[] = [
   ...openAiRoutes,
   ...balanceRoutes,
   ...packRoutes,
+  ...purchaseRoutes,
   ...keyRoutes,
   ...noticeRoutes,
   ...proofRoutes,

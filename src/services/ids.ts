@@ -3,6 +3,7 @@ import {
   AccountId,
   type AuditorId,
   type KeyId,
+  PurchaseId,
   RunId,
   SessionId,
   UploadId,
@@ -20,6 +21,9 @@ export const newAuditorId = (random: Random) => newId('aud', random) as AuditorI
 export const newUploadId = (random: Random) => newId('upl', random) as UploadId
 export const newWebhookTestId = (random: Random) => newId('wht', random) as WebhookTestId
 export const newSessionId = (random: Random) => newId('sess', random) as SessionId
+export const newPurchaseId = (random: Random) => newId('pur', random) as PurchaseId
+/** The ID of a claim on a payment that the operator makes. */
+export const newClaimId = (random: Random) => newId('ref', random)
 export const newRunId = (random: Random) => newId('run', random) as RunId
 
 /** The least ID that a run can have that was accepted at a time. IDs begin with the milliseconds since 1970. */
@@ -40,6 +44,8 @@ export const webhookIdOf = (id: RunId | WebhookTestId): string => id.replace(/^[
 export const isAccountId = compileGuard(AccountId)
 
 export const isSessionId = compileGuard(SessionId)
+
+export const isPurchaseId = compileGuard(PurchaseId)
 
 export const isUploadId = compileGuard(UploadId)
 

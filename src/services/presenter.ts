@@ -18,7 +18,7 @@ import type { Addresses } from './files/addresses.ts'
 import type { LedgerEntry } from './ledger/ledger.ts'
 import { ledgerLine, quoteLine } from './ledger/ledger-line.ts'
 import type { Supply } from './providers/routes.ts'
-import { freeAmountItem, packItem } from './purchases/pack-item.ts'
+import { customAmountItem, packItem } from './purchases/pack-item.ts'
 import { isStoredParameter } from './runs/long-parameters.ts'
 import type { Quoted } from './runs/quotes.ts'
 import { type UsagePage, usageItem } from './usage/usage.ts'
@@ -37,7 +37,13 @@ export class Presenter {
   }
 
   /** A past balance is a number only. */
-  balance({ balanceMicros, heldMicros, split, nextExpiry }: { balanceMicros: number } & Partial<OwnBalance>): Balance {
+  balance({
+    balanceMicros,
+    heldMicros,
+    owedMicros = 0,
+    split,
+    nextExpiry,
+  }: { balanceMicros: number } & Partial<OwnBalance>): Balance {
     return {
       object: 'balance',
       credits_balance: fromMicros(balanceMicros),
@@ -45,12 +51,17 @@ export class Presenter {
       ...(nextExpiry && {
         credits_expiring: { credits: fromMicros(nextExpiry.amountMicros), expires_at: nextExpiry.expiresAt },
       }),
+      ...(owedMicros > 0 && { credits_owed: fromMicros(owedMicros) }),
       ...(heldMicros !== undefined && { credits_held: fromMicros(heldMicros) }),
     }
   }
 
-  packs({ packs, freeAmount }: PriceList): PackList {
-    return { object: 'list', data: packs.map(packItem), free_amount: freeAmount ? freeAmountItem(freeAmount) : null }
+  packs({ packs, customAmount }: PriceList): PackList {
+    return {
+      object: 'list',
+      data: packs.map(packItem),
+      custom_amount: customAmount ? customAmountItem(customAmount) : null,
+    }
   }
 
   ledgerLine(entry: LedgerEntry): LedgerLine {

@@ -14,7 +14,10 @@ import type { Overview } from './operator/overview.ts'
 import type { Prices } from './operator/prices.ts'
 import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
+import type { PaymentReports } from './purchases/payment-reports.ts'
 import type { PriceList } from './purchases/price-list.ts'
+import type { PurchaseRefunds } from './purchases/purchase-refunds.ts'
+import type { Purchases } from './purchases/purchases.ts'
 import type { Previews } from './runs/previews.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { RunCounts } from './runs/run-counts.ts'
@@ -50,6 +53,8 @@ export interface Services extends CoreServices {
   seals: Functions<Seals>
   audit: Functions<Audit>
   callbacks: Functions<Callbacks>
+  purchases: Functions<Purchases>
+  paymentReports: Functions<PaymentReports>
   webhookTests: Functions<WebhookTests>
   signIn: Functions<SignIn>
   sessions: Functions<Sessions>
@@ -68,6 +73,7 @@ export interface CoreServices {
   usage: Functions<Usage>
   catalog: Functions<Catalog>
   priceList: Functions<PriceList>
+  purchaseRefunds: Functions<PurchaseRefunds>
   refunds: Functions<Refunds>
   runSearch: Functions<RunSearch>
   webhooks: Functions<Webhooks>

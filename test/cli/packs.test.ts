@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { CATALOG_STREAM } from '../../schemas/events.ts'
 import { collect } from '../support/collect.ts'
 import { operatorOf } from '../support/operator.ts'
-import { freeAmount, pack, priceList, studio } from '../support/pack-samples.ts'
+import { customAmount, pack, priceList, studio } from '../support/pack-samples.ts'
 import { startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -33,20 +33,20 @@ t.test('packs list and export show the price list', async t => {
   t.match(await operator.json(t, 'packs', 'list'), [
     { object: 'pack', id: 'starter', credits: 1000, amount: '12.50' },
     { object: 'pack', id: 'studio', bonus_credits: 500 },
-    { object: 'free_amount', min_credits: 100 },
+    { object: 'custom_amount', min_credits: 100 },
   ])
   t.same(JSON.parse(await operator.text(t, 'packs', 'export')), priceList)
 })
 
 t.test('packs diff shows what packs publish changes, once, until the list is released', async t => {
   const { operator, write, events } = await start(t)
-  const dearer = { packs: [studio, pack('starter', { amount: '13.00' })], freeAmount: freeAmount() }
+  const dearer = { packs: [studio, pack('starter', { amount: '13.00' })], customAmount: customAmount() }
   const file = await write(dearer)
   const changes = [
     { place: 'order', from: '"starter"', to: '"studio, starter"' },
     { place: 'packs.starter.amount', from: '"12.50"', to: '"13.00"' },
     { place: 'packs.studio', from: null, to: JSON.stringify(studio) },
-    { place: 'freeAmount', from: null, to: JSON.stringify(freeAmount()) },
+    { place: 'customAmount', from: null, to: JSON.stringify(customAmount()) },
     { place: 'by hand', from: 'false', to: 'true' },
   ]
   const sorted = (some: { place: string }[]) => some.toSorted((one, other) => (one.place < other.place ? -1 : 1))

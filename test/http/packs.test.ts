@@ -10,17 +10,19 @@ import { openAiClient } from '../support/openai-client.ts'
 import { priceList } from '../support/pack-samples.ts'
 import { recorded } from '../support/recorded.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { STRIPE_KEY, WEBHOOK_SECRET } from '../support/stripe/stub.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PUBLIC_URL = 'https://tollgate.example.com'
+const STRIPE = { STRIPE_SECRET_KEY: STRIPE_KEY, STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET }
 
 /** A service at a public address with a price list in its configuration. */
 const start = async (t: Test, { list = priceList, sells = true }: { list?: PriceList; sells?: boolean } = {}) => {
   const PACKS = join(await temporaryFolder(t), 'packs.json')
   await writeFile(PACKS, JSON.stringify(list))
   const service = await startService(t, {
-    ...{ sells, providers: { sandbox: instantProvider } },
-    environment: { PUBLIC_URL, PACKS },
+    providers: { sandbox: instantProvider },
+    environment: { PUBLIC_URL, PACKS, ...(sells && STRIPE) },
   })
   return { ...service, url: `http://127.0.0.1:${service.port}` }
 }
@@ -56,9 +58,9 @@ t.test('GET /v1/packs returns the price list, also for a key that only reads', a
 })
 
 t.test('without a price list, nothing is for sale', async t => {
-  const empty = await startService(t, { sells: true, environment: { HOST: '0.0.0.0' } })
+  const empty = await startService(t, { environment: { HOST: '0.0.0.0', ...STRIPE } })
   const customer = await openAccount({ ...empty, url: `http://127.0.0.1:${empty.port}` }, { credits: 1 })
-  t.same((await customer.send('/v1/packs')).body, { object: 'list', data: [], free_amount: null })
+  t.same((await customer.send('/v1/packs')).body, { object: 'list', data: [], custom_amount: null })
   const { body } = await customer.run(picture)
   t.equal(body.error.code, 'insufficient_credits')
   t.notOk('offers' in body.error)
@@ -115,9 +117,9 @@ t.test('no other refusal has offers, and none has them while nobody can pay', as
   t.match((await poor.send<PackList>('/v1/packs')).body, { data: [{ id: 'starter' }, { id: 'studio' }] })
 })
 
-t.test('a free amount is offered where no pack is enough', async t => {
-  const { freeAmount } = priceList
-  const free = await start(t, { list: { packs: [], ...(freeAmount && { freeAmount }) } })
+t.test('a custom amount is offered where no pack is enough', async t => {
+  const { customAmount } = priceList
+  const free = await start(t, { list: { packs: [], ...(customAmount && { customAmount }) } })
   const poor = await openAccount(free, { credits: 30 })
   t.match((await poor.run(dear)).body.error, {
     offers: [{ pack: null, name: '100 credits', credits: 100, buy_url: `${PUBLIC_URL}/console/credits?credits=100` }],

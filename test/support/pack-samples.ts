@@ -1,5 +1,5 @@
 import type { CatalogEvent } from '../../schemas/catalog-events.ts'
-import type { FreeAmount, Pack, PriceList } from '../../schemas/packs.ts'
+import type { CustomAmount, Pack, PriceList } from '../../schemas/packs.ts'
 import type { PublishPacks } from '../../src/domain/catalog/catalog.ts'
 import { toMicros } from '../../src/domain/money.ts'
 
@@ -22,7 +22,7 @@ export const studio = pack('studio', {
   validDays: 365,
 })
 
-export const freeAmount = (differences: Partial<FreeAmount> = {}): FreeAmount => ({
+export const customAmount = (differences: Partial<CustomAmount> = {}): CustomAmount => ({
   minCreditsMicros: toMicros(100),
   maxCreditsMicros: toMicros(50_000),
   amountPerCredit: '0.0125',
@@ -31,7 +31,7 @@ export const freeAmount = (differences: Partial<FreeAmount> = {}): FreeAmount =>
 })
 
 /** The price list that the OpenAPI document shows. */
-export const priceList: PriceList = { packs: [pack(), studio], freeAmount: freeAmount() }
+export const priceList: PriceList = { packs: [pack(), studio], customAmount: customAmount() }
 
 export const publishPacks = (list: PriceList): PublishPacks => ({ type: 'PublishPacks', ...list })
 export const packsPublished = (list: PriceList): CatalogEvent => ({ type: 'PacksPublished', data: list })

@@ -36,9 +36,13 @@ export const openPurchase = (
 }
 
 /** Records the page on which the purchase is paid, once. */
-export const openCheckout = (checkout: OpenedCheckout, state: AccountState): Decided<AccountEvent> => {
-  const purchase = state.purchases.get(checkout.purchaseId)
+export const openCheckout = (
+  { purchaseId, checkoutId, url, expiresAt }: OpenedCheckout,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const purchase = state.purchases.get(purchaseId)
   if (!purchase) return refuse('purchase_not_found')
+  const checkout = { purchaseId, checkoutId, url, expiresAt }
   return accept(purchase.checkoutId === undefined ? [{ type: 'CheckoutOpened', data: checkout }] : [])
 }
 

@@ -1,5 +1,5 @@
 import { fromJS, is } from 'immutable'
-import type { FreeAmount, Pack, PriceList } from '../../../schemas/packs.ts'
+import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
 import { MONEY_AMOUNT } from '../../../schemas/primitives.ts'
 import { decimalsOf } from '../currencies.ts'
 
@@ -24,14 +24,14 @@ export type PacksFault = { path: string } & (
 )
 
 /** The first fault of a price list; undefined if it is valid. */
-export const findPacksFault = ({ packs, freeAmount }: PriceList): PacksFault | undefined => {
+export const findPacksFault = ({ packs, customAmount }: PriceList): PacksFault | undefined => {
   for (const [index, pack] of packs.entries()) {
     const fault = findPackFault(pack, `/packs/${index}`)
     if (fault) return fault
     if (packs.slice(0, index).some(({ id }) => id === pack.id))
       return { path: `/packs/${index}/id`, code: 'id_repeated' }
   }
-  return freeAmount && findFreeAmountFault(freeAmount, '/freeAmount')
+  return customAmount && findCustomAmountFault(customAmount, '/customAmount')
 }
 
 const findPackFault = ({ amount, currency }: Pack, path: string): PacksFault | undefined => {
@@ -44,12 +44,12 @@ const findPackFault = ({ amount, currency }: Pack, path: string): PacksFault | u
   return minor % stepOf(decimals) === 0n ? undefined : { path: at, code: 'amount_inexact' }
 }
 
-const findFreeAmountFault = (freeAmount: FreeAmount, path: string): PacksFault | undefined => {
-  const { minCreditsMicros, maxCreditsMicros, amountPerCredit, currency } = freeAmount
+const findCustomAmountFault = (customAmount: CustomAmount, path: string): PacksFault | undefined => {
+  const { minCreditsMicros, maxCreditsMicros, amountPerCredit, currency } = customAmount
   if (decimalsOf(currency) === undefined) return { path: `${path}/currency`, code: 'currency_unknown' }
   if (/^[0.]*$/.test(amountPerCredit)) return { path: `${path}/amountPerCredit`, code: 'amount_zero' }
   if (minCreditsMicros > maxCreditsMicros) return { path: `${path}/maxCreditsMicros`, code: 'bounds_reversed' }
-  return MONEY.test(priceOfCredits(freeAmount, maxCreditsMicros))
+  return MONEY.test(priceOfCredits(customAmount, maxCreditsMicros))
     ? undefined
     : { path: `${path}/maxCreditsMicros`, code: 'price_too_high' }
 }
@@ -61,7 +61,7 @@ const MONEY = new RegExp(`^${MONEY_AMOUNT}$`)
  * amount that can be charged.
  */
 export const priceOfCredits = (
-  { amountPerCredit, currency }: Pick<FreeAmount, 'amountPerCredit' | 'currency'>,
+  { amountPerCredit, currency }: Pick<CustomAmount, 'amountPerCredit' | 'currency'>,
   creditsMicros: number,
 ): string => {
   const decimals = decimalsOf(currency)
@@ -95,7 +95,7 @@ export const packsDiffer = (published: PublishedPacks | undefined, list: PriceLi
   (published?.byHand ?? false) !== isByHand || !is(fromJS(listOf(published)), fromJS(listOf(list)))
 
 /** The price list alone. Before the first is published, nothing is for sale. */
-export const listOf = ({ packs, freeAmount }: PriceList = { packs: [] }): PriceList => ({
+export const listOf = ({ packs, customAmount }: PriceList = { packs: [] }): PriceList => ({
   packs,
-  ...(freeAmount && { freeAmount }),
+  ...(customAmount && { customAmount }),
 })

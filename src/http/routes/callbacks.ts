@@ -9,8 +9,7 @@ import { unreadBody } from '../middleware/arriving-bodies.ts'
 import { arrivesInTime } from '../middleware/json-body.ts'
 import { route } from '../route.ts'
 
-interface CallbackDependencies {
-  callbacks: Services['callbacks']
+interface CallbackDependencies extends Pick<Services, 'callbacks' | 'paymentReports'> {
   /** Limits the cost of callbacks until their sender is verified. */
   bounded: Middleware
 }
@@ -39,7 +38,31 @@ const receiveCallback = route({
   },
 })
 
-export const callbackRoutes = [receiveCallback]
+const receivePaymentReport = route({
+  id: 'receivePaymentReport',
+  method: 'post',
+  path: `${CALLBACKS_PATH}/stripe`,
+  tag: 'Service',
+  summary: 'Report a payment',
+  description: [
+    'Only for Stripe, which signs its events. Clients do not need this route. The answer comes once the event is',
+    'recorded. Events that do not concern the service are ignored.',
+  ].join(' '),
+  auth: 'none',
+  content: { '*/*': CallbackBody },
+  responses: { 204: { description: 'The event is recorded, or ignored.' } },
+  errors: ['not_found', 'payload_too_large', 'rate_limited'],
+  before: ({ bounded }: CallbackDependencies) => [unreadBody, bounded],
+  serve: async (ctx, { paymentReports }) => {
+    const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)
+    const signature = ctx.get('Stripe-Signature') || undefined
+    unwrap(await paymentReports.receive(anonymousCaller(ctx), { signature, readBody }))
+    ctx.status = 204
+  },
+})
+
+/** The first that matches takes the request. */
+export const callbackRoutes = [receivePaymentReport, receiveCallback]
 
 /** Reads the bytes of a body, up to a limit, for the check of signatures. */
 const rawBody = async (ctx: Context, maxBytes: number): Promise<Uint8Array> => {

@@ -51,6 +51,8 @@ export interface OwnBalance {
   holdingRuns: number
   /** Missing while it is unknown. */
   split?: CreditSplit
+  /** Credits that were used and not paid for after all, which are no part of the balance. */
+  owedMicros: number
   /** The credits that expire next. */
   nextExpiry?: { expiresAt: string; amountMicros: number }
 }
@@ -202,13 +204,14 @@ export class Accounts {
   /** The caller's own balance after all of its earlier requests, and the debits of the runs that have not ended. */
   async balance({ accountId }: AccountCaller): Promise<Answer<OwnBalance>> {
     const state = await this.#dependencies.accounts.shownState(accountId)
-    const { balanceMicros, openRuns } = state
+    const { balanceMicros, owedMicros, openRuns } = state
     const split = creditSplit(state)
     const expiry = nextExpiry(state)
     const held = [...openRuns.values()].map(({ chargedMicros }) => chargedMicros).filter(micros => micros > 0)
     const heldMicros = held.reduce((sum, micros) => sum + micros, 0)
     return answer({
       balanceMicros,
+      owedMicros,
       heldMicros,
       holdingRuns: held.length,
       ...(split && { split }),

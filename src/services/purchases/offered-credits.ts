@@ -1,4 +1,4 @@
-import type { FreeAmount, Pack, PriceList } from '../../../schemas/packs.ts'
+import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
 import { priceOfCredits } from '../../domain/catalog/packs.ts'
 import { fromMicros } from '../../domain/money.ts'
 import type { CreditsOffer } from '../../domain/refusal.ts'
@@ -13,13 +13,13 @@ const MILLION = 1_000_000
 
 /**
  * What to offer to a caller who lacks an amount of credits: the smallest packs that cover it, then the largest of the
- * others. If no pack covers it, a free amount that does comes first. `url` is the address of the service.
+ * others. If no pack covers it, a custom amount that does comes first. `url` is the address of the service.
  */
-export const offersFor = ({ packs, freeAmount }: PriceList, missingMicros: number, url: string): CreditsOffer[] => {
+export const offersFor = ({ packs, customAmount }: PriceList, missingMicros: number, url: string): CreditsOffer[] => {
   const sorted = packs.toSorted((one, other) => creditsIn(one) - creditsIn(other))
   const enough = sorted.filter(pack => creditsIn(pack) >= missingMicros)
   const less = sorted.filter(pack => creditsIn(pack) < missingMicros).reverse()
-  const free = enough.length === 0 && freeAmount ? offerOfCredits(freeAmount, missingMicros, url) : []
+  const free = enough.length === 0 && customAmount ? offerOfCredits(customAmount, missingMicros, url) : []
   return [...free, ...[...enough, ...less].map(pack => offerOfPack(pack, url))].slice(0, MAX_OFFERS)
 }
 
@@ -33,15 +33,15 @@ const offerOfPack = ({ id, name, creditsMicros, bonusMicros = 0, ...price }: Pac
 })
 
 /** The missing amount in whole credits, within the bounds; nothing if it is beyond them. */
-const offerOfCredits = (freeAmount: FreeAmount, missingMicros: number, url: string): CreditsOffer[] => {
-  const { minCreditsMicros, maxCreditsMicros, currency, validDays } = freeAmount
+const offerOfCredits = (customAmount: CustomAmount, missingMicros: number, url: string): CreditsOffer[] => {
+  const { minCreditsMicros, maxCreditsMicros, currency, validDays } = customAmount
   if (missingMicros > maxCreditsMicros) return []
   const wholeMicros = Math.ceil(missingMicros / MILLION) * MILLION
   const creditsMicros = Math.min(Math.max(wholeMicros, minCreditsMicros), maxCreditsMicros)
   const credits = fromMicros(creditsMicros)
   const offer = {
     ...{ name: `${credits} credits`, creditsMicros, bonusMicros: 0 },
-    ...{ amount: priceOfCredits(freeAmount, creditsMicros), currency },
+    ...{ amount: priceOfCredits(customAmount, creditsMicros), currency },
     ...(validDays !== undefined && { validDays }),
     buyUrl: `${url}${BUY_PATH}?credits=${credits}`,
   }

@@ -1,5 +1,5 @@
 import type * as api from '../../../schemas/api/packs.ts'
-import type { FreeAmount, Pack } from '../../../schemas/packs.ts'
+import type { CustomAmount, Pack } from '../../../schemas/packs.ts'
 import { fromMicros } from '../../domain/money.ts'
 
 /** A pack in the form of the API. */
@@ -23,10 +23,10 @@ export const packItem = ({
 })
 
 /** The bounds and the price of amounts that the buyer chooses. */
-export const freeAmountItem = (freeAmount: FreeAmount): api.FreeAmount => ({
-  min_credits: fromMicros(freeAmount.minCreditsMicros),
-  max_credits: fromMicros(freeAmount.maxCreditsMicros),
-  amount_per_credit: freeAmount.amountPerCredit,
-  currency: freeAmount.currency,
-  valid_days: freeAmount.validDays ?? null,
+export const customAmountItem = (customAmount: CustomAmount): api.CustomAmount => ({
+  min_credits: fromMicros(customAmount.minCreditsMicros),
+  max_credits: fromMicros(customAmount.maxCreditsMicros),
+  amount_per_credit: customAmount.amountPerCredit,
+  currency: customAmount.currency,
+  valid_days: customAmount.validDays ?? null,
 })

@@ -18,7 +18,7 @@ export type Wanted = { pack: string } | { credits: number }
 
 /** What a purchase would bring and cost, and the revision of the catalog that says so. */
 export interface SaleQuote {
-  /** The ID of the pack; undefined for a free amount. */
+  /** The ID of the pack; undefined for a custom amount. */
   pack: string | undefined
   name: string
   creditsMicros: number
@@ -53,7 +53,7 @@ export class PriceList {
     return answer(listOf(await this.#recent()))
   }
 
-  /** The price of a pack, or of a free amount of credits. */
+  /** The price of a pack, or of a custom amount of credits. */
   async quote(_caller: Caller, wanted: Wanted): Promise<Answer<SaleQuote>> {
     const list = await this.#recent()
     if (!list || isEmpty(list)) return refuse('nothing_for_sale')
@@ -109,7 +109,7 @@ export const publishConfigured = async (published: PublishedCatalog, configured:
   if ('refuse' in outcome) throw new Error(`the price list is refused: ${outcome.refuse.code}`)
 }
 
-const isEmpty = ({ packs, freeAmount }: schemas.PriceList): boolean => packs.length === 0 && !freeAmount
+const isEmpty = ({ packs, customAmount }: schemas.PriceList): boolean => packs.length === 0 && !customAmount
 
 const quoteOfPack = (pack: schemas.Pack, catalogRevision: number): SaleQuote => ({
   pack: pack.id,
@@ -124,22 +124,22 @@ const quoteOfPack = (pack: schemas.Pack, catalogRevision: number): SaleQuote => 
 })
 
 /** Undefined if the credits are not for sale. */
-const quoteOfCredits = ({ freeAmount, revision }: PublishedPacks, credits: number): SaleQuote | undefined => {
+const quoteOfCredits = ({ customAmount, revision }: PublishedPacks, credits: number): SaleQuote | undefined => {
   const creditsMicros = isWholeMicros(credits) ? toMicros(credits) : 0
-  if (!freeAmount || creditsMicros < freeAmount.minCreditsMicros || creditsMicros > freeAmount.maxCreditsMicros)
+  if (!customAmount || creditsMicros < customAmount.minCreditsMicros || creditsMicros > customAmount.maxCreditsMicros)
     return undefined
   return {
     pack: undefined,
     name: `${credits} credits`,
     creditsMicros,
     bonusMicros: 0,
-    amount: priceOfCredits(freeAmount, creditsMicros),
-    currency: freeAmount.currency,
-    validDays: freeAmount.validDays,
-    taxCode: freeAmount.taxCode,
+    amount: priceOfCredits(customAmount, creditsMicros),
+    currency: customAmount.currency,
+    validDays: customAmount.validDays,
+    taxCode: customAmount.taxCode,
     catalogRevision: revision,
   }
 }
 
-const boundsOf = ({ freeAmount }: schemas.PriceList) =>
-  freeAmount && { minMicros: freeAmount.minCreditsMicros, maxMicros: freeAmount.maxCreditsMicros }
+const boundsOf = ({ customAmount }: schemas.PriceList) =>
+  customAmount && { minMicros: customAmount.minCreditsMicros, maxMicros: customAmount.maxCreditsMicros }

@@ -4,6 +4,21 @@ import { duration } from './phrases.ts'
 import type { RefusalTable } from './refusal-table.ts'
 
 export const purchases = {
+  report_not_signed: {
+    api: 'invalid_request',
+    message: ({ fault }) =>
+      ({
+        missing: 'The report has no signature in the header Stripe-Signature.',
+        old: 'The signature of the report is more than five minutes old.',
+        forged: 'The signature of the report is not that of the webhook secret, or its body was changed on the way.',
+      })[fault],
+  },
+  purchase_ambiguous: {
+    api: 'invalid_request',
+    message: () => 'Give either `pack` or `credits`.',
+    details: () => ({ errors: [{ path: '', message: 'must have exactly one of pack and credits' }] }),
+  },
+  amount_not_payable: { api: 'invalid_request', message: ({ reason }) => `This amount cannot be paid: ${reason}.` },
   purchase_not_found: { api: 'not_found', message: () => 'The account has no purchase with this ID.' },
   purchase_not_paid: { api: 'invalid_request', message: () => 'The purchase has not been paid.' },
   too_many_purchases: {

@@ -9,7 +9,7 @@ import { toMicros } from '../../../src/domain/money.ts'
 import { compileCheck } from '../../../src/services/schema-check.ts'
 import { family, published } from '../../support/catalog-samples.ts'
 import { at, given, THEN_MS } from '../../support/given.ts'
-import { freeAmount, pack, packsPublished, priceList, publishPacks, studio } from '../../support/pack-samples.ts'
+import { customAmount, pack, packsPublished, priceList, publishPacks, studio } from '../../support/pack-samples.ts'
 
 const byHand = <Some extends object>(some: Some) => ({ ...some, byHand: true as const })
 const publishedByHand = (list: PriceList) => ({ type: 'PacksPublished' as const, data: byHand(list) })
@@ -28,7 +28,7 @@ t.test('a price list is published as a whole, once', async () => {
 })
 
 t.test('the order of packs counts as a difference, the order of fields does not', async () => {
-  const reversed = { packs: priceList.packs.toReversed(), freeAmount: freeAmount() }
+  const reversed = { packs: priceList.packs.toReversed(), customAmount: customAmount() }
   const reordered = Object.fromEntries(Object.entries(pack()).reverse()) as ReturnType<typeof pack>
   given(catalog, packsPublished(priceList)).when(publishPacks(reversed)).then(packsPublished(reversed))
   given(catalog, packsPublished({ packs: [pack()] }))
@@ -69,20 +69,20 @@ t.test('a fault is told with its place', async t => {
     [{ packs: [pack(), pack('b', { amount: '0.00' })] }, { path: '/packs/1/amount', code: 'amount_zero' }],
     [{ packs: [pack('a', { amount: '3.505', currency: 'KWD' })] }, { path: '/packs/0/amount', code: 'amount_inexact' }],
     [
-      { packs: [], freeAmount: freeAmount({ currency: 'DEM' }) },
-      { path: '/freeAmount/currency', code: 'currency_unknown' },
+      { packs: [], customAmount: customAmount({ currency: 'DEM' }) },
+      { path: '/customAmount/currency', code: 'currency_unknown' },
     ],
     [
-      { packs: [], freeAmount: freeAmount({ amountPerCredit: '0.000000' }) },
-      { path: '/freeAmount/amountPerCredit', code: 'amount_zero' },
+      { packs: [], customAmount: customAmount({ amountPerCredit: '0.000000' }) },
+      { path: '/customAmount/amountPerCredit', code: 'amount_zero' },
     ],
     [
-      { packs: [], freeAmount: freeAmount({ maxCreditsMicros: 1 }) },
-      { path: '/freeAmount/maxCreditsMicros', code: 'bounds_reversed' },
+      { packs: [], customAmount: customAmount({ maxCreditsMicros: 1 }) },
+      { path: '/customAmount/maxCreditsMicros', code: 'bounds_reversed' },
     ],
     [
-      { packs: [], freeAmount: freeAmount({ amountPerCredit: '1000', maxCreditsMicros: MAX_GRANT_MICROS }) },
-      { path: '/freeAmount/maxCreditsMicros', code: 'price_too_high' },
+      { packs: [], customAmount: customAmount({ amountPerCredit: '1000', maxCreditsMicros: MAX_GRANT_MICROS }) },
+      { path: '/customAmount/maxCreditsMicros', code: 'price_too_high' },
     ],
   ]
   for (const [list, fault] of faults) {
@@ -91,7 +91,7 @@ t.test('a fault is told with its place', async t => {
   }
   const yen = pack('yen', { amount: '1250', currency: 'JPY' })
   const dinar = pack('dinar', { amount: '3.500', currency: 'KWD' })
-  t.equal(findPacksFault({ packs: [pack(), studio, yen, dinar], freeAmount: freeAmount() }), undefined)
+  t.equal(findPacksFault({ packs: [pack(), studio, yen, dinar], customAmount: customAmount() }), undefined)
 })
 
 t.test('the schema admits at most 20 packs, and no amount that is not a decimal text', async t => {
@@ -114,7 +114,7 @@ t.test('the schema admits at most 20 packs, and no amount that is not a decimal 
     t.match(check({ packs: [pack('a', differences)] }), [{ path: `/packs/0/${field}` }], JSON.stringify(differences))
 })
 
-t.test('the price of a free amount is rounded up to what can be charged', async t => {
+t.test('the price of a custom amount is rounded up to what can be charged', async t => {
   const prices: [currency: string, amountPerCredit: string, credits: number, expected: string][] = [
     ['EUR', '0.0125', 1_000, '12.50'],
     ['EUR', '0.0125', 100, '1.25'],

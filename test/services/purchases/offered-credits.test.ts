@@ -1,7 +1,7 @@
 import t from 'tap'
 import { toMicros } from '../../../src/domain/money.ts'
 import { offersFor } from '../../../src/services/purchases/offered-credits.ts'
-import { freeAmount, pack, studio } from '../../support/pack-samples.ts'
+import { customAmount, pack, studio } from '../../support/pack-samples.ts'
 
 const URL = 'https://tollgate.example.com'
 const sized = (credits: number, bonus?: number) =>
@@ -20,14 +20,14 @@ t.test('the smallest packs that cover the missing credits come first, then the l
   t.same(offersFor({ packs: [] }, 1, URL), [])
 })
 
-t.test('a free amount is offered if it covers what no pack does', async t => {
-  const list = { freeAmount: freeAmount() }
+t.test('a custom amount is offered if it covers what no pack does', async t => {
+  const list = { customAmount: customAmount() }
   t.same(offered(5, list), ['p-10', 'p-100', 'p-500'])
   t.same(offered(1000.5, list), [1001, 'p-1000', 'p-500'])
   t.same(offered(50_000, list), [50_000, 'p-1000', 'p-500'])
   t.same(offered(50_001, list), ['p-1000', 'p-500', 'p-100'], 'it does not cover so much')
   t.same(offered(5, { ...list, packs: [] }), [100], 'the least that is for sale')
-  const narrow = { packs: [], freeAmount: freeAmount({ maxCreditsMicros: toMicros(100.5) }) }
+  const narrow = { packs: [], customAmount: customAmount({ maxCreditsMicros: toMicros(100.5) }) }
   t.same(offered(100.2, narrow), [100.5], 'never more than is for sale')
 })
 
@@ -39,7 +39,7 @@ t.test('an offer has the price and the address to buy at', async t => {
       buyUrl: 'https://tollgate.example.com/console/credits?pack=studio',
     },
   ])
-  t.same(offersFor({ packs: [], freeAmount: freeAmount({ validDays: 30 }) }, toMicros(150.5), URL), [
+  t.same(offersFor({ packs: [], customAmount: customAmount({ validDays: 30 }) }, toMicros(150.5), URL), [
     {
       ...{ name: '151 credits', creditsMicros: 151_000_000, bonusMicros: 0 },
       ...{ amount: '1.89', currency: 'EUR', validDays: 30 },

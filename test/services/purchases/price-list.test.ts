@@ -9,7 +9,7 @@ import { family } from '../../support/catalog-samples.ts'
 import { collect } from '../../support/collect.ts'
 import { accountsOn, openLog, publishedOn } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { freeAmount, pack, priceList, studio } from '../../support/pack-samples.ts'
+import { customAmount, pack, priceList, studio } from '../../support/pack-samples.ts'
 import { unwrap } from '../../support/unwrap.ts'
 
 const operator = { kind: 'operator', name: 'olga' } as const
@@ -27,7 +27,7 @@ const open = async (t: Test, configured: schemas.PriceList = { packs: [] }) => {
   }
 }
 
-t.test('a quote of a pack, and of a free amount, names the revision of the price list', async t => {
+t.test('a quote of a pack, and of a custom amount, names the revision of the price list', async t => {
   const { list } = await open(t)
   await list.publish(operator, { packs: [pack()] })
   await list.publish(operator, priceList)
@@ -52,7 +52,7 @@ t.test('what is not for sale is refused with what is', async t => {
   t.same(await list.quote(anyone, { credits: 100 }), {
     refuse: { code: 'amount_out_of_bounds', bounds: undefined, known },
   })
-  await list.publish(operator, { packs: [], freeAmount: freeAmount() })
+  await list.publish(operator, { packs: [], customAmount: customAmount() })
   const bounds = { minMicros: 100_000_000, maxMicros: 50_000_000_000 }
   for (const credits of [99.999999, 50_000.000001, 100.0000001, -100, 0, Number.NaN, 1e300])
     t.same(

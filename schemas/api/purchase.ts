@@ -1,0 +1,68 @@
+import { type Static, Type } from 'typebox'
+import { Closed, OneOf, PurchaseId, Slug, Timestamp, Url } from '../primitives.ts'
+import { PURCHASE_STATUSES } from '../views.ts'
+import { about } from './about.ts'
+import { ListOf, PageCursor, PageLimit } from './list.ts'
+import { Pack } from './packs.ts'
+
+const { credits, bonus_credits, amount, currency } = Pack.properties
+
+const Page = (description: string) => Type.Optional(about(Url, description, 'https://app.example.com/credits'))
+
+const returnUrls = {
+  success_url: Page('Where the customer goes after the payment. By default, a page of the console.'),
+  cancel_url: Page('Where the customer goes without a payment. By default, a page of the console.'),
+}
+
+/** A request to buy a pack, or an amount of credits of one's own. */
+export const NewPurchase = Closed({
+  pack: Type.Optional(about(Slug, 'The ID of a pack.', 'starter')),
+  credits: Type.Optional(
+    about(Type.Number({ minimum: 0, exclusiveMinimum: 0 }), 'An amount within the bounds of `GET /v1/packs`.', 500),
+  ),
+  ...returnUrls,
+})
+export type NewPurchase = Static<typeof NewPurchase>
+
+const Claim = Closed({
+  kind: about(OneOf('refund', 'dispute'), 'Whether the seller returned money, or the bank of the customer took it.'),
+  id: about(Type.String(), 'The ID of the refund or dispute.', 're_3MmlLrLkdIwHu7ix0snN0B15'),
+  amount,
+  currency,
+  created_at: Timestamp,
+  reversed_at: Type.Optional(about(Timestamp, 'When the refund failed, or the dispute was won.')),
+})
+
+export const Purchase = Closed({
+  object: Type.Literal('purchase'),
+  id: PurchaseId,
+  status: about(OneOf(...PURCHASE_STATUSES), 'The credits are there once it is `paid`.'),
+  url: Type.Optional(
+    about(Url, 'The page where the purchase is paid, while it is open.', 'https://checkout.stripe.com/c/pay/cs_1'),
+  ),
+  expires_at: Type.Optional(about(Timestamp, 'When that page closes.')),
+  pack: Type.Optional(about(Slug, 'The pack; missing for an amount of credits of your own.', 'starter')),
+  credits,
+  bonus_credits: Type.Optional(bonus_credits),
+  amount: about(amount, 'The price and, once it is paid, what was paid with its tax.', '12.50'),
+  currency,
+  tax: Type.Optional(about(amount, 'The tax in what was paid.', '2.00')),
+  country: Type.Optional(
+    about(Type.String({ pattern: '^[A-Z]{2}$' }), 'The country of the invoice address, by ISO 3166-1.', 'DE'),
+  ),
+  invoice: Type.Optional(about(Type.String(), 'The ID of the invoice.', 'in_1MtHbELkdIwHu7ixl4OzzPMv')),
+  created_at: Timestamp,
+  paid_at: Type.Optional(Timestamp),
+  refunds: Type.Optional(about(Type.Array(Claim), 'Refunds and disputes, the oldest first.')),
+})
+export type Purchase = Static<typeof Purchase>
+
+const PurchaseCursor = PurchaseId
+
+export const PurchaseQuery = Closed({
+  limit: Type.Optional(PageLimit),
+  cursor: Type.Optional(PageCursor(PurchaseCursor)),
+})
+
+export const PurchaseList = ListOf(Purchase, PurchaseCursor)
+export type PurchaseList = Static<typeof PurchaseList>

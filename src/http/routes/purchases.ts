@@ -1,0 +1,78 @@
+import examples from '../../../schemas/api/examples.json' with { type: 'json' }
+import * as api from '../../../schemas/api/purchase.ts'
+import { PurchaseId } from '../../../schemas/primitives.ts'
+import { refuse } from '../../domain/refusal.ts'
+import { purchaseItem } from '../../services/purchases/purchase-item.ts'
+import { limitOf, showPage } from '../../transports/list-page.ts'
+import { unwrap } from '../../transports/refusals.ts'
+import { waitingClient } from '../connections/disconnect.ts'
+import { route } from '../route.ts'
+
+const openPurchase = route({
+  id: 'openPurchase',
+  method: 'post',
+  path: '/v1/purchases',
+  tag: 'Account',
+  summary: 'Buy credits',
+  description: [
+    'Opens a purchase of a pack, or of an amount of credits of your own choice. Send the customer to `url` to pay. The',
+    'credits are there when the purchase is `paid`. Needs a live `full` key or a session. An account can begin a few',
+    'purchases an hour.',
+  ].join(' '),
+  auth: 'key or session',
+  json: api.NewPurchase,
+  examples: { 'A pack': examples.requests.newPurchase },
+  responses: {
+    200: { description: 'The purchase.', shape: api.Purchase, examples: { Open: examples.openPurchase } },
+  },
+  errors: ['rate_limited'],
+  serve: async (ctx, { purchases }, { json: { pack, credits, success_url, cancel_url } }) => {
+    const { caller } = ctx.state
+    if ((pack === undefined) === (credits === undefined)) return unwrap(refuse('purchase_ambiguous'))
+    const wanted = pack === undefined ? { credits: credits as number } : { pack }
+    const urls = { successUrl: success_url, cancelUrl: cancel_url }
+    ctx.body = purchaseItem(unwrap(await purchases.open(caller, wanted, urls))) satisfies api.Purchase
+  },
+})
+
+const listPurchases = route({
+  id: 'listPurchases',
+  method: 'get',
+  path: '/v1/purchases',
+  tag: 'Account',
+  summary: 'List purchases, newest first',
+  description: 'Returns a page of the purchases of the account, with their refunds and disputes.',
+  auth: 'key or session',
+  query: api.PurchaseQuery,
+  responses: {
+    200: {
+      description: 'A page of purchases.',
+      shape: api.PurchaseList,
+      examples: { 'Only page': examples.purchaseList },
+    },
+  },
+  serve: async (ctx, { purchases }, { query }) => {
+    const page = unwrap(await purchases.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+    ctx.body = showPage(page, purchaseItem) satisfies api.PurchaseList
+  },
+})
+
+const getPurchase = route({
+  id: 'getPurchase',
+  method: 'get',
+  path: '/v1/purchases/:id',
+  tag: 'Account',
+  summary: 'Get a purchase',
+  description: 'Returns a purchase. The service asks the payment service first if the purchase is open.',
+  auth: 'key or session',
+  params: { id: PurchaseId },
+  responses: {
+    200: { description: 'The purchase.', shape: api.Purchase, examples: { Paid: examples.paidPurchase } },
+  },
+  errors: ['not_found'],
+  serve: async (ctx, { purchases }, { params: { id } }) => {
+    ctx.body = purchaseItem(unwrap(await purchases.settle(ctx.state.caller, id))) satisfies api.Purchase
+  },
+})
+
+export const purchaseRoutes = [openPurchase, listPurchases, getPurchase]

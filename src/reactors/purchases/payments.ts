@@ -1,0 +1,103 @@
+import type { Observable } from 'rxjs'
+import { queues } from '../../../projections/due.ts'
+import type { PaymentTask, RefundTask } from '../../../schemas/views.ts'
+import type { Changes } from '../../engine/views/view-progress.ts'
+import { PaymentRefused, type Payments } from '../../ports/payments.ts'
+import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
+import type { Purchases } from '../../services/purchases/purchases.ts'
+import type { Reads } from '../../services/views/reads.ts'
+import { DueLoop, type DueLoopDependencies } from '../due-loop.ts'
+
+/** How often to look for refunds and purchases that are due. */
+const POLL_MS = 5_000
+
+/** How long to wait before the payment service is asked again about a purchase or a refund. */
+const AGAIN_MS = 60 * 60 * 1000
+const RETRY_MS = 60 * 1000
+
+const caller = { kind: 'reactor' } as const
+
+interface Dependencies extends DueLoopDependencies {
+  accounts: AccountMailboxes
+  reads: Reads
+  purchases: Purchases
+  payments: Payments
+}
+
+/**
+ * Asks the payment service for refunds, and about purchases of which it has reported nothing. It needs no lease: the
+ * service knows each refund by its key, and an account decides a repeated outcome once.
+ */
+export class PaymentsReactor {
+  readonly #dependencies: Dependencies
+  readonly #loop: DueLoop<PaymentTask>
+  /** When each task that was tried is due again, by its row. */
+  readonly #again = new Map<string, number>()
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#loop = new DueLoop(dependencies, {
+      queues: queues.payments,
+      pollMs: POLL_MS,
+      needsWork: task => (this.#again.get(nameOf(task)) ?? 0) <= dependencies.clock.monotonicMs(),
+      takeRows: rows => this.#take(rows),
+    })
+  }
+
+  start(changes: Observable<Changes>) {
+    this.#loop.start(changes)
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  async #take(tasks: PaymentTask[]): Promise<PaymentTask[]> {
+    const { purchases, reads, logger, clock } = this.#dependencies
+    for (const task of tasks) {
+      const { accountId, purchaseId } = task
+      try {
+        if (task.task === 'check-purchase') await purchases.check(caller, accountId, purchaseId)
+        else await this.#refund(task)
+        await reads.ownWrites(accountId)
+        // A task that was done leaves with its event.
+        this.#again.set(nameOf(task), clock.monotonicMs() + AGAIN_MS)
+      } catch (err) {
+        logger.error({ err, accountId, purchaseId }, 'the payment service could not be asked; retrying')
+        this.#again.set(nameOf(task), clock.monotonicMs() + RETRY_MS)
+      }
+    }
+    this.#forget()
+    return []
+  }
+
+  async #refund({ accountId, purchaseId, claimId }: RefundTask) {
+    const { accounts, payments } = this.#dependencies
+    const purchase = (await accounts.currentState(accountId)).purchases.get(purchaseId)
+    const claim = purchase?.claims.find(each => each.claimId === claimId)
+    if (!purchase?.payment || claim?.status !== 'requested') return
+    const { paymentId } = purchase.payment
+    const { amount, currency } = claim
+    try {
+      const money = { amount, currency }
+      const refund = await payments.refund({ purchaseId, accountId, refundKey: claimId, paymentId, money })
+      const { refundId } = refund
+      await accounts.execute(caller, accountId, { type: 'AcceptRefund', purchaseId, claimId, refundId })
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) throw error
+      // The credits come back, and the operator sees why.
+      this.#dependencies.logger.error({ err: error, accountId, purchaseId, claimId }, 'a refund was refused')
+      const failed = { type: 'RecordRefund', purchaseId, claimId, amount, currency, hasFailed: true } as const
+      await accounts.execute(caller, accountId, failed)
+    }
+  }
+
+  /** Times that have passed decide nothing. */
+  #forget() {
+    const nowMs = this.#dependencies.clock.monotonicMs()
+    for (const [name, atMs] of this.#again) if (atMs <= nowMs) this.#again.delete(name)
+  }
+}
+
+const nameOf = (task: PaymentTask): string =>
+  task.task === 'check-purchase' ? task.purchaseId : `${task.accountId}/${task.claimId}`

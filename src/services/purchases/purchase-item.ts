@@ -1,0 +1,30 @@
+import type * as api from '../../../schemas/api/purchase.ts'
+import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
+import { fromMicros } from '../../domain/money.ts'
+
+/** A purchase in the form of the API. */
+export const purchaseItem = (row: PurchaseRow): api.Purchase => {
+  const { purchaseId, status, url, expiresAt, pack, creditsMicros, bonusMicros, amount, currency } = row
+  const { tax, country, invoice, createdAt, paidAt, claims } = row
+  return {
+    object: 'purchase',
+    ...{ id: purchaseId, status },
+    ...(url !== undefined && { url }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    ...(pack !== undefined && { pack }),
+    credits: fromMicros(creditsMicros),
+    ...(bonusMicros !== undefined && { bonus_credits: fromMicros(bonusMicros) }),
+    ...{ amount, currency },
+    ...(tax !== undefined && { tax }),
+    ...(country !== undefined && { country }),
+    ...(invoice !== undefined && { invoice }),
+    created_at: createdAt,
+    ...(paidAt !== undefined && { paid_at: paidAt }),
+    ...(claims && { refunds: claims.map(claimItem) }),
+  }
+}
+
+const claimItem = ({ kind, claimId, amount, currency, at, reversedAt }: ClaimRow) => ({
+  ...{ kind, id: claimId, amount, currency, created_at: at },
+  ...(reversedAt !== undefined && { reversed_at: reversedAt }),
+})

@@ -1,0 +1,76 @@
+import { fold } from '../../../projections/define.ts'
+import { purchases as purchaseView } from '../../../projections/purchases.ts'
+import type { PurchaseRow } from '../../../schemas/views.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { Random } from '../../ports/random.ts'
+import { BY_KEY } from '../../ports/view-store.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import { newClaimId } from '../ids.ts'
+import type { Reads } from '../views/reads.ts'
+import { readPurchase } from './purchases.ts'
+
+interface Dependencies {
+  accounts: AccountMailboxes
+  reads: Reads
+  random: Random
+}
+
+export interface RequestedRefund {
+  /** Everything that is left of the purchase, if missing. */
+  amount?: string | undefined
+  reason: string
+}
+
+/** Lists purchases and refunds them, on an operator's decision. */
+export class PurchaseRefunds {
+  readonly #dependencies: Dependencies
+
+  readonly permissions = { refund: 'operate', list: 'operate', find: 'operate' } as const
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /**
+   * Withdraws what is to be refunded of a purchase. The service asks the payment service for the money right after, and
+   * gives the credits back if that fails.
+   */
+  async refund(
+    caller: Caller,
+    purchaseId: string,
+    { amount, reason }: RequestedRefund,
+  ): Promise<Answer<{ purchase: PurchaseRow; claimId: string }>> {
+    const { accounts, random } = this.#dependencies
+    const row = await this.#search(purchaseId)
+    if (!row) return refuse('purchase_not_found')
+    const claimId = newClaimId(random)
+    const command = { type: 'RequestRefund', purchaseId: row.purchaseId, claimId, amount, reason } as const
+    const outcome = await accounts.execute(caller, row.accountId, command)
+    if ('refuse' in outcome) return outcome
+    return answer({ purchase: fold(purchaseView, outcome.accept, row) as PurchaseRow, claimId })
+  }
+
+  /** All purchases, or those of an account: by account, and there the oldest first. */
+  async list(_caller: Caller, accountId?: string): Promise<Answer<PurchaseRow[]>> {
+    const rows: PurchaseRow[] = []
+    const prefix = accountId === undefined ? '' : `${accountId}/`
+    for await (const { row } of this.#dependencies.reads.scan('purchases', BY_KEY, { prefix })) rows.push(row)
+    return answer(rows)
+  }
+
+  async find(_caller: Caller, purchaseId: string): Promise<Answer<PurchaseRow>> {
+    const row = await this.#search(purchaseId)
+    return row ? answer(row) : refuse('purchase_not_found')
+  }
+
+  async #search(purchaseId: string): Promise<PurchaseRow | undefined> {
+    const { reads } = this.#dependencies
+    for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' })) {
+      const found = await readPurchase(reads, row.accountId, purchaseId)
+      if (found) return found
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,185 @@
+import { fold } from '../../../projections/define.ts'
+import { purchases as purchaseView } from '../../../projections/purchases.ts'
+import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
+import type { PurchasePaid } from '../../../schemas/purchase-events.ts'
+import type { PurchaseRow } from '../../../schemas/views.ts'
+import { mailAddress } from '../../domain/account/notices.ts'
+import { fromMicros } from '../../domain/money.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { PaymentFacts, Payments } from '../../ports/payments.ts'
+import type { Random } from '../../ports/random.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { type Answer, answer } from '../answer.ts'
+import { type AccountCaller, type Caller, keyIdOf } from '../caller.ts'
+import { isPurchaseId, newPurchaseId } from '../ids.ts'
+import { NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
+import type { Reads } from '../views/reads.ts'
+import type { PriceList, SaleQuote, Wanted } from './price-list.ts'
+
+/** How long the page of the payment service stays open. */
+const CHECKOUT_MS = 23 * 60 * 60 * 1000
+
+export interface PurchaseDependencies {
+  accounts: AccountMailboxes
+  reads: Reads
+  clock: Clock
+  random: Random
+  priceList: Pick<PriceList, 'quote'>
+  /** Undefined if the service sells nothing. */
+  payments: Payments | undefined
+  perHour: number
+  publicUrl: () => string
+}
+
+/** Where the customer goes from the page of the payment service. By default, to pages of the console. */
+export interface ReturnUrls {
+  successUrl?: string | undefined
+  cancelUrl?: string | undefined
+}
+
+/** Sells credits on the page of a payment service. */
+export class Purchases {
+  readonly #dependencies: PurchaseDependencies
+  readonly #newestFirst: NewestFirst
+
+  readonly permissions = {
+    // A test key buys nothing.
+    open: 'settings',
+    find: 'read',
+    list: 'read',
+    settle: 'read',
+    check: 'operate',
+  } as const
+
+  constructor(dependencies: PurchaseDependencies) {
+    this.#dependencies = dependencies
+    this.#newestFirst = new NewestFirst(dependencies)
+  }
+
+  /**
+   * Opens a purchase, and the page on which it is paid. The purchase is recorded first, so that a payment always finds
+   * it. Rejects with Unavailable, also if the payment service cannot be reached.
+   */
+  async open(caller: AccountCaller, wanted: Wanted, urls: ReturnUrls = {}): Promise<Answer<PurchaseRow>> {
+    const { accounts, random, priceList, perHour } = this.#dependencies
+    const { payments } = this.#dependencies
+    if (!payments) return refuse('nothing_for_sale')
+    const quoted = await priceList.quote(caller, wanted)
+    if ('refuse' in quoted) return quoted
+    const { name: _, taxCode: _taxCode, pack, bonusMicros, validDays, ...quote } = quoted.value
+    const reason = payments.unfit(quoted.value)
+    if (reason !== undefined) return refuse('amount_not_payable', { reason })
+    const purchaseId = newPurchaseId(random)
+    const purchase = {
+      ...{ purchaseId, ...quote },
+      ...(bonusMicros > 0 && { bonusMicros }),
+      ...(pack !== undefined && { pack }),
+      ...(validDays !== undefined && { validDays }),
+    }
+    const { accountId } = caller
+    const opened = await accounts.execute(caller, accountId, {
+      ...{ type: 'OpenPurchase', purchase, perHour },
+      ...{ keyId: keyIdOf(caller) },
+    })
+    if ('refuse' in opened) return opened
+    const checkout = await this.#openCheckout(payments, accountId, purchaseId, quoted.value, urls)
+    const recorded = await accounts.execute(caller, accountId, { type: 'OpenCheckout', ...checkout })
+    if ('refuse' in recorded) return recorded
+    return answer(fold(purchaseView, [...opened.accept, ...recorded.accept]) as PurchaseRow)
+  }
+
+  async #openCheckout(
+    payments: Payments,
+    accountId: AccountId,
+    purchaseId: PurchaseId,
+    { name, amount, currency, taxCode, creditsMicros, bonusMicros }: SaleQuote,
+    { successUrl, cancelUrl }: ReturnUrls,
+  ) {
+    const { accounts, clock, publicUrl } = this.#dependencies
+    const email = mailAddress(await accounts.state(accountId))
+    const page = `${publicUrl()}/console/credits`
+    const credits = `${fromMicros(creditsMicros + bonusMicros)} credits`
+    const { sessionId, url, expiresAtMs } = await payments.open({
+      ...{ purchaseId, accountId, name: name === credits ? name : `${name}: ${credits}`, taxCode, email },
+      money: { amount, currency },
+      successUrl: successUrl ?? `${page}/purchases/${purchaseId}`,
+      cancelUrl: cancelUrl ?? page,
+      expiresAtMs: clock.nowMs() + CHECKOUT_MS,
+      keepsMethod: false,
+    })
+    const expiresAt = new Date(expiresAtMs).toISOString()
+    return { purchaseId, checkoutId: sessionId, url: url ?? '', expiresAt }
+  }
+
+  /** A purchase of the caller's account. */
+  async find(caller: AccountCaller, purchaseId: string): Promise<Answer<PurchaseRow>> {
+    const row = await this.#row(caller.accountId, purchaseId)
+    return row ? answer(row) : refuse('purchase_not_found')
+  }
+
+  /** A page of the caller's purchases, newest first. */
+  async list(
+    { accountId }: AccountCaller,
+    { limit, cursor }: { limit: number; cursor?: PurchaseId | undefined },
+    client?: WaitingClient,
+  ): Promise<Answer<Page<PurchaseRow, PurchaseId>>> {
+    return answer(await this.#newestFirst.page('purchases', accountId, { limit, cursor, matches: () => true }, client))
+  }
+
+  /**
+   * A purchase of the caller's account, after asking the payment service about it if it is open. So a customer who comes
+   * back from paying finds the credits, whichever report is late.
+   */
+  async settle(caller: AccountCaller, purchaseId: string): Promise<Answer<PurchaseRow>> {
+    const row = await this.#row(caller.accountId, purchaseId)
+    if (!row) return refuse('purchase_not_found')
+    if (row.status === 'paid') return answer(row)
+    return this.check(caller, caller.accountId, row.purchaseId)
+  }
+
+  /** Asks the payment service about a purchase, and records what has become of it. */
+  async check(_caller: Caller, accountId: AccountId, purchaseId: PurchaseId): Promise<Answer<PurchaseRow>> {
+    const { accounts } = this.#dependencies
+    const { payments } = this.#dependencies
+    const purchase = (await accounts.currentState(accountId)).purchases.get(purchaseId)
+    if (!purchase) return refuse('purchase_not_found')
+    const { checkoutId } = purchase
+    const found = checkoutId === undefined ? undefined : await payments?.find(checkoutId)
+    if (found?.paid)
+      await accounts.execute(SERVICE, accountId, { type: 'PayPurchase', payment: paymentOf(purchaseId, found.paid) })
+    // Without a page, nobody can have paid.
+    else if (found?.status === 'expired' || (payments && checkoutId === undefined))
+      await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'expired' })
+    const row = await this.#row(accountId, purchaseId)
+    return row ? answer(row) : refuse('purchase_not_found')
+  }
+
+  #row(accountId: AccountId, purchaseId: string): Promise<PurchaseRow | undefined> {
+    return readPurchase(this.#dependencies.reads, accountId, purchaseId)
+  }
+}
+
+/** What the payment service reports is nobody's request. */
+export const SERVICE: Caller = { kind: 'service' }
+
+/** A payment as the log records it. */
+export const paymentOf = (
+  purchaseId: PurchaseId,
+  { paymentId, money, tax, country, address, customerId, invoiceId }: PaymentFacts,
+): PurchasePaid => ({
+  ...{ purchaseId, paymentId, ...money },
+  ...(Number(tax.amount) > 0 && { tax: tax.amount }),
+  ...(country !== undefined && { country }),
+  ...(address && { address: { ...address } }),
+  ...(customerId !== undefined && { customer: customerId }),
+  ...(invoiceId !== undefined && { invoice: invoiceId }),
+})
+
+/** A purchase after all of this process's writes for its account. */
+export const readPurchase = async (
+  reads: Reads,
+  accountId: AccountId,
+  purchaseId: string,
+): Promise<PurchaseRow | undefined> =>
+  isPurchaseId(purchaseId) ? reads.getOwn(accountId, 'purchases', `${accountId}/${purchaseId}`) : undefined
