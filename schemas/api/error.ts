@@ -6,6 +6,7 @@ import { about } from './about.ts'
 export const errorStatus = {
   invalid_request: 400,
   invalid_input: 400,
+  price_above_limit: 400,
   invalid_multipart: 400,
   unsupported_media_type: 400,
   content_rejected: 400,
@@ -47,6 +48,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
     'a URL in the `input` or the `webhook_url` has a host that the service does not contact. `errors` lists the',
     'faults.',
   ].join(' '),
+  price_above_limit: 'The run can cost more than its `max_credits`. Nothing was charged.',
   invalid_multipart: 'The body is not a valid multipart form.',
   unsupported_media_type: 'The type of the body or file is not supported.',
   content_rejected: 'The provider rejected the content. The run failed, and was refunded.',
@@ -120,8 +122,13 @@ export const ErrorBody = Closed({
       about(Slug, 'The model to use in place of a withdrawn one, for `model_not_found`.', 'gemini-omni-flash'),
     ),
     required_credits: Type.Optional(
-      about(Type.Number(), 'The price of the run, for `insufficient_credits` and `budget_exceeded`.', 10),
+      about(
+        Type.Number(),
+        'The price of the run, for `insufficient_credits`, `budget_exceeded` and `price_above_limit`.',
+        10,
+      ),
     ),
+    max_credits: Type.Optional(about(Type.Number(), 'The `max_credits` of the request, for `price_above_limit`.', 5)),
     credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
     budget_credits: Type.Optional(
       about(Type.Number(), 'The credits that the API key may spend in each period, for `budget_exceeded`.', 50),

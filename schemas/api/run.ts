@@ -7,6 +7,7 @@ import {
   JsonObject,
   KeyId,
   Label,
+  MAX_GRANT_MICROS,
   MAX_INPUT_BYTES,
   MAX_LABEL_LENGTH,
   MAX_METADATA_BYTES,
@@ -68,6 +69,13 @@ export const RunRequest = Closed({
   ),
   metadata: Type.Optional(Metadata),
   label: Type.Optional(RunLabel),
+  max_credits: Type.Optional(
+    about(
+      Type.Number({ minimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
+      'The most that the run may cost, with up to six decimals. A run that can cost more is refused without a charge.',
+      12.5,
+    ),
+  ),
   store: Type.Optional(
     about(
       Type.Literal(false),

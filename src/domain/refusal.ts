@@ -223,6 +223,10 @@ export interface RunRefusals {
   store_not_async: { endpoint: string }
   /** A webhook would come without the result of a run that is not kept. */
   store_without_webhook: object
+  /** `max_credits` has more than six decimals. */
+  max_credits_too_fine: object
+  /** The run can cost more than the request allows. */
+  price_above_limit: { requiredMicros: number; maxMicros: number }
   /** Since the request was checked, the account was set to keep nothing of its runs. */
   retention_changed: { retryAfterMs: number }
   idempotency_mismatch: object

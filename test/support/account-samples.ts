@@ -197,14 +197,16 @@ export const queueRun = ({
   startNow = false,
   askedWith,
   label,
+  maxCredits,
   ...options
-}: RunOptions & { startNow?: boolean; askedWith?: number; label?: string } = {}) =>
+}: RunOptions & { startNow?: boolean; askedWith?: number; label?: string; maxCredits?: number } = {}) =>
   ({
     type: 'QueueRun',
     ...askedBy(askedWith),
     run: details(options),
     receipt: receipt(options.credits),
     ...(label !== undefined && { label }),
+    ...(maxCredits !== undefined && { maxMicros: toMicros(maxCredits) }),
     ...(startNow && { startAt: upstream }),
   }) satisfies AccountCommand
 

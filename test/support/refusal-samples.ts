@@ -67,6 +67,8 @@ const samples: Refusals = {
     renewsAt: '2026-11-30T00:00:00.000Z',
   },
   insufficient_credits: { requiredMicros: 10_000_000, balanceMicros: 2_500_000 },
+  max_credits_too_fine: {},
+  price_above_limit: { requiredMicros: 10_000_000, maxMicros: 7_500_000 },
   store_not_async: { endpoint: 'lumen-t2v' },
   store_without_webhook: {},
   retention_changed: { retryAfterMs: 1000 },

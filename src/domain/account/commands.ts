@@ -170,6 +170,8 @@ export interface QueueRun {
   run: Omit<AcceptedRun, 'livemode' | 'receipt' | 'label'>
   receipt: Receipt
   label?: string
+  /** The most that the run may cost. */
+  maxMicros?: number
   /** The test runs that the account may have in a UTC day. */
   testRunsPerDay?: number
   /** The default limits for runs in flight. */

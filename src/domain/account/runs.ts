@@ -30,6 +30,7 @@ export const queueRun = (command: QueueRun & CallerMode, state: AccountState, at
   if (state.retentionDays === 0 && run.store !== false) return refuse('retention_changed', { retryAfterMs: 1000 })
   const restricted =
     modelRefusal(keyId, receipt, state) ??
+    ceilingRefusal(command) ??
     (isTest ? testRunRefusal(command, state, atMs) : priceRefusal(command, state, atMs)) ??
     limitRefusal({ ...command, run }, state, atMs)
   if (restricted) return restricted
@@ -39,6 +40,15 @@ export const queueRun = (command: QueueRun & CallerMode, state: AccountState, at
     ...(isTest ? [] : debitNotices({ keyId, amountMicros: receipt.totalMicros, atMs }, state)),
   ])
 }
+
+/** Why a run may not cost as much as it can at most; undefined if it may. */
+export const ceilingRefusal = ({
+  receipt: { totalMicros },
+  maxMicros,
+}: Pick<QueueRun, 'receipt' | 'maxMicros'>): { refuse: Refusal } | undefined =>
+  maxMicros !== undefined && totalMicros > maxMicros
+    ? refuse('price_above_limit', { requiredMicros: totalMicros, maxMicros })
+    : undefined
 
 /** Why the price cannot be paid; undefined if it can. */
 const priceRefusal = (

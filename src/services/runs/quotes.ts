@@ -3,6 +3,7 @@ import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
 import type { Message, ResponseFormat, Tool, ToolChoice } from '../../../schemas/conversation.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
+import { ceilingRefusal } from '../../domain/account/runs.ts'
 import { choiceFaults, conversationFaults, formFaults } from '../../domain/catalog/conversation.ts'
 import {
   chooseEndpoint,
@@ -15,6 +16,7 @@ import {
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { usualTokens } from '../../domain/catalog/tokens.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
+import { isWholeMicros, toMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -47,6 +49,8 @@ export interface PricedRequest extends Moded {
   endpoint: Endpoint
   input: Record<string, unknown>
   receipt: Receipt
+  /** The most that the run may cost. */
+  maxMicros?: number
   /** Set if nothing of the run is to be kept. */
   store?: false
 }
@@ -68,11 +72,14 @@ export class Quotes {
   /** The size of the request has been checked. `arrived` is the parameter of a file that came with the request. */
   async priceRun(
     caller: AccountCaller,
-    { model, input: given, webhook_url, store }: RunRequest,
+    request: RunRequest,
     attachments?: Attachments,
     arrived?: FileParameter,
   ): Promise<Answer<PricedRequest>> {
     const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#dependencies
+    const { model, input: given, webhook_url, store } = request
+    const ceiling = ceilingOf(request)
+    if ('refuse' in ceiling) return ceiling
     const mode = modeOf(caller)
     const routes = this.#dependencies.routes.ofMode(mode)
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
@@ -126,13 +133,15 @@ export class Quotes {
     const { pricing } = endpoint
     const priced = priceOf(pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
-    return answer({ endpoint, input, receipt, ...mode, ...(!isKept && { store: false }) })
+    return answer({ endpoint, input, receipt, ...ceiling.value, ...mode, ...(!isKept && { store: false }) })
   }
 
   /** The same with the probable price. */
   async quoteRun(caller: AccountCaller, request: RunRequest, attachments: Attachments): Promise<Answer<Quoted>> {
     const priced = await this.priceRun(caller, request, attachments)
     if ('refuse' in priced) return priced
+    const tooDear = ceilingRefusal(priced.value)
+    if (tooDear) return tooDear
     const { endpoint, input } = priced.value
     const { pricing } = endpoint
     const { usdPerCreditMicros } = this.#dependencies
@@ -157,6 +166,11 @@ const copyOf = <Value>(value: Value): Value => {
   if (Array.isArray(value)) return value.map(copyOf) as Value
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)])) as Value
+}
+
+const ceilingOf = ({ max_credits: credits }: RunRequest): Answer<Pick<PricedRequest, 'maxMicros'>> => {
+  if (credits === undefined) return answer({})
+  return isWholeMicros(credits) ? answer({ maxMicros: toMicros(credits) }) : refuse('max_credits_too_fine')
 }
 
 /**

@@ -202,6 +202,12 @@ const walks: Record<string, Step[]> = {
       limited('other', 5),
     ],
     [
+      'price_above_limit',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b'), maxCredits: 9.999999 }),
+      ...poor,
+      limited('nano-banana-2', 5),
+    ],
+    [
       'budget_exceeded',
       queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b') }),
       ...poor,
@@ -228,6 +234,11 @@ const walks: Record<string, Step[]> = {
     ['idempotency_mismatch', testWith('b'), keyCreated(1, 'full', testMode), tested({ key: 'a' })],
     ['run_exists', testWith('a', 1), keyCreated(1, 'full', otherModel), tested()],
     ['model_not_allowed', testWith('a'), keyCreated(1, 'full', otherModel), tested()],
+    [
+      'price_above_limit',
+      { ...testWith('a'), ...oneInFlight, maxMicros: 9_999_999 },
+      ...[keyCreated(1, 'full', testMode), tested()],
+    ],
     ['too_many_test_runs', { ...testWith('a'), ...oneInFlight }, keyCreated(1, 'full', testMode), tested()],
     ['too_many_runs_in_flight', { ...testWith('a'), ...oneInFlight }, keyCreated(1, 'full', testMode), ...open],
     [undefined, testWith('a'), keyCreated(1, 'full', testMode), ...failures],
