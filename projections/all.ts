@@ -50,6 +50,7 @@ type Unprojected =
   | 'TesterSet'
   | 'LimitsSet'
   | 'RetentionSet'
+  | ('BudgetSet' | 'BudgetRemoved')
   | ('NoticesSet' | 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent | OperatorEvent)['type']
 

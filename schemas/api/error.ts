@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, IDEMPOTENCY_HOURS, OneOf, Slug, Timestamp } from '../primitives.ts'
+import { Closed, IDEMPOTENCY_HOURS, Label, OneOf, Slug, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
 
 /** Every error code of the API with its HTTP status. The list is closed: clients rely on it. */
@@ -7,6 +7,7 @@ export const errorStatus = {
   invalid_request: 400,
   invalid_input: 400,
   price_above_limit: 400,
+  budget_not_found: 400,
   invalid_multipart: 400,
   unsupported_media_type: 400,
   content_rejected: 400,
@@ -49,6 +50,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
     'faults.',
   ].join(' '),
   price_above_limit: 'The run can cost more than its `max_credits`. Nothing was charged.',
+  budget_not_found: 'The account has no budget with the name that the run gives as `budget`. Nothing was charged.',
   invalid_multipart: 'The body is not a valid multipart form.',
   unsupported_media_type: 'The type of the body or file is not supported.',
   content_rejected: 'The provider rejected the content. The run failed, and was refunded.',
@@ -56,8 +58,8 @@ export const errorMeanings: Record<ErrorCode, string> = {
   invalid_api_key: 'The API key is missing or unknown, was revoked or has expired.',
   insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
   budget_exceeded: [
-    'The run costs more than the API key may still spend until `renews_at`. Nothing was charged.',
-    'The service checks the budget before the balance.',
+    'The run costs more than the API key, or the `budget` of the run, may still spend until `renews_at`. Nothing was',
+    'charged. The service checks the budgets before the balance.',
   ].join(' '),
   forbidden: [
     'The API key does not allow the request, because of its scope or because it is restricted to other models or',
@@ -130,14 +132,21 @@ export const ErrorBody = Closed({
     ),
     max_credits: Type.Optional(about(Type.Number(), 'The `max_credits` of the request, for `price_above_limit`.', 5)),
     credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
+    budget: Type.Optional(
+      about(Label, 'The budget of the run, for `budget_exceeded`. Absent if it is that of the API key.', 'customer 17'),
+    ),
     budget_credits: Type.Optional(
-      about(Type.Number(), 'The credits that the API key may spend in each period, for `budget_exceeded`.', 50),
+      about(Type.Number(), 'The credits that the budget allows in each period, for `budget_exceeded`.', 50),
     ),
     spent_credits: Type.Optional(
-      about(Type.Number(), 'The credits that the API key has spent in this period, for `budget_exceeded`.', 45),
+      about(Type.Number(), 'The credits of the budget that are spent in this period, for `budget_exceeded`.', 45),
     ),
     renews_at: Type.Optional(
-      about(Timestamp, 'When the next period begins, for `budget_exceeded`.', '2026-12-01T00:00:00.000Z'),
+      about(
+        Timestamp,
+        'When the next period begins, for `budget_exceeded`. Absent for a budget without a period.',
+        '2026-12-01T00:00:00.000Z',
+      ),
     ),
   }),
 })

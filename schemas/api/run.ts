@@ -69,6 +69,13 @@ export const RunRequest = Closed({
   ),
   metadata: Type.Optional(Metadata),
   label: Type.Optional(RunLabel),
+  budget: Type.Optional(
+    about(
+      Label,
+      'The name of a budget of the account that the run spends from: see `POST /v1/budgets`.',
+      'customer 17',
+    ),
+  ),
   max_credits: Type.Optional(
     about(
       Type.Number({ minimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),

@@ -20,6 +20,7 @@ export interface Refusals
   extends AccountRefusals,
     SignInRefusals,
     KeyRefusals,
+    BudgetRefusals,
     LedgerRefusals,
     AuditRefusals,
     CatalogRefusals,
@@ -104,14 +105,18 @@ export interface KeyRefusals {
   address_not_allowed: { address: string }
   /** The key is restricted to other models. */
   model_not_allowed: { endpoint: string; models: string[] }
-  /** `renewsAt` is when the next period of the budget begins. */
-  budget_exceeded: {
-    requiredMicros: number
-    period: BudgetPeriod
-    budgetMicros: number
-    spentMicros: number
-    renewsAt: string
-  }
+}
+
+export interface BudgetRefusals {
+  /** `renewsAt` is when the next period of the budget begins; missing if the budget is for once. */
+  budget_exceeded: (
+    | { of: 'key'; period: BudgetPeriod; renewsAt: string }
+    | { of: 'budget'; name: string; period?: BudgetPeriod; renewsAt?: string }
+  ) & { requiredMicros: number; budgetMicros: number; spentMicros: number }
+  budget_not_found: object
+  /** A run names a budget that the account does not have. */
+  run_budget_unknown: { name: string }
+  too_many_budgets: { limit: number }
 }
 
 /** Where an operator grants credits to an account: in the data folder of the service. */

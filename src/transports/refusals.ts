@@ -3,6 +3,7 @@ import type { Answer } from '../services/answer.ts'
 import { ApiError } from './api-error.ts'
 import { accounts } from './refusals/accounts.ts'
 import { audit } from './refusals/audit.ts'
+import { budgets } from './refusals/budgets.ts'
 import { catalog } from './refusals/catalog.ts'
 import { files } from './refusals/files.ts'
 import { keys } from './refusals/keys.ts'
@@ -19,7 +20,7 @@ import { webhooks } from './refusals/webhooks.ts'
  * these. Some of the refusals cannot be caused by a client today.
  */
 const refusals: RefusalTable<Refusals> = {
-  ...{ ...accounts, ...signIn, ...keys, ...ledger, ...audit, ...catalog, ...providers },
+  ...{ ...accounts, ...signIn, ...keys, ...budgets, ...ledger, ...audit, ...catalog, ...providers },
   ...{ ...runs, ...webhooks, ...uploads, ...files },
 }
 

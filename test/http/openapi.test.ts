@@ -132,6 +132,8 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
         'createSpeech',
         'createKey',
         'revokeKey',
+        'setBudget',
+        'removeBudget',
         'setNotices',
       ],
       ...['sendUpload', 'presignUpload', 'deleteUpload'],

@@ -27,10 +27,16 @@ interface Answer {
   code: string | undefined
 }
 
+/** What a request may say about its own charge. */
+interface Ceiling {
+  budget?: string
+  max_credits?: number
+}
+
 const postTo =
   (path: string, body: object) =>
-  async (customer: Customer): Promise<Answer> => {
-    const { status, body: answer } = await customer.post<{ error?: { code: string } }>(path, body)
+  async (customer: Customer, ceiling: Ceiling = {}): Promise<Answer> => {
+    const { status, body: answer } = await customer.post<{ error?: { code: string } }>(path, { ...body, ...ceiling })
     return { status, code: answer.error?.code }
   }
 
@@ -51,7 +57,7 @@ const browserOf = async ({ accountId }: Customer) => {
 const messages = [{ role: 'user', content: 'hello' }]
 
 /** Every way to spend credits. A further one does not compile without a row. */
-const spenders: Record<Spender, (customer: Customer) => Promise<Answer>> = {
+const spenders: Record<Spender, (customer: Customer, ceiling?: Ceiling) => Promise<Answer>> = {
   runModel: postTo('/v1/run', { model: 'gpt-6-1-terra', input: { prompt: 'hello' } }),
   createChatCompletion: postTo('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
   createResponse: postTo('/v1/responses', { model: 'gpt-6-1-terra', input: 'hello' }),
@@ -71,8 +77,9 @@ const spenders: Record<Spender, (customer: Customer) => Promise<Answer>> = {
     const { status, text } = await browser.post('/console/playground', form, { Accept: 'application/json' })
     return { status, code: status === 303 ? undefined : JSON.parse(text).error?.code }
   },
-  run_model: async customer => {
-    const params = { name: 'run_model', arguments: { model: 'nano-banana-2', input: { prompt: 'hello' } } }
+  run_model: async (customer, ceiling) => {
+    const run = { model: 'nano-banana-2', input: { prompt: 'hello' }, ...ceiling }
+    const params = { name: 'run_model', arguments: run }
     const { status, message } = await post(customer, request('2025-11-25', 'tools/call', params))
     const { error, result } = message
     if (!result) return { status, code: error.code }
@@ -94,8 +101,27 @@ const forbidden = { status: 403, code: 'forbidden', ofKey: true } as const
 /** The owners of accounts have no key, so limits of keys do not concern them. */
 const withoutKey: Spender[] = ['playground']
 
+/**
+ * Whether a request can name a budget and a ceiling of its own. OpenAI's shapes have no place for them: those in JSON
+ * refuse unknown fields, and forms ignore them.
+ */
+const ceilings: Record<Spender, 'held' | 'refused' | 'ignored'> = {
+  ...{ runModel: 'held', run_model: 'held', playground: 'ignored', editImages: 'ignored' },
+  ...{ createChatCompletion: 'refused', createResponse: 'refused' },
+  ...{ generateImages: 'refused', createSpeech: 'refused' },
+}
+
+interface Limit {
+  arrange: () => Promise<Customer>
+  status: number
+  code: ErrorCode
+  ofKey?: true
+  /** What each request says, for limits that are a request's own. */
+  ceiling?: Ceiling
+}
+
 /** Every limit: a customer who has reached it, and what the next request gets. */
-const limits: Record<string, { arrange: () => Promise<Customer>; status: number; code: ErrorCode; ofKey?: true }> = {
+const limits: Record<string, Limit> = {
   balance: {
     arrange: () => openAccount(service, { credits: 0.001 }),
     ...{ status: 402, code: 'insufficient_credits' },
@@ -103,6 +129,25 @@ const limits: Record<string, { arrange: () => Promise<Customer>; status: number;
   'budget of the key': {
     arrange: () => withKey({ budget: { amountMicros: toMicros(0.001), period: 'day' } }),
     ...{ status: 402, code: 'budget_exceeded', ofKey: true },
+  },
+  'a named budget': {
+    arrange: async () => {
+      const customer = await openAccount(service)
+      t.equal((await customer.post('/v1/budgets', { name: 'task', credits: 0.001 })).status, 201)
+      return customer
+    },
+    ceiling: { budget: 'task' },
+    ...{ status: 402, code: 'budget_exceeded' },
+  },
+  'a budget that does not exist': {
+    arrange: () => openAccount(service),
+    ceiling: { budget: 'none' },
+    ...{ status: 400, code: 'budget_not_found' },
+  },
+  max_credits: {
+    arrange: () => openAccount(service),
+    ceiling: { max_credits: 0.001 },
+    ...{ status: 400, code: 'price_above_limit' },
   },
   'models of the key': { arrange: () => withKey({ models: ['veo-3-1'] }), ...forbidden },
   'addresses of the key': { arrange: () => withKey({ addresses: ['192.0.2.0/24'] }), ...forbidden },
@@ -155,14 +200,16 @@ for (const [spender, spend] of Object.entries(spenders)) {
     t.ok((await customer.balance()) < 100)
   })
 
-  for (const [limit, { arrange, status, code, ofKey }] of Object.entries(limits)) {
+  for (const [limit, { arrange, status, code, ofKey, ceiling }] of Object.entries(limits)) {
     if (ofKey && withoutKey.includes(spender as Spender)) continue
+    const isHeld = ceiling === undefined || ceilings[spender as Spender] === 'held'
+    if (ceiling && ceilings[spender as Spender] === 'ignored') continue
     t.test(`${spender} holds to the limit: ${limit}`, async t => {
       const customer = await arrange()
       const before = (await service.core.accounts.state(customer.accountId)).balanceMicros
-      const answer = await spend(customer)
-      t.same(answer.code, code)
-      if (answer.status !== undefined) t.equal(answer.status, status)
+      const answer = await spend(customer, ceiling)
+      t.same(answer.code, isHeld ? code : 'invalid_input')
+      if (answer.status !== undefined) t.equal(answer.status, isHeld ? status : 400)
       t.equal((await service.core.accounts.state(customer.accountId)).balanceMicros, before)
       t.equal(calls.length, 0, 'no provider is asked')
     })

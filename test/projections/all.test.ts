@@ -20,6 +20,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
     types.filter(type => !handled.has(type)),
     [
       ...['AccountSuspended', 'AccountResumed', 'TesterSet', 'LimitsSet', 'RetentionSet'],
+      ...['BudgetSet', 'BudgetRemoved'],
       ...['IdentityLinked', 'SessionOpened', 'SessionConfirmed', 'SessionClosed', 'ProviderCostRecorded'],
       'NoticesSet',
       ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],

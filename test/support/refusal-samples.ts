@@ -37,6 +37,9 @@ const samples: Refusals = {
   key_address_invalid: { index: 2, address: '10.0.0.0/33' },
   address_not_allowed: { address: '198.51.100.7' },
   model_not_allowed: { endpoint: 'lumen-t2i', models: ['prism', 'lumen-i2i'] },
+  budget_not_found: {},
+  run_budget_unknown: { name: 'customer 17' },
+  too_many_budgets: { limit: 1000 },
   too_many_keys: { limit: 100 },
   auditor_exists: { name: 'ada' },
   auditor_not_found: {},
@@ -60,6 +63,7 @@ const samples: Refusals = {
   file_url_invalid: { parameter: 'video_url', fault: 'host_invalid' },
   webhook_url_invalid: { parameter: 'webhook_url', url: 'ftp://example.com', fault: 'not_http' },
   budget_exceeded: {
+    of: 'key',
     requiredMicros: 10_000_000,
     period: 'week',
     budgetMicros: 50_000_000,

@@ -23,6 +23,7 @@ import { creditsGranted, grantCredits, refundRun, withdrawCredits } from './cred
 import { evolve } from './evolve.ts'
 import { createKey, revokeKey, useKey } from './keys.ts'
 import { setLimits, withinLimits } from './limits.ts'
+import { removeBudget, setBudget } from './named-budgets.ts'
 import { raiseKeyExpiry, raiseRetirement, recordNotice, setNotices } from './notices.ts'
 import {
   archiveRuns,
@@ -104,6 +105,10 @@ const decideByNoun = (
       return revokeKey(command, state)
     case 'UseApiKey':
       return useKey(command, state, atMs)
+    case 'SetBudget':
+      return setBudget(command, state, atMs)
+    case 'RemoveBudget':
+      return removeBudget(command, state, atMs)
     case 'QueueRun':
       return queueRun(command, state, atMs)
     case 'StartRun':

@@ -4,6 +4,7 @@ import type {
   AccountLimits,
   ApiKeyCreated,
   ArchivedRun,
+  BudgetPeriod,
   CreditsGranted,
   DebitFacts,
   Payment,
@@ -39,6 +40,8 @@ export type AccountCommand = (
   | CreateApiKey
   | RevokeApiKey
   | UseApiKey
+  | SetBudget
+  | RemoveBudget
   | QueueRun
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
   | ({ type: 'SubmitRun' } & SubmittedRun)
@@ -141,6 +144,20 @@ export interface UseApiKey {
   keyId: KeyId
 }
 
+/** Creates or changes a named budget. */
+export interface SetBudget extends Asked {
+  type: 'SetBudget'
+  name: string
+  amountMicros: number
+  /** Without one, the amount is for once. */
+  period?: BudgetPeriod | undefined
+}
+
+export interface RemoveBudget extends Asked {
+  type: 'RemoveBudget'
+  name: string
+}
+
 /** A payment belongs to purchases. */
 export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment'> & {
   payment?: Payment | undefined
@@ -170,6 +187,8 @@ export interface QueueRun {
   run: Omit<AcceptedRun, 'livemode' | 'receipt' | 'label'>
   receipt: Receipt
   label?: string
+  /** The named budget that the run is charged to. */
+  budget?: string
   /** The most that the run may cost. */
   maxMicros?: number
   /** The test runs that the account may have in a UTC day. */

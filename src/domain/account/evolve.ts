@@ -11,6 +11,7 @@ import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from '.
 import { debitFacts } from './credits.ts'
 import { splitCredits } from './free-credits.ts'
 import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from './limits.ts'
+import { keepBudget } from './named-budgets.ts'
 import { deliveryOf, markRetirementNotice } from './notices.ts'
 import {
   type AccountState,
@@ -97,6 +98,10 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       const { keyId } = event.data
       return withdrawUploads({ ...state, activeKeys: state.activeKeys.delete(keyId) }, keyId, clockMs(event))
     }
+    case 'BudgetSet':
+      return keepBudget(state, event)
+    case 'BudgetRemoved':
+      return { ...state, budgets: state.budgets.delete(event.data.name) }
     case 'IdentityLinked':
       return { ...state, identities: [...state.identities, event.data.identity] }
     case 'SessionOpened': {

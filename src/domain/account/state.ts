@@ -1,5 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { AccountLimits, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
+import type { AccountLimits, BudgetPeriod, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
@@ -49,6 +49,10 @@ export interface AccountState {
   /** How many refunds the account has had. */
   refunds: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
+  /** The named budgets. */
+  budgets: ImmutableMap<string, NamedBudget>
+  /** The last number of one. */
+  budgetsNumbered: number
   openRuns: ImmutableMap<RunId, OpenRun>
   /** How many of these runs each key has asked for. Keys without any are missing. */
   openRunsOf: ImmutableMap<KeyId, number>
@@ -137,8 +141,15 @@ export interface ActiveKey extends KeyLimits, Moded {
   expiryNoticeAt?: string
 }
 
+export interface NamedBudget {
+  number: number
+  budget: { amountMicros: number; period?: BudgetPeriod }
+  /** Its debits less refunds in its periods. */
+  spent?: SpentInPeriod[]
+}
+
 export interface SpentInPeriod {
-  /** The first day of the period. */
+  /** The first day of the period; empty for a budget for once. */
   period: string
   micros: number
   /** The largest share of the budget, in percent, that had a notice. */
@@ -236,6 +247,8 @@ export const initialAccount: AccountState = {
   references: ImmutableMap(),
   refunds: 0,
   activeKeys: ImmutableMap(),
+  budgets: ImmutableMap(),
+  budgetsNumbered: 0,
   openRuns: ImmutableMap(),
   openRunsOf: ImmutableMap(),
   openRunBytes: 0,

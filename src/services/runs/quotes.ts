@@ -2,6 +2,7 @@ import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
 import type { Message, ResponseFormat, Tool, ToolChoice } from '../../../schemas/conversation.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
+import { unknownBudget } from '../../domain/account/budgets.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
 import { ceilingRefusal } from '../../domain/account/runs.ts'
 import { choiceFaults, conversationFaults, formFaults } from '../../domain/catalog/conversation.ts'
@@ -87,6 +88,8 @@ export class Quotes {
     if (webhook_url !== undefined && outbound.refuses(webhook_url))
       return refuse('address_not_public', { parameter: 'webhook_url' })
     const state = await accounts.state(caller.accountId)
+    const noBudget = unknownBudget(request, state)
+    if (noBudget) return noBudget
     const tester = state.tester || mode.livemode === false
     const offer = await offers.find(model, tester)
     if (!offer) return refuse('model_not_found', { model, replacedBy: await offers.replacementOf(model, tester) })

@@ -330,6 +330,7 @@ export class Runs {
       testRunsPerDay,
       ...(keyId && { keyId }),
       ...(request.label !== undefined && { label: request.label }),
+      ...(request.budget !== undefined && { budget: request.budget }),
       ...(maxMicros !== undefined && { maxMicros }),
     }
     const asQueued = { type: 'QueueRun', ...asked, run: asPriced, receipt } as const
