@@ -142,6 +142,13 @@ t.test('a run names a budget that exists', async t => {
   none.when(removeBudget('b')).then(budgetRemoved('b'))
 })
 
+t.test('an owner changes budgets as often as other settings', async t => {
+  const changes = Array.from({ length: 2500 }, (_, index) => by(keyId(1), noon, budgetSet('a', index + 1)))
+  const restless = history(keyWithBudget(10), ...changes)
+  const command = { ...setBudget('a', 5000), keyId: keyId(1), isByOwner: true }
+  t.equal(restless.when(command, noon).refusal, 'too_many_free_events')
+})
+
 t.test('the same again is no event, and names are limited in number', async t => {
   history(budgetSet('a', 10, 'day'))
     .when(setBudget('a', 10, 'day'))
