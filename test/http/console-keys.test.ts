@@ -64,7 +64,7 @@ t.test('the page shows the named budgets with their use', async t => {
   const input = { prompt: 'a lake' }
   await browser.send('POST', '/v1/run', { model: 'nano-banana-2', input, budget: 'task <7>' })
   const { text } = await browser.get('/console/keys')
-  t.match(textOf(text), /Budgets.*once\s+0 of 5\s+never\s+task <7>\s+10 of 25 a month/s)
+  t.match(textOf(text), /Budgets.*once\s+0 of 5\s+renews\s+never\s+task <7>\s+10 of 25 a month/s)
 })
 
 t.test('keys of each kind are created, with a request that they may send', async t => {

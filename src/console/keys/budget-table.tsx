@@ -29,7 +29,10 @@ export const BudgetTable = ({ budgets, hasMore }: { budgets: readonly NamedBudge
                 <td class="num muted">
                   <Use of={budget} />
                 </td>
-                <td class="muted">{budget.renews_at === undefined ? 'never' : <Moment at={budget.renews_at} />}</td>
+                <td class="muted">
+                  <span class="when-folded">renews </span>
+                  {budget.renews_at === undefined ? 'never' : <Moment at={budget.renews_at} />}
+                </td>
               </tr>
             ))}
           </tbody>
