@@ -26,7 +26,7 @@ export const programs = [
 const joined = new RegExp(
   `^(${[
     '@koa/|@modelcontextprotocol/|ajv|commander|csv-stringify|fast-check|forwarded-parse|immutable|ipaddr.js|koa',
-    'koa-body|lru-cache|on-headers|proxy-addr|rxjs|safe-stable-stringify|typebox|typeid-js|uuid',
+    'koa-body|lru-cache|on-headers|proxy-addr|rxjs|safe-stable-stringify|stripe|typebox|typeid-js|uuid',
   ].join('|')})`,
 )
 

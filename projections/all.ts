@@ -11,18 +11,20 @@ import { archivedRuns } from './archived-runs.ts'
 import { balance } from './balance.ts'
 import type { EventType } from './define.ts'
 import { due } from './due.ts'
-import { dueKeyExpiries, dueMails, dueNotices } from './due-notices.ts'
+import { dueKeyExpiries, dueLots, dueMails, dueNotices } from './due-notices.ts'
 import { dueObjects } from './due-objects.ts'
+import { duePurchases, dueRefunds } from './due-payments.ts'
 import { keys } from './keys.ts'
 import { jobLookups, requestLookups } from './lookups.ts'
 import type { Projection } from './projection.ts'
+import { purchases } from './purchases.ts'
 import { runs } from './runs.ts'
 import { statement } from './statement.ts'
 import { uploads } from './uploads.ts'
 import { usage, usageByLabel } from './usage.ts'
 import { webhooks } from './webhooks.ts'
 
-const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries] as const
+const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries, dueLots, duePurchases, dueRefunds] as const
 const lookups = [requestLookups, jobLookups] as const
 const all = [
   accounts,
@@ -31,6 +33,7 @@ const all = [
   ...ofDue,
   keys,
   ...lookups,
+  purchases,
   runs,
   statement,
   uploads,
@@ -49,6 +52,8 @@ type Unprojected =
   | 'AccountResumed'
   | 'TesterSet'
   | 'LimitsSet'
+  // The account's own state says what it owes.
+  | ('CreditsOwed' | 'CreditsSettled')
   | 'RetentionSet'
   | ('BudgetSet' | 'BudgetRemoved')
   | ('NoticesSet' | 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')

@@ -2,10 +2,10 @@ import { accountOf } from '../schemas/events.ts'
 import type { BalanceRow } from '../schemas/views.ts'
 import { projection } from './define.ts'
 
-/** The balance of each account, and the sums of its grants, withdrawals, debits, refunds and releases. */
+/** The balance of each account, and the sums of its grants, withdrawals, debits, refunds, releases and expiries. */
 export const balance = projection({
   view: 'balance',
-  version: 3,
+  version: 4,
   key: accountOf,
   on: {
     AccountOpened: (row = empty) => row,
@@ -34,6 +34,11 @@ export const balance = projection({
       balanceMicros: data.balanceAfterMicros,
       releasedMicros: row.releasedMicros + data.amountMicros,
     }),
+    CreditsExpired: (row = empty, { data }) => ({
+      ...row,
+      balanceMicros: data.balanceAfterMicros,
+      expiredMicros: row.expiredMicros + data.amountMicros,
+    }),
   },
 })
 
@@ -44,4 +49,5 @@ const empty: BalanceRow = {
   debitedMicros: 0,
   refundedMicros: 0,
   releasedMicros: 0,
+  expiredMicros: 0,
 }

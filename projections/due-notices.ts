@@ -1,8 +1,8 @@
 import { accountOf } from '../schemas/events.ts'
-import { expiryNoticeAt, type NoticeChannel } from '../schemas/notice-events.ts'
+import { expiryNoticeAt, firstStepAt, type Notice, type NoticeChannel, nextStepAt } from '../schemas/notice-events.ts'
 import { clockOf } from '../schemas/recorded.ts'
-import type { NoticeTask } from '../schemas/views.ts'
-import { projection } from './define.ts'
+import type { ExpireTask, NoticeTask } from '../schemas/views.ts'
+import { projection, type RecordedOf } from './define.ts'
 import { byQueue, hostOf, queues } from './due.ts'
 
 /** The deliveries of notices through one channel that are due: a part of the view `due` with keys of its own. */
@@ -75,3 +75,38 @@ export const dueKeyExpiries = projection({
   },
   indexes: { byQueue },
 })
+
+/** The lots that expire, with the notices before. */
+export const dueLots = projection({
+  name: 'due-lots',
+  view: 'due',
+  version: 1,
+  key: event => {
+    const { data } = event
+    if (event.type === 'CreditsGranted' && event.data.expiresAt === undefined) return undefined
+    const lot = event.type === 'NoticeRaised' ? lotIn(event.data.notice) : (data as { lot?: number }).lot
+    return lot === undefined ? undefined : `lot/${accountOf(event)}/${lot}`
+  },
+  on: {
+    CreditsGranted: (row, event) => row ?? lotRow(event, event.data.lot as number, event.data.expiresAt),
+    LotExtended: (_, event) => lotRow(event, event.data.lot, event.data.expiresAt),
+    NoticeRaised: (row, { data: { notice } }) =>
+      row?.task === 'expire-lot' && notice.kind === 'credits_expiring'
+        ? { ...row, dueAt: nextStepAt(row.expiresAt, notice.days) }
+        : row,
+    CreditsExpired: () => undefined,
+  },
+  indexes: { byQueue },
+})
+
+const lotIn = (notice: Notice): number | undefined => (notice.kind === 'credits_expiring' ? notice.lot : undefined)
+
+const lotRow = (
+  event: RecordedOf<'CreditsGranted' | 'LotExtended'>,
+  lot: number,
+  expiresAt: string | undefined,
+): ExpireTask | undefined => {
+  if (expiresAt === undefined) return undefined
+  const dueAt = firstStepAt(expiresAt, clockOf(event))
+  return { task: 'expire-lot', queue: `${queues.notices}lots`, dueAt, accountId: accountOf(event), lot, expiresAt }
+}

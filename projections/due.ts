@@ -40,7 +40,7 @@ export function byQueue({ queue, accountId, dueAt }: DueRow, key: string): strin
 
 /**
  * The prefixes of the queues: three queues for each endpoint, two for each webhook host, one for mail, two for the
- * object store, one for keys that expire.
+ * object store, two for keys and lots that expire, two for the payment service.
  */
 export const queues = {
   start: 'start/',
@@ -50,6 +50,7 @@ export const queues = {
   deliverFree: 'deliver/free/',
   objects: 'objects/',
   notices: 'notices/',
+  payments: 'payments/',
 } as const
 
 const start = (event: RecordedOf<'RunQueued' | 'RunStarted'> & { data: RunQueued }): StartTask => {

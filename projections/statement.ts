@@ -11,7 +11,7 @@ import { projection, type RecordedOf } from './define.ts'
  */
 export const statement = projection({
   view: 'statement',
-  version: 5,
+  version: 6,
   key: event => lineKey(accountOf(event), event.revision),
   on: {
     CreditsGranted: (_, event) => ({ ...grantLine(event), kind: 'grant' }),
@@ -19,6 +19,9 @@ export const statement = projection({
     CreditsDebited: (_, event) => debitLine(event),
     CreditsRefunded: (_, event) => refundLine(event),
     CreditsReleased: (_, event) => releaseLine(event),
+    // A lot may end with nothing left, which moves no credits.
+    CreditsExpired: (_, event) =>
+      event.data.amountMicros > 0 ? { ...originOf(event), kind: 'expiry', ...event.data } : undefined,
   },
   indexes: {
     byRun: ({ runId, revision }, key) =>
@@ -66,7 +69,7 @@ const priced = ({ model, endpoint, lines, usdPerCreditMicros }: Receipt) => {
 
 /** An older refund does not repeat its debit. */
 const refundLine = (event: RecordedOf<'CreditsRefunded'>): StatementRow => {
-  const { debit, error: _, ...rest } = event.data
+  const { debit, error: _error, lots: _lots, ...rest } = event.data
   const { model, endpoint, label } = debit ?? {}
   const run = { ...(model && { model }), ...(endpoint && { endpoint }), ...(label !== undefined && { label }) }
   return { ...originOf(event), kind: 'refund', ...rest, ...run }

@@ -30,6 +30,7 @@ import {
   MAX_REASON_LENGTH,
   MAX_RECORDED_NAME_LENGTH,
   MAX_REFERENCE_LENGTH,
+  MAX_REFERENCES,
   Micros,
   MONEY_AMOUNT,
   type Moded,
@@ -42,6 +43,7 @@ import {
   Timestamp,
   UploadId,
 } from './primitives.ts'
+import { purchaseEvents } from './purchase-events.ts'
 import type { AnyEvent } from './recorded.ts'
 import { WebhookSecretRotated, WebhookTested, WebhookTestRequested } from './webhook-events.ts'
 
@@ -108,10 +110,30 @@ const grant = {
   reference: Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH }),
   reason: Reason,
 }
-/** Only purchases have a `payment`. Old purchases have none. */
-export const CreditsGranted = Closed({ ...grant, payment: Type.Optional(Payment) })
-/** Reverses a mistaken grant. */
-export const CreditsWithdrawn = Closed(grant)
+/** The credits of the account's first grant are lot 1, those of the second grant are lot 2, and so on. */
+export const LotNumber = Type.Integer({ minimum: 1, maximum: MAX_REFERENCES })
+/** Credits that were used of a lot, or are given back to it. */
+const LotUse = Closed({ lot: LotNumber, amountMicros: PositiveMicros })
+export type LotUse = Static<typeof LotUse>
+
+/**
+ * Only purchases have a `payment`. Old purchases have none, and old grants no `lot`. The lot of an earlier grant gets
+ * back what was withdrawn from it.
+ */
+export const CreditsGranted = Closed({
+  ...grant,
+  payment: Type.Optional(Payment),
+  lot: Type.Optional(LotNumber),
+  expiresAt: Type.Optional(Timestamp),
+})
+/** Reverses a mistaken grant, or a payment that was returned. With `lot`, it takes credits of this lot alone. */
+export const CreditsWithdrawn = Closed({ ...grant, lot: Type.Optional(LotNumber) })
+
+/** A lot has reached the end of its time, with what was left of it, or with what a refund has given back since. */
+export const CreditsExpired = Closed({ lot: LotNumber, amountMicros: Micros, balanceAfterMicros: Micros })
+
+/** The operator has put off the end of a lot; without `expiresAt`, it never expires. */
+export const LotExtended = Closed({ lot: LotNumber, expiresAt: Type.Optional(Timestamp), reason: Reason })
 
 /** The calendar periods of budgets, in UTC. Weeks begin on Monday. */
 export const BUDGET_PERIODS = ['day', 'week', 'month'] as const
@@ -245,6 +267,8 @@ export const CreditsRefunded = Closed({
   reason: Reason,
   debit: Type.Optional(DebitFacts),
   error: Type.Optional(RunErrorCode),
+  /** The lots that get the credits back, if the run had ended before. Missing from old refunds. */
+  lots: Type.Optional(Type.Array(LotUse, { minItems: 1 })),
 })
 
 /**
@@ -544,6 +568,9 @@ export const accountEvents = {
   CreditsDebited,
   CreditsRefunded,
   CreditsReleased,
+  CreditsExpired,
+  LotExtended,
+  ...purchaseEvents,
   ApiKeyCreated,
   ApiKeyRevoked,
   ApiKeyUsed,

@@ -7,8 +7,12 @@ export type Role = (typeof ROLES)[number]
 
 const ANY_ROLE = ROLES.join('|')
 
+const HOST_AND_PORT = '(?:[\\w-]+(?:\\.[\\w-]+)*|\\[[0-9a-fA-F:.]+\\])(?::\\d{1,5})?'
+
 /** A scheme, a host name or IP address, and an optional port. */
-const ORIGIN = 'https?://(?:[\\w-]+(?:\\.[\\w-]+)*|\\[[0-9a-fA-F:.]+\\])(?::\\d{1,5})?'
+const ORIGIN = `https?://${HOST_AND_PORT}`
+
+const LOOPBACK = '(localhost|127\\.\\d+\\.\\d+\\.\\d+|\\[::1\\])'
 
 /** A domain name in lower case. */
 const DOMAIN = '[a-z0-9-]+(?:\\.[a-z0-9-]+)+'
@@ -384,6 +388,14 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  PACKS: Type.Optional(
+    Type.String({
+      description: [
+        'The file with the price list of credits, as JSON of "tollgate packs export"; nothing is for sale if unset,',
+        'unless "tollgate packs publish" has published a price list',
+      ].join(' '),
+    }),
+  ),
   WELCOME_CREDITS: Type.Number({
     minimum: 0,
     maximum: 1_000_000,
@@ -493,6 +505,41 @@ export const Environment = Type.Object({
       description: 'The URL of another OpenID Connect provider in place of Telegram, for tests',
     }),
   ),
+  STRIPE_SECRET_KEY: Type.Optional(
+    Type.String({
+      pattern: '^[sr]k_(test|live)_\\w+$',
+      description: 'The secret or restricted key of your account at Stripe, sk_live_… or sk_test_…; no sales if unset',
+    }),
+  ),
+  STRIPE_WEBHOOK_SECRET: Type.Optional(
+    Type.String({
+      pattern: '^whsec_[\\w+/=]+(,whsec_[\\w+/=]+)?$',
+      description: [
+        'The signing secret of your webhook endpoint at Stripe, whsec_…, or two, separated by a comma, while you',
+        'change it; required with STRIPE_SECRET_KEY',
+      ].join(' '),
+    }),
+  ),
+  STRIPE_URL: Type.Optional(
+    Type.String({
+      pattern: `^(https://${HOST_AND_PORT}|http://${LOOPBACK}(:\\d{1,5})?)$`,
+      description: 'The URL of another server in place of Stripe, https:// or on this machine, for tests',
+    }),
+  ),
+  MANAGED_PAYMENTS: Type.Boolean({
+    default: false,
+    description: 'Lets Stripe sell to your customers as the merchant of record, which owes the tax',
+  }),
+  AUTOMATIC_TAX: Type.Boolean({
+    default: false,
+    description: 'Lets Stripe compute the tax that you owe; not with MANAGED_PAYMENTS',
+  }),
+  PURCHASES_PER_HOUR: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: 10,
+    description: 'The number of purchases that an account may begin in an hour, against people who try stolen cards',
+  }),
   METRICS_PORT: Type.Optional(
     Type.Integer({
       minimum: 0,

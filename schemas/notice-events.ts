@@ -50,6 +50,15 @@ export const Notice = Tagged(
   Closed({ kind: Type.Literal('budget_exhausted'), ...budgetUse }),
   Closed({ kind: Type.Literal('key_expiring'), keyId: KeyId, expiresAt: Timestamp }),
   Closed({
+    kind: Type.Literal('credits_expiring'),
+    lot: Type.Integer({ minimum: 1 }),
+    /** What is left of the lot. */
+    amountMicros: Micros,
+    expiresAt: Timestamp,
+    /** At most this many days are left. */
+    days: Type.Integer({ minimum: 1 }),
+  }),
+  Closed({
     kind: Type.Literal('model_retiring'),
     /** A family, and its endpoints that retire at this time. */
     model: Slug,
@@ -94,8 +103,19 @@ export const NoticeAttemptFailed = Closed({
 /** No further attempts follow. */
 export const NoticeAbandoned = Closed({ ...delivery, attempts: Attempt })
 
-/** Days before a model retires on which its users get notices: time to plan, to change, and a last call. */
-export const RETIREMENT_NOTICE_DAYS = [1, 7, 30]
+/** Days before a model retires, or credits expire, on which owners get notices: time to plan, to act, a last call. */
+export const NOTICE_DAYS = [1, 7, 30]
+
+/** The first step before an end that is still ahead, or else the end itself, in ISO 8601. */
+export const firstStepAt = (endsAt: string, now: string): string => nextStepAt(endsAt, Number.POSITIVE_INFINITY, now)
+
+/** The step after the one that was told, in days before the end. */
+export const nextStepAt = (endsAt: string, toldDays: number, now = ''): string => {
+  const steps = NOTICE_DAYS.filter(days => days < toldDays)
+    .map(days => new Date(Date.parse(endsAt) - days * 24 * 60 * 60 * 1000).toISOString())
+    .filter(at => at > now)
+  return steps.at(-1) ?? endsAt
+}
 
 /** How long before its expiry a key gets a notice. Keys with a shorter life get none: their creators know the end. */
 const EXPIRY_NOTICE_MS = 7 * 24 * 60 * 60 * 1000

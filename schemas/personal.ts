@@ -51,5 +51,6 @@ export const personalFields: PersonalFields = {
   WebhookTestRequested: { url },
   NoticesSet: { url },
   NoticeRaised: { to: withoutUrl },
+  PurchasePaid: { address: absent },
   UploadGranted: { filename: () => PRIVATE, folderPath: absent },
 }

@@ -45,6 +45,8 @@ export const WebhookTestId = typeId('wht')
 export type WebhookTestId = Static<typeof WebhookTestId>
 export const SessionId = typeId('sess')
 export type SessionId = Static<typeof SessionId>
+export const PurchaseId = typeId('pur')
+export type PurchaseId = Static<typeof PurchaseId>
 export const AuditorId = typeId('aud')
 export type AuditorId = Static<typeof AuditorId>
 
@@ -72,7 +74,7 @@ export const Micros = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGE
 export const PositiveMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
 /** The movements of credits, as the ledger names them. */
-export const LEDGER_KINDS = ['grant', 'withdrawal', 'debit', 'refund', 'release'] as const
+export const LEDGER_KINDS = ['grant', 'withdrawal', 'debit', 'refund', 'release', 'expiry'] as const
 export type LedgerKind = (typeof LEDGER_KINDS)[number]
 
 /** The largest grant, 1,000,000,000 credits. A double can add up nine of them exactly. */

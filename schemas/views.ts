@@ -10,6 +10,7 @@ import {
   type LedgerKind,
   type Moded,
   OneOf,
+  type PurchaseId,
   type RunId,
   type UploadId,
 } from './primitives.ts'
@@ -36,6 +37,7 @@ export interface BalanceRow {
   debitedMicros: number
   refundedMicros: number
   releasedMicros: number
+  expiredMicros: number
 }
 
 /** An API key. Key: the SHA-256 of the key's text. */
@@ -109,6 +111,9 @@ export interface StatementRow {
   reference?: string
   reason?: string
   payment?: Payment
+  /** The lot of a grant or an expiry, or of a withdrawal that names it. */
+  lot?: number
+  expiresAt?: string
   runId?: RunId
   model?: string
   endpoint?: string
@@ -219,6 +224,29 @@ export interface ExpiryTask extends Due {
   keyId: KeyId
 }
 
+/** A lot that expires, for the notices to its owner, and for its end. */
+export interface ExpireTask extends Due {
+  task: 'expire-lot'
+  lot: number
+  expiresAt: string
+}
+
+/** A purchase that may have been paid without a report. */
+export interface CheckPurchaseTask extends Due {
+  task: 'check-purchase'
+  purchaseId: PurchaseId
+}
+
+/** Money that the payment service must be asked to return. */
+export interface RefundTask extends Due {
+  task: 'refund-payment'
+  purchaseId: PurchaseId
+  claimId: string
+}
+
+/** Work with the payment service. */
+export type PaymentTask = CheckPurchaseTask | RefundTask
+
 /** Results to delete. */
 export interface DeleteOutputTask extends Due {
   task: 'delete-output'
@@ -257,9 +285,18 @@ export type ObjectTask = FileTask | EraseTask
 /**
  * Due work, with everything that a reactor needs. Key: the ID of the run or upload; for the results of a run, which may
  * be due beside its webhook, `output/<run id>`; for a notice, `notice/<account id>/<number>/<channel>`; for a key,
- * `expiry/<key id>`; for an erasure, the ID of the account.
+ * `expiry/<key id>`; for a purchase, its ID; for a refund, `refund/<account id>/<claim id>`; for a lot,
+ * `lot/<account id>/<number>`; for an erasure, the ID of the account.
  */
-export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ObjectTask
+export type DueRow =
+  | StartTask
+  | WatchTask
+  | DeliverTask
+  | NoticeTask
+  | ExpiryTask
+  | ExpireTask
+  | PaymentTask
+  | ObjectTask
 
 /** The state of a run's webhook. Key: `<account id>/<run id>`. */
 export interface WebhookRow extends Moded {
@@ -293,6 +330,45 @@ export interface WebhookAttempt {
   nextAttemptAt?: string
 }
 
+/** A purchase of credits. Key: `<account id>/<purchase id>`. */
+export interface PurchaseRow {
+  accountId: AccountId
+  purchaseId: PurchaseId
+  status: PurchaseStatus
+  createdAt: string
+  creditsMicros: number
+  bonusMicros?: number
+  pack?: string
+  /** The price and, once it is paid, all that was paid. */
+  amount: string
+  currency: string
+  checkoutId?: string
+  /** The page of the payment service, until `expiresAt`. */
+  url?: string
+  expiresAt?: string
+  paidAt?: string
+  paymentId?: string
+  tax?: string
+  country?: string
+  invoice?: string
+  /** Refunds and disputes, the oldest first. */
+  claims?: readonly ClaimRow[]
+}
+
+export const PURCHASE_STATUSES = ['open', 'paid', 'expired', 'failed'] as const
+export const PurchaseStatus = OneOf(...PURCHASE_STATUSES)
+export type PurchaseStatus = Static<typeof PurchaseStatus>
+
+export interface ClaimRow {
+  claimId: string
+  kind: 'refund' | 'dispute'
+  at: string
+  amount: string
+  currency: string
+  /** Set once the refund failed, or the dispute was won. */
+  reversedAt?: string
+}
+
 /** A run that a request or a provider's job leads to. Key: see `projections/lookups.ts`. */
 export interface LookupRow {
   accountId: AccountId
@@ -318,6 +394,7 @@ export interface Views {
   due: DueRow
   webhooks: WebhookRow
   uploads: UploadRow
+  purchases: PurchaseRow
   lookups: LookupRow
   usage: UsageRow
   usageByLabel: UsageRow

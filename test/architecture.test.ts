@@ -25,6 +25,7 @@ const layers = [
   'src/boot/config.ts',
   'src/boot/config-values.ts',
   'src/boot/read-brand.ts',
+  'src/boot/read-packs.ts',
   'src/boot/secret-files.ts',
   'src/boot/read-config.ts',
   'src/boot/apply-mark-up.ts',
@@ -67,6 +68,7 @@ const importedByFolder: Record<string, string[]> = {
   openai: ['src/adapters/provider/openai/'],
   '@google/genai': ['src/adapters/provider/google/'],
   replicate: ['src/adapters/provider/replicate/'],
+  stripe: ['src/adapters/payments/'],
   standardwebhooks: ['src/services/webhooks/'],
   '@fal-ai/client': ['src/adapters/provider/fal/'],
   koa: ['src/http/'],
@@ -95,6 +97,7 @@ const importedByFolder: Record<string, string[]> = {
 const loadedLate = [
   ...['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici', 'nodemailer', 'openid-client'],
   ...['openai', '@google/genai', 'replicate', '@fal-ai/client', 'prom-client', '@opentelemetry/api'],
+  'stripe',
 ]
 
 interface Import {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed } from '../primitives.ts'
+import { Closed, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
 
 export const Balance = Closed({
@@ -17,6 +17,13 @@ export const Balance = Closed({
   ),
   credits_free: Type.Optional(
     about(Type.Number(), 'The part of the balance that was granted in another way. Runs use it first.', 37.5),
+  ),
+  credits_expiring: Type.Optional(
+    about(
+      Closed({ credits: Type.Number(), expires_at: Timestamp }),
+      'The credits that expire next, and when. Missing if none expire.',
+      { credits: 20, expires_at: '2026-12-24T00:00:00.000Z' },
+    ),
   ),
   credits_held: Type.Optional(
     about(

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, IDEMPOTENCY_HOURS, Label, OneOf, Slug, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
+import { CreditsOffer } from './packs.ts'
 
 /** Every error code of the API with its HTTP status. The list is closed: clients rely on it. */
 export const errorStatus = {
@@ -56,7 +57,10 @@ export const errorMeanings: Record<ErrorCode, string> = {
   content_rejected: 'The provider rejected the content. The run failed, and was refunded.',
   cancelled: 'The run was cancelled, and refunded.',
   invalid_api_key: 'The API key is missing or unknown, was revoked or has expired.',
-  insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
+  insufficient_credits: [
+    'The run costs more than the balance, or the account owes credits since a payment was disputed. Nothing was',
+    'charged.',
+  ].join(' '),
   budget_exceeded: [
     'The run costs more than the API key, or the `budget` of the run, may still spend until `renews_at`. Nothing was',
     'charged. The service checks the budgets before the balance.',
@@ -132,6 +136,22 @@ export const ErrorBody = Closed({
     ),
     max_credits: Type.Optional(about(Type.Number(), 'The `max_credits` of the request, for `price_above_limit`.', 5)),
     credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
+    credits_owed: Type.Optional(
+      about(
+        Type.Number(),
+        'The credits that the account owes since a payment was disputed, for `insufficient_credits`.',
+        120,
+      ),
+    ),
+    offers: Type.Optional(
+      about(
+        Type.Array(CreditsOffer),
+        [
+          'What the account can buy, for `insufficient_credits`, if the service sells credits: first what covers the',
+          'missing credits.',
+        ].join(' '),
+      ),
+    ),
     budget: Type.Optional(
       about(Label, 'The budget of the run, for `budget_exceeded`. Absent if it is that of the API key.', 'customer 17'),
     ),

@@ -11,6 +11,7 @@ export const LedgerKind = about(
   [
     '`grant`: credits were added. `withdrawal`: granted credits were taken back. `debit`: a run was charged.',
     '`refund`: credits of a run were returned. `release`: a run of a text model cost less than it could have.',
+    '`expiry`: granted credits were not used in time.',
   ].join(' '),
 )
 
@@ -79,6 +80,10 @@ export const LedgerLine = Closed({
   reference: Type.Optional(about(Type.String(), 'The reference of a grant or withdrawal.', 'invoice 2026-17')),
   reason: Type.Optional(about(Type.String(), 'The reason for a grant, withdrawal or refund.', 'paid by card')),
   payment: Type.Optional(Payment),
+  lot: Type.Optional(
+    about(Type.Integer({ minimum: 1 }), 'The number of the grant: the first is 1. Missing from old grants.', 3),
+  ),
+  expires_at: Type.Optional(about(Timestamp, 'When granted credits expire; missing if never.')),
   key_id: Type.Optional(about(KeyId, 'The ID of the API key that caused the line.', 'key_01m820ba0efvgrrk8fytq86g1b')),
   label: Type.Optional(about(Label, 'The label of the run.', 'spring campaign')),
 })

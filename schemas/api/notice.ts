@@ -75,6 +75,16 @@ export const KeyExpiringEvent = Closed({
   data: Closed({ key_id: KeyId, expires_at: about(Timestamp, 'When the key expires.') }),
 })
 
+export const CreditsExpiringEvent = Closed({
+  type: Type.Literal('credits.expiring'),
+  timestamp: about(Timestamp, 'When the notice was raised.'),
+  data: Closed({
+    lot: about(Type.Integer({ minimum: 1 }), 'The number of the grant whose credits expire.', 3),
+    credits: about(Type.Number(), 'The credits that are left of it.', 120),
+    expires_at: about(Timestamp, 'When they expire.'),
+  }),
+})
+
 export const ModelRetiringEvent = Closed({
   type: Type.Literal('model.retiring'),
   timestamp: about(Timestamp, 'When the notice was raised.'),
@@ -97,6 +107,7 @@ export const NoticeEvent = Tagged(
   BudgetWarningEvent,
   BudgetExhaustedEvent,
   KeyExpiringEvent,
+  CreditsExpiringEvent,
   ModelRetiringEvent,
 )
 export type NoticeEvent = Static<typeof NoticeEvent>

@@ -1,11 +1,12 @@
-import type { GrantKind, Payment } from '../../schemas/account-events.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { GrantKind, LotUse, Payment } from '../../schemas/account-events.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { accountIn, type RecordedEvent } from '../../schemas/events.ts'
 import type { LedgerKind } from '../../schemas/primitives.ts'
-import type { Position, RawEvent } from '../../schemas/recorded.ts'
+import { clockOf, type Position, type RawEvent } from '../../schemas/recorded.ts'
 import { Damaged } from '../ports/faults.ts'
 import { eventCodec } from '../services/event-codec.ts'
-import { Lots, type Split, type Use } from './lots.ts'
+import { type Lot, Lots, type Split, type Use } from './lots.ts'
 
 interface Run extends BookedRun {
   isOpen: boolean
@@ -15,7 +16,7 @@ interface Run extends BookedRun {
 
 type Movement = Pick<
   LedgerLine,
-  'kind' | 'change' | 'grantKind' | 'reference' | 'reason' | 'payment' | 'run' | 'receipt'
+  'kind' | 'change' | 'uses' | 'grantKind' | 'reference' | 'reason' | 'payment' | 'run' | 'receipt'
 >
 
 /** The books of one account: when credits moved, and from which grants they came. */
@@ -25,6 +26,11 @@ export class AccountBook {
 
   get balance(): Split {
     return this.#lots.left
+  }
+
+  /** The credits of each grant, in the order of the grants. */
+  get lots(): readonly Lot[] {
+    return this.#lots.all
   }
 
   /** The runs that have not ended, with the credits that they hold. */
@@ -47,41 +53,44 @@ export class AccountBook {
     return { account: accountIn(stream) ?? stream, revision, position, eventId: id, at, hash, ...movement, balance }
   }
 
-  #move({ type, data, metadata: { actor } }: RecordedEvent): Movement | undefined {
+  #move({ type, data, metadata }: RecordedEvent): Movement | undefined {
     switch (type) {
       case 'CreditsGranted': {
         const { amountMicros, kind: grantKind, reference, reason, payment } = data
-        const isPaid = grantKind === 'purchase'
-        this.#lots.grant(amountMicros, isPaid)
-        const change = isPaid
-          ? { freeMicros: 0, paidMicros: amountMicros }
-          : { freeMicros: amountMicros, paidMicros: 0 }
-        return { kind: 'grant', change, grantKind, reference, reason, ...(payment && { payment }) }
+        const uses = [{ lot: this.#lots.grant(data), amountMicros }]
+        return { kind: 'grant', ...added(uses), grantKind, reference, reason, ...(payment && { payment }) }
       }
       case 'CreditsWithdrawn': {
-        const { amountMicros, kind: grantKind, reference, reason } = data
-        const uses = grantKind === 'purchase' ? this.#lots.usePaid(amountMicros) : this.#lots.use(amountMicros)
-        return { kind: 'withdrawal', change: negated(splitOf(uses)), grantKind, reference, reason }
+        const { kind: grantKind, reference, reason } = data
+        return { kind: 'withdrawal', ...taken(this.#lots.withdraw(data)), grantKind, reference, reason }
       }
+      case 'CreditsExpired':
+        return { kind: 'expiry', ...taken(this.#lots.expire(data, clockOf({ metadata }))) }
+      case 'LotExtended':
+        this.#lots.extend(data)
+        return undefined
       case 'CreditsDebited': {
         const { runId, amountMicros, receipt, label } = data
         const { model, endpoint } = receipt
-        const keyId = (actor as { keyId?: string }).keyId
+        const keyId = (metadata.actor as { keyId?: string }).keyId
         const asked = { ...(keyId !== undefined && { keyId }), ...(label !== undefined && { label }) }
         const run = { runId, model, endpoint, ...asked }
         const uses = this.#lots.use(amountMicros)
         this.#runs.set(runId, { ...run, isOpen: true, uses })
-        return { kind: 'debit', change: negated(splitOf(uses)), run, receipt }
+        return { kind: 'debit', ...taken(uses), run, receipt }
       }
       case 'CreditsRefunded': {
-        const { runId, amountMicros, reason } = data
+        const { runId, amountMicros, reason, lots } = data
         const { isOpen: _, uses, ...run } = this.#runOf(runId)
-        return { kind: 'refund', change: this.#lots.giveBack(uses, amountMicros), reason, run }
+        const given = this.#lots.giveBack(uses, amountMicros)
+        if (lots && !isDeepStrictEqual(lots, given.map(toLotUse)))
+          throw new Damaged(`the refund of ${runId} names other lots than the run used last`)
+        return { kind: 'refund', ...added(given), reason, run }
       }
       case 'CreditsReleased': {
         const { runId, amountMicros, receipt } = data
         const { isOpen: _, uses, ...run } = this.#runOf(runId)
-        return { kind: 'release', change: this.#lots.giveBack(uses, amountMicros), run, receipt }
+        return { kind: 'release', ...added(this.#lots.giveBack(uses, amountMicros)), run, receipt }
       }
       case 'RunCompleted':
       case 'RunFailed': {
@@ -108,6 +117,12 @@ const splitOf = (uses: Use[]): Split => {
   return split
 }
 
+const toLotUse = ({ lot, amountMicros }: Use) => ({ lot: lot.number, amountMicros })
+
+const added = (uses: Use[]) => ({ change: splitOf(uses), uses: uses.map(toLotUse) })
+
+const taken = (uses: Use[]) => ({ change: negated(splitOf(uses)), uses: uses.map(toLotUse) })
+
 const negated = ({ freeMicros, paidMicros }: Split): Split => ({
   freeMicros: 0 - freeMicros,
   paidMicros: 0 - paidMicros,
@@ -125,6 +140,8 @@ export interface LedgerLine {
   kind: LedgerKind
   /** Negative if the balance falls. */
   change: Split
+  /** The lots that the credits came from, or went to. */
+  uses: LotUse[]
   balance: Split
   /** In grants and withdrawals. */
   grantKind?: GrantKind
@@ -159,6 +176,8 @@ const BOOKED = new Set([
   'CreditsDebited',
   'CreditsRefunded',
   'CreditsReleased',
+  'CreditsExpired',
+  'LotExtended',
   'RunCompleted',
   'RunFailed',
 ])

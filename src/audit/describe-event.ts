@@ -45,6 +45,41 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId} refunded: ${event.data.reason}`
     case 'CreditsReleased':
       return `${event.data.runId} settled: the credits that it did not use are released`
+    case 'CreditsExpired':
+      return `lot ${event.data.lot} expired`
+    case 'LotExtended': {
+      const { lot, expiresAt, reason } = event.data
+      return `lot ${lot} ${expiresAt === undefined ? 'never expires' : `expires at ${expiresAt}`}: ${reason}`
+    }
+    case 'PurchaseOpened': {
+      const { purchaseId, amount, currency, pack } = event.data
+      return `${purchaseId} opened: ${pack === undefined ? 'credits' : `the pack ${pack}`} for ${amount} ${currency}`
+    }
+    case 'CheckoutOpened':
+      return `${event.data.purchaseId} can be paid until ${event.data.expiresAt} at ${event.data.checkoutId}`
+    case 'PurchasePaid': {
+      const { purchaseId, paymentId, amount, currency, tax, country } = event.data
+      const taxed = tax === undefined ? '' : `, ${tax} of it tax`
+      return `${purchaseId} paid: ${amount} ${currency}${taxed}, ${country ?? 'no country'} (${paymentId})`
+    }
+    case 'PurchaseClosed':
+      return `${event.data.purchaseId} closed: ${event.data.reason}`
+    case 'RefundRequested':
+      return `${describeClaim(event.data)} to be refunded: ${event.data.reason}`
+    case 'RefundAccepted':
+      return `${event.data.purchaseId}: the refund ${event.data.claimId} was accepted as ${event.data.refundId}`
+    case 'PaymentRefunded':
+      return `${describeClaim(event.data)} refunded`
+    case 'RefundFailed':
+      return `${event.data.purchaseId}: the refund ${event.data.claimId} failed`
+    case 'PaymentDisputed':
+      return `${describeClaim(event.data)} disputed`
+    case 'DisputeWon':
+      return `${event.data.purchaseId}: the dispute ${event.data.claimId} was won`
+    case 'CreditsOwed':
+      return `${millionths(event.data.amountMicros)} credits owed for ${event.data.claimId}`
+    case 'CreditsSettled':
+      return `${millionths(event.data.amountMicros)} credits owed for ${event.data.claimId} settled`
     case 'ApiKeyCreated': {
       const { keyId, scope = 'full' } = event.data
       return `${keyId} created: ${keys.nameOf(keyId)}, ${scope}${testMode(event.data)}`
@@ -180,11 +215,23 @@ const describeNotice = (notice: Notice, keys: KeyRing): string => {
     }
     case 'key_expiring':
       return `${notice.keyId} expires at ${notice.expiresAt}: ${keys.nameOf(notice.keyId)}`
+    case 'credits_expiring':
+      return `${millionths(notice.amountMicros)} credits of lot ${notice.lot} expire at ${notice.expiresAt}`
     case 'model_retiring':
       return `${notice.model} retires at ${notice.retiresAt}: ${notice.endpoints.join(', ')}`
     default:
       return unreachable(notice)
   }
+}
+
+const describeClaim = ({ purchaseId, claimId, amount, currency }: Claim): string =>
+  `${purchaseId}: ${amount} ${currency} (${claimId})`
+
+interface Claim {
+  purchaseId: string
+  claimId: string
+  amount: string
+  currency: string
 }
 
 /** Names the invoice unless it equals the reference. */

@@ -8,7 +8,16 @@ import type { Split } from './lots.ts'
 import { type OnProgress, readLog } from './read-log.ts'
 
 /** The parts of a trial balance, in display order. */
-const PARTS = ['granted', 'withdrawn', 'earned', 'refunded', 'released', 'in flight', 'owed to customers'] as const
+const PARTS = [
+  'granted',
+  'withdrawn',
+  'earned',
+  'refunded',
+  'released',
+  'expired',
+  'in flight',
+  'owed to customers',
+] as const
 export type Part = (typeof PARTS)[number]
 
 export interface TrialBalance {
@@ -95,6 +104,8 @@ const placeOf = ({ kind, grantKind = 'courtesy', run }: LedgerLine): [Part, stri
       return ['refunded', run?.model ?? '']
     case 'release':
       return ['released', run?.model ?? '']
+    case 'expiry':
+      return ['expired', '']
   }
 }
 

@@ -18,7 +18,7 @@ import { InputSources } from '../reactors/runs/input-sources.ts'
 import { ProviderPermits } from '../reactors/runs/provider-permits.ts'
 import { ProviderReports } from '../reactors/runs/provider-reports.ts'
 import { RunsReactor } from '../reactors/runs/runs.ts'
-import { KeyExpiriesReactor } from '../reactors/upkeep/key-expiries.ts'
+import { ExpiriesReactor } from '../reactors/upkeep/expiries.ts'
 import { ObjectsReactor } from '../reactors/upkeep/objects.ts'
 import { RetirementNoticesReactor } from '../reactors/upkeep/retirement-notices.ts'
 import { RunArchiveReactor } from '../reactors/upkeep/run-archive.ts'
@@ -49,6 +49,7 @@ import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Previews } from '../services/runs/previews.ts'
 import { Quotes } from '../services/runs/quotes.ts'
+import { Remedies } from '../services/runs/remedies.ts'
 import { RunCounts } from '../services/runs/run-counts.ts'
 import { RunHistories } from '../services/runs/run-history.ts'
 import { ShownInputs } from '../services/runs/run-inputs.ts'
@@ -84,13 +85,16 @@ import { watchedState } from './watched-state.ts'
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
 
+/** Whether customers can pay: there is no payment service yet. */
+const TAKES_PAYMENTS = false
+
 /** Only this machine can reach a service that listens on one of these. */
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
 export const openService = async (core: Core, publicUrl: () => string, overrides: TestOverrides = {}) => {
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
-  const { telemetry, logins, vault } = core
+  const { telemetry, logins, vault, publishedCatalog } = core
   await choices.load()
   const { usdPerCreditMicros, retention } = config
   const { requestsPerMinute, runsInFlight } = config.limits
@@ -161,7 +165,11 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     starter: activeRuns,
     testRunsPerDay: config.testRunsPerDay,
     requestKey: deriveKey(masterSecret, 'requests'),
-    ownFolder: config.publicUrl === undefined && LOOPBACK.includes(config.host) ? config.dataDir : undefined,
+    remedies: new Remedies({
+      ...{ publishedCatalog, publicUrl },
+      sells: overrides.sells ?? TAKES_PAYMENTS,
+      ownFolder: config.publicUrl === undefined && LOOPBACK.includes(config.host) ? config.dataDir : undefined,
+    }),
   })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
   const secretsOf = webhookSecrets(masterSecret)
@@ -181,7 +189,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     publicUrl,
     leaseMs,
   })
-  const keyExpiries = new KeyExpiriesReactor({ accounts, reads, views, clock, logger })
+  const expiries = new ExpiriesReactor({ accounts, reads, views, clock, logger })
   const retirementNotices = new RetirementNoticesReactor({ accounts, retirements, reads, clock, logger })
   const objectsReactor = new ObjectsReactor({
     accounts,
@@ -320,7 +328,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       reports.start()
       retirementNotices.start()
       archive?.start()
-      for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
+      for (const reactor of [runsReactor, webhooks, expiries, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, then the waits for queued work. */
     stop: async () => {
@@ -331,7 +339,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
       reported.stop()
       await verifier.close()
       await keyUses.settled()
-      const upkeep = [keyExpiries, retirementNotices, objectsReactor, ...(archive ? [archive] : []), ...sealing]
+      const upkeep = [expiries, retirementNotices, objectsReactor, ...(archive ? [archive] : []), ...sealing]
       const reactors = [runsReactor, webhooks, reports, ...upkeep]
       await Promise.all([...reactors, alerts, mail].map(part => part.stop()))
       mailer.close()

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { ProviderName } from '../../schemas/binding.ts'
 import type { Environment, Role } from '../../schemas/environment.ts'
+import type { PriceList } from '../../schemas/packs.ts'
 import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/address.ts'
 import type { S3Address } from '../adapters/object-store/s3-client.ts'
 import type { ProxySettings } from '../adapters/outbound/proxy.ts'
@@ -72,6 +73,8 @@ export interface Config {
   usdPerCreditMicros: number
   /** The factors on list prices, in millionths; undefined for the shipped prices. */
   markUp: MarkUp | undefined
+  /** What the service sells, unless an operator has published another price list by hand. */
+  packs: PriceList
   welcomeMicros: number
   registration: RegistrationRules
   /** Sign-in codes that this process makes in a minute. */
@@ -83,12 +86,28 @@ export interface Config {
   adminEmails: readonly string[]
   /** Sign-in with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
+  /** Sales through Stripe; undefined if they are off. */
+  payments: PaymentsConfig | undefined
   /** The address that serves metrics; undefined for none. */
   metrics: { host: string; port: number } | undefined
   logLevel: Environment['LOG_LEVEL']
 }
 
 type MailConfig = { from: Sender } & ({ kind: 'smtp'; url: string } | { kind: 'outbox'; folder: string })
+
+export interface PaymentsConfig {
+  secretKey: string
+  /** One, or two while the secret is changed. */
+  webhookSecrets: readonly string[]
+  /** Another server in place of Stripe. */
+  url: string | undefined
+  /** Whether Stripe is the merchant of record. */
+  managedPayments: boolean
+  /** Whether Stripe computes the operator's tax. */
+  automaticTax: boolean
+  /** Purchases that an account may begin in an hour. */
+  purchasesPerHour: number
+}
 
 export interface SealConfig {
   /** The private key in PEM, or its file. A missing development key is created. */

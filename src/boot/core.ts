@@ -44,6 +44,7 @@ import { authorize } from '../services/policies/authorization.ts'
 import { ProviderChoices } from '../services/providers/provider-choices.ts'
 import type { Bound } from '../services/providers/routes.ts'
 import { Routing } from '../services/providers/routing.ts'
+import { PriceList } from '../services/purchases/price-list.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import { RunSearch } from '../services/runs/run-search.ts'
 import type { CoreServices } from '../services/services.ts'
@@ -87,6 +88,8 @@ export interface TestOverrides {
   rateCounter?: RateCounter
   mailer?: Mailer
   limits?: Limits
+  /** Whether customers can pay. */
+  sells?: boolean
   /** Whether the log holds personal data in the clear. */
   isPlain?: boolean
   /** Replaces the program of the projector's thread. */
@@ -280,6 +283,7 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: dependencies.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, log, shipped: applyMarkUp(config) }),
+    priceList: new PriceList({ publishedCatalog, configured: config.packs }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, log, clock }),
     budgets: new Budgets({ accounts, clock }),

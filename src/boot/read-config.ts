@@ -24,6 +24,7 @@ import {
   readViewStore,
 } from './config-values.ts'
 import { readBrand } from './read-brand.ts'
+import { readPacks } from './read-packs.ts'
 import { isSecret, readSecretFiles } from './secret-files.ts'
 
 const check = compileConvertingCheck(Environment)
@@ -121,6 +122,7 @@ const toConfig = (environment: Environment): Config => {
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
     markUp: readMarkUp(environment),
+    packs: readPacks(environment),
     welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
     registration: {
       mode: environment.REGISTRATION,
@@ -135,6 +137,7 @@ const toConfig = (environment: Environment): Config => {
     operatorEmail: environment.OPERATOR_EMAIL,
     adminEmails: readAdmins(environment),
     telegram: readTelegram(environment),
+    payments: readPayments(environment),
     metrics:
       environment.METRICS_PORT === undefined
         ? undefined
@@ -212,6 +215,26 @@ const readTelegram = (environment: Environment): Config['telegram'] => {
       throw new ConfigError(`${name} is required for the Telegram login. ${advice(name)}`)
   return { clientId: clientId as string, clientSecret: clientSecret as string, issuer }
 }
+
+const readPayments = (environment: Environment): Config['payments'] => {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_URL: url } = environment
+  const { MANAGED_PAYMENTS: managedPayments, AUTOMATIC_TAX: automaticTax } = environment
+  if (managedPayments && automaticTax) throw new ConfigError('Set MANAGED_PAYMENTS or AUTOMATIC_TAX, not both.')
+  if (secretKey === undefined && webhookSecret === undefined) return undefined
+  if (secretKey === undefined)
+    throw new ConfigError(`STRIPE_WEBHOOK_SECRET requires STRIPE_SECRET_KEY. ${advice('STRIPE_SECRET_KEY')}`)
+  if (webhookSecret === undefined) throw new ConfigError(WEBHOOK_SECRET_MISSING)
+  return {
+    ...{ secretKey, webhookSecrets: webhookSecret.split(','), url: url && readUrl('STRIPE_URL', url) },
+    ...{ managedPayments, automaticTax, purchasesPerHour: environment.PURCHASES_PER_HOUR },
+  }
+}
+
+const WEBHOOK_SECRET_MISSING = [
+  'STRIPE_SECRET_KEY requires STRIPE_WEBHOOK_SECRET: without it, anybody could report payments.',
+  'Create a webhook endpoint at Stripe for PUBLIC_URL/callbacks/stripe, and set the signing secret that Stripe shows,',
+  'which begins with whsec_.',
+].join(' ')
 
 const readLimits = (environment: Environment): DefaultLimits => ({
   requestsPerMinute: {

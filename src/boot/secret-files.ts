@@ -7,7 +7,7 @@ type Variables = Record<string, string | undefined>
 /** Even an invalid value may be a secret. */
 export const isSecret = (name: string): boolean =>
   name.endsWith('_SECRET') ||
-  /_(API_KEY|API_TOKEN)$|^FAL_KEY$/.test(name) ||
+  /_(API_KEY|API_TOKEN|SECRET_KEY)$|^FAL_KEY$/.test(name) ||
   name === 'SEAL_KEY' ||
   name === 'SEAL_SINK' ||
   name === 'SMTP_URL' ||

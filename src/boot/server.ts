@@ -6,6 +6,7 @@ import { createLimitedServer } from '../http/connections/connections.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { publishShipped } from '../services/catalog/published-catalog.ts'
+import { publishConfigured } from '../services/purchases/price-list.ts'
 import { applyMarkUp } from './apply-mark-up.ts'
 import { checkBrand } from './check-brand.ts'
 import { openService } from './compose.ts'
@@ -46,6 +47,7 @@ export const startServer = async (core: Core, overrides: TestOverrides = {}): Pr
     ),
   )
   await core.progress.passed(published, CATCH_UP_MS)
+  await publishConfigured(core.publishedCatalog, core.config.packs)
   const models = shipped
     .filter(({ endpoints }) => endpoints.some(({ id, status }) => status === 'public' && service.serves(id)))
     .map(({ id }) => id)

@@ -160,6 +160,13 @@ export const openIdentityProvider = async ({ telegram, proxy }: Config): Promise
   return openTelegram({ ...telegram, fetch: proxy && proxyFetch(proxy) })
 }
 
+/** Sales through Stripe; undefined if they are off. Loads the package of Stripe only if they are on. */
+export const openPayments = async ({ payments, proxy }: Pick<Config, 'payments' | 'proxy'>) => {
+  if (!payments) return undefined
+  const { openStripe } = await import('../adapters/payments/stripe.ts')
+  return openStripe({ ...payments, fetch: proxy && proxyFetch(proxy) })
+}
+
 /** Opens the sinks of seals. Checks the sinks on this machine. */
 export const openSealSinks = async ({ seals, objectStore, dataDir, proxy }: Config): Promise<SealSink[]> =>
   Promise.all(

@@ -256,6 +256,7 @@ const show = ({
   credits_debited: fromMicros(sums?.debitedMicros ?? 0),
   credits_refunded: fromMicros(sums?.refundedMicros ?? 0),
   credits_released: fromMicros(sums?.releasedMicros ?? 0),
+  credits_expired: fromMicros(sums?.expiredMicros ?? 0),
 })
 
 /**

@@ -3,6 +3,7 @@ import { type AccountLimits, MAX_LIMIT } from '../../schemas/account-events.ts'
 import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import { isLine, normalized } from '../../schemas/names.ts'
 import { MAX_GRANT_MICROS, MAX_NAME_LENGTH, MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../schemas/primitives.ts'
+import { parseTime } from '../audit/as-of.ts'
 import type { KeptSeal } from '../audit/kept-seals.ts'
 import type { NamedSeal } from '../audit/proofs/sealed-log.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
@@ -40,6 +41,14 @@ export const parseAccountLimits = ({ default: isDefault, ...given }: LimitOption
     ...(requestsPerMinute !== undefined && { requestsPerMinute: parseLimit(requestsPerMinute) }),
     ...(runsInFlight !== undefined && { runsInFlight: parseLimit(runsInFlight) }),
   }
+}
+
+/** Parses the time at which something expires. Throws OperatorError for an invalid time. */
+export const parseExpiry = (text: string): string => {
+  const time = parseTime(text)
+  if (time === undefined)
+    throw new OperatorError(`${JSON.stringify(text)} is not a date or time: write 2027-01-01, or 2027-01-01T18:00:00Z.`)
+  return time
 }
 
 const parseLimit = (text: string): number => {

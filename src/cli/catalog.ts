@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import type { ModelEndpoint } from '../../schemas/api/model.ts'
 import { Families, type Family } from '../../schemas/catalog.ts'
 import { configuredRoutes } from '../boot/providers.ts'
-import type { CatalogCommand, CatalogState } from '../domain/catalog/catalog.ts'
+import type { CatalogState, FamilyCommand } from '../domain/catalog/catalog.ts'
 import { familyDiff } from '../services/catalog/family-diff.ts'
 import { Addresses } from '../services/files/addresses.ts'
 import { Presenter } from '../services/presenter.ts'
@@ -135,11 +135,11 @@ const readFamilies = async (path: string | undefined): Promise<Family[] | undefi
 
 const verbs = { PublishFamily: 'publish', ReviseFamily: 'revise', WithdrawFamily: 'withdraw' } as const
 
-const idOf = (change: CatalogCommand) => ('family' in change ? change.family.id : change.familyId)
+const idOf = (change: FamilyCommand) => ('family' in change ? change.family.id : change.familyId)
 
-const summarize = (change: CatalogCommand) => ({ family: idOf(change), change: verbs[change.type] })
+const summarize = (change: FamilyCommand) => ({ family: idOf(change), change: verbs[change.type] })
 
-const describe = (state: CatalogState, change: CatalogCommand): Record<string, unknown>[] => {
+const describe = (state: CatalogState, change: FamilyCommand): Record<string, unknown>[] => {
   if (change.type !== 'ReviseFamily') return [{ ...summarize(change), place: null, from: null, to: null }]
   const before = state.families.get(change.family.id)
   const isByHand = state.byHand.has(change.family.id)

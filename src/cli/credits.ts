@@ -3,7 +3,7 @@ import { GRANT_KINDS, type GrantKind, type Payment } from '../../schemas/account
 import { CURRENCY, MONEY_AMOUNT } from '../../schemas/primitives.ts'
 import { decimalsOf } from '../domain/currencies.ts'
 import { fromMicros } from '../domain/money.ts'
-import { checkInvoice, checkReason, checkReference, parseCredits } from './arguments.ts'
+import { checkInvoice, checkReason, checkReference, parseCredits, parseExpiry, positive } from './arguments.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { printOne } from './print.ts'
@@ -15,9 +15,29 @@ export const creditsCommand = (): Command => {
   addMove(command, 'grant', 'add credits to an account', 'courtesy')
     .option('--paid <money>', "amount paid for a purchase, such as '25.00 EUR'")
     .option('--invoice <text>', 'invoice of a purchase (default: the reference)')
+    .option('--expires <time>', 'when the credits expire, such as 2027-01-31 (default: never)')
+  addExtend(command)
   addMove(command, 'withdraw', 'withdraw granted credits; the balance never falls below zero', 'correction')
   return command
 }
+
+const addExtend = (parent: Command) =>
+  parent
+    .command('extend <account> <lot>')
+    .description('put off the time at which the credits of a grant expire; a lot is the number of a grant, from 1')
+    .requiredOption('--until <time>', "the new time, such as 2027-01-31, or 'never'")
+    .requiredOption('--reason <text>', 'reason, recorded in the log; at most 200 characters')
+    .option('--json', 'print JSON')
+    .action(async (account, number, { until, reason, ...options }, command) => {
+      const caller = operatorOf(command)
+      checkReason(reason)
+      const lot = positive(number)
+      const expiresAt = until === 'never' ? undefined : parseExpiry(until)
+      await withCore(async ({ services: { accounts } }) => {
+        unwrap(await accounts.extendLot(caller, account, { lot, expiresAt, reason }))
+        printOne({ account_id: account, lot, expires_at: expiresAt ?? null }, options)
+      })
+    })
 
 const addMove = (parent: Command, name: 'grant' | 'withdraw', description: string, kind: string) =>
   parent
@@ -35,17 +55,20 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
       if (reference !== undefined) checkReference(reference)
       // The kind of a withdrawal is that of the withdrawn grants. A withdrawal has no payment.
       const payment = name === 'grant' ? parsePayment(options) : undefined
+      const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires)
+      const moved = { amountMicros, kind, reference, reason, payment, expiresAt }
       await withCore(async ({ services: { accounts } }) => {
-        const moved = unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason, payment }))
-        if (!moved.isNew && !options.json) console.log(REPEATED)
+        const result = unwrap(await accounts[name](caller, account, moved))
+        if (!result.isNew && !options.json) console.log(REPEATED)
         printOne(
           {
             account_id: account,
             [name === 'grant' ? 'credits_granted' : 'credits_withdrawn']: fromMicros(amountMicros),
-            reference: moved.reference,
+            reference: result.reference,
             ...(payment && { paid: moneyText(payment), invoice: payment.invoice }),
-            ...(options.json && { repeated: !moved.isNew }),
-            credits_balance: fromMicros(moved.balanceMicros),
+            ...(expiresAt !== undefined && { expires_at: expiresAt }),
+            ...(options.json && { repeated: !result.isNew }),
+            credits_balance: fromMicros(result.balanceMicros),
           },
           options,
         )

@@ -26,6 +26,7 @@ export const examples: Record<string, string[]> = {
     "credits grant acct_… 100 --reason 'welcome'",
     "credits grant acct_… 250 --kind purchase --paid '25.00 EUR' --reference invoice-17 --reason 'order 3'",
   ],
+  'credits extend': ["credits extend acct_… 2 --until 2027-06-30 --reason 'the service was down'"],
   'credits withdraw': ["credits withdraw acct_… 50 --kind purchase --reason 'invoice 17 was too high'"],
   'keys create': [
     'keys create acct_… --name laptop',
@@ -48,6 +49,10 @@ export const examples: Record<string, string[]> = {
   'catalog diff': ['catalog diff', 'catalog diff prices.json'],
   'catalog publish': ['catalog publish prices.json', 'catalog publish'],
   'catalog withdraw': ['catalog withdraw kling-2-6'],
+  'packs list': ['packs list', 'packs list --json'],
+  'packs export': ['packs export > packs.json'],
+  'packs diff': ['packs diff packs.json', 'packs diff'],
+  'packs publish': ['packs publish packs.json', 'packs publish'],
   'providers list': ['providers list'],
   'providers check': ['providers check', 'providers check openai'],
   'providers enable': ['providers enable fal'],

@@ -2,12 +2,11 @@ import { Command, Option } from 'commander'
 import { BUDGET_PERIODS, type BudgetPeriod, type KeyLimits } from '../../schemas/account-events.ts'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
 import { MAX_KEY_ADDRESSES, MAX_KEY_MODELS } from '../../schemas/primitives.ts'
-import { parseTime } from '../audit/as-of.ts'
 import { scopeOf } from '../domain/account/keys.ts'
 import { minuteText } from '../domain/days.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { KeyInfo } from '../services/accounts/api-keys.ts'
-import { parseCredits, parseKeyName } from './arguments.ts'
+import { parseCredits, parseExpiry, parseKeyName } from './arguments.ts'
 import { dayOf, wrapped } from './audit/text.ts'
 import { toColumns } from './columns.ts'
 import { operatorOf } from './operator.ts'
@@ -174,13 +173,6 @@ const parseKeyLimits = ({ expires, budget, models, addresses }: LimitOptions): K
   ...(models !== undefined && { models: parseList('models', models, MAX_KEY_MODELS) }),
   ...(addresses !== undefined && { addresses: parseList('addresses', addresses, MAX_KEY_ADDRESSES) }),
 })
-
-const parseExpiry = (text: string): string => {
-  const time = parseTime(text)
-  if (time === undefined)
-    throw new OperatorError(`${JSON.stringify(text)} is not a date or time: write 2027-01-01, or 2027-01-01T18:00:00Z.`)
-  return time
-}
 
 const parseBudget = (text: string): NonNullable<KeyLimits['budget']> => {
   const [amount = '', period = '', ...rest] = text.split('/')

@@ -46,6 +46,7 @@ const commands: [name: string, description: string, load: () => Promise<Command>
   ['auditors', 'create, list and revoke auditor keys', async () => (await import('./auditors.ts')).auditorsCommand()],
   ['runs', 'list, show and refund runs', async () => (await import('./runs.ts')).runsCommand()],
   ['catalog', 'show and change the catalog', async () => (await import('./catalog.ts')).catalogCommand()],
+  ['packs', 'show and change what credits cost', async () => (await import('./packs.ts')).packsCommand()],
   [
     'providers',
     'show, check, enable and disable providers, and report their costs',

@@ -4,6 +4,7 @@ import type { Fault } from '../../schemas/api/error.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { FreeEvents } from './account/state.ts'
 import type { FileKind, FilePlace } from './catalog/inputs.ts'
+import type { PacksFault } from './catalog/packs.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
 import type { HttpUrlFault, WebhookUrlFault } from './http-url.ts'
@@ -22,8 +23,10 @@ export interface Refusals
     KeyRefusals,
     BudgetRefusals,
     LedgerRefusals,
+    PurchaseRefusals,
     AuditRefusals,
     CatalogRefusals,
+    SaleRefusals,
     ProviderRefusals,
     RunRefusals,
     WebhookRefusals,
@@ -125,10 +128,32 @@ export interface GrantPlace {
   folder: string
 }
 
+/** Credits that the caller can buy at an address. Without `pack`, it is a free amount. */
+export interface CreditsOffer {
+  pack?: string
+  name: string
+  creditsMicros: number
+  bonusMicros: number
+  amount: string
+  currency: string
+  validDays?: number
+  buyUrl: string
+}
+
 export interface LedgerRefusals {
   balance_too_high: { balanceMicros: number }
-  /** `grantTo` is set if the service is on the machine of the caller, who can grant credits there. */
-  insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: GrantPlace }
+  /**
+   * `grantTo` is set if the service is on the machine of the caller, who can grant credits there. `offers` are set if
+   * the caller can buy credits.
+   */
+  insufficient_credits: { requiredMicros: number; balanceMicros: number; grantTo?: GrantPlace; offers?: CreditsOffer[] }
+  lot_not_found: { lots: number }
+  /** What is left of the lot has expired. */
+  lot_expired: object
+  /** The lot would end earlier. */
+  lot_not_extended: { expiresAt: string | undefined }
+  /** The lot has not reached its end, or the next notice of it. */
+  lot_not_due: object
   reference_mismatch: { amountMicros: number }
   too_many_references: { limit: number }
   refunds_changed: object
@@ -147,6 +172,17 @@ export interface LedgerRefusals {
   usage_days_invalid: { maxDays: number }
   /** Usage has too many rows to be added up. */
   usage_too_large: { limit: number }
+}
+
+export interface PurchaseRefusals {
+  purchase_not_found: object
+  purchase_not_paid: object
+  /** An account opens only so many purchases in an hour. */
+  too_many_purchases: { limit: number; retryAfterMs: number }
+  /** Credits that were used and not paid for after all. */
+  credits_owed: { owedMicros: number }
+  /** `most` is the money whose credits are all left. */
+  refund_above_rest: { most: string; currency: string }
 }
 
 export interface AuditRefusals {
@@ -196,6 +232,17 @@ export interface CatalogRefusals {
   family_unchanged: object
   family_changed: object
   family_invalid: { fault: FamilyFault }
+}
+
+export interface SaleRefusals {
+  packs_unchanged: object
+  packs_invalid: { fault: PacksFault }
+  /** Neither packs nor free amounts. */
+  nothing_for_sale: object
+  /** `known` are the packs for sale. */
+  pack_unknown: { pack: string; known: readonly string[] }
+  /** Without bounds, credits are for sale only in packs. */
+  amount_out_of_bounds: { bounds: { minMicros: number; maxMicros: number } | undefined; known: readonly string[] }
 }
 
 export interface ProviderRefusals {

@@ -13,6 +13,7 @@ import { mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
 import { noticeRoutes } from './routes/notices.ts'
 import { openAiRoutes } from './routes/openai/routes.ts'
+import { packRoutes } from './routes/packs.ts'
 import { proofRoutes } from './routes/proofs.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -28,6 +29,7 @@ export const apiRoutes: Route[] = [
   ...runEventRoutes,
   ...openAiRoutes,
   ...balanceRoutes,
+  ...packRoutes,
   ...keyRoutes,
   ...budgetRoutes,
   ...noticeRoutes,

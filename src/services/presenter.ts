@@ -2,10 +2,12 @@ import type { RunOutput, UploadGranted } from '../../schemas/account-events.ts'
 import type { Balance } from '../../schemas/api/balance.ts'
 import type { LedgerLine } from '../../schemas/api/ledger.ts'
 import type { ModelEndpoint, ModelFamily, Pricing } from '../../schemas/api/model.ts'
+import type { PackList } from '../../schemas/api/packs.ts'
 import type { Quote, Run } from '../../schemas/api/run.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
 import type { Endpoint, Family, PriceRule, TokenUsage } from '../../schemas/catalog.ts'
+import type { PriceList } from '../../schemas/packs.ts'
 import type { RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/family.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
@@ -16,6 +18,7 @@ import type { Addresses } from './files/addresses.ts'
 import type { LedgerEntry } from './ledger/ledger.ts'
 import { ledgerLine, quoteLine } from './ledger/ledger-line.ts'
 import type { Supply } from './providers/routes.ts'
+import { freeAmountItem, packItem } from './purchases/pack-item.ts'
 import { isStoredParameter } from './runs/long-parameters.ts'
 import type { Quoted } from './runs/quotes.ts'
 import { type UsagePage, usageItem } from './usage/usage.ts'
@@ -34,13 +37,20 @@ export class Presenter {
   }
 
   /** A past balance is a number only. */
-  balance({ balanceMicros, heldMicros, split }: { balanceMicros: number } & Partial<OwnBalance>): Balance {
+  balance({ balanceMicros, heldMicros, split, nextExpiry }: { balanceMicros: number } & Partial<OwnBalance>): Balance {
     return {
       object: 'balance',
       credits_balance: fromMicros(balanceMicros),
       ...(split && { credits_paid: fromMicros(split.paidMicros), credits_free: fromMicros(split.freeMicros) }),
+      ...(nextExpiry && {
+        credits_expiring: { credits: fromMicros(nextExpiry.amountMicros), expires_at: nextExpiry.expiresAt },
+      }),
       ...(heldMicros !== undefined && { credits_held: fromMicros(heldMicros) }),
     }
+  }
+
+  packs({ packs, freeAmount }: PriceList): PackList {
+    return { object: 'list', data: packs.map(packItem), free_amount: freeAmount ? freeAmountItem(freeAmount) : null }
   }
 
   ledgerLine(entry: LedgerEntry): LedgerLine {

@@ -15,6 +15,7 @@ import type { Overview } from './operator/overview.ts'
 import type { Prices } from './operator/prices.ts'
 import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
+import type { PriceList } from './purchases/price-list.ts'
 import type { Previews } from './runs/previews.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { RunCounts } from './runs/run-counts.ts'
@@ -68,6 +69,7 @@ export interface CoreServices {
   charges: Functions<Charges>
   usage: Functions<Usage>
   catalog: Functions<Catalog>
+  priceList: Functions<PriceList>
   refunds: Functions<Refunds>
   runSearch: Functions<RunSearch>
   webhooks: Functions<Webhooks>

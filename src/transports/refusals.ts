@@ -9,8 +9,10 @@ import { files } from './refusals/files.ts'
 import { keys } from './refusals/keys.ts'
 import { ledger } from './refusals/ledger.ts'
 import { providers } from './refusals/providers.ts'
+import { purchases } from './refusals/purchases.ts'
 import type { RefusalEntry, RefusalTable } from './refusals/refusal-table.ts'
 import { runs } from './refusals/runs.ts'
+import { sale } from './refusals/sale.ts'
 import { signIn } from './refusals/sign-in.ts'
 import { uploads } from './refusals/uploads.ts'
 import { webhooks } from './refusals/webhooks.ts'
@@ -20,7 +22,18 @@ import { webhooks } from './refusals/webhooks.ts'
  * these. Some of the refusals cannot be caused by a client today.
  */
 const refusals: RefusalTable<Refusals> = {
-  ...{ ...accounts, ...signIn, ...keys, ...budgets, ...ledger, ...audit, ...catalog, ...providers },
+  ...{
+    ...accounts,
+    ...signIn,
+    ...keys,
+    ...budgets,
+    ...ledger,
+    ...purchases,
+    ...audit,
+    ...catalog,
+    ...sale,
+    ...providers,
+  },
   ...{ ...runs, ...webhooks, ...uploads, ...files },
 }
 

@@ -3,8 +3,12 @@ import t from 'tap'
 import { Lots, type Use } from '../../src/audit/lots.ts'
 import { Damaged } from '../../src/ports/faults.ts'
 
-const free = (lots: Lots, amountMicros: number) => lots.grant(amountMicros, false)
-const paid = (lots: Lots, amountMicros: number) => lots.grant(amountMicros, true)
+const free = (lots: Lots, amountMicros: number) => lots.grant({ kind: 'courtesy', amountMicros })
+const paid = (lots: Lots, amountMicros: number) => lots.grant({ kind: 'purchase', amountMicros })
+
+const takePurchase = (lots: Lots, amountMicros: number) => lots.withdraw({ kind: 'purchase', amountMicros })
+
+const shown = (uses: Use[]) => uses.map(({ lot, amountMicros }) => [lot.number, amountMicros])
 
 t.test('debits use up free credits before paid ones', async t => {
   const lots = new Lots()
@@ -22,8 +26,11 @@ t.test('a refund gives back first what was used last', async t => {
   free(lots, 5)
   paid(lots, 10)
   const uses = lots.use(8)
-  t.same(lots.giveBack(uses, 2), { freeMicros: 0, paidMicros: 2 })
-  t.same(lots.giveBack(uses, 3), { freeMicros: 2, paidMicros: 1 })
+  t.same(shown(lots.giveBack(uses, 2)), [[2, 2]])
+  t.same(shown(lots.giveBack(uses, 3)), [
+    [2, 1],
+    [1, 2],
+  ])
   t.same(lots.left, { freeMicros: 2, paidMicros: 10 })
   t.throws(() => lots.giveBack(uses, 4), Damaged)
 })
@@ -34,10 +41,10 @@ t.test('a withdrawal of a purchase uses up paid credits first, the newest before
   paid(lots, 10)
   const older = lots.use(7)
   paid(lots, 20)
-  lots.usePaid(15)
+  takePurchase(lots, 15)
   t.same(lots.left, { freeMicros: 0, paidMicros: 13 })
   lots.giveBack(older, 7)
-  lots.usePaid(16)
+  takePurchase(lots, 16)
   t.same(lots.left, { freeMicros: 4, paidMicros: 0 })
 })
 
@@ -50,7 +57,7 @@ t.test('the credits that are left are those that were granted and not used', asy
       let left = 0
       for (const { kind, amount } of steps) {
         if (kind === 'free' || kind === 'paid') {
-          lots.grant(amount, kind === 'paid')
+          ;(kind === 'paid' ? paid : free)(lots, amount)
           left += amount
         } else if (kind === 'giveBack') {
           const uses = used.at(amount % Math.max(1, used.length)) ?? []
@@ -58,7 +65,7 @@ t.test('the credits that are left are those that were granted and not used', asy
           lots.giveBack(uses, Math.min(amount, most))
           left += Math.min(amount, most)
         } else if (amount <= left) {
-          used.push(lots[kind as 'use' | 'usePaid'](amount))
+          used.push(kind === 'use' ? lots.use(amount) : takePurchase(lots, amount))
           left -= amount
         }
         const { freeMicros, paidMicros } = lots.left

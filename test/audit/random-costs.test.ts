@@ -92,8 +92,9 @@ const randomEvents = async (): Promise<RecordedEvent[]> => {
     const { refunds } = await accounts.state(accountId(account))
     const chargedMicros = await chargeOf(account, run)
     const charges = { chargedMicros, refundedMicros: 0, amountMicros: Math.min(chargedMicros, toMicros(1)) }
+    const uses = [{ lot: 1, amountMicros: chargedMicros }]
     await execute(account, {
-      ...{ type: 'RefundRun', runId: runId(run), ...charges, debit: debitFacts, refunds, reason: 'a gift' },
+      ...{ type: 'RefundRun', runId: runId(run), ...charges, uses, debit: debitFacts, refunds, reason: 'a gift' },
     })
   }
   for (let left = lives; left.length > 0; left = left.filter(({ commands }) => commands.length > 0)) {

@@ -31,7 +31,14 @@ const naively = (history: RawEvent[]) => {
   return {
     email: of('AccountOpened')[0]?.['email'],
     balanceMicros: balances.length > 0 ? dataOf(balances.at(-1) as RawEvent)['balanceAfterMicros'] : 0,
-    sums: ['CreditsGranted', 'CreditsWithdrawn', 'CreditsDebited', 'CreditsRefunded', 'CreditsReleased'].map(sum),
+    sums: [
+      'CreditsGranted',
+      'CreditsWithdrawn',
+      'CreditsDebited',
+      'CreditsRefunded',
+      'CreditsReleased',
+      'CreditsExpired',
+    ].map(sum),
     activeKeys: without(ids('keyId', 'ApiKeyCreated'), ids('keyId', 'ApiKeyRevoked')),
     openRuns: without(ids('runId', 'CreditsDebited'), ended),
     pendingWebhooks: without(

@@ -7,6 +7,7 @@ import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { publishShipped } from '../../src/services/catalog/published-catalog.ts'
+import { publishConfigured } from '../../src/services/purchases/price-list.ts'
 import {
   accepted,
   accountId,
@@ -47,6 +48,7 @@ import { collect } from '../support/collect.ts'
 import { at } from '../support/given.ts'
 import { tokenReceipt } from '../support/ledger-events.ts'
 import { makeLink } from '../support/links.ts'
+import { priceList } from '../support/pack-samples.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
@@ -287,11 +289,12 @@ const auditLog = (log: RawEvent[]): string[] =>
     return auditor.faults
   })
 
-/** A log that the service wrote: a catalog with two families, an account, and the login of its owner. */
+/** A log that the service wrote: a catalog with two families and prices, an account, and the login of its owner. */
 const writeLog = async (t: Test): Promise<RawEvent[]> => {
   const core = await openFolder(await temporaryFolder(t))
   t.teardown(() => core.close())
   await publishShipped(core.log, core.publishedCatalog, [family('lumen'), family('umbra')])
+  await publishConfigured(core.publishedCatalog, priceList)
   await openAccount({ core, url: 'http://localhost' })
   return collect(core.log.readAll(BEFORE_FIRST))
 }

@@ -55,7 +55,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The event types of all categories of streams other than accounts. */
 const TYPES: Record<string, string[]> = {
-  catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
+  catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'PacksPublished'],
   login: ['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'LoginUnlinked', 'WelcomeDecided'],
   registrations: ['RegistrationAdmitted'],
   seals: ['SealKeyAdopted', 'LogSealed'],
@@ -238,6 +238,23 @@ export class Auditor {
         this.#refer(data)
         this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number)
         return this.#move(data, -1)
+      case 'PurchaseOpened':
+      case 'CheckoutOpened':
+      case 'PurchasePaid':
+      case 'PurchaseClosed':
+      case 'RefundRequested':
+      case 'RefundAccepted':
+      case 'PaymentRefunded':
+      case 'RefundFailed':
+      case 'PaymentDisputed':
+      case 'DisputeWon':
+      case 'CreditsOwed':
+      case 'CreditsSettled':
+        return
+      case 'CreditsExpired':
+        return this.#move(data, -1)
+      case 'LotExtended':
+        return this.#expect(actor?.kind === 'operator', 'nobody but the operator puts off the end of credits')
       case 'CreditsDebited': {
         this.#expect(run === undefined, 'a run is debited twice')
         const debit = debitOf(event, this.#budgets)

@@ -47,7 +47,8 @@ export class Notices {
     for (const channel of Object.keys(to as Facts)) this.#attempts.set(`${number}/${channel}`, 0)
     if (number !== this.#count) return false
     const { kind, keyId, renewsAt: _, ...facts } = notice as Facts
-    const { model, retiresAt, days } = facts
+    const { model, retiresAt, days, lot, expiresAt } = facts
+    if (kind === 'credits_expiring') return this.#isNew(`lot ${lot} ${expiresAt} ${days}`)
     if (kind === 'model_retiring') return this.#isNew(`${model} ${retiresAt} ${days}`)
     if (kind !== 'key_expiring')
       return isDeepStrictEqual({ kind, ...(keyId !== undefined && { keyId }), ...facts }, this.#expected.shift())

@@ -363,6 +363,67 @@ t.test('the Telegram login needs an ID and a secret', async t => {
   t.throws(() => readConfig({ ...both, TELEGRAM_CLIENT_SECRET: 'hu sh' }), { message: /^(?!.*hu sh)/s })
 })
 
+t.test('sales need a key of Stripe and the secret of its webhooks', t => {
+  t.equal(readConfig({}).payments, undefined)
+  t.equal(
+    readConfig({ STRIPE_SECRET_KEY: '', STRIPE_WEBHOOK_SECRET: '', MANAGED_PAYMENTS: 'true' }).payments,
+    undefined,
+  )
+  const key = { STRIPE_SECRET_KEY: 'sk_test_hush1' }
+  const both = { ...key, STRIPE_WEBHOOK_SECRET: 'whsec_hush2' }
+  const payments = {
+    ...{ secretKey: 'sk_test_hush1', webhookSecrets: ['whsec_hush2'], url: undefined },
+    ...{ managedPayments: false, automaticTax: false, purchasesPerHour: 10 },
+  }
+  t.same(readConfig(both).payments, payments)
+  const more = { STRIPE_URL: 'http://127.0.0.1:4242', MANAGED_PAYMENTS: 'true', PURCHASES_PER_HOUR: '3' }
+  t.same(readConfig({ ...both, ...more, STRIPE_WEBHOOK_SECRET: 'whsec_a,whsec_b+/=' }).payments, {
+    ...{ ...payments, webhookSecrets: ['whsec_a', 'whsec_b+/='], url: 'http://127.0.0.1:4242' },
+    ...{ managedPayments: true, purchasesPerHour: 3 },
+  })
+  for (const secret of [undefined, ''])
+    t.throws(() => readConfig({ ...key, STRIPE_WEBHOOK_SECRET: secret }), {
+      ...{ name: 'ConfigError', message: /^STRIPE_SECRET_KEY requires STRIPE_WEBHOOK_SECRET: .*anybody could report/ },
+    })
+  for (const secret of [
+    'hush',
+    ' ',
+    'whsec_',
+    'whsec_hush,',
+    'whsec_hush,hush',
+    'whsec_a,whsec_b,whsec_c',
+    'whsec_a b',
+  ])
+    t.throws(
+      () => readConfig({ ...key, STRIPE_WEBHOOK_SECRET: secret }),
+      { name: 'ConfigError', message: /^STRIPE_WEBHOOK_SECRET must (?!.*hush)/s },
+      secret,
+    )
+  for (const wrong of ['hush', 'pk_live_hush', 'sk_hush', 'sk_live_', 'sk_live_hu sh'])
+    t.throws(() => readConfig({ ...both, STRIPE_SECRET_KEY: wrong }), {
+      message: /^STRIPE_SECRET_KEY must (?!.*hush)/s,
+    })
+  t.throws(() => readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_hush' }), {
+    message: /^STRIPE_WEBHOOK_SECRET requires STRIPE_SECRET_KEY. Set it to the secret/,
+  })
+  for (const url of [
+    'http://stripe.example',
+    'http://127.0.0.1.example:80',
+    'https://a/v1',
+    'http://10.0.0.1',
+    'ftp://localhost',
+  ])
+    t.throws(() => readConfig({ ...both, STRIPE_URL: url }), { message: /^STRIPE_URL must / }, url)
+  for (const url of ['https://stripe.example', 'http://localhost:1', 'http://[::1]:80'])
+    t.equal(readConfig({ ...both, STRIPE_URL: url }).payments?.url, url)
+  t.throws(() => readConfig({ ...both, MANAGED_PAYMENTS: 'true', AUTOMATIC_TAX: 'true' }), {
+    message: 'Set MANAGED_PAYMENTS or AUTOMATIC_TAX, not both.',
+  })
+  t.equal(readConfig({ ...both, AUTOMATIC_TAX: 'true' }).payments?.automaticTax, true)
+  t.throws(() => readConfig({ ...both, PURCHASES_PER_HOUR: '0' }), { message: /^PURCHASES_PER_HOUR must / })
+  t.end()
+})
+
 t.test('operators are named by their addresses', t => {
   t.same(readConfig({}).adminEmails, [])
   const given = 'Ada@Example.com,grace@localhost,käthe@bücher.example'

@@ -49,7 +49,15 @@ t.test('the document is OpenAPI 3.1 and has the API version and the server URL',
   t.same(document.servers, [{ url: service.url }])
   t.same(Object.keys(document.webhooks), [
     ...['run.completed', 'run.failed'],
-    ...['balance.low', 'budget.warning', 'budget.exhausted', 'key.expiring', 'model.retiring', 'webhook.test'],
+    ...[
+      'balance.low',
+      'budget.warning',
+      'budget.exhausted',
+      'key.expiring',
+      'credits.expiring',
+      'model.retiring',
+      'webhook.test',
+    ],
   ])
 })
 

@@ -20,11 +20,12 @@ t.test('every event type is handled or listed as unprojected', async t => {
     types.filter(type => !handled.has(type)),
     [
       ...['AccountSuspended', 'AccountResumed', 'TesterSet', 'LimitsSet', 'RetentionSet'],
+      ...['CreditsOwed', 'CreditsSettled'],
       ...['BudgetSet', 'BudgetRemoved'],
       ...['IdentityLinked', 'SessionOpened', 'SessionConfirmed', 'SessionClosed', 'ProviderCostRecorded'],
       'NoticesSet',
       ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],
-      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
+      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'PacksPublished'],
       ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'LoginUnlinked'],
       ...['WelcomeDecided', 'RegistrationAdmitted'],
       ...['SealKeyAdopted', 'LogSealed'],

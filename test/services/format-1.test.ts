@@ -132,7 +132,15 @@ t.test('usage counts the refunds of failed runs, under no model and key', async 
 })
 
 const sumsOf = ({ balanceMicros, grantedMicros, debitedMicros, refundedMicros }: ExpectedAccount): BalanceRow => ({
-  ...{ balanceMicros, grantedMicros, withdrawnMicros: 0, debitedMicros, refundedMicros, releasedMicros: 0 },
+  ...{
+    balanceMicros,
+    grantedMicros,
+    withdrawnMicros: 0,
+    debitedMicros,
+    refundedMicros,
+    releasedMicros: 0,
+    expiredMicros: 0,
+  },
 })
 
 /** The fields of a line that every version gives it. */

@@ -330,12 +330,15 @@ interface Grant {
   kind?: GrantKind
   reference?: string
   reason?: string
+  /** Missing from grants of old logs. */
+  lot?: number
+  expiresAt?: string
 }
 
 const grant = (
   credits: number,
-  { after = credits, kind = 'courtesy', reference = 'gift', reason = 'a gift' }: Grant = {},
-) => ({ amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after), kind, reference, reason })
+  { after = credits, kind = 'courtesy', reference = 'gift', reason = 'a gift', ...lot }: Grant = {},
+) => ({ amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after), kind, reference, reason, ...lot })
 
 export const granted = (credits: number, options?: Grant): AccountEvent => ({
   type: 'CreditsGranted',
@@ -344,7 +347,7 @@ export const granted = (credits: number, options?: Grant): AccountEvent => ({
 
 /** The welcome credits, as an account is opened with them. */
 export const welcomed = (credits: number): AccountEvent =>
-  granted(credits, { kind: 'welcome', reference: 'welcome', reason: 'welcome' })
+  granted(credits, { kind: 'welcome', reference: 'welcome', reason: 'welcome', lot: 1 })
 
 export const withdrawn = (credits: number, options: Grant & { after: number }): AccountEvent => ({
   type: 'CreditsWithdrawn',
@@ -483,12 +486,29 @@ export const refunded = (
     code = 'provider_error',
     reason,
     debit = debitFacts,
-  }: { run?: number; after: number; code?: RunErrorCode; reason?: string; debit?: DebitFacts },
+    lots,
+  }: {
+    run?: number
+    after: number
+    code?: RunErrorCode
+    reason?: string
+    debit?: DebitFacts
+    /** The lots that get the credits back, each with its credits. */
+    lots?: [lot: number, credits: number][]
+  },
 ): AccountEvent => {
   const moved = { runId: runId(run), amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after) }
   const why = reason === undefined ? { reason: `the run failed: ${code}`, debit, error: code } : { reason, debit }
-  return { type: 'CreditsRefunded', data: { ...moved, ...why } }
+  return { type: 'CreditsRefunded', data: { ...moved, ...why, ...(lots && { lots: lots.map(toUse) }) } }
 }
+
+const toUse = ([lot, credits]: [number, number]) => ({ lot, amountMicros: toMicros(credits) })
+
+/** A lot that ended with so many credits. */
+export const expired = (lot: number, credits: number, { after }: { after: number }): AccountEvent => ({
+  type: 'CreditsExpired',
+  data: { lot, amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after) },
+})
 
 export const cancelRequested = (run = 1): AccountEvent => ({ type: 'RunCancelRequested', data: { runId: runId(run) } })
 

@@ -8,6 +8,7 @@ import type { Provider } from '../../src/ports/provider.ts'
 import { collect } from './collect.ts'
 import { doneFor } from './done.ts'
 import { filePart, upload } from './multipart.ts'
+import { priceList as forSale } from './pack-samples.ts'
 import { startReceiver, status } from './receiver.ts'
 import { picture } from './sample-files.ts'
 import { openAccount, openKey, startService } from './service.ts'
@@ -36,8 +37,8 @@ export const sealedWithKey = {
 
 /**
  * The events of a service after a bit of everything: runs of every model that takes only text, failed and repeated ones,
- * refunds, grants, withdrawals, keys, test runs, uploads and webhooks, in several accounts. The test files of a process
- * share them.
+ * refunds, grants, withdrawals, prices of credits, keys, test runs, uploads and webhooks, in several accounts. The test
+ * files of a process share them.
  */
 export const busyLog = async (t: Test, environment: Record<string, string> = {}): Promise<RawEvent[]> => {
   const name = JSON.stringify(environment)
@@ -51,7 +52,8 @@ const makeBusyLog = async (t: Test, environment: Record<string, string>): Promis
     environment: { ALLOW_PRIVATE_WEBHOOKS: 'true', ...environment },
     providers: { sandbox: provider },
   })
-  const { accounts, keys, notices, refunds } = service.core.services
+  const { accounts, keys, notices, priceList, refunds } = service.core.services
+  unwrap(await priceList.publish(operator, forSale))
   const receiver = await startReceiver(t, (response, { path }) =>
     status(path === '/gone' ? 410 : 204)(response, {} as never),
   )

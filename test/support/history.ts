@@ -51,7 +51,15 @@ export const refundInHistory = async (log: EventLog, account = 1, credits = 4): 
   const accounts = accountsOn(log)
   const { refunds } = await accounts.state(accountId(account))
   const run = { runId: runId(account * 1000 + 4), chargedMicros: toMicros(10), refundedMicros: 0, debit: debitFacts }
-  const refund = { type: 'RefundRun', ...run, amountMicros: toMicros(credits), refunds, reason: 'a gift' } as const
+  const uses = [{ lot: 1, amountMicros: toMicros(10) }]
+  const refund = {
+    type: 'RefundRun',
+    ...run,
+    uses,
+    amountMicros: toMicros(credits),
+    refunds,
+    reason: 'a gift',
+  } as const
   const outcome = await accounts.execute(caller, accountId(account), refund)
   if ('refuse' in outcome) throw new Error(`the refund was refused: ${outcome.refuse.code}`)
 }

@@ -1,7 +1,7 @@
 import type { TelegramIdentity } from '../../../schemas/identity.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { AccountBook, type BookedRun, type LedgerLine } from '../books.ts'
-import type { Split } from '../lots.ts'
+import type { Lot, Split } from '../lots.ts'
 import type { AccountRecord } from '../read-log.ts'
 import { KeyRing } from './key-ring.ts'
 import { PendingWebhooks } from './pending-webhooks.ts'
@@ -33,7 +33,10 @@ export class AccountFold {
   readonly keys = new KeyRing()
   readonly webhooks = new PendingWebhooks()
   readonly uploads = new StoredUploads()
-  readonly sums = { grantedMicros: 0, withdrawnMicros: 0, debitedMicros: 0, refundedMicros: 0, releasedMicros: 0 }
+  readonly sums = {
+    ...{ grantedMicros: 0, withdrawnMicros: 0, debitedMicros: 0 },
+    ...{ refundedMicros: 0, releasedMicros: 0, expiredMicros: 0 },
+  }
   readonly #book = new AccountBook()
   readonly #runs = new Map<string, Pick<OpenRun, 'status' | 'requestedAt'>>()
   #opening: Opening | undefined
@@ -74,6 +77,11 @@ export class AccountFold {
     return this.#book.balance
   }
 
+  /** The lots that have credits, in the order of their grants. */
+  lots(): Lot[] {
+    return this.#book.lots.filter(({ leftMicros }) => leftMicros > 0)
+  }
+
   openRuns(): OpenRun[] {
     return [...this.#book.openRuns()].map(run => ({
       ...run,
@@ -106,6 +114,9 @@ export class AccountFold {
         return
       case 'CreditsReleased':
         this.sums.releasedMicros += data.amountMicros
+        return
+      case 'CreditsExpired':
+        this.sums.expiredMicros += data.amountMicros
         return
       case 'CreditsDebited':
         this.sums.debitedMicros += data.amountMicros

@@ -8,6 +8,9 @@ import { Books, type LedgerLine, totalOf } from '../books.ts'
 import { takeLine } from './exporter.ts'
 import { grantsOf, liabilityTo, Names } from './names.ts'
 
+/** Credits that nobody used before they expired. */
+const BREAKAGE = 'Income:Breakage'
+
 /** The commodity of customers' credits. Providers charge in currencies. */
 export const CREDIT = 'CREDIT'
 
@@ -107,7 +110,8 @@ export class DoubleEntry {
     ]
       .filter(({ amountMicros }) => amountMicros !== 0)
       .map(side => ({ ...side, commodity: CREDIT }))
-    const other = run ? this.#names.revenueOf(run.model) : grantKind && grantsOf(grantKind)
+    const named = run ? this.#names.revenueOf(run.model) : grantKind && grantsOf(grantKind)
+    const other = kind === 'expiry' ? BREAKAGE : named
     if (!other) throw new Damaged(`the ${kind} of ${account} names neither its kind nor its run`)
     return [...sides, { account: other, amountMicros: totalOf(change), commodity: CREDIT }]
   }
@@ -120,6 +124,7 @@ const narrationOf = ({ kind, grantKind, run }: LedgerLine): string =>
     debit: `Run: ${run?.model}`,
     refund: `Refund: ${run?.model}`,
     release: `Release: ${run?.model}`,
+    expiry: 'Expiry',
   })[kind]
 
 const tagsOf = ({

@@ -10,11 +10,12 @@ export interface Totals {
   charged: Split
   refunded: Split
   released: Split
+  expired: Split
 }
 
 export const totalsOf = (lines: readonly LedgerLine[]): Totals => {
   const granted = new Map<GrantKind, Split>()
-  const none = { withdrawn: NOTHING, charged: NOTHING, refunded: NOTHING, released: NOTHING }
+  const none = { withdrawn: NOTHING, charged: NOTHING, refunded: NOTHING, released: NOTHING, expired: NOTHING }
   const totals: Totals = { granted, ...none }
   for (const { kind, grantKind = 'courtesy', change } of lines)
     switch (kind) {
@@ -32,14 +33,20 @@ export const totalsOf = (lines: readonly LedgerLine[]): Totals => {
         break
       case 'release':
         totals.released = plus(totals.released, change)
+        break
+      case 'expiry':
+        totals.expired = minus(totals.expired, change)
     }
   return totals
 }
 
 /** The balance after the lines, given the balance before them. */
-export const closingOf = (opening: Split, { granted, withdrawn, charged, refunded, released }: Totals): Split => {
+export const closingOf = (
+  opening: Split,
+  { granted, withdrawn, charged, refunded, released, expired }: Totals,
+): Split => {
   const before = [...granted.values(), refunded, released].reduce(plus, opening)
-  return minus(minus(before, withdrawn), charged)
+  return [withdrawn, charged, expired].reduce(minus, before)
 }
 
 export const NOTHING: Split = { freeMicros: 0, paidMicros: 0 }

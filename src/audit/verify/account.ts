@@ -52,10 +52,13 @@ export class Erasure implements Rule {
   }
 }
 
-/** The events that end the sessions, deliveries, files and rows of an erased account. */
+/** The events that end the sessions, deliveries, files and rows of an erased account, and those of its payments. */
 const AFTER_ERASURE = new Set([
   ...['SessionClosed', 'WebhookDelivered', 'WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookTested'],
   ...['NoticeDelivered', 'NoticeAttemptFailed', 'NoticeAbandoned', 'UploadDeleted', 'RunOutputDeleted'],
+  ...['CreditsExpired', 'CreditsGranted', 'CreditsWithdrawn', 'CreditsOwed', 'CreditsSettled'],
+  ...['PurchasePaid', 'PurchaseClosed', 'PaymentDisputed', 'DisputeWon'],
+  ...['RefundRequested', 'RefundAccepted', 'PaymentRefunded', 'RefundFailed'],
   'RunsArchived',
 ])
 
@@ -65,7 +68,7 @@ const OWNERS = ['key', 'session']
 /** Only operators set the limits of an account, and make it a tester. */
 export class OperatorOnly implements Rule {
   take({ type, metadata }: AuditedEvent, report: Report) {
-    if (type !== 'LimitsSet' && type !== 'TesterSet' && type !== 'RetentionSet') return
+    if (type !== 'LimitsSet' && type !== 'TesterSet' && type !== 'RetentionSet' && type !== 'LotExtended') return
     const { kind } = metadata.actor as { kind: string }
     if (kind !== 'operator') report(`it was caused by a ${kind}, but only operators do this`)
   }
@@ -100,6 +103,7 @@ const SIGNS: Readonly<Record<string, 1 | -1>> = {
   CreditsDebited: -1,
   CreditsRefunded: 1,
   CreditsReleased: 1,
+  CreditsExpired: -1,
 }
 
 /** Whether events of a type change a balance. */

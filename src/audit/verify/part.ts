@@ -17,10 +17,12 @@ import { Erasure, Money, Opening, OperatorOnly, Suspension, Uploads } from './ac
 import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
 import { KeyLimits, Keys, Modes } from './keys.ts'
+import { Lots } from './lots.ts'
 import { NamedBudgets } from './named-budgets.ts'
 import { Alerts, Notices } from './notices.ts'
 import { PriceList } from './prices.ts'
 import { checkAttempts, checkChoice, ProviderCosts } from './providers.ts'
+import { Purchases } from './purchases.ts'
 import { Requests, Runs } from './runs.ts'
 import { coveredIn, KeptSeals, type NewestSeal, Periods, Seals } from './seals.ts'
 import { type LoginFact, Logins, Sessions } from './sign-in.ts'
@@ -172,7 +174,7 @@ class Checks {
     const deliveries = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
     const keys = [new Keys(), new KeyLimits(), new NamedBudgets(), new Modes()]
     const holder = [new Opening(stream), new Suspension(), new Erasure(), new OperatorOnly(), ...keys, new Sessions()]
-    return [...holder, new Money(), new Requests(), ...life, ...deliveries]
+    return [...holder, new Money(), new Lots(), new Purchases(), new Requests(), ...life, ...deliveries]
   }
 }
 

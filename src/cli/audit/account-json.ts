@@ -3,6 +3,7 @@ import type { KnownKey } from '../../audit/account/key-ring.ts'
 import type { PendingWebhook } from '../../audit/account/pending-webhooks.ts'
 import type { StoredUpload } from '../../audit/account/stored-uploads.ts'
 import type { AsOf } from '../../audit/as-of.ts'
+import type { Lot } from '../../audit/lots.ts'
 import type { AccountRecord } from '../../audit/read-log.ts'
 import type { Replay } from '../../audit/replay.ts'
 import { fromMicros } from '../../domain/money.ts'
@@ -12,7 +13,7 @@ import { chainToJson } from './text.ts'
 /** An account at a moment, as JSON. It has at least one event. */
 export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
   const { accountId, email, tester, openedAt } = account.opening as Opening
-  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros, releasedMicros } = account.sums
+  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros, releasedMicros, expiredMicros } = account.sums
   return {
     as_of: asOf,
     ...{ account_id: accountId, email: email ?? null, tester, opened_at: openedAt },
@@ -24,6 +25,8 @@ export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
     credits_debited: fromMicros(debitedMicros),
     credits_refunded: fromMicros(refundedMicros),
     credits_released: fromMicros(releasedMicros),
+    credits_expired: fromMicros(expiredMicros),
+    lots: account.lots().map(lotToJson),
     active_keys: account.keys.active().map(keyToJson),
     open_runs: account.openRuns().map(runToJson),
     pending_webhooks: account.webhooks.list().map(webhookToJson),
@@ -32,6 +35,13 @@ export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
     ...chainToJson(faults),
   }
 }
+
+const lotToJson = ({ number, isPaid, leftMicros, expiresAt }: Lot) => ({
+  lot: number,
+  paid: isPaid,
+  credits_left: fromMicros(leftMicros),
+  expires_at: expiresAt ?? null,
+})
 
 const keyToJson = ({ keyId, name, lastFour, scope, livemode, createdAt }: KnownKey) => ({
   key_id: keyId,

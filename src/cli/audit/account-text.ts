@@ -14,7 +14,7 @@ export const accountToText = (account: AccountFold): string => {
   const opening = account.opening as Opening
   const { accountId, tester, openedAt } = opening
   const { type, revision, position, id, metadata } = account.last as AccountRecord
-  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros, releasedMicros } = account.sums
+  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros, releasedMicros, expiredMicros } = account.sums
   const { suspension } = account
   const facts = [
     ['account', tester ? `${accountId}, a tester` : accountId],
@@ -26,6 +26,7 @@ export const accountToText = (account: AccountFold): string => {
     ['debited', credits(debitedMicros)],
     ['refunded', credits(refundedMicros)],
     ...(releasedMicros > 0 ? [['released', credits(releasedMicros)]] : []),
+    ...(expiredMicros > 0 ? [['expired', credits(expiredMicros)]] : []),
     ['last event', `${type} at ${metadata.at}`],
     ['revision', String(revision)],
     ['position', String(position)],

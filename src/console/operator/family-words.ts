@@ -1,7 +1,7 @@
 import type { Family, PriceRule } from '../../../schemas/catalog.ts'
 import { surchargeMicros } from '../../domain/catalog/pricing.ts'
 import { fromMicros } from '../../domain/money.ts'
-import type { FamilyDifference } from '../../services/catalog/family-diff.ts'
+import type { JsonDifference } from '../../services/catalog/json-diff.ts'
 import type { EndpointPrice } from '../../services/operator/prices.ts'
 import { credits, decimal, dollars } from '../parts/text.ts'
 
@@ -19,7 +19,7 @@ export interface Change {
 /** The prices of usual runs that differ, and then all differences. */
 export const changesOf = (
   { endpoints }: Family,
-  differences: readonly FamilyDifference[],
+  differences: readonly JsonDifference[],
   before: readonly EndpointPrice[],
   after: readonly EndpointPrice[],
 ): Change[] => [

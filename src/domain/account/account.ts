@@ -18,13 +18,15 @@ import {
   suspendAccount,
   suspensionRefusal,
 } from './access.ts'
+import { acceptRefund, recordDispute, recordRefund, requestRefund } from './claims.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
-import { creditsGranted, grantCredits, refundRun, withdrawCredits } from './credits.ts'
+import { creditsGranted, expireCredits, extendLotExpiry, grantCredits, refundRun, withdrawCredits } from './credits.ts'
 import { evolve } from './evolve.ts'
 import { createKey, revokeKey, useKey } from './keys.ts'
 import { setLimits, withinLimits } from './limits.ts'
 import { removeBudget, setBudget } from './named-budgets.ts'
 import { raiseKeyExpiry, raiseRetirement, recordNotice, setNotices } from './notices.ts'
+import { closePurchase, openCheckout, openPurchase, payPurchase } from './purchases.ts'
 import {
   archiveRuns,
   cancelRun,
@@ -67,7 +69,9 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
 
 /** What an erased account still accepts: the steps of its erasure. */
 const AFTER_ERASURE = new Set<AccountCommand['type']>([
-  ...(['RecordDelivery', 'RecordNotice', 'RecordWebhookTest'] as const),
+  // Money may arrive, or be claimed, at any time.
+  ...(['PayPurchase', 'ClosePurchase', 'RequestRefund', 'AcceptRefund', 'RecordRefund', 'RecordDispute'] as const),
+  ...(['ExpireCredits', 'RecordDelivery', 'RecordNotice', 'RecordWebhookTest'] as const),
   ...(['RecordOutputDeletion', 'RecordUploadDeletion', 'ArchiveRuns', 'CompleteErasure'] as const),
 ])
 
@@ -97,8 +101,28 @@ const decideByNoun = (
       return grantCredits(command, state)
     case 'WithdrawCredits':
       return withdrawCredits(command, state)
+    case 'ExpireCredits':
+      return expireCredits(command, state, atMs)
+    case 'ExtendLot':
+      return extendLotExpiry(command, state)
     case 'RefundRun':
       return refundRun(command, state)
+    case 'OpenPurchase':
+      return openPurchase(command, state, atMs)
+    case 'OpenCheckout':
+      return openCheckout(command, state)
+    case 'PayPurchase':
+      return payPurchase(command, state, atMs)
+    case 'ClosePurchase':
+      return closePurchase(command, state)
+    case 'RequestRefund':
+      return requestRefund(command, state)
+    case 'AcceptRefund':
+      return acceptRefund(command, state)
+    case 'RecordRefund':
+      return recordRefund(command, state)
+    case 'RecordDispute':
+      return recordDispute(command, state)
     case 'CreateApiKey':
       return createKey(command, state)
     case 'RevokeApiKey':
@@ -177,7 +201,9 @@ const open = (
       data: { accountId, ...openedWith(identity), tester, ...(settings && { notices: settings }) },
     },
     ...(welcomeMicros > 0 ? [creditsGranted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
-    ...(firstGrant ? [creditsGranted({ ...state, balanceMicros: welcomeMicros }, firstGrant)] : []),
+    ...(firstGrant
+      ? [creditsGranted({ ...state, balanceMicros: welcomeMicros }, firstGrant, welcomeMicros > 0 ? 2 : 1)]
+      : []),
     ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
   ])
 }

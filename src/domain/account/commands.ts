@@ -7,6 +7,7 @@ import type {
   BudgetPeriod,
   CreditsGranted,
   DebitFacts,
+  LotUse,
   Payment,
   ProviderCost,
   RunAttempt,
@@ -23,7 +24,17 @@ import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt, TokenUsage } from '../../../schemas/catalog.ts'
 import type { EmailIdentity, Identity } from '../../../schemas/identity.ts'
 import type { Notice, NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
-import type { AccountId, KeyId, Moded, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
+import type {
+  AccountId,
+  KeyId,
+  Moded,
+  PurchaseId,
+  RunId,
+  SessionId,
+  UploadId,
+  WebhookTestId,
+} from '../../../schemas/primitives.ts'
+import type { Money, PurchaseOpened, PurchasePaid } from '../../../schemas/purchase-events.ts'
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import type { LimitPair } from './state.ts'
 
@@ -36,7 +47,17 @@ export type AccountCommand = (
   | SetLimits
   | { type: 'SetRetention'; days?: 0 | undefined; reason: string }
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
+  | { type: 'ExpireCredits'; lot: number }
+  | ExtendLot
   | RefundRun
+  | OpenPurchase
+  | ({ type: 'OpenCheckout' } & OpenedCheckout)
+  | { type: 'PayPurchase'; payment: PurchasePaid }
+  | { type: 'ClosePurchase'; purchaseId: PurchaseId; reason: 'expired' | 'failed' }
+  | RequestRefund
+  | { type: 'AcceptRefund'; purchaseId: PurchaseId; claimId: string; refundId: string }
+  | ReportedRefund
+  | ReportedDispute
   | CreateApiKey
   | RevokeApiKey
   | UseApiKey
@@ -159,8 +180,17 @@ export interface RemoveBudget extends Asked {
 }
 
 /** A payment belongs to purchases. */
-export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment'> & {
+export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment' | 'lot' | 'expiresAt'> & {
   payment?: Payment | undefined
+  expiresAt?: string | undefined
+}
+
+/** Without `expiresAt`, the lot never expires. */
+export interface ExtendLot {
+  type: 'ExtendLot'
+  lot: number
+  expiresAt?: string | undefined
+  reason: string
 }
 
 /**
@@ -173,10 +203,49 @@ export interface RefundRun {
   amountMicros: number
   chargedMicros: number
   refundedMicros: number
+  /** The credits that the run has used and not got back; undefined if that is unknown. */
+  uses: readonly LotUse[] | undefined
   debit: DebitFacts
   /** How many refunds the account had when its stream was read. */
   refunds: number
   reason: string
+}
+
+export interface OpenPurchase extends Asked {
+  type: 'OpenPurchase'
+  purchase: PurchaseOpened
+  /** How many an account may open in an hour. People who try stolen cards open many. */
+  perHour: number
+}
+
+export interface OpenedCheckout {
+  purchaseId: PurchaseId
+  checkoutId: string
+  url: string
+  expiresAt: string
+}
+
+export interface RequestRefund {
+  type: 'RequestRefund'
+  purchaseId: PurchaseId
+  claimId: string
+  /** What is left of the purchase if missing. */
+  amount?: string | undefined
+  reason: string
+}
+
+export interface ReportedRefund extends Money {
+  type: 'RecordRefund'
+  purchaseId: PurchaseId
+  claimId: string
+  hasFailed: boolean
+}
+
+export interface ReportedDispute extends Money {
+  type: 'RecordDispute'
+  purchaseId: PurchaseId
+  claimId: string
+  status: 'open' | 'won' | 'lost'
 }
 
 export interface QueueRun {

@@ -1,20 +1,24 @@
-import type { AccountEvent, BudgetUse, DebitFacts, RunErrorCode } from '../../../schemas/account-events.ts'
+import type { AccountEvent, BudgetUse, DebitFacts, LotUse, RunErrorCode } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { MAX_REFERENCES, type RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { Grant, RefundRun } from './commands.ts'
-import { debitNotices } from './notices.ts'
+import type { ExtendLot, Grant, RefundRun } from './commands.ts'
+import { settledBy } from './debts.ts'
+import { lotOf, partGivenBack, usesOf } from './lots.ts'
+import { debitNotices, noticeRaised, noticeStep } from './notices.ts'
 import { type AccountState, type Caused, keyOf } from './state.ts'
 
+/** Grants the credits of a new lot. */
 export const creditsGranted = (
-  { balanceMicros }: AccountState,
-  { amountMicros, kind, reference, reason, payment }: Grant,
+  { balanceMicros, lots }: Pick<AccountState, 'balanceMicros' | 'lots'>,
+  { amountMicros, kind, reference, reason, payment, expiresAt }: Grant,
+  lot = lots.size + 1,
 ): AccountEvent => {
   const balanceAfterMicros = balanceMicros + amountMicros
-  const data = { amountMicros, balanceAfterMicros, kind, reference, reason, ...(payment && { payment }) }
-  return { type: 'CreditsGranted', data }
+  const paid = { ...(payment && { payment }), lot, ...(expiresAt !== undefined && { expiresAt }) }
+  return { type: 'CreditsGranted', data: { amountMicros, balanceAfterMicros, kind, reference, reason, ...paid } }
 }
 
 export const creditsDebited = (
@@ -33,25 +37,99 @@ export const creditsDebited = (
 /** A refund that repeats the facts of its debit, and the code of the failure if it is that of one. */
 export const creditsRefunded = (
   { balanceMicros }: AccountState,
-  { runId, amountMicros, reason, debit, error }: Refund,
+  { runId, amountMicros, reason, debit, error, lots }: Refund,
 ): AccountEvent => {
   const balanceAfterMicros = balanceMicros + amountMicros
-  const data = { runId, amountMicros, balanceAfterMicros, reason, debit, ...(error && { error }) }
+  const data = {
+    runId,
+    amountMicros,
+    balanceAfterMicros,
+    reason,
+    debit,
+    ...(error && { error }),
+    ...(lots && { lots }),
+  }
   return { type: 'CreditsRefunded', data }
 }
 
 /** Releases the part of a debit that its run did not need. There is no event if the run needed all of it. */
 export const creditsReleased = (
-  { balanceMicros }: AccountState,
+  state: AccountState,
   runId: RunId,
   reserved: Receipt,
   receipt: Receipt,
   debit: DebitFacts,
 ): AccountEvent[] => {
   const amountMicros = reserved.totalMicros - receipt.totalMicros
-  const balanceAfterMicros = balanceMicros + amountMicros
   if (amountMicros === 0) return []
+  const balanceAfterMicros = state.balanceMicros + amountMicros
   return [{ type: 'CreditsReleased', data: { runId, amountMicros, balanceAfterMicros, receipt, debit } }]
+}
+
+/**
+ * What follows credits that return to lots, in the same append: they expire with lots that have ended, and the others
+ * pay what the account owes. `balanceMicros` is the balance with them.
+ */
+export const afterReturn = (
+  state: AccountState,
+  returned: readonly LotUse[],
+  balanceMicros: number,
+): AccountEvent[] => {
+  const isEnded = ({ lot }: LotUse) => lotOf(state, lot).expiredMicros !== undefined
+  let balanceAfterMicros = balanceMicros
+  const expired = returned.filter(isEnded).map(({ lot, amountMicros }): AccountEvent => {
+    balanceAfterMicros -= amountMicros
+    return { type: 'CreditsExpired', data: { lot, amountMicros, balanceAfterMicros } }
+  })
+  const added = returned
+    .filter(each => !isEnded(each))
+    .map(
+      ({ lot, amountMicros }) =>
+        ({ lot, amountMicros, kind: lotOf(state, lot).isPaid ? 'purchase' : 'courtesy' }) as const,
+    )
+  return [...expired, ...settledBy(state, added, balanceAfterMicros)]
+}
+
+/** What follows a refund or a release. */
+export const afterMoves = (state: AccountState, moves: readonly AccountEvent[]): AccountEvent[] =>
+  moves.flatMap(move => {
+    if (move.type !== 'CreditsRefunded' && move.type !== 'CreditsReleased') return []
+    const { runId, amountMicros, balanceAfterMicros, lots } = { lots: undefined, ...move.data }
+    const uses = usesOf(state, runId)
+    return afterReturn(state, lots ?? (uses ? partGivenBack(uses, amountMicros) : []), balanceAfterMicros)
+  })
+
+/** Ends a lot whose time has come; before, raises the notice that is due. */
+export const expireCredits = (
+  { lot: number }: { lot: number },
+  state: AccountState,
+  atMs: number,
+): Decided<AccountEvent> => {
+  const lot = state.lots.get(number - 1)
+  if (lot?.expiresAt === undefined || lot.expiredMicros !== undefined) return refuse('lot_not_due')
+  const { leftMicros: amountMicros, expiresAt, toldDays } = lot
+  if (Date.parse(expiresAt) <= atMs) {
+    const balanceAfterMicros = state.balanceMicros - amountMicros
+    return accept([{ type: 'CreditsExpired', data: { lot: number, amountMicros, balanceAfterMicros } }])
+  }
+  const days = noticeStep(expiresAt, atMs)
+  if (days === undefined || (toldDays !== undefined && toldDays <= days)) return refuse('lot_not_due')
+  const notice = { kind: 'credits_expiring', lot: number, amountMicros, expiresAt, days } as const
+  return accept([noticeRaised(state, notice, 0, amountMicros === 0)])
+}
+
+/** Puts off the end of a lot. What has expired stays expired: the operator may grant it again. */
+export const extendLotExpiry = (
+  { lot: number, expiresAt, reason }: Pick<ExtendLot, 'lot' | 'expiresAt' | 'reason'>,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const lot = state.lots.get(number - 1)
+  if (!lot) return refuse('lot_not_found', { lots: state.lots.size })
+  if (lot.expiredMicros !== undefined) return refuse('lot_expired')
+  if (lot.expiresAt === expiresAt) return accept([])
+  if (lot.expiresAt === undefined || (expiresAt !== undefined && expiresAt < lot.expiresAt))
+    return refuse('lot_not_extended', { expiresAt: lot.expiresAt })
+  return accept([{ type: 'LotExtended', data: { lot: number, ...(expiresAt !== undefined && { expiresAt }), reason } }])
 }
 
 /** The facts of a debit that its refunds repeat. */
@@ -75,6 +153,8 @@ interface Refund {
   reason: string
   debit: DebitFacts
   error?: RunErrorCode
+  /** The lots that get the credits back, if the run had ended before. */
+  lots?: LotUse[]
 }
 
 export const grantCredits = (command: Grant, state: AccountState): Decided<AccountEvent> => {
@@ -82,7 +162,9 @@ export const grantCredits = (command: Grant, state: AccountState): Decided<Accou
   const earlier = checkReference(reference, amountMicros, state)
   if (earlier) return earlier
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
-  return accept([creditsGranted(state, command)])
+  const lot = state.lots.size + 1
+  const added = { lot, amountMicros, kind: command.kind }
+  return accept([creditsGranted(state, command, lot), ...settledBy(state, [added], state.balanceMicros + amountMicros)])
 }
 
 export const withdrawCredits = (command: Grant, state: AccountState): Decided<AccountEvent> => {
@@ -105,7 +187,7 @@ export const withdrawCredits = (command: Grant, state: AccountState): Decided<Ac
  * read again.
  */
 export const refundRun = (
-  { runId, amountMicros, chargedMicros, refundedMicros, debit, refunds, reason }: RefundRun,
+  { runId, amountMicros, chargedMicros, refundedMicros, uses, debit, refunds, reason }: RefundRun,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (state.openRuns.has(runId)) return refuse('run_not_ended')
@@ -113,7 +195,9 @@ export const refundRun = (
   const refundableMicros = chargedMicros - refundedMicros
   if (amountMicros > refundableMicros) return refuse('refund_too_high', { refundableMicros })
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
-  return accept([creditsRefunded(state, { runId, amountMicros, reason, debit })])
+  const lots = uses && partGivenBack(uses, amountMicros)
+  const refunded = creditsRefunded(state, { runId, amountMicros, reason, debit, ...(lots && { lots }) })
+  return accept([refunded, ...afterMoves(state, [refunded])])
 }
 
 /** The same reference with the same amount is the same grant or withdrawal; with another amount it is a mistake. */
@@ -126,5 +210,5 @@ const checkReference = (reference: string, signedMicros: number, state: AccountS
 }
 
 /** Every open run may still be refunded, so there must be room for those refunds too. */
-const hasRoomFor = (amountMicros: number, { balanceMicros, openRuns }: AccountState): boolean =>
+export const hasRoomFor = (amountMicros: number, { balanceMicros, openRuns }: AccountState): boolean =>
   Number.isSafeInteger(openRuns.reduce((sum, run) => sum + run.chargedMicros, balanceMicros + amountMicros))

@@ -8,11 +8,14 @@ import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
 import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from './budgets.ts'
+import { addClaim, endClaim } from './claims.ts'
 import { debitFacts } from './credits.ts'
-import { splitCredits } from './free-credits.ts'
+import { changeDebt } from './debts.ts'
 import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from './limits.ts'
+import { addToLot, endUses, expireLot, extendLot, giveBack, lotOf, useCredits, withdrawFromLots } from './lots.ts'
 import { keepBudget } from './named-budgets.ts'
 import { deliveryOf, markRetirementNotice } from './notices.ts'
+import { addPayment, addPurchase, changePurchase, dropClosed } from './purchases.ts'
 import {
   type AccountState,
   type ActiveKey,
@@ -27,7 +30,7 @@ import {
 import { addTest, closeTest, countResend } from './webhooks.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>
-  countFree(splitCredits(evolveByType(state, event), event), event)
+  countFree(evolveByType(state, event), event)
 
 const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
@@ -56,19 +59,31 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'CreditsGranted': {
       const { reference, amountMicros } = event.data
       return recordReference(
-        { ...changeBalance(state, event.data, 1), balanceLowAtMs: undefined },
+        { ...addToLot(changeBalance(state, event.data, 1), event.data), balanceLowAtMs: undefined },
         reference,
         amountMicros,
       )
     }
-    case 'CreditsWithdrawn':
-      return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
+    case 'CreditsWithdrawn': {
+      const { reference, amountMicros } = event.data
+      return recordReference(
+        withdrawFromLots(changeBalance(state, event.data, -1), event.data),
+        reference,
+        -amountMicros,
+      )
+    }
+    case 'CreditsExpired':
+      return expireLot(changeBalance(state, event.data, -1), event.data)
+    case 'LotExtended':
+      return extendLot(state, event.data)
     case 'CreditsDebited': {
       const { runId, amountMicros } = event.data
       const debit = withBudgetPeriod(debitFacts(event), clockMs(event), state)
       const { receipt } = event.data
+      const { uses, ...lots } = useCredits(state, amountMicros)
       const run = {
         chargedMicros: amountMicros,
+        ...(!state.isSplitUnknown && { uses }),
         isStarted: false,
         bytes: 0,
         debit,
@@ -76,16 +91,45 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       }
       const openRuns = state.openRuns.set(runId, run)
       const openRunsOf = countOpen(state, debit.keyId, 1)
-      return spendBudget({ ...changeBalance(state, event.data, -1), openRuns, openRunsOf }, debit, amountMicros)
+      const balance = { ...changeBalance(state, event.data, -1), ...lots }
+      return spendBudget({ ...balance, openRuns, openRunsOf }, debit, amountMicros)
     }
     case 'CreditsRefunded': {
       const { debit, amountMicros } = event.data
-      return refundBudget({ ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }, debit, amountMicros)
+      const refunded = giveBack(changeBalance(state, event.data, 1), event.data)
+      return refundBudget({ ...refunded, refunds: state.refunds + 1 }, debit, amountMicros)
     }
     case 'CreditsReleased': {
       const { debit, amountMicros } = event.data
-      return refundBudget(changeBalance(state, event.data, 1), debit, amountMicros)
+      return refundBudget(giveBack(changeBalance(state, event.data, 1), event.data), debit, amountMicros)
     }
+    case 'PurchaseOpened':
+      return addPurchase(state, event.data, clockMs(event))
+    case 'CheckoutOpened':
+      return changePurchase(state, event.data.purchaseId, () => ({ checkoutId: event.data.checkoutId }))
+    case 'PurchasePaid':
+      return addPayment(state, event.data)
+    case 'PurchaseClosed':
+      return dropClosed(changePurchase(state, event.data.purchaseId, () => ({ status: 'closed' })))
+    case 'RefundRequested':
+      return addClaim(state, 'refund', 'requested', withoutReason(event.data))
+    case 'PaymentRefunded':
+      return addClaim(state, 'refund', 'standing', event.data)
+    case 'PaymentDisputed': {
+      // The debt is an event of its own.
+      const { owedMicros: _, ...claim } = event.data
+      return addClaim(state, 'dispute', 'standing', claim)
+    }
+    case 'RefundAccepted':
+      return endClaim(state, 'refund', 'standing', event.data)
+    case 'RefundFailed':
+      return endClaim(state, 'refund', 'reversed', event.data)
+    case 'DisputeWon':
+      return endClaim(state, 'dispute', 'reversed', event.data)
+    case 'CreditsOwed':
+      return changeDebt(state, event.data, 1)
+    case 'CreditsSettled':
+      return changeDebt(state, event.data, -1)
     case 'ApiKeyCreated': {
       const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data
       const noticeAt = expiryNoticeAt(key.expiresAt, clockOf(event))
@@ -129,12 +173,12 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
     case 'RunCancelRequested':
       return changeRun(state, event.data.runId, { isCancelRequested: true })
     case 'RunCompleted': {
-      const ended = endRun(state, event.data.runId)
+      const ended = endRun(endUses(state, event.data.runId, false), event.data.runId)
       return isTestRun(state, event.data.runId) ? ended : offsetFailure(ended, bytesOfRun(state, event.data.runId))
     }
     case 'RunFailed': {
       const { runId, error } = event.data
-      const ended = endRun(state, runId)
+      const ended = endRun(endUses(state, runId, true), runId)
       if (isTestRun(state, runId)) return ended
       return countFailure(ended, error.code, bytesOfRun(state, runId), clockMs(event))
     }
@@ -211,6 +255,8 @@ const recordReference = (state: AccountState, reference: string, signedMicros: n
   ...state,
   references: state.references.set(digest128(reference), signedMicros),
 })
+
+const withoutReason = <Data extends { reason: string }>({ reason: _, ...data }: Data) => data
 
 const changeKey = (state: AccountState, keyId: KeyId, change: Partial<ActiveKey>): AccountState => {
   const key = state.activeKeys.get(keyId)
@@ -315,6 +361,11 @@ const raiseNotice = (
     case 'key_expiring': {
       const { expiryNoticeAt: _, ...key } = state.activeKeys.get(notice.keyId) ?? {}
       return 'hash' in key ? { ...state, activeKeys: state.activeKeys.set(notice.keyId, key) } : state
+    }
+    case 'credits_expiring': {
+      const { lot, days } = notice
+      const lots = state.lots.set(lot - 1, { ...lotOf(state, lot), toldDays: days })
+      return { ...state, lots }
     }
     case 'model_retiring':
       return { ...state, retirementsTold: markRetirementNotice(state, notice, clockMs(event)) }

@@ -1,10 +1,5 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
-import {
-  type Notice,
-  type NoticeChannel,
-  type NoticeSettings,
-  RETIREMENT_NOTICE_DAYS,
-} from '../../../schemas/notice-events.ts'
+import { NOTICE_DAYS, type Notice, type NoticeChannel, type NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import { DAY_MS } from '../days.ts'
 import { accept } from '../decider.ts'
@@ -118,7 +113,7 @@ const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): bo
 }
 
 /** `index` is the number of other notices in the append before it. */
-const noticeRaised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
+export const noticeRaised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
   const { notices, noticesRaised, noticeDeliveries } = state
   const { email, url } = notices
   const to = {
@@ -141,7 +136,7 @@ export const raiseRetirement = (
   atMs: number,
 ): Decided<AccountEvent> => {
   const { email, url } = state.notices
-  const days = stepOf(retirement, atMs)
+  const days = noticeStep(retirement.retiresAt, atMs)
   const told = state.retirementsTold.get(nameOf(retirement))
   if ((!email && url === undefined) || days === undefined || (told !== undefined && told <= days))
     return refuse('notice_not_due')
@@ -156,10 +151,10 @@ export const markRetirementNotice = (
 ): AccountState['retirementsTold'] =>
   retirementsTold.filter((_, name) => timeIn(name) > atMs).set(nameOf(retirement), days)
 
-/** The step that a retirement has reached, in days before it; undefined before the first and after the end. */
-export const stepOf = ({ retiresAt }: Pick<Retirement, 'retiresAt'>, atMs: number): number | undefined => {
-  const leftMs = Date.parse(retiresAt) - atMs
-  return leftMs > 0 ? RETIREMENT_NOTICE_DAYS.find(days => leftMs <= days * DAY_MS) : undefined
+/** The step that has been reached before an end, in days before it; undefined before the first and after the end. */
+export const noticeStep = (endsAt: string, atMs: number): number | undefined => {
+  const leftMs = Date.parse(endsAt) - atMs
+  return leftMs > 0 ? NOTICE_DAYS.find(days => leftMs <= days * DAY_MS) : undefined
 }
 
 const nameOf = ({ model, retiresAt }: Pick<Retirement, 'model' | 'retiresAt'>) => `${model} ${retiresAt}`

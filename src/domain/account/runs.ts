@@ -12,7 +12,7 @@ import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { budgetRefusal, budgetUse, unknownBudget } from './budgets.ts'
 import type { CallerMode, Completion, Failure, QueueRun, SubmittedRun } from './commands.ts'
-import { creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
+import { afterMoves, creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
 import { assertProvider, asTestRun, limitRefusal, testRunRefusal } from './limits.ts'
 import { debitNotices } from './notices.ts'
@@ -56,7 +56,8 @@ const priceRefusal = (command: QueueRun, state: AccountState, atMs: number): { r
   const price = command.receipt.totalMicros
   const beyond = budgetRefusal(command, price, atMs, state)
   if (beyond) return beyond
-  const { balanceMicros } = state
+  const { balanceMicros, owedMicros } = state
+  if (owedMicros > 0) return refuse('credits_owed', { owedMicros })
   return price > balanceMicros ? refuse('insufficient_credits', { requiredMicros: price, balanceMicros }) : undefined
 }
 
@@ -126,9 +127,12 @@ export const completeRun = (
   const worked = upstream && { upstream, ...(cost && { cost }) }
   const course = { ...(attempts && { attempts }), ...(storingMs !== undefined && { storingMs }) }
   const facts = { ...(usage && { usage }), ...(finishReason && { finishReason }) }
+  const released =
+    run.receipt && usage ? creditsReleased(state, runId, run.receipt, settle(run.receipt, usage), run.debit) : []
   return accept([
-    ...(run.receipt && usage ? creditsReleased(state, runId, run.receipt, settle(run.receipt, usage), run.debit) : []),
+    ...released,
     { type: 'RunCompleted', data: { runId, output, ...worked, ...course, ...facts } },
+    ...afterMoves(state, released),
   ])
 }
 
@@ -141,14 +145,16 @@ export const failRun = (
   if (!run) return refuse('run_not_open')
   const reason = `the run failed: ${error.code}`
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
+  const refunded = run.livemode === false ? [] : [creditsRefunded(state, refund)]
   const course = { ...(upstream && { upstream }), ...(attempts && { attempts }) }
   return accept([
     { type: 'RunFailed', data: { runId, error, ...course, ...(willDeleteAt && { willDeleteAt }) } },
-    ...(run.livemode === false ? [] : [creditsRefunded(state, refund)]),
+    ...refunded,
     // The cost shares the append of the end, so that each run has exactly one.
     ...(run.isStarted && upstream && cost
       ? [{ type: 'ProviderCostRecorded' as const, data: { runId, ...upstream, ...cost } }]
       : []),
+    ...afterMoves(state, refunded),
   ])
 }
 

@@ -1,5 +1,12 @@
-import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { AccountLimits, BudgetPeriod, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
+import { Map as ImmutableMap, List, OrderedMap } from 'immutable'
+import type {
+  AccountLimits,
+  BudgetPeriod,
+  DebitFacts,
+  KeyLimits,
+  LotUse,
+  Upstream,
+} from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
@@ -9,11 +16,13 @@ import {
   IDEMPOTENCY_HOURS,
   type KeyId,
   type Moded,
+  type PurchaseId,
   type RunId,
   type SessionId,
   type UploadId,
   type WebhookTestId,
 } from '../../../schemas/primitives.ts'
+import type { Money } from '../../../schemas/purchase-events.ts'
 
 /**
  * An account, folded from its events. It stays bounded: revoked keys and ended runs without a pending webhook are
@@ -36,18 +45,30 @@ export interface AccountState {
   /** The sessions that were not closed, the oldest first. Some may have expired. */
   sessions: OrderedMap<SessionId, OpenSession>
   balanceMicros: number
-  /** The part of the balance that was not bought; null while it is unknown. See `splitCredits`. */
-  freeMicros: number | null
-  hasBought: boolean
-  /** The runs that used free credits, the oldest first; null for a run whose use is unknown. */
-  creditUses: OrderedMap<RunId, CreditUse | null>
+  /** The credits of each grant, in the order of the grants. A lot that is used up stays: refunds give back to it. */
+  lots: List<Lot>
+  /** The numbers of the lots that have credits, in the order of their use. */
+  lotOrder: readonly number[]
+  /** Whether the log says the number of each lot. Logs of before then do not say which credits a refund gives back. */
+  hasNumberedLots: boolean
+  /** What the last run that failed had used; its refund follows. */
+  lastFailed: { runId: RunId; uses: readonly LotUse[] } | undefined
+  /** What ended runs have used, the oldest first. Empty once lots have numbers. */
+  endedUses: OrderedMap<RunId, readonly LotUse[]>
   /** True once one was dropped. */
   hasDroppedUses: boolean
-  lastFailed: RunId | undefined
+  /** Whether a refund of a run that was dropped hides which credits were bought, until all are used. */
+  isSplitUnknown: boolean
   /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
   references: ImmutableMap<string, number>
   /** How many refunds the account has had. */
   refunds: number
+  /** The purchases that were paid, are open, or were closed lately, the oldest first. */
+  purchases: OrderedMap<PurchaseId, Purchase>
+  /** When the last purchases were opened, in ms since 1970: as many as are allowed in an hour. */
+  purchasesOpened: readonly number[]
+  /** Credits that were used and not paid for after all. While there are any, the account runs nothing. */
+  owedMicros: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
   /** The named budgets. */
   budgets: ImmutableMap<string, NamedBudget>
@@ -92,9 +113,53 @@ export interface AccountState {
 }
 
 /** Credits by origin: bought, or granted in another way. */
-export interface CreditUse {
+export interface CreditSplit {
   freeMicros: number
   paidMicros: number
+}
+
+/** The credits of one grant. */
+export interface Lot {
+  isPaid: boolean
+  leftMicros: number
+  /** When what is left expires, in ISO 8601; missing if never. */
+  expiresAt?: string
+  /** What has expired of it; missing before its end. */
+  expiredMicros?: number
+  /** The last step before its expiry that had a notice, in days. */
+  toldDays?: number
+}
+
+/** A purchase of credits. A payment may also arrive after it was closed. */
+export interface Purchase extends Money {
+  creditsMicros: number
+  bonusMicros?: number
+  validDays?: number
+  status: 'open' | 'paid' | 'closed'
+  checkoutId?: string
+  payment?: Paid
+  claims: readonly Claim[]
+}
+
+interface Paid extends Money {
+  paymentId: string
+  /** The lots of the credits and of the bonus. */
+  lot: number
+  bonusLot?: number
+}
+
+/** A refund or a dispute. Of a failed refund that was never reported before, nothing but the fact is known. */
+export interface Claim extends Money {
+  claimId: string
+  kind: 'refund' | 'dispute'
+  /** `requested`: the payment service has not accepted it; `reversed`: the refund failed, or the dispute was won. */
+  status: 'requested' | 'standing' | 'reversed'
+  creditsMicros: number
+  withdrawnMicros: number
+  bonusWithdrawnMicros: number
+  /** What is still owed, and what other credits have paid of it. */
+  owedMicros: number
+  settledMicros: number
 }
 
 /** A limit for each key of an account, and one for all of its requests. Infinity means none. */
@@ -159,6 +224,8 @@ export interface SpentInPeriod {
 export interface OpenRun extends Moded {
   /** Nothing in test mode. */
   chargedMicros: number
+  /** The credits that it holds, in the order of their use; missing in test mode, and while the split is unknown. */
+  uses?: readonly LotUse[]
   /** The facts that a refund repeats. */
   debit: DebitFacts
   /** The receipt of the debit if it reserves the most that tokens can cost. */
@@ -239,13 +306,18 @@ export const initialAccount: AccountState = {
   identities: [],
   sessions: OrderedMap(),
   balanceMicros: 0,
-  freeMicros: 0,
-  hasBought: false,
-  creditUses: OrderedMap(),
-  hasDroppedUses: false,
+  lots: List(),
+  lotOrder: [],
+  hasNumberedLots: false,
   lastFailed: undefined,
+  endedUses: OrderedMap(),
+  hasDroppedUses: false,
+  isSplitUnknown: false,
   references: ImmutableMap(),
   refunds: 0,
+  purchases: OrderedMap(),
+  purchasesOpened: [],
+  owedMicros: 0,
   activeKeys: ImmutableMap(),
   budgets: ImmutableMap(),
   budgetsNumbered: 0,

@@ -135,7 +135,7 @@ const HOUR_MS = 60 * 60 * 1000
  * than `limit` are given. Those of a clock that is a little ahead count. Those of a clock that was far ahead do not,
  * since they would count for too long.
  */
-const hourlyWaitMs = (times: readonly number[], limit: number, nowMs: number): number | undefined => {
+export const hourlyWaitMs = (times: readonly number[], limit: number, nowMs: number): number | undefined => {
   const recent = times.filter(atMs => atMs > nowMs - HOUR_MS && atMs <= nowMs + CLOCK_TOLERANCE_MS)
   return recent.length < limit ? undefined : Math.min(...recent) + HOUR_MS - nowMs
 }

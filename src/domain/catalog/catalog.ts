@@ -1,15 +1,24 @@
 import { fromJS, Map as ImmutableMap, Set as ImmutableSet, is, OrderedMap } from 'immutable'
 import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
+import type { PriceList } from '../../../schemas/packs.ts'
 import { accept, type Decider, type PastEvent, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import { findPacksFault, listOf, type PublishedPacks, packsDiffer } from './packs.ts'
 import { findFault } from './validity.ts'
 
 /**
- * `byHand` marks a change by the operator. All other changes come from a new shipped catalog at the start of the
- * service.
+ * `byHand` marks a change by the operator. All other changes come from a new shipped catalog, or from another price
+ * list in the configuration, at the start of the service.
  */
-export type CatalogCommand =
+export type CatalogCommand = FamilyCommand | PublishPacks
+
+export interface PublishPacks extends PriceList {
+  type: 'PublishPacks'
+  byHand?: true
+}
+
+export type FamilyCommand =
   | { type: 'PublishFamily'; family: Family; byHand?: true }
   /** Only if the last change of the family is still the event at the revision `after`, which the operator has seen. */
   | { type: 'ReviseFamily'; family: Family; byHand?: true; after?: number }
@@ -22,9 +31,16 @@ export interface CatalogState {
   revisions: ImmutableMap<string, number>
   /** The ids of families that the operator has published, revised or withdrawn by hand. */
   byHand: ImmutableSet<string>
+  /** The price list of credits; undefined before the first. */
+  packs: PublishedPacks | undefined
 }
 
-const initial: CatalogState = { families: OrderedMap(), revisions: ImmutableMap(), byHand: ImmutableSet() }
+const initial: CatalogState = {
+  families: OrderedMap(),
+  revisions: ImmutableMap(),
+  byHand: ImmutableSet(),
+  packs: undefined,
+}
 
 const decide = (command: CatalogCommand, state: CatalogState): Decided<CatalogEvent> => {
   const { families } = state
@@ -42,18 +58,26 @@ const decide = (command: CatalogCommand, state: CatalogState): Decided<CatalogEv
     case 'WithdrawFamily':
       if (!families.has(command.familyId)) return refuse('family_not_found')
       return accept([{ type: 'FamilyWithdrawn', data: { familyId: command.familyId, ...hand } }])
+    case 'PublishPacks': {
+      if (!packsDiffer(state.packs, command, command.byHand)) return refuse('packs_unchanged')
+      const fault = findPacksFault(command)
+      if (fault) return refuse('packs_invalid', { fault })
+      return accept([{ type: 'PacksPublished', data: { ...listOf(command), ...hand } }])
+    }
     default:
       return unreachable(command)
   }
 }
 
-const evolve = ({ families, revisions, byHand }: CatalogState, event: PastEvent<CatalogEvent>): CatalogState => {
+const evolve = (state: CatalogState, event: PastEvent<CatalogEvent>): CatalogState => {
+  const { families, revisions, byHand } = state
   const note = (id: string) => (event.data.byHand ? byHand.add(id) : byHand.delete(id))
   switch (event.type) {
     case 'FamilyPublished':
     case 'FamilyRevised': {
       const { family } = event.data
       return {
+        ...state,
         families: families.set(family.id, family),
         revisions: revisions.set(family.id, event.revision),
         byHand: note(family.id),
@@ -61,7 +85,16 @@ const evolve = ({ families, revisions, byHand }: CatalogState, event: PastEvent<
     }
     case 'FamilyWithdrawn': {
       const { familyId } = event.data
-      return { families: families.delete(familyId), revisions: revisions.delete(familyId), byHand: note(familyId) }
+      return {
+        ...state,
+        families: families.delete(familyId),
+        revisions: revisions.delete(familyId),
+        byHand: note(familyId),
+      }
+    }
+    case 'PacksPublished': {
+      const { byHand: isByHand = false, ...list } = event.data
+      return { ...state, packs: { ...list, revision: event.revision, byHand: isByHand } }
     }
     default:
       return unreachable(event)
@@ -78,20 +111,20 @@ export const commandsToShip = (
   state: CatalogState,
   shipped: Family[],
   { revertByHand = false }: { revertByHand?: boolean } = {},
-): CatalogCommand[] => {
+): FamilyCommand[] => {
   const isOurs = (id: string) => revertByHand || !state.byHand.has(id)
   const ids = new Set(shipped.map(family => family.id))
   const changed = shipped.filter(family => isOurs(family.id) && differs(state, family))
   const gone = [...state.families.keys()].filter(id => isOurs(id) && !ids.has(id))
   return [
     // Withdrawals come first, since a new family may take a freed name.
-    ...gone.map((familyId): CatalogCommand => ({ type: 'WithdrawFamily', familyId })),
-    ...changed.map((family): CatalogCommand => publishOrRevise(state, family)),
+    ...gone.map((familyId): FamilyCommand => ({ type: 'WithdrawFamily', familyId })),
+    ...changed.map((family): FamilyCommand => publishOrRevise(state, family)),
   ]
 }
 
 /** The commands that publish the operator's own families, or revise families with the same ID. */
-export const putByHand = (state: CatalogState, families: Family[], after?: number): CatalogCommand[] =>
+export const putByHand = (state: CatalogState, families: Family[], after?: number): FamilyCommand[] =>
   families.map(family => ({
     ...{ ...publishOrRevise(state, family), byHand: true },
     ...(after !== undefined && { after }),

@@ -15,6 +15,7 @@ export const describeWebhooks = (components: Components) => ({
   'budget.warning': describeNotice('budgetWarning', 'a key has spent 80 % of its budget', 'budget.warning', components),
   'budget.exhausted': describeNotice('budgetExhausted', 'a key has spent its budget', 'budget.exhausted', components),
   'key.expiring': describeNotice('keyExpiring', 'a key expires within a week', 'key.expiring', components),
+  'credits.expiring': describeNotice('creditsExpiring', 'credits expire soon', 'credits.expiring', components),
   'model.retiring': describeNotice('modelRetiring', 'a model in use retires soon', 'model.retiring', components),
   'webhook.test': describe(
     {

@@ -25,6 +25,7 @@ import { LedgerKind, LedgerLine, LedgerList } from '../../../schemas/api/ledger.
 import { JsonRpcAnswer, JsonRpcError, JsonRpcMessage, JsonRpcResult } from '../../../schemas/api/mcp.ts'
 import { ModelEndpoint, ModelFamily, ModelList, Pricing } from '../../../schemas/api/model.ts'
 import * as notices from '../../../schemas/api/notice.ts'
+import { CreditsOffer, FreeAmount, Pack, PackList } from '../../../schemas/api/packs.ts'
 import {
   ModelId,
   Quote,
@@ -58,6 +59,7 @@ export const namedShapes = {
   ...{ RunRequest, ModelId, RunOrQuote, Run, RunList, RunAddress, RunId, RunStatus, RunOutput, RunError, RunErrorCode },
   ...{ Quote, QuoteLine },
   ...{ Balance },
+  ...{ PackList, Pack, FreeAmount, CreditsOffer },
   ...{ NewKey, CreatedKey, ApiKey, OwnKey, KeyList, RevokedKey, KeyId, Scope },
   ...{ InclusionProof, ConsistencyProof, ProvenEvent, ProvenLeaf, ProvenSeal },
   ...{ Seal, LogSealed, SealKeySet },

@@ -36,8 +36,8 @@ const setNotices = route({
   description: [
     'Missing settings get their defaults: mail to the first address of the account, no URL, and a balance under 10',
     'credits.',
-    'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted`, `key.expiring`',
-    'and `model.retiring`. `email: false` without a `url` turns all notices off.',
+    'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted`,',
+    '`key.expiring`, `credits.expiring` and `model.retiring`. `email: false` without a `url` turns all notices off.',
   ].join(' '),
   auth: 'key or session',
   json: api.NewNoticeSettings,

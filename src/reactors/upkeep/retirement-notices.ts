@@ -1,6 +1,6 @@
 import { type AccountId, DEFAULT_USAGE_DAYS } from '../../../schemas/primitives.ts'
 import type { Retirement } from '../../domain/account/commands.ts'
-import { stepOf } from '../../domain/account/notices.ts'
+import { noticeStep } from '../../domain/account/notices.ts'
 import { DAY_MS, dayOf } from '../../domain/days.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
@@ -76,7 +76,7 @@ export class RetirementNoticesReactor {
     const { retirements, reads, clock } = this.#dependencies
     const nowMs = clock.nowMs()
     const due = (await retirements.list()).flatMap(retirement => {
-      const days = stepOf(retirement, nowMs)
+      const days = noticeStep(retirement.retiresAt, nowMs)
       return days === undefined ? [] : [{ retirement, name: `${retirement.model} ${retirement.retiresAt} ${days}` }]
     })
     const asked = new Set<string>()

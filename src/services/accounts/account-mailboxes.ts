@@ -1,4 +1,4 @@
-import { Map as ImmutableMap, OrderedMap } from 'immutable'
+import { Map as ImmutableMap, List, OrderedMap } from 'immutable'
 import { LRUCache } from 'lru-cache'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { accountStream } from '../../../schemas/events.ts'
@@ -6,7 +6,7 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position } from '../../../schemas/recorded.ts'
 import { account } from '../../domain/account/account.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
-import type { AccountState } from '../../domain/account/state.ts'
+import type { AccountState, Lot } from '../../domain/account/state.ts'
 import type { Decided, Refusal } from '../../domain/refusal.ts'
 import { type CommandOutcome, Mailbox } from '../../engine/streams/mailbox.ts'
 import type { SnapshotForm, Snapshots } from '../../engine/streams/snapshots.ts'
@@ -185,12 +185,12 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 23,
+  version: 25,
   // A snapshot is as large as its contents, so large snapshots are written less often and the cost per event stays the
   // same.
   // One of an account that is being erased would outlast the erasure.
-  worthAfter: ({ erasure, requests, uploads, creditUses }) =>
-    erasure === 'begun' ? Number.POSITIVE_INFINITY : Math.max(MIN_TAIL, requests.size + uploads.size + creditUses.size),
+  worthAfter: ({ erasure, requests, uploads, endedUses }) =>
+    erasure === 'begun' ? Number.POSITIVE_INFINITY : Math.max(MIN_TAIL, requests.size + uploads.size + endedUses.size),
   freeze: state => ({
     ...state,
     sessions: [...state.sessions],
@@ -203,7 +203,9 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     retirementsTold: [...state.retirementsTold],
     uploads: [...state.uploads],
     requests: [...state.requests],
-    creditUses: [...state.creditUses],
+    lots: [...state.lots],
+    purchases: [...state.purchases],
+    endedUses: [...state.endedUses],
     references: [...state.references],
   }),
   thaw: frozen => {
@@ -225,14 +227,16 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       retirementsTold: ImmutableMap(state.retirementsTold),
       uploads: ImmutableMap(state.uploads),
       requests: OrderedMap(state.requests),
-      creditUses: OrderedMap(state.creditUses),
+      lots: List(state.lots),
+      purchases: OrderedMap(state.purchases),
+      endedUses: OrderedMap(state.endedUses),
       references: ImmutableMap(state.references),
     }
   },
 }
 
 type FrozenAccount = {
-  [Field in keyof AccountState]: AccountState[Field] extends Iterable<infer Entry extends [unknown, unknown]>
+  [Field in keyof AccountState]: AccountState[Field] extends Iterable<infer Entry extends [unknown, unknown] | Lot>
     ? Entry[]
     : AccountState[Field]
 }

@@ -4,9 +4,9 @@ import type { Identity } from '../../../schemas/identity.ts'
 import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
-import type { AccountCommand, LimitChanges } from '../../domain/account/commands.ts'
-import { creditSplit } from '../../domain/account/free-credits.ts'
-import type { CreditUse, Suspension } from '../../domain/account/state.ts'
+import type { AccountCommand, ExtendLot, LimitChanges } from '../../domain/account/commands.ts'
+import { creditSplit, nextExpiry } from '../../domain/account/lots.ts'
+import type { CreditSplit, Suspension } from '../../domain/account/state.ts'
 import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -49,8 +49,10 @@ export interface OwnBalance {
   heldMicros: number
   /** The runs that hold them. Test runs hold none. */
   holdingRuns: number
-  /** Missing while it is unknown; see `splitCredits`. */
-  split?: CreditUse
+  /** Missing while it is unknown. */
+  split?: CreditSplit
+  /** The credits that expire next. */
+  nextExpiry?: { expiresAt: string; amountMicros: number }
 }
 
 export interface Grant {
@@ -61,6 +63,8 @@ export interface Grant {
   reason: string
   /** The money that a purchase cost. */
   payment?: Payment | undefined
+  /** When the credits expire; never if missing. */
+  expiresAt?: string | undefined
 }
 
 /** `isNew` is false if the grant or withdrawal was already recorded under this reference. */
@@ -114,6 +118,7 @@ export class Accounts {
     balance: 'read',
     grant: 'operate',
     withdraw: 'operate',
+    extendLot: 'operate',
     suspend: 'operate',
     resume: 'operate',
     close: 'operate',
@@ -199,9 +204,16 @@ export class Accounts {
     const state = await this.#dependencies.accounts.shownState(accountId)
     const { balanceMicros, openRuns } = state
     const split = creditSplit(state)
+    const expiry = nextExpiry(state)
     const held = [...openRuns.values()].map(({ chargedMicros }) => chargedMicros).filter(micros => micros > 0)
     const heldMicros = held.reduce((sum, micros) => sum + micros, 0)
-    return answer({ balanceMicros, heldMicros, holdingRuns: held.length, ...(split && { split }) })
+    return answer({
+      balanceMicros,
+      heldMicros,
+      holdingRuns: held.length,
+      ...(split && { split }),
+      ...(expiry && { nextExpiry: expiry }),
+    })
   }
 
   /** Adds credits to an account. */
@@ -212,6 +224,11 @@ export class Accounts {
   /** Withdraws granted credits. */
   withdraw(caller: Caller, accountId: string, grant: Grant): Promise<Answer<GrantResult>> {
     return this.#changeCredits('WithdrawCredits', caller, accountId, grant)
+  }
+
+  /** Puts off the end of a lot of credits; without `expiresAt`, it never expires. */
+  extendLot(caller: Caller, accountId: string, lot: Omit<ExtendLot, 'type'>): Promise<Answer<AccountChange>> {
+    return this.#change(caller, accountId, { type: 'ExtendLot', ...lot })
   }
 
   /** Refuses all further requests of the account's owner. Accepted runs continue to their ends. */

@@ -1,9 +1,9 @@
 import type { Actor } from '../../../schemas/actor.ts'
 import type { Family, Kind, Mode } from '../../../schemas/catalog.ts'
-import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
+import type { CatalogEvent, FamilyEvent } from '../../../schemas/catalog-events.ts'
 import { CATALOG_STREAM } from '../../../schemas/events.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
-import { type CatalogCommand, type CatalogState, commandsToShip, putByHand } from '../../domain/catalog/catalog.ts'
+import { type CatalogState, commandsToShip, type FamilyCommand, putByHand } from '../../domain/catalog/catalog.ts'
 import { namesOf } from '../../domain/catalog/family.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -34,7 +34,7 @@ interface CatalogFilters {
 
 /** An event of a family. A withdrawal has no family. */
 export interface FamilyRevision {
-  type: CatalogEvent['type']
+  type: FamilyEvent['type']
   family: Family | undefined
   revision: number
   at: string
@@ -44,7 +44,7 @@ export interface FamilyRevision {
 /** The published catalog, and commands that would change it. */
 interface CatalogChanges {
   state: CatalogState
-  commands: CatalogCommand[]
+  commands: FamilyCommand[]
 }
 
 /** Shows the families on offer, and lets operators change them. */
@@ -95,7 +95,9 @@ export class Catalog {
     const found: FamilyRevision[] = []
     for await (const page of this.#dependencies.log.readStream(CATALOG_STREAM, 0))
       for (const raw of page) {
-        const { type, data, revision, metadata } = eventCodec.decode(raw) as Recorded<CatalogEvent>
+        const event = eventCodec.decode(raw) as Recorded<CatalogEvent>
+        if (event.type === 'PacksPublished') continue
+        const { type, data, revision, metadata } = event
         const id = 'family' in data ? data.family.id : data.familyId
         if (id !== familyId) continue
         const family = 'family' in data ? data.family : undefined
@@ -114,22 +116,22 @@ export class Catalog {
    * Publishes the operator's families or, without any, restores the shipped catalog. Returns the changes. Refuses a
    * family that has changed after the revision that the operator has seen, if that is given.
    */
-  async publish(caller: Caller, families?: Family[], after?: number): Promise<Answer<CatalogCommand[]>> {
+  async publish(caller: Caller, families?: Family[], after?: number): Promise<Answer<FamilyCommand[]>> {
     return this.#apply(caller, this.#commands(await this.#dependencies.publishedCatalog.state(), families, after))
   }
 
   /** Withdraws a family until the shipped catalog is published again. Returns the changes. */
-  withdraw(caller: Caller, familyId: string): Promise<Answer<CatalogCommand[]>> {
+  withdraw(caller: Caller, familyId: string): Promise<Answer<FamilyCommand[]>> {
     return this.#apply(caller, [{ type: 'WithdrawFamily', familyId, byHand: true }])
   }
 
-  #commands(state: CatalogState, families: Family[] | undefined, after?: number): CatalogCommand[] {
+  #commands(state: CatalogState, families: Family[] | undefined, after?: number): FamilyCommand[] {
     return families
       ? putByHand(state, families, after)
       : commandsToShip(state, this.#dependencies.shipped, { revertByHand: true })
   }
 
-  async #apply(caller: Caller, commands: CatalogCommand[]): Promise<Answer<CatalogCommand[]>> {
+  async #apply(caller: Caller, commands: FamilyCommand[]): Promise<Answer<FamilyCommand[]>> {
     const outcome = await this.#dependencies.publishedCatalog.apply(caller, commands)
     return 'refuse' in outcome ? outcome : answer(outcome.value.applied)
   }

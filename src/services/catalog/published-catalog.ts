@@ -37,18 +37,18 @@ export class PublishedCatalog {
   }
 
   /**
-   * Executes the commands, or none of them if one family is invalid. Returns the commands that changed something, in
-   * order, and the position from which the views show them.
+   * Executes the commands, or none of them if a family or the price list is invalid. Returns the commands that changed
+   * something, in order, and the position from which the views show them.
    */
-  async apply(
+  async apply<Command extends CatalogCommand>(
     caller: Caller,
-    commands: CatalogCommand[],
-  ): Promise<Answer<{ applied: CatalogCommand[]; position: Position }>> {
+    commands: Command[],
+  ): Promise<Answer<{ applied: Command[]; position: Position }>> {
     const now = new Date(this.#clock.nowMs()).toISOString()
     const refused = refuseUnchecked(commands) ?? rehearse(commands, await this.state(), now)
     if (refused) return refused
     const outcomes = await Promise.all(commands.map(command => this.#mailbox.execute(command, causeOf(caller))))
-    const applied: CatalogCommand[] = []
+    const applied: Command[] = []
     for (const [index, command] of commands.entries()) {
       const outcome = outcomes[index]
       if (!outcome || !('refuse' in outcome)) applied.push(command)
@@ -83,7 +83,7 @@ const rehearse = (commands: CatalogCommand[], state: CatalogState, at: string): 
 }
 
 /** Another process may have made the same change. */
-const isDone = ({ code }: Refusal) => code === 'family_exists' || code === 'family_unchanged'
+const isDone = ({ code }: Refusal) => ['family_exists', 'family_unchanged', 'packs_unchanged'].includes(code)
 
 /**
  * Publishes shipped families that differ from the published ones. Resolves to the position from which the views show

@@ -9,9 +9,9 @@ import type { LedgerEntry } from './ledger.ts'
 
 /** The API form of a line of the ledger. */
 export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
-  const { kind, amountMicros, runId, priceText, grantKind, reference, reason, payment, keyId } = line
+  const { kind, amountMicros, runId, priceText, grantKind, reference, reason, payment, lot, expiresAt, keyId } = line
   const { model, endpoint, label } = run ?? line
-  const isOut = kind === 'debit' || kind === 'withdrawal'
+  const isOut = kind === 'debit' || kind === 'withdrawal' || kind === 'expiry'
   return {
     object: 'ledger_line',
     event_id: line.eventId,
@@ -28,6 +28,8 @@ export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
     ...(reference !== undefined && { reference }),
     ...(reason !== undefined && { reason }),
     ...(payment && { payment }),
+    ...(lot !== undefined && { lot }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
     ...(keyId && { key_id: keyId }),
     ...(label !== undefined && { label }),
   }

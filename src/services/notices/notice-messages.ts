@@ -67,6 +67,15 @@ const contentOf = (
           'it is used.',
         ],
       }
+    case 'credits_expiring':
+      return {
+        subject: `Credits of your ${name} account expire soon`,
+        lines: [
+          `${fromMicros(notice.amountMicros)} credits of your account expire at`,
+          `${minuteText(notice.expiresAt)}. What you use before then is not lost: runs use`,
+          'the credits that expire first.',
+        ],
+      }
     case 'model_retiring':
       return {
         subject: `The model ${notice.model} retires soon at ${name}`,
@@ -109,6 +118,14 @@ export const noticeEvent = (notice: Notice, timestamp: string): NoticeEvent => {
     }
     case 'key_expiring':
       return { type: 'key.expiring', timestamp, data: { key_id: notice.keyId, expires_at: notice.expiresAt } }
+    case 'credits_expiring': {
+      const { lot, amountMicros, expiresAt } = notice
+      return {
+        type: 'credits.expiring',
+        timestamp,
+        data: { lot, credits: fromMicros(amountMicros), expires_at: expiresAt },
+      }
+    }
     case 'model_retiring': {
       const { model, endpoints, retiresAt, replacedBy } = notice
       const successor = replacedBy !== undefined && { replaced_by: replacedBy }

@@ -1,10 +1,13 @@
+import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
-import { clockOf } from '../../../schemas/recorded.ts'
+import { clockOf, type Recorded } from '../../../schemas/recorded.ts'
 import type { RunRow } from '../../../schemas/views.ts'
+import { account } from '../../domain/account/account.ts'
 import { withBudgetPeriod } from '../../domain/account/budgets.ts'
 import type { RefundRun } from '../../domain/account/commands.ts'
 import { debitFacts } from '../../domain/account/credits.ts'
+import { usesOf, usesWithout } from '../../domain/account/lots.ts'
 import type { AccountState } from '../../domain/account/state.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -86,15 +89,25 @@ export class Refunds {
   /** Undefined if the stream has no debit of the run. */
   async #charge(accountId: AccountId, runId: RunId, state: AccountState): Promise<Charge | undefined> {
     let charge: Charge | undefined
+    let past = account.initial
     for await (const page of this.#dependencies.log.readStream(accountStream(accountId), 0))
       for (const raw of page) {
-        const event = eventCodec.decode(raw)
+        const event = eventCodec.decode(raw) as Recorded<AccountEvent>
+        past = account.evolve(past, event)
         if (event.type === 'CreditsDebited' && event.data.runId === runId)
-          charge = { chargedMicros: event.data.amountMicros, refundedMicros: 0, debit: debitOf(event, state) }
+          charge = {
+            chargedMicros: event.data.amountMicros,
+            refundedMicros: 0,
+            uses: undefined,
+            debit: debitOf(event, state),
+          }
         if (event.type === 'CreditsReleased' && event.data.runId === runId && charge)
           charge.chargedMicros -= event.data.amountMicros
         if (event.type === 'CreditsRefunded' && event.data.runId === runId && charge)
           charge.refundedMicros += event.data.amountMicros
+        // The state forgets ended runs. Their refunds say what they give back.
+        const lots = event.type === 'CreditsRefunded' && event.data.runId === runId ? event.data.lots : undefined
+        if (charge) charge.uses = usesOf(past, runId) ?? (charge.uses && usesWithout(charge.uses, lots ?? []))
       }
     return charge
   }
@@ -104,4 +117,4 @@ export class Refunds {
 const debitOf = (debit: Parameters<typeof debitFacts>[0] & Parameters<typeof clockOf>[0], state: AccountState) =>
   withBudgetPeriod(debitFacts(debit), Date.parse(clockOf(debit)), state)
 
-type Charge = Pick<RefundRun, 'chargedMicros' | 'refundedMicros' | 'debit'>
+type Charge = Pick<RefundRun, 'chargedMicros' | 'refundedMicros' | 'uses' | 'debit'>

@@ -54,6 +54,7 @@ import {
   requestHash,
 } from './long-parameters.ts'
 import { type PricedRequest, type Quoted, type Quotes, sizeRefusal } from './quotes.ts'
+import type { Remedies } from './remedies.ts'
 import type { RunWithInput, ShownInputs } from './run-inputs.ts'
 import { aborted, type RunReads, type RunsQuery } from './run-reads.ts'
 import type { RunToDo, Starter } from './starter.ts'
@@ -145,8 +146,7 @@ interface Dependencies extends RepeatDependencies {
   testRunsPerDay: number
   /** The key of the digests of requests of which nothing is kept. */
   requestKey: Buffer
-  /** The data folder, if only this machine can reach the service. */
-  ownFolder: string | undefined
+  remedies: Pick<Remedies, 'of'>
 }
 
 /** A run whose text is wanted as it arrives. */
@@ -385,7 +385,7 @@ export class Runs {
     options: RunOptions,
   ): Promise<Answer<RunResult>> {
     await options.file?.drop()
-    if ('refuse' in outcome) return this.#withRemedy(outcome, caller.accountId)
+    if ('refuse' in outcome) return this.#dependencies.remedies.of(outcome, caller.accountId)
     return this.#replay(caller, outcome.repeatOf as RunId, options)
   }
 
@@ -409,13 +409,6 @@ export class Runs {
     // how.
     if (events?.length !== 0) return fold(runView, events ?? [], row) as RunRow
     return this.#shown(row, { ...options, waitMs: untilMs - clock.monotonicMs() })
-  }
-
-  /** People who try the service on their own machine are its operators too. */
-  #withRemedy({ refuse: refusal }: Refused, accountId: AccountId): Refused {
-    const { ownFolder: folder } = this.#dependencies
-    if (refusal.code !== 'insufficient_credits' || folder === undefined) return { refuse: refusal }
-    return { refuse: { ...refusal, grantTo: { accountId, folder } } }
   }
 
   /** Refuses a run that no provider would take now. Throws Unavailable if its result could not be kept. */

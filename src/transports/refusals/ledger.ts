@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
+import type { CreditsOffer as ShownOffer } from '../../../schemas/api/packs.ts'
 import { fromMicros } from '../../domain/money.ts'
-import type { GrantPlace, LedgerRefusals } from '../../domain/refusal.ts'
+import type { CreditsOffer, GrantPlace, LedgerRefusals } from '../../domain/refusal.ts'
 import type { RefusalTable } from './refusal-table.ts'
 
 export const ledger = {
@@ -10,18 +11,33 @@ export const ledger = {
   },
   insufficient_credits: {
     api: 'insufficient_credits',
-    message: ({ requiredMicros, balanceMicros, grantTo }) =>
+    message: ({ requiredMicros, balanceMicros, grantTo, offers }) =>
       [
         `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
         grantTo === undefined
-          ? 'Choose a cheaper model or input, or ask the operator of the service for credits.'
+          ? `Choose a cheaper model or input, or ${waysToGet(offers)}.`
           : `To add credits, run this in the folder of Tollgate: ${grantCommand(grantTo)}`,
       ].join(' '),
-    details: ({ requiredMicros, balanceMicros }) => ({
+    details: ({ requiredMicros, balanceMicros, offers }) => ({
       required_credits: fromMicros(requiredMicros),
       credits_balance: fromMicros(balanceMicros),
+      ...(offers && { offers: offers.map(shownOffer) }),
     }),
   },
+  lot_not_found: {
+    api: 'not_found',
+    message: ({ lots }) => `The account has ${lots} lots. A lot has the number of its grant, from 1.`,
+  },
+  lot_expired: {
+    api: 'invalid_request',
+    message: () => 'The lot has expired, and what was left of it is gone. To give it back, grant credits.',
+  },
+  lot_not_extended: {
+    api: 'invalid_request',
+    message: ({ expiresAt }) =>
+      expiresAt === undefined ? 'The lot never expires.' : `The lot must expire later than now, at ${expiresAt}.`,
+  },
+  lot_not_due: { api: 'invalid_request', message: () => 'The lot has not reached its end.' },
   reference_mismatch: {
     api: 'invalid_request',
     message: () => 'This reference was used for a different amount. Use a new one.',
@@ -81,6 +97,24 @@ export const ledger = {
       ].join(' '),
   },
 } satisfies RefusalTable<LedgerRefusals>
+
+const waysToGet = ([offer]: readonly CreditsOffer[] = []): string => {
+  if (offer === undefined) return 'ask the operator of the service for credits'
+  const credits = fromMicros(offer.creditsMicros + offer.bonusMicros)
+  return `buy ${credits} credits for ${offer.amount} ${offer.currency} at ${offer.buyUrl}`
+}
+
+const shownOffer = (offer: CreditsOffer): ShownOffer => ({
+  object: 'offer',
+  pack: offer.pack ?? null,
+  name: offer.name,
+  credits: fromMicros(offer.creditsMicros),
+  bonus_credits: fromMicros(offer.bonusMicros),
+  amount: offer.amount,
+  currency: offer.currency,
+  valid_days: offer.validDays ?? null,
+  buy_url: offer.buyUrl,
+})
 
 const grantCommand = ({ accountId, folder }: GrantPlace) =>
   `${placeOf(folder)}npm run -s tollgate -- credits grant ${accountId} 1000 --reason 'to try the service'`

@@ -30,7 +30,7 @@ export interface Names {
 export const spoken = ({ line, run }: LedgerEntry, { models, keys }: Names): SpokenLine => {
   const { revision, at, kind, amountMicros, balanceAfterMicros, runId, keyId } = line
   const { model, label } = run ?? line
-  const isOut = kind === 'debit' || kind === 'withdrawal'
+  const isOut = kind === 'debit' || kind === 'withdrawal' || kind === 'expiry'
   return {
     ...{ revision, at, kind, runId, model, label },
     what: whatOf(line, model && (models.get(model) ?? model)),
@@ -53,6 +53,8 @@ const whatOf = ({ kind, grantKind }: StatementRow, model = 'an old run'): string
       return grantKind ? granted[grantKind] : 'Granted'
     case 'withdrawal':
       return grantKind === 'purchase' ? 'Purchase taken back' : 'Taken back'
+    case 'expiry':
+      return 'Expired'
   }
 }
 

@@ -254,6 +254,10 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     log: withData(debit, { receipt: { ...receipt, catalogRevision: 100_000 } }),
     what: /names catalog revision 100000, which publishes no prices/,
   },
+  'a receipt of a price list of credits': {
+    log: withData(debit, { receipt: { ...receipt, catalogRevision: eventOf('PacksPublished').revision } }),
+    what: /names catalog revision \d+, which publishes no prices/,
+  },
   'a run of another model than its receipt': {
     log: withData(queued, { model: 'kling-3-pro' }),
     what: /and its receipt is for/,

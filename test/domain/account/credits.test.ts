@@ -30,14 +30,14 @@ const ROOM_MICROS = Number.MAX_SAFE_INTEGER - toMicros(NEAR_LIMIT_CREDITS)
 const grantMicros = (amountMicros: number) => ({ ...grantCredits(1, 'last'), amountMicros })
 
 const grantedMicros = (amountMicros: number, balanceAfterMicros: number) => {
-  const { type, data } = granted(1, { reference: 'last' }) as Extract<AccountEvent, { type: 'CreditsGranted' }>
+  const { type, data } = granted(1, { reference: 'last', lot: 2 }) as Extract<AccountEvent, { type: 'CreditsGranted' }>
   return { type, data: { ...data, amountMicros, balanceAfterMicros } }
 }
 
 t.test('a grant adds to the balance and records the new balance', async () => {
   given(account, opened(), granted(100))
     .when(grantCredits(0.5, 'invoice 17'))
-    .then(granted(0.5, { after: 100.5, reference: 'invoice 17' }))
+    .then(granted(0.5, { after: 100.5, reference: 'invoice 17', lot: 2 }))
 })
 
 t.test('a grant may fill the balance up to the largest safe integer, and not beyond', async () => {
@@ -70,7 +70,7 @@ t.test('a reference moves credits once; reusing it with another amount is refuse
   const amountMicros = toMicros(100)
   invoiced.when(grantCredits(99, 'invoice 17')).refused('reference_mismatch', { amountMicros })
   invoiced.when(withdrawCredits(100, 'invoice 17')).refused('reference_mismatch', { amountMicros })
-  invoiced.when(grantCredits(1, 'invoice 18')).then(granted(1, { after: 101, reference: 'invoice 18' }))
+  invoiced.when(grantCredits(1, 'invoice 18')).then(granted(1, { after: 101, reference: 'invoice 18', lot: 2 }))
 })
 
 t.test('a withdrawal takes credits once per reference and never exceeds the balance', async () => {
@@ -100,6 +100,7 @@ const refundRun = (credits: number, { charged = 10, before = 0, refunds = 0 } = 
     amountMicros: toMicros(credits),
     chargedMicros: toMicros(charged),
     refundedMicros: toMicros(before),
+    uses: [{ lot: 1, amountMicros: toMicros(charged - before) }],
     debit: debitFacts,
     refunds,
     reason: 'the picture was black',
@@ -109,15 +110,15 @@ t.test('partial refunds of a completed run never exceed its price in total', asy
   const history = [opened(), granted(20), ...accepted({ credits: 10, after: 10 }), started(), completed()]
   const reason = 'the picture was black'
   const done = given(account, ...history)
-  done.when(refundRun(4)).then(refunded(4, { after: 14, reason }))
-  done.when(refundRun(10)).then(refunded(10, { after: 20, reason }))
+  done.when(refundRun(4)).then(refunded(4, { after: 14, reason, lots: [[1, 4]] }))
+  done.when(refundRun(10)).then(refunded(10, { after: 20, reason, lots: [[1, 10]] }))
   done.when(refundRun(10.5)).refused('refund_too_high', { refundableMicros: toMicros(10) })
-  const refundedOnce = given(account, ...history, refunded(4, { after: 14, reason }))
+  const refundedOnce = given(account, ...history, refunded(4, { after: 14, reason, lots: [[1, 4]] }))
   refundedOnce.when(refundRun(6)).refused('refunds_changed')
   refundedOnce
     .when(refundRun(7, { before: 4, refunds: 1 }))
     .refused('refund_too_high', { refundableMicros: toMicros(6) })
-  refundedOnce.when(refundRun(6, { before: 4, refunds: 1 })).then(refunded(6, { after: 20, reason }))
+  refundedOnce.when(refundRun(6, { before: 4, refunds: 1 })).then(refunded(6, { after: 20, reason, lots: [[1, 6]] }))
 })
 
 t.test('a refund repeats the model, key and label of its debit, whoever causes it', async () => {

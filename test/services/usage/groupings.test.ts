@@ -77,7 +77,8 @@ const eventsOf = (lives: Life[]): Recorded[] => {
       if (end !== 'refunded') return
       const debit = events.find(({ type, data }) => type === 'CreditsDebited' && runOf(data) === runId(run)) as never
       const amounts = { amountMicros: 500_000, chargedMicros: credits * 1_000_000, refundedMicros: 0 }
-      const facts = { debit: debitFacts(debit), refunds: state.refunds, reason: 'the run failed: it was black' }
+      const uses = [{ lot: 1, amountMicros: amounts.chargedMicros }]
+      const facts = { uses, debit: debitFacts(debit), refunds: state.refunds, reason: 'the run failed: it was black' }
       execute(day, operator, { type: 'RefundRun', runId: runId(run), ...amounts, ...facts }, age)
     }
     return [

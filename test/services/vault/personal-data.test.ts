@@ -110,6 +110,13 @@ const samples: AccountEvent[] = [
   { type: 'WebhookTestRequested', data: { testId: 'wht_00000000000000000000000001', url } },
   { type: 'NoticesSet', data: notices },
   { type: 'NoticeRaised', data: { number: 1, notice, to: { email: true, url } } },
+  {
+    type: 'PurchasePaid',
+    data: {
+      ...{ purchaseId: `pur_${'0'.repeat(26)}`, paymentId: 'pi_1', amount: '50.00', currency: 'EUR' },
+      address: { line1: 'SECRET' },
+    },
+  },
   { type: 'UploadGranted', data: { ...upload, filename: 'SECRET.png', folderPath: 'SECRET/2026' } },
 ]
 
@@ -182,7 +189,7 @@ t.test('a reader without keys gets valid events, with other values in the places
   const idempotency = { key, requestHash: digest('0') }
   t.match(dataOf(5), { ...request, input: {}, metadata: undefined, webhookUrl: PRIVATE_URL, idempotency })
   t.same(dataOf(7), { runId: runId(), output: { artifacts: [artifact], willDeleteAt: metadata.at } })
-  t.same(dataOf(12), { ...upload, filename: PRIVATE })
+  t.same(dataOf(13), { ...upload, filename: PRIVATE })
 })
 
 t.test('an event without personal data is stored as it is', async t => {

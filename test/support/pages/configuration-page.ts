@@ -21,8 +21,8 @@ message. \`npm run docs:pages\` writes this page from [schemas/environment.ts](.
 
 A secret or the URL of a store can also be in a file, as Docker, Kubernetes and systemd pass secrets: for example,
 \`MASTER_SECRET_FILE=/run/secrets/master-secret\` instead of \`MASTER_SECRET\`. This applies to names that end in
-\`_STORE_URL\`, \`_SECRET\`, \`_API_KEY\` or \`_API_TOKEN\`, and to \`FAL_KEY\`, \`SMTP_URL\`, \`SEAL_SINK\` and
-\`HTTPS_PROXY\`.
+\`_STORE_URL\`, \`_SECRET\`, \`_SECRET_KEY\`, \`_API_KEY\` or \`_API_TOKEN\`, and to \`FAL_KEY\`, \`SMTP_URL\`,
+\`SEAL_SINK\` and \`HTTPS_PROXY\`.
 `
 
 /** The title and introduction of each section, by its first variable. */
@@ -50,6 +50,18 @@ const sections: Partial<Record<Variable, [string, string]>> = {
     'See [Prices that follow from costs](providers.md#prices-that-follow-from-costs).',
   ],
   WELCOME_CREDITS: ['Registration and mail', 'See [Registration and mail](registration.md).'],
+  STRIPE_SECRET_KEY: [
+    'Payments',
+    [
+      'A key of Stripe turns sales on. The webhook endpoint at Stripe has the URL `PUBLIC_URL/callbacks/stripe` and gets',
+      'these kinds of events: `checkout.session.completed`, `checkout.session.async_payment_succeeded`,',
+      '`checkout.session.async_payment_failed`, `checkout.session.expired`, `payment_intent.succeeded`,',
+      '`payment_intent.payment_failed`, `refund.created`, `refund.updated`, `refund.failed`, `charge.dispute.created`,',
+      '`charge.dispute.updated`, `charge.dispute.closed`, `charge.dispute.funds_withdrawn` and',
+      '`charge.dispute.funds_reinstated`. A restricted key needs to write Checkout Sessions, Payment Intents and Refunds,',
+      'and to read Disputes, Charges, Balance Transactions and Invoices.',
+    ].join('\n'),
+  ],
   METRICS_PORT: ['Metrics', 'See [Monitoring](operations.md#monitoring).'],
   LOG_LEVEL: ['Logging', 'See [Log lines](outages.md#monitoring).'],
 }

@@ -51,6 +51,7 @@ const summaryOf = ({ opening, closing, totals, lines }: Statement, figures: Figu
     ...(has('debit') ? [row('charged for runs', negated(totals.charged))] : []),
     ...(has('refund') ? [row('refunded', totals.refunded)] : []),
     ...(has('release') ? [row('released', totals.released)] : []),
+    ...(has('expiry') ? [row('expired', negated(totals.expired))] : []),
     row('closing balance', closing, true),
   ]
 }
@@ -80,6 +81,7 @@ export const whatOf = ({ kind, grantKind, run }: LedgerLine): string =>
     debit: `charged: ${run?.model}`,
     refund: `refunded: ${run?.model}`,
     release: `released: ${run?.model}`,
+    expiry: 'expired',
   })[kind]
 
 const detailsOf = ({ at, bookedIn, reason, reference, payment, run, receipt }: StatementLine): string[] =>

@@ -1,0 +1,49 @@
+import { accountOf } from '../schemas/events.ts'
+import { clockOf } from '../schemas/recorded.ts'
+import type { CheckPurchaseTask, RefundTask } from '../schemas/views.ts'
+import { projection } from './define.ts'
+import { byQueue, queues } from './due.ts'
+
+/** How long a purchase waits for a report of the payment service before the service is asked. */
+const CHECK_AFTER_MS = 60 * 60 * 1000
+
+/** The purchases of which nothing was reported so far. */
+export const duePurchases = projection({
+  name: 'due-purchases',
+  view: 'due',
+  version: 1,
+  key: event => event.data.purchaseId,
+  on: {
+    PurchaseOpened: (_, event): CheckPurchaseTask => ({
+      task: 'check-purchase',
+      queue: `${queues.payments}purchases`,
+      dueAt: new Date(Date.parse(clockOf(event)) + CHECK_AFTER_MS).toISOString(),
+      accountId: accountOf(event),
+      purchaseId: event.data.purchaseId,
+    }),
+    PurchasePaid: () => undefined,
+    PurchaseClosed: () => undefined,
+  },
+  indexes: { byQueue },
+})
+
+/** The refunds that the payment service does not know yet. */
+export const dueRefunds = projection({
+  name: 'due-refunds',
+  view: 'due',
+  version: 1,
+  key: event => `refund/${accountOf(event)}/${event.data.claimId}`,
+  on: {
+    RefundRequested: (_, event): RefundTask => ({
+      task: 'refund-payment',
+      queue: `${queues.payments}refunds`,
+      dueAt: clockOf(event),
+      accountId: accountOf(event),
+      purchaseId: event.data.purchaseId,
+      claimId: event.data.claimId,
+    }),
+    RefundAccepted: () => undefined,
+    RefundFailed: () => undefined,
+  },
+  indexes: { byQueue },
+})

@@ -1,0 +1,125 @@
+import { type Static, Type } from 'typebox'
+import {
+  Closed,
+  CURRENCY,
+  MAX_REASON_LENGTH,
+  MAX_REFERENCE_LENGTH,
+  Micros,
+  MONEY_AMOUNT,
+  OneOf,
+  PositiveMicros,
+  PurchaseId,
+  Slug,
+  Timestamp,
+} from './primitives.ts'
+
+/** A decimal amount with the decimals of its currency (ISO 4217), such as 12.50 EUR. */
+const money = {
+  amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
+  currency: Type.String({ pattern: `^${CURRENCY}$` }),
+}
+export const Money = Closed(money)
+export type Money = Static<typeof Money>
+
+/** An identifier of the payment service. */
+const Reference = Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH })
+
+/**
+ * The account wants to buy credits. The event precedes the customer's visit to the page of the payment service, so a
+ * payment always has a purchase. The bonus is free credits beside those that are paid for.
+ */
+export const PurchaseOpened = Closed({
+  purchaseId: PurchaseId,
+  creditsMicros: PositiveMicros,
+  bonusMicros: Type.Optional(PositiveMicros),
+  ...money,
+  /** The pack of the price list, and the revision of the catalog that it is from; none for an amount of one's own. */
+  pack: Type.Optional(Slug),
+  catalogRevision: Type.Integer({ minimum: 0 }),
+  /** The credits expire this many days after the payment; never if missing. */
+  validDays: Type.Optional(Type.Integer({ minimum: 1 })),
+})
+export type PurchaseOpened = Static<typeof PurchaseOpened>
+
+/** The payment service has a page for the payment, until `expiresAt`. */
+export const CheckoutOpened = Closed({
+  purchaseId: PurchaseId,
+  checkoutId: Reference,
+  url: Type.String({ maxLength: 2000 }),
+  expiresAt: Timestamp,
+})
+
+const Country = Type.String({ pattern: '^[A-Z]{2}$' })
+
+/** A postal address, with the parts that the customer gave. */
+const Address = Type.Record(Type.String({ maxLength: 32 }), Type.String({ maxLength: 500 }), { maxProperties: 10 })
+
+/**
+ * The payment has arrived, and its credits follow. `amount` is all that was paid, with the `tax` in it. `country` is
+ * that of the invoice address, by ISO 3166-1.
+ */
+export const PurchasePaid = Closed({
+  purchaseId: PurchaseId,
+  paymentId: Reference,
+  ...money,
+  tax: Type.Optional(money.amount),
+  country: Type.Optional(Country),
+  address: Type.Optional(Address),
+  customer: Type.Optional(Reference),
+  invoice: Type.Optional(Reference),
+})
+export type PurchasePaid = Static<typeof PurchasePaid>
+
+/** Nothing was paid: the customer's time is over, or the payment failed. A payment may still arrive. */
+export const PurchaseClosed = Closed({ purchaseId: PurchaseId, reason: OneOf('expired', 'failed') })
+
+/**
+ * A claim on a payment, for all of it or a part. `claimId` is the payment service's, or that of our request. The
+ * `creditsMicros` are what the money had bought. Of these, `withdrawnMicros` were left in the lot, and as many of the
+ * bonus as belong to them, as far as they were left, were `bonusWithdrawnMicros`.
+ */
+const claim = {
+  purchaseId: PurchaseId,
+  claimId: Reference,
+  ...money,
+  creditsMicros: Micros,
+  withdrawnMicros: Micros,
+  bonusWithdrawnMicros: Type.Optional(PositiveMicros),
+}
+
+/**
+ * The operator wants to return money. The credits are withdrawn in the same append, so that they cannot be used
+ * meanwhile. The payment service then gets `claimId` as the key of the refund.
+ */
+export const RefundRequested = Closed({ ...claim, reason: Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH }) })
+/** The payment service has accepted the refund that was requested. */
+export const RefundAccepted = Closed({ purchaseId: PurchaseId, claimId: Reference, refundId: Reference })
+/** Somebody has returned money at the payment service itself. */
+export const PaymentRefunded = Closed(claim)
+/** The money did not reach the customer, so the credits come back. */
+export const RefundFailed = Closed({ purchaseId: PurchaseId, claimId: Reference })
+
+/** The customer's bank takes the money back. What was used of the credits is owed. */
+export const PaymentDisputed = Closed({ ...claim, owedMicros: Micros })
+/** The bank has decided against its customer, so the credits come back. */
+export const DisputeWon = Closed({ purchaseId: PurchaseId, claimId: Reference })
+
+/** Credits that were used and not paid for after all. They are no part of the balance. */
+export const CreditsOwed = Closed({ claimId: Reference, amountMicros: PositiveMicros, owedAfterMicros: Micros })
+/** Owed credits that a grant has paid, or that a dispute that was won has ended. */
+export const CreditsSettled = Closed({ claimId: Reference, amountMicros: PositiveMicros, owedAfterMicros: Micros })
+
+export const purchaseEvents = {
+  PurchaseOpened,
+  CheckoutOpened,
+  PurchasePaid,
+  PurchaseClosed,
+  RefundRequested,
+  RefundAccepted,
+  PaymentRefunded,
+  RefundFailed,
+  PaymentDisputed,
+  DisputeWon,
+  CreditsOwed,
+  CreditsSettled,
+}

@@ -1,0 +1,64 @@
+import type { Stripe } from 'stripe'
+import type { PaymentReport } from '../../ports/payments.ts'
+import { TOP_UP } from './charges.ts'
+import { fromMinorUnits } from './minor-units.ts'
+import { disputeOf, factsOf, isPaid, purchaseOf, refundOf } from './objects.ts'
+
+type Told<Report = PaymentReport> = Report extends PaymentReport ? Omit<Report, 'eventId' | 'atMs'> : never
+
+/** What an event means to us: https://docs.stripe.com/api/events/types. Undefined if it does not concern us. */
+export const reportOf = (event: Stripe.Event): PaymentReport | undefined => {
+  const told = toldBy(event)
+  return told && ({ ...told, eventId: event.id, atMs: event.created * 1000 } as PaymentReport)
+}
+
+const toldBy = (event: Stripe.Event): Told | undefined => {
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+      return checkout(event.data.object, isPaid(event.data.object) ? 'checkout_paid' : 'checkout_waiting')
+    case 'checkout.session.async_payment_failed':
+      return checkout(event.data.object, 'checkout_failed')
+    case 'checkout.session.expired':
+      return checkout(event.data.object, 'checkout_expired')
+    case 'payment_intent.succeeded':
+    case 'payment_intent.payment_failed':
+      return topUp(event.data.object)
+    case 'refund.created':
+    case 'refund.updated':
+    case 'refund.failed': {
+      const refund = refundOf(event.data.object)
+      return refund && { kind: 'refund_changed', refund }
+    }
+    case 'charge.dispute.created':
+    case 'charge.dispute.updated':
+    case 'charge.dispute.closed':
+    case 'charge.dispute.funds_withdrawn':
+    case 'charge.dispute.funds_reinstated': {
+      const dispute = disputeOf(event.data.object)
+      return dispute && { kind: 'dispute_changed', dispute }
+    }
+    default:
+      return undefined
+  }
+}
+
+const checkout = (
+  session: Stripe.Checkout.Session,
+  kind: `checkout_${'paid' | 'waiting' | 'failed' | 'expired'}`,
+): Told | undefined => {
+  const purchase = purchaseOf(session.metadata)
+  if (!purchase) return undefined
+  const common = { ...purchase, sessionId: session.id }
+  return kind === 'checkout_paid' ? { kind, ...common, facts: factsOf(session) } : { kind, ...common }
+}
+
+/** The payment of a checkout is told by the checkout. */
+const topUp = ({ id, status, metadata, amount, currency, last_payment_error }: Stripe.PaymentIntent) => {
+  const purchase = purchaseOf(metadata)
+  if (!purchase || !metadata[TOP_UP]) return undefined
+  if (status === 'succeeded')
+    return { kind: 'charge_paid' as const, ...purchase, paymentId: id, money: fromMinorUnits(amount, currency) }
+  const code = last_payment_error?.decline_code ?? last_payment_error?.code ?? 'unknown'
+  return { kind: 'charge_failed' as const, ...purchase, paymentId: id, code }
+}

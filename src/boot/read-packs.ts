@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import type { Environment } from '../../schemas/environment.ts'
+import { PriceList } from '../../schemas/packs.ts'
+import { findPacksFault } from '../domain/catalog/packs.ts'
+import { compileCheck } from '../services/schema-check.ts'
+import { describePacksFault } from '../transports/refusals/sale.ts'
+import { ConfigError } from './config.ts'
+import { advice } from './config-values.ts'
+
+const check = compileCheck(PriceList)
+
+/** The price list of the configuration; without a file, nothing is for sale. Throws ConfigError. */
+export const readPacks = ({ PACKS: path }: Environment): PriceList => {
+  if (path === undefined) return { packs: [] }
+  const read = readPriceList(path)
+  if ('fault' in read) throw new ConfigError(`PACKS: ${read.fault}. ${advice('PACKS')}`)
+  return read.list
+}
+
+/** Reads a file with a price list. */
+export const readPriceList = (path: string): { list: PriceList } | { fault: string } => {
+  let list: PriceList
+  try {
+    list = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const { message } = error as Error
+    return {
+      fault: error instanceof SyntaxError ? `${path} is not JSON: ${message}` : `${path} cannot be read: ${message}`,
+    }
+  }
+  const [wrong] = check(list)
+  if (wrong) return { fault: `${path} is not a price list: ${wrong.path || '/'} ${wrong.message}` }
+  const fault = findPacksFault(list)
+  return fault ? { fault: `${path} is not a valid price list: ${describePacksFault(fault)}` } : { list }
+}

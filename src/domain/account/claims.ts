@@ -1,0 +1,250 @@
+import type { AccountEvent, GrantKind } from '../../../schemas/account-events.ts'
+import type { PurchaseId } from '../../../schemas/primitives.ts'
+import type { Money } from '../../../schemas/purchase-events.ts'
+import { decimalsOf } from '../currencies.ts'
+import { accept, repeat } from '../decider.ts'
+import { type Decided, refuse } from '../refusal.ts'
+import type { ReportedDispute, ReportedRefund, RequestRefund } from './commands.ts'
+import { afterReturn } from './credits.ts'
+import { changeDebt, withdrawn } from './debts.ts'
+import { lotOf } from './lots.ts'
+import { changePurchase, minorOf } from './purchases.ts'
+import type { AccountState, Claim, Purchase } from './state.ts'
+
+// Claims on a payment: refunds and disputes. Each is known by its ID, so a report that is repeated changes nothing, and
+// reports may come in any order.
+
+type PaidPurchase = Purchase & { payment: NonNullable<Purchase['payment']> }
+
+/** Withdraws credits that are left of a purchase, whose money the payment service is then asked to return. */
+export const requestRefund = (
+  { purchaseId, claimId, amount, reason }: RequestRefund,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const purchase = findPaid(state, purchaseId)
+  if ('refuse' in purchase) return purchase
+  if (claimOf(purchase, claimId)) return repeat(claimId)
+  const { payment } = purchase
+  const { leftMicros } = lotOf(state, payment.lot)
+  const mostMinor = worthOf(leftMicros, purchase)
+  const most = amountOf(mostMinor, payment.currency)
+  const wanted = amount ?? most
+  const minor = minorOf({ amount: wanted })
+  if (minor <= 0n || minor > mostMinor) return refuse('refund_above_rest', { most, currency: payment.currency })
+  const money = { amount: wanted, currency: payment.currency }
+  const claim = claimed(state, purchase, { purchaseId, claimId, ...money })
+  return accept([{ type: 'RefundRequested', data: { ...claim, reason } }, ...takings(state, purchase, claim, reason)])
+}
+
+/** Records that the payment service has accepted a refund that was requested. */
+export const acceptRefund = (
+  { purchaseId, claimId, refundId }: { purchaseId: PurchaseId; claimId: string; refundId: string },
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const purchase = findPaid(state, purchaseId)
+  if ('refuse' in purchase) return purchase
+  return claimOf(purchase, claimId)?.status === 'requested'
+    ? accept([{ type: 'RefundAccepted', data: { purchaseId, claimId, refundId } }])
+    : repeat(claimId)
+}
+
+/** Records a refund as the payment service reports it. */
+export const recordRefund = (
+  { purchaseId, claimId, amount, currency, hasFailed }: Omit<ReportedRefund, 'type'>,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const purchase = findPaid(state, purchaseId)
+  if ('refuse' in purchase) return purchase
+  const known = claimOf(purchase, claimId)
+  if (hasFailed) {
+    if (known?.status === 'reversed') return repeat(claimId)
+    const failed: AccountEvent = { type: 'RefundFailed', data: { purchaseId, claimId } }
+    return accept([failed, ...(known ? returns(state, purchase, known, 'the refund failed') : [])])
+  }
+  if (known) return repeat(claimId)
+  const claim = claimed(state, purchase, { purchaseId, claimId, amount, currency })
+  return accept([{ type: 'PaymentRefunded', data: claim }, ...takings(state, purchase, claim, 'refunded')])
+}
+
+/** Records a dispute as the payment service reports it. What is lost stays claimed. */
+export const recordDispute = (
+  { purchaseId, claimId, amount, currency, status }: Omit<ReportedDispute, 'type'>,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const purchase = findPaid(state, purchaseId)
+  if ('refuse' in purchase) return purchase
+  const known = claimOf(purchase, claimId)
+  if (status === 'won') {
+    if (known?.status === 'reversed') return repeat(claimId)
+    const won: AccountEvent = { type: 'DisputeWon', data: { purchaseId, claimId } }
+    return accept([won, ...(known ? takenBack(state, purchase, known) : [])])
+  }
+  if (known) return repeat(claimId)
+  const claim = claimed(state, purchase, { purchaseId, claimId, amount, currency })
+  const owedMicros = Math.min(claim.creditsMicros - claim.withdrawnMicros, usedOf(state, purchase))
+  return accept([
+    { type: 'PaymentDisputed', data: { ...claim, owedMicros } },
+    ...takings(state, purchase, claim, 'the payment is disputed'),
+    ...owed(state, claimId, owedMicros),
+  ])
+}
+
+/** The state after an event that makes a claim. */
+export const addClaim = (
+  state: AccountState,
+  kind: Claim['kind'],
+  status: Claim['status'],
+  { purchaseId, bonusWithdrawnMicros = 0, ...claim }: Claimed,
+): AccountState => {
+  const added = { ...claim, kind, status, bonusWithdrawnMicros, owedMicros: 0, settledMicros: 0 }
+  return changePurchase(state, purchaseId, ({ claims }) => ({
+    claims: [...claims.filter(({ claimId }) => claimId !== claim.claimId), added],
+  }))
+}
+
+/** The state after a claim was accepted or reversed. */
+export const endClaim = (
+  state: AccountState,
+  kind: Claim['kind'],
+  status: Claim['status'],
+  { purchaseId, claimId }: { purchaseId: PurchaseId; claimId: string },
+): AccountState => {
+  const known = state.purchases.get(purchaseId)?.claims.find(claim => claim.claimId === claimId)
+  if (!known) return addClaim(state, kind, status, { purchaseId, claimId, ...UNKNOWN })
+  return changePurchase(state, purchaseId, ({ claims }) => ({
+    claims: claims.map(claim => (claim === known ? { ...claim, status } : claim)),
+  }))
+}
+
+const UNKNOWN = { amount: '0', currency: 'XXX', creditsMicros: 0, withdrawnMicros: 0 }
+
+interface Claimed extends Money {
+  purchaseId: PurchaseId
+  claimId: string
+  creditsMicros: number
+  withdrawnMicros: number
+  bonusWithdrawnMicros?: number
+}
+
+const findPaid = ({ purchases }: AccountState, purchaseId: PurchaseId) => {
+  const purchase = purchases.get(purchaseId)
+  if (!purchase) return refuse('purchase_not_found')
+  return purchase.payment ? (purchase as PaidPurchase) : refuse('purchase_not_paid')
+}
+
+const claimOf = ({ claims }: Purchase, claimId: string): Claim | undefined =>
+  claims.find(claim => claim.claimId === claimId)
+
+/**
+ * The credits that a claim takes. Together, claims take what their money has bought, rounded up, and never more than
+ * the purchase had.
+ */
+const claimed = (
+  state: AccountState,
+  purchase: PaidPurchase,
+  claim: Money & { purchaseId: PurchaseId; claimId: string },
+): Claimed => {
+  const { payment, creditsMicros, bonusMicros = 0 } = purchase
+  const standing = standingClaims(purchase)
+  const minor = standing.reduce((sum, each) => sum + minorOf(each), minorOf(claim))
+  const takenMicros = standing.reduce((sum, each) => sum + each.creditsMicros, 0)
+  const share = Math.min(creditsMicros, ceilShare(creditsMicros, minor, minorOf(payment))) - takenMicros
+  const withdrawnMicros = Math.min(share, lotOf(state, payment.lot).leftMicros)
+  const bonusShare = ceilShare(bonusMicros, BigInt(share), BigInt(creditsMicros))
+  const bonusLeft = payment.bonusLot === undefined ? 0 : lotOf(state, payment.bonusLot).leftMicros
+  const bonusWithdrawnMicros = Math.min(bonusShare, bonusLeft)
+  return { ...claim, creditsMicros: share, withdrawnMicros, ...(bonusWithdrawnMicros > 0 && { bonusWithdrawnMicros }) }
+}
+
+const standingClaims = ({ claims }: Purchase): Claim[] => claims.filter(({ status }) => status !== 'reversed')
+
+const ceilShare = (micros: number, part: bigint, whole: bigint): number =>
+  whole === 0n ? micros : Number((BigInt(micros) * part + whole - 1n) / whole)
+
+/** What was used of the lot of a purchase: neither left, nor expired, nor withdrawn. */
+const usedOf = (state: AccountState, purchase: PaidPurchase): number => {
+  const { leftMicros, expiredMicros = 0 } = lotOf(state, purchase.payment.lot)
+  const withdrawnMicros = standingClaims(purchase).reduce((sum, claim) => sum + claim.withdrawnMicros, 0)
+  return Math.max(0, purchase.creditsMicros - leftMicros - expiredMicros - withdrawnMicros)
+}
+
+/** The most money, in the smallest units, whose credits are all left. */
+const worthOf = (leftMicros: number, purchase: PaidPurchase): bigint => {
+  const { payment, creditsMicros } = purchase
+  const standing = standingClaims(purchase)
+  const claimedMinor = standing.reduce((sum, claim) => sum + minorOf(claim), 0n)
+  const takenMicros = standing.reduce((sum, claim) => sum + claim.creditsMicros, 0)
+  const paidMinor = minorOf(payment)
+  const reachable = (BigInt(takenMicros + leftMicros) * paidMinor) / BigInt(creditsMicros)
+  const most = reachable < paidMinor ? reachable : paidMinor
+  return most > claimedMinor ? most - claimedMinor : 0n
+}
+
+/** A number of smallest units as a decimal amount. */
+const amountOf = (minor: bigint, currency: string): string => {
+  const decimals = decimalsOf(currency) ?? 2
+  const digits = String(minor).padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  return decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+/** The withdrawals of a claim, from the lots of its purchase. */
+const takings = (
+  { balanceMicros }: AccountState,
+  { payment }: PaidPurchase,
+  { claimId, withdrawnMicros, bonusWithdrawnMicros = 0 }: Claimed,
+  reason: string,
+): AccountEvent[] => {
+  const balanceAfterMicros = balanceMicros - withdrawnMicros
+  const taken = { amountMicros: withdrawnMicros, balanceAfterMicros, kind: 'purchase', lot: payment.lot } as const
+  const bonus = {
+    amountMicros: bonusWithdrawnMicros,
+    balanceAfterMicros: balanceAfterMicros - bonusWithdrawnMicros,
+    kind: 'courtesy',
+    lot: payment.bonusLot ?? 0,
+  } as const
+  return [
+    ...(withdrawnMicros > 0 ? [withdrawn(taken, claimId, reason)] : []),
+    ...(bonusWithdrawnMicros > 0 ? [withdrawn(bonus, `${claimId} bonus`, reason)] : []),
+  ]
+}
+
+const owed = ({ owedMicros: before }: AccountState, claimId: string, amountMicros: number): AccountEvent[] =>
+  amountMicros > 0
+    ? [{ type: 'CreditsOwed', data: { claimId, amountMicros, owedAfterMicros: before + amountMicros } }]
+    : []
+
+/** What a dispute that is won gives back: the debt that is left of it ends, and the rest returns. */
+const takenBack = (state: AccountState, purchase: PaidPurchase, claim: Claim): AccountEvent[] => {
+  const { claimId, owedMicros: amountMicros } = claim
+  const reason = 'the dispute was won'
+  if (amountMicros === 0) return returns(state, purchase, claim, reason)
+  const settled = { claimId, amountMicros, owedAfterMicros: state.owedMicros - amountMicros }
+  const after = changeDebt(state, settled, -1)
+  return [{ type: 'CreditsSettled', data: settled }, ...returns(after, purchase, claim, reason)]
+}
+
+/** The credits of a reversed claim, back in their lots, with what other credits have paid of its debt. */
+const returns = (
+  state: AccountState,
+  { payment }: PaidPurchase,
+  { claimId, withdrawnMicros, settledMicros, bonusWithdrawnMicros }: Claim,
+  reason: string,
+): AccountEvent[] => {
+  const { lot, bonusLot = 0 } = payment
+  const bought = {
+    lot,
+    amountMicros: withdrawnMicros + settledMicros,
+    kind: 'purchase',
+    reference: `${claimId} returned`,
+  }
+  const reference = `${claimId} bonus returned`
+  const bonus = { lot: bonusLot, amountMicros: bonusWithdrawnMicros, kind: 'courtesy', reference }
+  const returned = [bought, bonus].filter(({ amountMicros }) => amountMicros > 0)
+  let balanceAfterMicros = state.balanceMicros
+  const grants = returned.map(({ kind, ...grant }): AccountEvent => {
+    balanceAfterMicros += grant.amountMicros
+    return { type: 'CreditsGranted', data: { ...grant, kind: kind as GrantKind, balanceAfterMicros, reason } }
+  })
+  return [...grants, ...afterReturn(state, returned, balanceAfterMicros)]
+}

@@ -1,0 +1,206 @@
+/**
+ * A service that takes payments on a page of its own, such as Stripe. It reports a payment zero to many times, in any
+ * order, late, or never, so whoever uses it also asks. All calls may reject with Unavailable, whose outcome is unknown:
+ * the same call with the same key does the same thing once. They reject with PaymentRefused if the service refuses the
+ * request itself, and with PaymentsMisconfigured if it refuses the key.
+ */
+export interface Payments {
+  /** Why the service cannot take exactly this amount; undefined if it can. */
+  unfit(money: Money): string | undefined
+  /** Whether `charge` is allowed. A merchant of record sells on its own pages only. */
+  readonly chargesKeptMethods: boolean
+  /**
+   * Opens a page on which a purchase is paid. The same purchase gets the same page for at least a day, if it is opened
+   * with the same values.
+   */
+  open(checkout: Checkout): Promise<OpenedCheckout>
+  /** The state of a checkout at this moment; undefined if there is none, or if it is none of ours. */
+  find(sessionId: string): Promise<CheckoutState | undefined>
+  /** Closes a page that nobody has paid on. Does nothing if it was paid or has expired. */
+  expire(sessionId: string): Promise<void>
+  /** Pays back a part or all of a payment. The same `refundKey` is one refund for at least a day. */
+  refund(refund: RefundRequest): Promise<Refund>
+  findRefund(refundId: string): Promise<Refund | undefined>
+  /** All refunds of a payment, newest first, including those that were made at the service. */
+  refundsOf(paymentId: string): Promise<Refund[]>
+  /** Undefined also for an inquiry, which takes no money yet. */
+  findDispute(disputeId: string): Promise<Dispute | undefined>
+  /** Charges a kept payment method while its owner is away. The same `chargeKey` is one charge for at least a day. */
+  charge(charge: Charge): Promise<ChargeOutcome>
+  /** The purchase that a payment belongs to; undefined if the payment is none of ours. */
+  paymentOf(paymentId: string): Promise<PurchaseOf | undefined>
+  /**
+   * What the service reports. Undefined if it does not concern us: another kind of report, an object that is none of
+   * ours, or the other mode (test or live). Rejects with SignatureInvalid unless the service has signed exactly these
+   * bytes in the last five minutes.
+   */
+  read(body: Buffer, signature: string | undefined): Promise<PaymentReport | undefined>
+}
+
+export interface Money {
+  /** A decimal number without sign, with the decimals of the currency, such as `12.50`. */
+  amount: string
+  /** ISO 4217, in upper case. */
+  currency: string
+}
+
+export interface PurchaseOf {
+  purchaseId: string
+  accountId: string
+}
+
+export interface Checkout extends PurchaseOf {
+  /** What is bought, such as `500 credits`. */
+  name: string
+  description?: string | undefined
+  /** What the customer pays, with the tax. */
+  money: Money
+  /** The service's code for the kind of goods. */
+  taxCode?: string | undefined
+  /** A customer whom the service knows. Replaces `email`. */
+  customerId?: string | undefined
+  /** The address that the page shows first. */
+  email?: string | undefined
+  /** May hold `{CHECKOUT_SESSION_ID}`, which the service replaces. */
+  successUrl: string
+  cancelUrl: string
+  /** From 30 minutes to 24 hours from now. */
+  expiresAtMs: number
+  /** Whether the service keeps the payment method for charges while its owner is away. */
+  keepsMethod: boolean
+  /** Words beside the button that pays, at most 1200 characters. */
+  consent?: string | undefined
+}
+
+export interface OpenedCheckout {
+  sessionId: string
+  /** The page. Undefined once it is paid or has expired. */
+  url: string | undefined
+  expiresAtMs: number
+}
+
+export interface CheckoutState extends PurchaseOf {
+  sessionId: string
+  status: 'open' | 'complete' | 'expired'
+  /** Undefined while the money has not arrived. A complete checkout may be paid days later. */
+  paid: PaidCheckout | undefined
+  /** Undefined unless the checkout is open. */
+  url: string | undefined
+}
+
+/** What is known of a payment. Whoever reports it knows less than whoever is asked. */
+export interface PaymentFacts {
+  /** The payment, or the checkout itself if there was nothing to pay. */
+  paymentId: string
+  /** What was paid, with the tax. */
+  money: Money
+  tax: Money
+  /** The country of the billing address: ISO 3166-1 alpha-2. */
+  country: string | undefined
+  address: Address | undefined
+  email: string | undefined
+  customerId: string | undefined
+  invoiceId: string | undefined
+}
+
+export interface PaidCheckout extends PaymentFacts {
+  invoice: Invoice | undefined
+  /** What the service keeps, in the currency in which it pays out. Undefined while it is unknown. */
+  fee: Money | undefined
+  /** The kept payment method; undefined if it was not to be kept. */
+  methodId: string | undefined
+}
+
+export interface Invoice {
+  id: string
+  number: string | undefined
+  url: string | undefined
+  pdfUrl: string | undefined
+}
+
+export interface Address {
+  name?: string
+  line1?: string
+  line2?: string
+  postalCode?: string
+  city?: string
+  state?: string
+  country?: string
+}
+
+export interface RefundRequest extends PurchaseOf {
+  refundKey: string
+  paymentId: string
+  money: Money
+  reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer' | undefined
+}
+
+export interface Refund {
+  refundId: string
+  paymentId: string
+  money: Money
+  /** A refund that has succeeded may still fail. */
+  status: 'pending' | 'succeeded' | 'failed' | 'cancelled'
+  /** The key with which we made it; undefined if it was made at the service. */
+  refundKey: string | undefined
+}
+
+export interface Dispute {
+  disputeId: string
+  paymentId: string
+  money: Money
+  /** Whether the bank holds the money, or who has it in the end. An appeal opens a dispute again. */
+  status: 'open' | 'won' | 'lost'
+}
+
+export interface Charge extends PurchaseOf {
+  chargeKey: string
+  customerId: string
+  methodId: string
+  money: Money
+  description: string
+}
+
+/** `waiting`: the bank takes days, and a report follows. */
+export type ChargeOutcome =
+  | { kind: 'succeeded'; paymentId: string; fee: Money | undefined }
+  | { kind: 'waiting'; paymentId: string }
+  | { kind: 'requires_action'; paymentId: string | undefined }
+  | { kind: 'declined'; paymentId: string | undefined; code: string }
+
+/** Refunds and disputes name only their payment: ask `paymentOf` whether an unknown payment is ours. */
+export type PaymentReport = { eventId: string; atMs: number } & (
+  | ({ kind: 'checkout_paid'; sessionId: string; facts: PaymentFacts } & PurchaseOf)
+  | ({ kind: 'checkout_waiting' | 'checkout_failed' | 'checkout_expired'; sessionId: string } & PurchaseOf)
+  | ({ kind: 'charge_paid'; paymentId: string; money: Money } & PurchaseOf)
+  | ({ kind: 'charge_failed'; paymentId: string; code: string } & PurchaseOf)
+  | { kind: 'refund_changed'; refund: Refund }
+  | { kind: 'dispute_changed'; dispute: Dispute }
+)
+
+/** The service refuses a request. The code is the service's own; the message is for the operator. */
+export class PaymentRefused extends Error {
+  override name = 'PaymentRefused'
+  readonly code: string
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** The service refuses the key. The message names the setting. */
+export class PaymentsMisconfigured extends Error {
+  override name = 'PaymentsMisconfigured'
+}
+
+/** A report is not signed by the service: `missing` or malformed, `old`, or `forged`. */
+export class SignatureInvalid extends Error {
+  override name = 'SignatureInvalid'
+  readonly fault: 'missing' | 'old' | 'forged'
+
+  constructor(fault: 'missing' | 'old' | 'forged') {
+    super(`the signature of a report is ${fault}`)
+    this.fault = fault
+  }
+}

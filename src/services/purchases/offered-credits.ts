@@ -1,0 +1,49 @@
+import type { FreeAmount, Pack, PriceList } from '../../../schemas/packs.ts'
+import { priceOfCredits } from '../../domain/catalog/packs.ts'
+import { fromMicros } from '../../domain/money.ts'
+import type { CreditsOffer } from '../../domain/refusal.ts'
+
+/** The page of the console where credits are bought. */
+const BUY_PATH = '/console/credits'
+
+/** A choice that fits into an error message. */
+const MAX_OFFERS = 3
+
+const MILLION = 1_000_000
+
+/**
+ * What to offer to a caller who lacks an amount of credits: the smallest packs that cover it, then the largest of the
+ * others. If no pack covers it, a free amount that does comes first. `url` is the address of the service.
+ */
+export const offersFor = ({ packs, freeAmount }: PriceList, missingMicros: number, url: string): CreditsOffer[] => {
+  const sorted = packs.toSorted((one, other) => creditsIn(one) - creditsIn(other))
+  const enough = sorted.filter(pack => creditsIn(pack) >= missingMicros)
+  const less = sorted.filter(pack => creditsIn(pack) < missingMicros).reverse()
+  const free = enough.length === 0 && freeAmount ? offerOfCredits(freeAmount, missingMicros, url) : []
+  return [...free, ...[...enough, ...less].map(pack => offerOfPack(pack, url))].slice(0, MAX_OFFERS)
+}
+
+const creditsIn = ({ creditsMicros, bonusMicros = 0 }: Pack): number => creditsMicros + bonusMicros
+
+const offerOfPack = ({ id, name, creditsMicros, bonusMicros = 0, ...price }: Pack, url: string): CreditsOffer => ({
+  ...{ pack: id, name, creditsMicros, bonusMicros },
+  ...{ amount: price.amount, currency: price.currency },
+  ...(price.validDays !== undefined && { validDays: price.validDays }),
+  buyUrl: `${url}${BUY_PATH}?pack=${id}`,
+})
+
+/** The missing amount in whole credits, within the bounds; nothing if it is beyond them. */
+const offerOfCredits = (freeAmount: FreeAmount, missingMicros: number, url: string): CreditsOffer[] => {
+  const { minCreditsMicros, maxCreditsMicros, currency, validDays } = freeAmount
+  if (missingMicros > maxCreditsMicros) return []
+  const wholeMicros = Math.ceil(missingMicros / MILLION) * MILLION
+  const creditsMicros = Math.min(Math.max(wholeMicros, minCreditsMicros), maxCreditsMicros)
+  const credits = fromMicros(creditsMicros)
+  const offer = {
+    ...{ name: `${credits} credits`, creditsMicros, bonusMicros: 0 },
+    ...{ amount: priceOfCredits(freeAmount, creditsMicros), currency },
+    ...(validDays !== undefined && { validDays }),
+    buyUrl: `${url}${BUY_PATH}?credits=${credits}`,
+  }
+  return [offer]
+}

@@ -1,0 +1,305 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { RecordedEvent } from '../../../schemas/events.ts'
+import { AccountBook, totalOf } from '../../../src/audit/books.ts'
+import { account } from '../../../src/domain/account/account.ts'
+import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { DAY_MS } from '../../../src/domain/days.ts'
+import { fromMicros } from '../../../src/domain/money.ts'
+import { completeRun, failRun, grantCredits, openAccount, queueRun, startRun } from '../../support/account-samples.ts'
+import { at, THEN_MS } from '../../support/given.ts'
+import { openPurchase, payPurchase, purchaseId, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
+
+/** An account that decides commands, and the books of the audit beside it. */
+class World {
+  state = account.initial
+  readonly book = new AccountBook()
+  days = 0
+  readonly events: AccountEvent[] = []
+
+  constructor(...commands: AccountCommand[]) {
+    this.do(openAccount({ welcome: 0 }))
+    for (const command of commands) this.do(command)
+  }
+
+  /** The events of a command, or the code of its refusal. */
+  do(command: AccountCommand): string[] {
+    const atMs = THEN_MS + this.days * DAY_MS
+    const decided = account.decide(command, this.state, atMs)
+    if ('refuse' in decided) return [decided.refuse.code]
+    for (const event of decided.accept) {
+      this.state = account.evolve(this.state, at(atMs, event))
+      const metadata = { at: new Date(atMs).toISOString(), actor: {} }
+      const recorded = { ...event, id: '', stream: 'account-x', revision: 0, position: 0, metadata }
+      this.book.take(recorded as unknown as RecordedEvent)
+      this.events.push(event)
+    }
+    return decided.accept.map(({ type }) => type)
+  }
+
+  run(run: number, credits: number) {
+    return [this.do(queueRun({ run, credits })), this.do(startRun(run))].flat()
+  }
+
+  get credits() {
+    return fromMicros(this.state.balanceMicros)
+  }
+
+  get owed() {
+    return fromMicros(this.state.owedMicros)
+  }
+}
+
+const bought = [openPurchase(), payPurchase()]
+
+t.test('a payment grants the credits of its purchase once, however often it is reported', async t => {
+  const world = new World()
+  t.same(world.do(payPurchase()), ['purchase_not_found'])
+  t.same(world.do(openPurchase()), ['PurchaseOpened'])
+  t.same(world.do(openPurchase()), [])
+  t.same(world.do(payPurchase()), ['PurchasePaid', 'CreditsGranted'])
+  t.same(world.do(payPurchase()), [])
+  t.equal(world.credits, 500)
+})
+
+t.test('a payment that arrives after its purchase was closed grants its credits', async t => {
+  const world = new World(openPurchase())
+  t.same(world.do({ type: 'ClosePurchase', purchaseId: purchaseId(), reason: 'expired' }), ['PurchaseClosed'])
+  t.same(world.do({ type: 'ClosePurchase', purchaseId: purchaseId(), reason: 'failed' }), [])
+  t.same(world.do(payPurchase()), ['PurchasePaid', 'CreditsGranted'])
+  t.same(world.do({ type: 'ClosePurchase', purchaseId: purchaseId(), reason: 'failed' }), [])
+})
+
+t.test('the bonus is a free lot of its own, and both expire', async t => {
+  const world = new World(openPurchase({ bonus: 50, validDays: 30 }))
+  t.same(world.do(payPurchase()), ['PurchasePaid', 'CreditsGranted', 'CreditsGranted'])
+  t.same(world.book.balance, { freeMicros: 50e6, paidMicros: 500e6 })
+  t.same(world.state.lotOrder, [2, 1])
+  world.days = 30
+  t.same(world.do({ type: 'ExpireCredits', lot: 1 }), ['CreditsExpired'])
+  t.equal(world.credits, 50)
+})
+
+t.test('an account opens only so many purchases an hour', async t => {
+  const world = new World()
+  for (let purchase = 1; purchase <= 3; purchase++) t.same(world.do(openPurchase({ purchase }, 3)), ['PurchaseOpened'])
+  t.same(world.do(openPurchase({ purchase: 4 }, 3)), ['too_many_purchases'])
+  world.days = 1 / 23
+  t.same(world.do(openPurchase({ purchase: 4 }, 3)), ['PurchaseOpened'])
+})
+
+t.test('each refund takes its share of what is left of its own lot', async t => {
+  const world = new World(grantCredits(100), ...bought)
+  t.same(world.do(recordRefund({ claim: 're_1', amount: '10.00' })), ['PaymentRefunded', 'CreditsWithdrawn'])
+  t.equal(world.credits, 500)
+  t.same(world.do(recordRefund({ claim: 're_1', amount: '10.00' })), [])
+  t.same(world.do(recordRefund({ claim: 're_2', amount: '0.01' })), ['PaymentRefunded', 'CreditsWithdrawn'])
+  t.equal(world.credits, 499.9)
+  world.run(1, 300)
+  t.same(world.do(recordRefund({ claim: 're_3', amount: '39.99' })), ['PaymentRefunded', 'CreditsWithdrawn'])
+  t.equal(world.credits, 0, 'the free credits were used first; of the purchase, 200 were used')
+  t.equal(world.owed, 0, 'a refund is the choice of the operator')
+})
+
+t.test('a refund that fails gives the credits back, whichever report comes first', async t => {
+  const world = new World(...bought)
+  world.do(recordRefund({ amount: '10.00' }))
+  t.same(world.do({ ...recordRefund({ amount: '10.00' }), hasFailed: true }), ['RefundFailed', 'CreditsGranted'])
+  t.equal(world.credits, 500)
+  t.equal(world.state.lots.size, 1)
+  t.same(world.do({ ...recordRefund({ claim: 're_2' }), hasFailed: true }), ['RefundFailed'])
+  t.same(world.do(recordRefund({ claim: 're_2' })), [])
+  t.equal(world.credits, 500)
+})
+
+t.test('a refund by the operator takes the credits before the money is returned', async t => {
+  const world = new World(...bought)
+  world.run(1, 100)
+  const request = (claimId: string, amount?: string) =>
+    ({ type: 'RequestRefund', purchaseId: purchaseId(), claimId, amount, reason: 'asked' }) as const
+  t.same(world.do(request('r1', '40.01')), ['refund_above_rest'])
+  t.same(world.do(request('r1', '5.00')), ['RefundRequested', 'CreditsWithdrawn'])
+  t.same(world.do(request('r1', '5.00')), [])
+  t.same(world.do(recordRefund({ claim: 'r1', amount: '5.00' })), [], 'the report of the same refund')
+  const accept = { type: 'AcceptRefund', purchaseId: purchaseId(), claimId: 'r1', refundId: 're_1' } as const
+  t.same(world.do(accept), ['RefundAccepted'])
+  t.same(world.do(accept), [])
+  t.same(world.do(request('r2')), ['RefundRequested', 'CreditsWithdrawn'])
+  t.equal(world.credits, 0)
+  const last = world.events.findLast(({ type }) => type === 'RefundRequested')
+  t.match(last?.data, { amount: '35.00', creditsMicros: 350e6 })
+  t.same(world.do(request('r3')), ['refund_above_rest'])
+})
+
+t.test('a refund takes the share of the bonus that is left', async t => {
+  const world = new World(openPurchase({ bonus: 100 }), payPurchase())
+  world.run(1, 30)
+  world.do(recordRefund({ amount: '25.00' }))
+  t.same(world.book.balance, { freeMicros: 20e6, paidMicros: 250e6 })
+  world.do(recordRefund({ claim: 're_2', amount: '25.00' }))
+  t.same(world.book.balance, { freeMicros: 0, paidMicros: 0 })
+})
+
+t.test('a dispute before use withdraws the credits, and owes nothing', async t => {
+  const world = new World(...bought)
+  t.same(world.do(recordDispute()), ['PaymentDisputed', 'CreditsWithdrawn'])
+  t.same([world.credits, world.owed], [0, 0])
+  t.same(world.do(recordDispute({}, 'lost')), [])
+  t.same(world.do(recordDispute({}, 'won')), ['DisputeWon', 'CreditsGranted'])
+  t.same([world.credits, world.owed], [500, 0])
+})
+
+t.test('a dispute after use makes a debt, which stops runs until the next grant pays it', async t => {
+  const world = new World(...bought)
+  world.run(1, 400)
+  world.do(completeRun(1))
+  t.same(world.do(recordDispute()), ['PaymentDisputed', 'CreditsWithdrawn', 'CreditsOwed'])
+  t.same([world.credits, world.owed], [0, 400])
+  t.same(world.do(grantCredits(100, 'a')), ['CreditsGranted', 'CreditsWithdrawn', 'CreditsSettled'])
+  t.same([world.credits, world.owed], [0, 300])
+  t.same(world.do(queueRun({ run: 2 })), ['credits_owed'])
+  world.do(openPurchase({ purchase: 2 }))
+  t.same(world.do(payPurchase({ purchase: 2 })), [
+    'PurchasePaid',
+    'CreditsGranted',
+    'CreditsWithdrawn',
+    'CreditsSettled',
+  ])
+  t.same([world.credits, world.owed], [200, 0])
+  t.same(world.run(2, 10), ['CreditsDebited', 'RunQueued', 'RunStarted'])
+})
+
+t.test('a dispute that is won ends its debt and returns what was paid of it', async t => {
+  const world = new World(...bought)
+  world.run(1, 400)
+  world.do(completeRun(1))
+  world.do(recordDispute())
+  world.do(grantCredits(100, 'a'))
+  t.same(world.do(recordDispute({}, 'won')), ['DisputeWon', 'CreditsSettled', 'CreditsGranted'])
+  t.same([world.credits, world.owed], [200, 0])
+  t.same(world.do(recordDispute({}, 'won')), [])
+  t.same(world.do(recordDispute()), [], 'an old report')
+})
+
+t.test('credits that a run gives back pay the debt for them', async t => {
+  const world = new World(...bought)
+  world.run(1, 400)
+  world.do(recordDispute())
+  t.same([world.credits, world.owed], [0, 400])
+  t.same(world.do(failRun(1)), ['RunFailed', 'CreditsRefunded', 'CreditsWithdrawn', 'CreditsSettled'])
+  t.same([world.credits, world.owed], [0, 0])
+})
+
+t.test('what has expired is not owed', async t => {
+  const world = new World(openPurchase({ validDays: 10 }), payPurchase())
+  world.run(1, 100)
+  world.do(completeRun(1))
+  world.days = 10
+  world.do({ type: 'ExpireCredits', lot: 1 })
+  world.do(recordDispute())
+  t.same([world.credits, world.owed], [0, 100])
+})
+
+t.test('a claim on a purchase that is not paid waits for the payment', async t => {
+  const world = new World(openPurchase())
+  t.same(world.do(recordDispute()), ['purchase_not_paid'])
+  t.same(world.do(recordRefund()), ['purchase_not_paid'])
+  t.same(world.do({ ...recordRefund({ purchase: 2 }) }), ['purchase_not_found'])
+})
+
+t.test('refunds in any order and of any currency take all credits in the end', async () => {
+  const shares = fc.array(fc.integer({ min: 1, max: 997 }), { minLength: 1, maxLength: 8 })
+  const samples = fc.record({
+    currency: fc.constantFrom('JPY', 'EUR', 'KWD'),
+    shares,
+    credits: fc.integer({ min: 1, max: 1e6 }),
+  })
+  fc.assert(
+    fc.property(samples, ({ currency, shares, credits }) => {
+      const decimals = { JPY: 0, EUR: 2, KWD: 3 }[currency] as number
+      const text = (minor: number) => (minor / 10 ** decimals).toFixed(decimals)
+      const amount = text(shares.reduce((sum, share) => sum + share, 0))
+      const world = new World(openPurchase({ credits, amount, currency }), payPurchase({ amount, currency }))
+      const order = [...shares.keys()].toSorted((one, other) => (shares[one] ?? 0) - (shares[other] ?? 0))
+      for (const index of order)
+        world.do(recordRefund({ claim: `re_${index}`, amount: text(shares[index] as number), currency }))
+      return world.state.balanceMicros === 0 && totalOf(world.book.balance) === 0
+    }),
+    { numRuns: 200 },
+  )
+})
+
+const step = fc.record({
+  kind: fc.constantFrom(
+    'buy',
+    'grant',
+    'run',
+    'run',
+    'complete',
+    'fail',
+    'refund',
+    'unrefund',
+    'dispute',
+    'win',
+    'expire',
+  ),
+  number: fc.nat(1000),
+})
+
+t.test('no history makes a balance or a debt negative, and the books agree', async t => {
+  let owing = 0
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80, size: 'max' }), steps => {
+      const world = new World()
+      let purchases = 0
+      let runs = 0
+      let claims = 0
+      for (const { kind, number } of steps) {
+        world.days += 1
+        const purchase = 1 + (number % Math.max(1, purchases))
+        const run = 1 + (number % Math.max(1, runs))
+        const claim = `c${1 + (number % Math.max(1, claims))}`
+        if (kind === 'buy') {
+          purchases += 1
+          const bonus = number % 2 ? { bonus: 1 + (number % 40) } : {}
+          const validDays = number % 3 ? {} : { validDays: 1 + (number % 20) }
+          world.do(openPurchase({ purchase: purchases, credits: 1 + (number % 90), ...bonus, ...validDays }, 100))
+          world.do(payPurchase({ purchase: purchases }))
+        }
+        if (kind === 'grant') world.do(grantCredits(1 + (number % 30), `g${world.days}`))
+        if (kind === 'run') world.run(++runs, 1 + (number % 50))
+        if (kind === 'complete') world.do(completeRun(run))
+        if (kind === 'fail') world.do(failRun(run))
+        if (kind === 'refund' || kind === 'dispute') {
+          claims += 1
+          const amount = `${1 + (number % 50)}.00`
+          const sample = { purchase, claim: `c${claims}`, amount }
+          world.do(kind === 'refund' ? recordRefund(sample) : recordDispute(sample))
+        }
+        const claimed = [...world.state.purchases].find(([, { claims }]) =>
+          claims.some(({ claimId }) => claimId === claim),
+        )
+        const kindOf = claimed?.[1].claims.find(({ claimId }) => claimId === claim)?.kind
+        if (claimed && kind === 'unrefund' && kindOf === 'refund')
+          world.do({ ...recordRefund({ claim }), purchaseId: claimed[0], hasFailed: true })
+        if (claimed && kind === 'win' && kindOf === 'dispute')
+          world.do({ ...recordDispute({ claim }, 'won'), purchaseId: claimed[0] })
+        if (kind === 'expire')
+          for (let lot = 1; lot <= world.state.lots.size; lot++) world.do({ type: 'ExpireCredits', lot })
+        const { balanceMicros, owedMicros, lots } = world.state
+        if (owedMicros > 0) owing += 1
+        const left = lots.reduce((sum, { leftMicros }) => sum + leftMicros, 0)
+        const debts = [...world.state.purchases.values()].flatMap(({ claims }) => claims)
+        const owed = debts.reduce((sum, claim) => sum + claim.owedMicros, 0)
+        if (balanceMicros < 0 || owedMicros < 0 || left !== balanceMicros || owed !== owedMicros) return false
+        if (totalOf(world.book.balance) !== balanceMicros) return false
+        const references = world.events.flatMap(({ data }) => ('reference' in data ? [data.reference] : []))
+        if (new Set(references).size !== references.length) return false
+      }
+      return true
+    }),
+    { numRuns: 300 },
+  )
+  t.ok(owing > 100)
+})

@@ -1,0 +1,61 @@
+import type { AccountEvent } from '../../schemas/account-events.ts'
+import type { PurchaseId } from '../../schemas/primitives.ts'
+import type { AccountCommand } from '../../src/domain/account/commands.ts'
+import { toMicros } from '../../src/domain/money.ts'
+
+export const purchaseId = (number = 1): PurchaseId => `pur_${String(number).padStart(26, '0')}`
+
+interface Sample {
+  purchase?: number
+  credits?: number
+  bonus?: number
+  amount?: string
+  currency?: string
+  validDays?: number
+}
+
+const opening = ({ purchase = 1, credits = 500, bonus, amount = '50.00', currency = 'EUR', validDays }: Sample) => ({
+  purchaseId: purchaseId(purchase),
+  creditsMicros: toMicros(credits),
+  ...(bonus !== undefined && { bonusMicros: toMicros(bonus) }),
+  ...{ amount, currency, catalogRevision: 3 },
+  ...(validDays !== undefined && { validDays }),
+})
+
+export const purchaseOpened = (sample: Sample = {}): AccountEvent => ({
+  type: 'PurchaseOpened',
+  data: opening(sample),
+})
+
+export const openPurchase = (sample: Sample = {}, perHour = 10) =>
+  ({ type: 'OpenPurchase', purchase: opening(sample), perHour }) satisfies AccountCommand
+
+export const paymentId = (number = 1) => `pi_${number}`
+
+export const payPurchase = ({ purchase = 1, amount = '50.00', currency = 'EUR' }: Sample = {}) =>
+  ({
+    type: 'PayPurchase',
+    payment: { purchaseId: purchaseId(purchase), paymentId: paymentId(purchase), amount, currency, country: 'DE' },
+  }) satisfies AccountCommand
+
+interface Claim {
+  purchase?: number
+  claim?: string
+  amount?: string
+  currency?: string
+}
+
+export const recordRefund = ({ purchase = 1, claim = 're_1', amount = '50.00', currency = 'EUR' }: Claim = {}) =>
+  ({
+    ...{ type: 'RecordRefund', purchaseId: purchaseId(purchase), claimId: claim, amount, currency },
+    hasFailed: false,
+  }) satisfies AccountCommand
+
+export const recordDispute = (
+  { purchase = 1, claim = 'dp_1', amount = '50.00', currency = 'EUR' }: Claim = {},
+  status: 'open' | 'won' | 'lost' = 'open',
+) =>
+  ({
+    type: 'RecordDispute',
+    ...{ purchaseId: purchaseId(purchase), claimId: claim, amount, currency, status },
+  }) satisfies AccountCommand

@@ -1,0 +1,135 @@
+import type { Stripe } from 'stripe'
+import { invalid, missingParameter } from './errors.ts'
+import type { Parameters } from './form.ts'
+import { allow, amountOf, currencyOf, flagOf, metadataOf, requiredText, textOf, within } from './parameters.ts'
+import { nulls, type Store } from './store.ts'
+
+/** What https://docs.stripe.com/api/checkout/sessions/create takes and Tollgate sends. */
+const KNOWN = [
+  ...['mode', 'client_reference_id', 'metadata', 'line_items', 'payment_intent_data', 'customer', 'customer_email'],
+  ...['customer_creation', 'customer_update', 'billing_address_collection', 'invoice_creation', 'managed_payments'],
+  ...['automatic_tax', 'custom_text', 'success_url', 'cancel_url', 'expires_at', 'expand'],
+]
+
+const LEAST_SECONDS = 30 * 60
+const MOST_SECONDS = 24 * 60 * 60
+
+/** What a session keeps for the payment, and does not show. */
+export interface Hidden {
+  intentMetadata: Record<string, string>
+  keepsMethod: boolean
+  isInclusive: boolean
+  name: string
+}
+
+interface NewSession {
+  session: Stripe.Checkout.Session & { object: 'checkout.session' }
+  hidden: Hidden
+}
+
+/** https://docs.stripe.com/api/checkout/sessions/object */
+export const newSession = (store: Store, given: Parameters, baseUrl: string): NewSession => {
+  allow(given, KNOWN)
+  if (requiredText(given, 'mode') !== 'payment') throw invalid('The stub only knows the mode payment.')
+  const item = itemOf(given)
+  const now = store.now()
+  const expiresAt = Number(textOf(given, 'expires_at') ?? now + MOST_SECONDS)
+  const wrong = (rule: string) => invalid(`The \`expires_at\` timestamp must be ${rule}.`, { param: 'expires_at' })
+  if (!(expiresAt >= now + LEAST_SECONDS)) throw wrong('at least 30 minutes from Checkout Session creation')
+  if (expiresAt > now + MOST_SECONDS) throw wrong('less than 24 hours from Checkout Session creation')
+  const isManaged = flagOf(within(given, 'managed_payments', ['enabled']), 'enabled')
+  if (isManaged && given['automatic_tax'])
+    throw invalid('automatic_tax cannot be used with Managed Payments.', { param: 'automatic_tax' })
+  const customer = customerOf(given)
+  if (customer !== undefined) store.get('customer', customer, 'customer')
+  const intentData = within(given, 'payment_intent_data', ['metadata', 'setup_future_usage', 'description'])
+  const id = store.idOf('checkout.session')
+  const hidden = {
+    intentMetadata: metadataOf(intentData),
+    keepsMethod: textOf(intentData, 'setup_future_usage') === 'off_session',
+    ...{ isInclusive: item.isInclusive, name: item.name },
+  }
+  const submit = messageOf(given)
+  const session: NewSession['session'] = {
+    ...nulls('adaptive_pricing', 'after_expiration', 'allow_promotion_codes', 'allowed_payment_method_types'),
+    ...nulls('client_secret', 'collected_information', 'consent', 'consent_collection', 'currency_conversion'),
+    ...nulls('customer_account', 'customer_details', 'discounts', 'integration_identifier', 'invoice', 'locale'),
+    ...nulls('origin_context', 'payment_intent', 'payment_link', 'payment_method_collection', 'permissions'),
+    ...nulls('payment_method_configuration_details', 'payment_method_options', 'recovered_from', 'setup_intent'),
+    ...nulls('saved_payment_method_options', 'shipping_address_collection', 'shipping_cost', 'submit_type'),
+    ...nulls('subscription', 'wallet_options'),
+    id,
+    object: 'checkout.session',
+    amount_subtotal: item.amount,
+    amount_total: item.amount,
+    automatic_tax: {
+      enabled: flagOf(within(given, 'automatic_tax', ['enabled']), 'enabled'),
+      ...nulls('liability', 'provider', 'status'),
+    },
+    billing_address_collection: textOf(given, 'billing_address_collection') ?? null,
+    cancel_url: textOf(given, 'cancel_url') ?? null,
+    client_reference_id: textOf(given, 'client_reference_id') ?? null,
+    created: now,
+    currency: item.currency,
+    custom_fields: [],
+    custom_text: { ...nulls('after_submit', 'shipping_address', 'terms_of_service_acceptance'), submit },
+    customer: customer ?? null,
+    customer_creation: customer === undefined ? (textOf(given, 'customer_creation') ?? 'if_required') : null,
+    customer_email: textOf(given, 'customer_email') ?? null,
+    expires_at: expiresAt,
+    invoice_creation: {
+      enabled: flagOf(within(given, 'invoice_creation', ['enabled']), 'enabled'),
+      invoice_data: {
+        ...nulls('account_tax_ids', 'custom_fields', 'description', 'footer', 'issuer', 'rendering_options'),
+        metadata: {},
+      },
+    },
+    livemode: store.isLive,
+    managed_payments: { enabled: isManaged },
+    metadata: metadataOf(given),
+    mode: 'payment',
+    payment_method_types: ['card'],
+    payment_status: item.amount === 0 ? 'no_payment_required' : 'unpaid',
+    shipping_options: [],
+    status: 'open',
+    success_url: requiredText(given, 'success_url'),
+    total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
+    ui_mode: 'hosted_page',
+    url: `${baseUrl}/c/pay/${id}`,
+  }
+  return { session, hidden }
+}
+
+const itemOf = (given: Parameters) => {
+  const [item, ...more] = (given['line_items'] ?? []) as Parameters[]
+  if (!item) throw missingParameter('line_items')
+  if (more.length > 0 || textOf(item, 'quantity') !== '1') throw invalid('The stub only knows one item.')
+  allow(item, ['price_data', 'quantity'], 'line_items[0]')
+  const price = within(item, 'price_data', ['currency', 'unit_amount', 'tax_behavior', 'product_data'])
+  const product = within(price, 'product_data', ['name', 'description', 'tax_code'])
+  const currency = currencyOf(price)
+  return {
+    currency,
+    amount: amountOf(price, 'unit_amount', currency),
+    name: requiredText(product, 'name'),
+    isInclusive: textOf(price, 'tax_behavior') === 'inclusive',
+  }
+}
+
+const customerOf = (given: Parameters): string | undefined => {
+  const customer = textOf(given, 'customer')
+  for (const other of ['customer_email', 'customer_creation'])
+    if (customer !== undefined && given[other] !== undefined)
+      throw invalid(`You may only specify one of these parameters: customer, ${other}.`, { param: other })
+  if (customer === undefined && given['customer_update'] !== undefined)
+    throw invalid('`customer_update` can only be used with `customer`.', { param: 'customer_update' })
+  return customer
+}
+
+const messageOf = (given: Parameters) => {
+  const custom = within(given, 'custom_text', ['submit'])
+  const message = textOf(within(custom, 'submit', ['message']), 'message')
+  if (message !== undefined && message.length > 1200)
+    throw invalid('Text can be up to 1200 characters in length.', { param: 'custom_text[submit][message]' })
+  return message === undefined ? null : { message }
+}
