@@ -110,12 +110,12 @@ export const RunModelArguments = Closed({
 })
 
 /** What does not change the price. run_model describes it, and a list of tools is in the context of every agent. */
-const { metadata, label, webhook_url, store, idempotency_key } = RunModelArguments.properties
+const { metadata, label, budget, webhook_url, store, idempotency_key } = RunModelArguments.properties
 
 export const QuoteRunArguments = Closed({
   ...RunModelArguments.properties,
   ...{ metadata: untold(metadata), label: untold(label), webhook_url: untold(webhook_url), store: untold(store) },
-  idempotency_key: untold(idempotency_key),
+  ...{ budget: untold(budget), idempotency_key: untold(idempotency_key) },
 })
 
 export const ListModelsArguments = Closed({

@@ -79,7 +79,7 @@ export const RunRequest = Closed({
   max_credits: Type.Optional(
     about(
       Type.Number({ minimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
-      'The most that the run may cost, with up to six decimals. A run that can cost more is refused without a charge.',
+      'The most that the run may cost. A run that can cost more is refused without a charge.',
       12.5,
     ),
   ),
