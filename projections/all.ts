@@ -55,6 +55,7 @@ type Unprojected =
   // The account's own state says what it owes.
   | ('CreditsOwed' | 'CreditsSettled')
   | 'RetentionSet'
+  | ('BudgetSet' | 'BudgetRemoved')
   | ('NoticesSet' | 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent | OperatorEvent)['type']
 

@@ -144,6 +144,28 @@ export type BudgetPeriod = Static<typeof BudgetPeriod>
 export const Budget = Closed({ amountMicros: PositiveMicros, period: BudgetPeriod })
 export type Budget = Static<typeof Budget>
 
+/**
+ * A budget of the account, which runs name. With a budget's own name, this changes it. Debits count under `number`:
+ * it stays with another amount, and with another period or after a removal the count begins anew. Without a `period`,
+ * the amount is for once.
+ */
+export const BudgetSet = Closed({
+  name: Label,
+  number: Type.Integer({ minimum: 1 }),
+  amountMicros: PositiveMicros,
+  period: Type.Optional(BudgetPeriod),
+})
+/** No further run may name the budget. */
+export const BudgetRemoved = Closed({ name: Label })
+
+/** The named budget that a debit counts in, and the first day of the period unless the budget is for once. */
+export const BudgetUse = Closed({
+  name: Label,
+  number: Type.Integer({ minimum: 1 }),
+  firstDay: Type.Optional(Day),
+})
+export type BudgetUse = Static<typeof BudgetUse>
+
 /** The limits of a key, in addition to its scope. */
 const keyLimits = {
   /** From this time on, the key is refused. */
@@ -204,6 +226,7 @@ export const CreditsDebited = Closed({
   balanceAfterMicros: Micros,
   receipt: Receipt,
   label: Type.Optional(Label),
+  budget: Type.Optional(BudgetUse),
 })
 /**
  * The run of a debit, and the key that caused it, if a key did. If the key has a budget, `budgetPeriod` is the first
@@ -215,6 +238,7 @@ export const DebitFacts = Closed({
   keyId: Type.Optional(KeyId),
   label: Type.Optional(Label),
   budgetPeriod: Type.Optional(Day),
+  budget: Type.Optional(BudgetUse),
 })
 export type DebitFacts = Static<typeof DebitFacts>
 
@@ -550,6 +574,8 @@ export const accountEvents = {
   ApiKeyCreated,
   ApiKeyRevoked,
   ApiKeyUsed,
+  BudgetSet,
+  BudgetRemoved,
   IdentityLinked,
   SessionOpened,
   SessionConfirmed,

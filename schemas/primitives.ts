@@ -173,6 +173,9 @@ export const DEFAULT_USAGE_DAYS = 30
 /** The longest label of a run. Reports and lists show it, so it is as short as a name. */
 export const MAX_LABEL_LENGTH = 64
 
+/** Named budgets of an account, which its state in memory holds: about 200 KB of them. */
+export const MAX_BUDGETS = 1000
+
 /** Printable, so that a label cannot hide or break a line. */
 export const Label = Line(MAX_LABEL_LENGTH)
 

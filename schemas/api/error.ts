@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, IDEMPOTENCY_HOURS, OneOf, Slug, Timestamp } from '../primitives.ts'
+import { Closed, IDEMPOTENCY_HOURS, Label, OneOf, Slug, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
 import { CreditsOffer } from './packs.ts'
 
@@ -7,6 +7,8 @@ import { CreditsOffer } from './packs.ts'
 export const errorStatus = {
   invalid_request: 400,
   invalid_input: 400,
+  price_above_limit: 400,
+  budget_not_found: 400,
   invalid_multipart: 400,
   unsupported_media_type: 400,
   content_rejected: 400,
@@ -48,6 +50,8 @@ export const errorMeanings: Record<ErrorCode, string> = {
     'a URL in the `input` or the `webhook_url` has a host that the service does not contact. `errors` lists the',
     'faults.',
   ].join(' '),
+  price_above_limit: 'The run can cost more than its `max_credits`. Nothing was charged.',
+  budget_not_found: 'The account has no budget with the name that the run gives as `budget`. Nothing was charged.',
   invalid_multipart: 'The body is not a valid multipart form.',
   unsupported_media_type: 'The type of the body or file is not supported.',
   content_rejected: 'The provider rejected the content. The run failed, and was refunded.',
@@ -58,8 +62,8 @@ export const errorMeanings: Record<ErrorCode, string> = {
     'charged.',
   ].join(' '),
   budget_exceeded: [
-    'The run costs more than the API key may still spend until `renews_at`. Nothing was charged.',
-    'The service checks the budget before the balance.',
+    'The run costs more than the API key, or the `budget` of the run, may still spend until `renews_at`. Nothing was',
+    'charged. The service checks the budgets before the balance.',
   ].join(' '),
   forbidden: [
     'The API key does not allow the request, because of its scope or because it is restricted to other models or',
@@ -124,8 +128,13 @@ export const ErrorBody = Closed({
       about(Slug, 'The model to use in place of a withdrawn one, for `model_not_found`.', 'gemini-omni-flash'),
     ),
     required_credits: Type.Optional(
-      about(Type.Number(), 'The price of the run, for `insufficient_credits` and `budget_exceeded`.', 10),
+      about(
+        Type.Number(),
+        'The price of the run, for `insufficient_credits`, `budget_exceeded` and `price_above_limit`.',
+        10,
+      ),
     ),
+    max_credits: Type.Optional(about(Type.Number(), 'The `max_credits` of the request, for `price_above_limit`.', 5)),
     credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
     credits_owed: Type.Optional(
       about(
@@ -143,14 +152,21 @@ export const ErrorBody = Closed({
         ].join(' '),
       ),
     ),
+    budget: Type.Optional(
+      about(Label, 'The budget of the run, for `budget_exceeded`. Absent if it is that of the API key.', 'customer 17'),
+    ),
     budget_credits: Type.Optional(
-      about(Type.Number(), 'The credits that the API key may spend in each period, for `budget_exceeded`.', 50),
+      about(Type.Number(), 'The credits that the budget allows in each period, for `budget_exceeded`.', 50),
     ),
     spent_credits: Type.Optional(
-      about(Type.Number(), 'The credits that the API key has spent in this period, for `budget_exceeded`.', 45),
+      about(Type.Number(), 'The credits of the budget that are spent in this period, for `budget_exceeded`.', 45),
     ),
     renews_at: Type.Optional(
-      about(Timestamp, 'When the next period begins, for `budget_exceeded`.', '2026-12-01T00:00:00.000Z'),
+      about(
+        Timestamp,
+        'When the next period begins, for `budget_exceeded`. Absent for a budget without a period.',
+        '2026-12-01T00:00:00.000Z',
+      ),
     ),
   }),
 })

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Kind, Mode, OutputType } from '../catalog.ts'
 import { Closed, IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY, JsonObject } from '../primitives.ts'
-import { about } from './about.ts'
+import { about, untold } from './about.ts'
 import { ModelEndpoint, ModelFamily } from './model.ts'
 import { ModelId, RunRequest } from './run.ts'
 
@@ -107,6 +107,15 @@ export const RunModelArguments = Closed({
       '4b1e8a52-6c0f-4d4e-9a0c-2f7d0c1b9e11',
     ),
   ),
+})
+
+/** What does not change the price. run_model describes it, and a list of tools is in the context of every agent. */
+const { metadata, label, budget, webhook_url, store, idempotency_key } = RunModelArguments.properties
+
+export const QuoteRunArguments = Closed({
+  ...RunModelArguments.properties,
+  ...{ metadata: untold(metadata), label: untold(label), webhook_url: untold(webhook_url), store: untold(store) },
+  ...{ budget: untold(budget), idempotency_key: untold(idempotency_key) },
 })
 
 export const ListModelsArguments = Closed({

@@ -7,6 +7,7 @@ import {
   JsonObject,
   KeyId,
   Label,
+  MAX_GRANT_MICROS,
   MAX_INPUT_BYTES,
   MAX_LABEL_LENGTH,
   MAX_METADATA_BYTES,
@@ -68,6 +69,20 @@ export const RunRequest = Closed({
   ),
   metadata: Type.Optional(Metadata),
   label: Type.Optional(RunLabel),
+  budget: Type.Optional(
+    about(
+      Label,
+      'The name of a budget of the account that the run spends from: see `POST /v1/budgets`.',
+      'customer 17',
+    ),
+  ),
+  max_credits: Type.Optional(
+    about(
+      Type.Number({ minimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
+      'The most that the run may cost. A run that can cost more is refused without a charge.',
+      12.5,
+    ),
+  ),
   store: Type.Optional(
     about(
       Type.Literal(false),

@@ -133,6 +133,13 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId}: webhook abandoned after ${count(event.data.attempts, 'attempt')}`
     case 'WebhookRedeliveryRequested':
       return `${event.data.runId}: webhook to be delivered again to ${event.data.url}`
+    case 'BudgetSet': {
+      const { name, amountMicros, period } = event.data
+      const credits = `${millionths(amountMicros)} credits ${period ? `a ${period}` : 'for once'}`
+      return `budget ${JSON.stringify(name)} set to ${credits}`
+    }
+    case 'BudgetRemoved':
+      return `budget ${JSON.stringify(event.data.name)} removed`
     case 'NoticesSet':
       return `notices set: ${describeNotices(event.data)}`
     case 'NoticeRaised':

@@ -30,6 +30,7 @@ import { Accounts } from '../services/accounts/accounts.ts'
 import { ApiKeys } from '../services/accounts/api-keys.ts'
 import { AuditorKeys } from '../services/auditors/auditor-keys.ts'
 import { Auditors } from '../services/auditors/auditors.ts'
+import { Budgets } from '../services/budgets/budgets.ts'
 import { Catalog, Descriptors } from '../services/catalog/catalog.ts'
 import { Offers } from '../services/catalog/offers.ts'
 import { PublishedCatalog } from '../services/catalog/published-catalog.ts'
@@ -287,6 +288,7 @@ const openServices = (dependencies: ServicesDependencies): CoreServices => {
     priceList: new PriceList({ publishedCatalog, configured: config.packs }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
     deliveries: new Deliveries({ accounts, reads, log, clock }),
+    budgets: new Budgets({ accounts, clock }),
     notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),
     views: new ViewMaintenance(dependencies),
     routing: new Routing({ choices: dependencies.choices, bindings, views: dependencies.views, clock }),

@@ -21,6 +21,7 @@ export interface Refusals
   extends AccountRefusals,
     SignInRefusals,
     KeyRefusals,
+    BudgetRefusals,
     LedgerRefusals,
     PurchaseRefusals,
     AuditRefusals,
@@ -107,14 +108,18 @@ export interface KeyRefusals {
   address_not_allowed: { address: string }
   /** The key is restricted to other models. */
   model_not_allowed: { endpoint: string; models: string[] }
-  /** `renewsAt` is when the next period of the budget begins. */
-  budget_exceeded: {
-    requiredMicros: number
-    period: BudgetPeriod
-    budgetMicros: number
-    spentMicros: number
-    renewsAt: string
-  }
+}
+
+export interface BudgetRefusals {
+  /** `renewsAt` is when the next period of the budget begins; missing if the budget is for once. */
+  budget_exceeded: (
+    | { of: 'key'; period: BudgetPeriod; renewsAt: string }
+    | { of: 'budget'; name: string; period?: BudgetPeriod; renewsAt?: string }
+  ) & { requiredMicros: number; budgetMicros: number; spentMicros: number }
+  budget_not_found: object
+  /** A run names a budget that the account does not have. */
+  run_budget_unknown: { name: string }
+  too_many_budgets: { limit: number }
 }
 
 /** Where an operator grants credits to an account: in the data folder of the service. */
@@ -276,6 +281,10 @@ export interface RunRefusals {
   store_not_async: { endpoint: string }
   /** A webhook would come without the result of a run that is not kept. */
   store_without_webhook: object
+  /** `max_credits` has more than six decimals. */
+  max_credits_too_fine: object
+  /** The run can cost more than the request allows. */
+  price_above_limit: { requiredMicros: number; maxMicros: number }
   /** Since the request was checked, the account was set to keep nothing of its runs. */
   retention_changed: { retryAfterMs: number }
   idempotency_mismatch: object

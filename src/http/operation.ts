@@ -45,6 +45,7 @@ export type Auth = 'none' | 'key' | 'key or session' | 'key unless public' | 'au
 export type Tag =
   | 'Account'
   | 'Keys'
+  | 'Budgets'
   | 'Ledger'
   | 'Models'
   | 'Runs'

@@ -1,6 +1,7 @@
 import type { Route } from './route.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { balanceRoutes } from './routes/balance.ts'
+import { budgetRoutes } from './routes/budgets.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
@@ -32,6 +33,7 @@ export const apiRoutes: Route[] = [
   ...packRoutes,
   ...purchaseRoutes,
   ...keyRoutes,
+  ...budgetRoutes,
   ...noticeRoutes,
   ...proofRoutes,
   ...ledgerRoutes,

@@ -2,6 +2,7 @@ import type { Accounts } from './accounts/accounts.ts'
 import type { ApiKeys } from './accounts/api-keys.ts'
 import type { Audit } from './auditors/audit.ts'
 import type { Auditors } from './auditors/auditors.ts'
+import type { Budgets } from './budgets/budgets.ts'
 import type { Catalog, Descriptors } from './catalog/catalog.ts'
 import type { Samples } from './catalog/samples.ts'
 import type { Files } from './files/files.ts'
@@ -67,6 +68,7 @@ export interface Services extends CoreServices {
 export interface CoreServices {
   accounts: Functions<Accounts>
   keys: Functions<ApiKeys>
+  budgets: Functions<Budgets>
   auditors: Functions<Auditors>
   ledger: Functions<Ledger>
   charges: Functions<Charges>

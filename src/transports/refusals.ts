@@ -3,6 +3,7 @@ import type { Answer } from '../services/answer.ts'
 import { ApiError } from './api-error.ts'
 import { accounts } from './refusals/accounts.ts'
 import { audit } from './refusals/audit.ts'
+import { budgets } from './refusals/budgets.ts'
 import { catalog } from './refusals/catalog.ts'
 import { files } from './refusals/files.ts'
 import { keys } from './refusals/keys.ts'
@@ -21,7 +22,18 @@ import { webhooks } from './refusals/webhooks.ts'
  * these. Some of the refusals cannot be caused by a client today.
  */
 const refusals: RefusalTable<Refusals> = {
-  ...{ ...accounts, ...signIn, ...keys, ...ledger, ...purchases, ...audit, ...catalog, ...sale, ...providers },
+  ...{
+    ...accounts,
+    ...signIn,
+    ...keys,
+    ...budgets,
+    ...ledger,
+    ...purchases,
+    ...audit,
+    ...catalog,
+    ...sale,
+    ...providers,
+  },
   ...{ ...runs, ...webhooks, ...uploads, ...files },
 }
 

@@ -227,6 +227,10 @@ export class Auditor {
         return
       case 'ApiKeyUsed':
         return this.#use(event, data['keyId'])
+      case 'BudgetSet':
+        return this.#expect(this.#budgets.set(data), 'a budget has not its number')
+      case 'BudgetRemoved':
+        return this.#expect(this.#budgets.remove(data), 'a budget is removed that is not there')
       case 'CreditsGranted':
         this.#refer(data)
         return this.#move(data, 1)
@@ -255,6 +259,7 @@ export class Auditor {
         this.#expect(run === undefined, 'a run is debited twice')
         const debit = debitOf(event, this.#budgets)
         this.#expect(this.#budgets.move(debit, data['amountMicros'] as number), 'a budget is passed')
+        this.#expect(this.#budgets.isInItsPeriod(debit, timeOf(event)), 'a debit is not in the period of its budget')
         const use = this.#budgets.useOf(debit)
         this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number, use)
         this.#expect(isBefore('RunQueued') || isBefore('RunStarted'), 'a debit is not in one append with its run')
@@ -522,10 +527,10 @@ const unknown = ({ type }: AuditedEvent) => `the event type ${type} is unknown`
 
 /** The facts of a debit that its refunds repeat. */
 const debitOf = (event: AuditedEvent, budgets: Budgets): Facts => {
-  const { receipt, label } = event.data as { receipt: Facts; label?: string }
+  const { receipt, label, budget } = event.data as { receipt: Facts; label?: string; budget?: Facts }
   const { actor } = event.metadata as { actor?: Facts }
   const keyId = actor?.['keyId']
   const budgetPeriod = budgets.periodOf(keyId, timeOf(event))
-  const facts = { model: receipt['model'], endpoint: receipt['endpoint'], keyId, label, budgetPeriod }
+  const facts = { model: receipt['model'], endpoint: receipt['endpoint'], keyId, label, budgetPeriod, budget }
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 }

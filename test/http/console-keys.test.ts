@@ -56,6 +56,17 @@ t.test('an owner creates a key, tries it as the page says, and revokes it', asyn
   t.match(await browser.post(path), { status: 404, text: /no such active key/ })
 })
 
+t.test('the page shows the named budgets with their use', async t => {
+  const browser = await signedIn('budgets@example.com')
+  t.notMatch((await browser.get('/console/keys')).text, '<h2 id="budgets">')
+  await browser.send('POST', '/v1/budgets', { name: 'task <7>', credits: 25, period: 'month' })
+  await browser.send('POST', '/v1/budgets', { name: 'once', credits: 5 })
+  const input = { prompt: 'a lake' }
+  await browser.send('POST', '/v1/run', { model: 'nano-banana-2', input, budget: 'task <7>' })
+  const { text } = await browser.get('/console/keys')
+  t.match(textOf(text), /Budgets.*once\s+0 of 5\s+renews\s+never\s+task <7>\s+10 of 25 a month/s)
+})
+
 t.test('keys of each kind are created, with a request that they may send', async t => {
   const browser = await signedIn('grace@example.com')
   const create = async (fields: Record<string, string>) => {

@@ -42,6 +42,8 @@ const presign = () => customer.post('/v1/uploads/presigned', { filename: 'lake.p
 const causes: Record<ErrorCode, () => Promise<Reply>> = {
   invalid_request: () => customer.run({ input: picture.input }),
   invalid_input: () => customer.run({ ...picture, input: { ...picture.input, resolution: '8K' } }),
+  price_above_limit: () => customer.run({ ...picture, max_credits: 7.5 }),
+  budget_not_found: () => customer.run({ ...picture, budget: 'customer 18' }),
   invalid_multipart: () =>
     customer.send('/v1/uploads', { method: 'POST', headers: { 'Content-Type': 'multipart/form-data' }, body: 'x' }),
   unsupported_media_type: () =>

@@ -148,6 +148,15 @@ t.test('keys, a run with a test key, and notices', async t => {
   recorded(t, 'noticeSettings', (await owner.send('PUT', '/v1/notices', requests.notices)).body)
 })
 
+t.test('budgets', async t => {
+  const customer = await openAccount(service)
+  recorded(t, 'newBudget', (await customer.post('/v1/budgets', requests.newBudget)).body)
+  t.equal((await customer.run({ ...requests.image, budget: requests.newBudget.name })).status, 200)
+  recorded(t, 'budget', (await customer.send('/v1/budgets/customer%2017')).body)
+  recorded(t, 'budgetList', (await customer.send('/v1/budgets')).body)
+  recorded(t, 'removedBudget', (await customer.send('/v1/budgets/customer%2017', { method: 'DELETE' })).body)
+})
+
 t.test('a webhook that is retried, one that is sent again, and tests of a receiver', async t => {
   const receiver = await startReceiver(t, status(503))
   const customer = await openAccount(service)

@@ -47,7 +47,7 @@ t.test('null in a required field or parameter is refused', async t => {
   t.same(await pathsOf({ ...picture, input: null }), ['/input must be an object'])
   t.same(await pathsOf({ ...picture, input: { prompt: null } }), ['/input/prompt is required'])
   t.same(await pathsOf({ ...picture, webhook: null }), [
-    '/webhook is unknown; expected one of model, input, webhook_url, metadata, label, store, stream',
+    '/webhook is unknown; expected one of model, input, webhook_url, metadata, label, budget, max_credits, store, stream',
   ])
   t.equal(await customer.balance(), 100)
 })

@@ -140,6 +140,8 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
         'createSpeech',
         'createKey',
         'revokeKey',
+        'setBudget',
+        'removeBudget',
         'setNotices',
       ],
       ...['sendUpload', 'presignUpload', 'deleteUpload'],

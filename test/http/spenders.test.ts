@@ -1,84 +1,21 @@
 import t from 'tap'
 import type { AccountLimits } from '../../schemas/account-events.ts'
 import type { ErrorCode } from '../../schemas/api/error.ts'
-import type { AccountRow } from '../../schemas/views.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import type { NewKey } from '../../src/services/accounts/api-keys.ts'
 import type { Spender } from '../../src/services/runs/runs.ts'
-import { errorOf, post, request } from '../mcp/support.ts'
-import { BrowserClient } from '../support/browser-client.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { doneFor } from '../support/done.ts'
-import { formOf, formType, imagePart, textPart } from '../support/multipart.ts'
-import { picture } from '../support/sample-files.ts'
 import { type Customer, openAccount, openKey, startService } from '../support/service.ts'
 import { speakingProvider } from '../support/speaking-provider.ts'
+import { type Ceiling, ceilings, spendersOf, withoutKey } from '../support/spenders.ts'
 import { unwrap } from '../support/unwrap.ts'
 
 const { provider, nextCall, calls } = speakingProvider()
-const png = await picture('png')
 const service = await startService(t, { providers: { sandbox: provider } })
 const { accounts, keys } = service.core.services
+const { spenders, browserOf } = await spendersOf(service)
 const operator = { kind: 'operator', name: 'test' } as const
-
-/** The status, and the code of an error. A tool has no status of its own. */
-interface Answer {
-  status: number | undefined
-  code: string | undefined
-}
-
-const postTo =
-  (path: string, body: object) =>
-  async (customer: Customer): Promise<Answer> => {
-    const { status, body: answer } = await customer.post<{ error?: { code: string } }>(path, body)
-    return { status, code: answer.error?.code }
-  }
-
-const browsers = new Map<string, BrowserClient>()
-
-/** The browser of an account's owner, who is signed in and sees the playground. */
-const browserOf = async ({ accountId }: Customer) => {
-  const known = browsers.get(accountId)
-  if (known) return known
-  const browser = new BrowserClient(service.url)
-  const row = await service.core.views.get<AccountRow>('accounts', accountId)
-  await browser.signIn(service, row?.email ?? '')
-  await browser.get('/console/playground')
-  browsers.set(accountId, browser)
-  return browser
-}
-
-const messages = [{ role: 'user', content: 'hello' }]
-
-/** Every way to spend credits. A further one does not compile without a row. */
-const spenders: Record<Spender, (customer: Customer) => Promise<Answer>> = {
-  runModel: postTo('/v1/run', { model: 'gpt-6-1-terra', input: { prompt: 'hello' } }),
-  createChatCompletion: postTo('/v1/chat/completions', { model: 'gpt-6-1-terra', messages }),
-  createResponse: postTo('/v1/responses', { model: 'gpt-6-1-terra', input: 'hello' }),
-  generateImages: postTo('/v1/images/generations', { model: 'nano-banana-2', prompt: 'hello' }),
-  editImages: async customer => {
-    const { status, body } = await customer.send<{ error?: { code: string } }>('/v1/images/edits', {
-      method: 'POST',
-      headers: { 'Content-Type': formType },
-      body: formOf(imagePart(png), textPart('model', 'nano-banana-2'), textPart('prompt', 'hello')),
-    })
-    return { status, code: body.error?.code }
-  },
-  createSpeech: postTo('/v1/audio/speech', { model: 'eleven-v3', input: 'hello', voice: 'Rachel' }),
-  playground: async customer => {
-    const browser = await browserOf(customer)
-    const form = { model: 'nano-banana-2', shown: 'json', json: '{"prompt":"hello"}' }
-    const { status, text } = await browser.post('/console/playground', form, { Accept: 'application/json' })
-    return { status, code: status === 303 ? undefined : JSON.parse(text).error?.code }
-  },
-  run_model: async customer => {
-    const params = { name: 'run_model', arguments: { model: 'nano-banana-2', input: { prompt: 'hello' } } }
-    const { status, message } = await post(customer, request('2025-11-25', 'tools/call', params))
-    const { error, result } = message
-    if (!result) return { status, code: error.code }
-    return { status: undefined, code: result.isError ? errorOf(result).code : undefined }
-  },
-}
 
 /** A customer whose key has limits. */
 const withKey = async (limits: Omit<NewKey, 'name'>) => openKey(service, await openAccount(service), limits)
@@ -91,11 +28,17 @@ const withLimits = async (limits: AccountLimits) => {
 
 const forbidden = { status: 403, code: 'forbidden', ofKey: true } as const
 
-/** The owners of accounts have no key, so limits of keys do not concern them. */
-const withoutKey: Spender[] = ['playground']
+interface Limit {
+  arrange: () => Promise<Customer>
+  status: number
+  code: ErrorCode
+  ofKey?: true
+  /** What each request says, for limits that are a request's own. */
+  ceiling?: Ceiling
+}
 
 /** Every limit: a customer who has reached it, and what the next request gets. */
-const limits: Record<string, { arrange: () => Promise<Customer>; status: number; code: ErrorCode; ofKey?: true }> = {
+const limits: Record<string, Limit> = {
   balance: {
     arrange: () => openAccount(service, { credits: 0.001 }),
     ...{ status: 402, code: 'insufficient_credits' },
@@ -103,6 +46,25 @@ const limits: Record<string, { arrange: () => Promise<Customer>; status: number;
   'budget of the key': {
     arrange: () => withKey({ budget: { amountMicros: toMicros(0.001), period: 'day' } }),
     ...{ status: 402, code: 'budget_exceeded', ofKey: true },
+  },
+  'a named budget': {
+    arrange: async () => {
+      const customer = await openAccount(service)
+      t.equal((await customer.post('/v1/budgets', { name: 'task', credits: 0.001 })).status, 201)
+      return customer
+    },
+    ceiling: { budget: 'task' },
+    ...{ status: 402, code: 'budget_exceeded' },
+  },
+  'a budget that does not exist': {
+    arrange: () => openAccount(service),
+    ceiling: { budget: 'none' },
+    ...{ status: 400, code: 'budget_not_found' },
+  },
+  max_credits: {
+    arrange: () => openAccount(service),
+    ceiling: { max_credits: 0.001 },
+    ...{ status: 400, code: 'price_above_limit' },
   },
   'models of the key': { arrange: () => withKey({ models: ['veo-3-1'] }), ...forbidden },
   'addresses of the key': { arrange: () => withKey({ addresses: ['192.0.2.0/24'] }), ...forbidden },
@@ -155,14 +117,16 @@ for (const [spender, spend] of Object.entries(spenders)) {
     t.ok((await customer.balance()) < 100)
   })
 
-  for (const [limit, { arrange, status, code, ofKey }] of Object.entries(limits)) {
+  for (const [limit, { arrange, status, code, ofKey, ceiling }] of Object.entries(limits)) {
     if (ofKey && withoutKey.includes(spender as Spender)) continue
+    const isHeld = ceiling === undefined || ceilings[spender as Spender] === 'held'
+    if (ceiling && ceilings[spender as Spender] === 'ignored') continue
     t.test(`${spender} holds to the limit: ${limit}`, async t => {
       const customer = await arrange()
       const before = (await service.core.accounts.state(customer.accountId)).balanceMicros
-      const answer = await spend(customer)
-      t.same(answer.code, code)
-      if (answer.status !== undefined) t.equal(answer.status, status)
+      const answer = await spend(customer, ceiling)
+      t.same(answer.code, isHeld ? code : 'invalid_input')
+      if (answer.status !== undefined) t.equal(answer.status, isHeld ? status : 400)
       t.equal((await service.core.accounts.state(customer.accountId)).balanceMicros, before)
       t.equal(calls.length, 0, 'no provider is asked')
     })

@@ -100,6 +100,9 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
       const { keyId } = await openKey(service, live, { livemode: false })
       return manager.send(`/v1/keys/${keyId}`, { method: 'DELETE' })
     },
+    setBudget: () => test.post('/v1/budgets', { name: 'x', credits: 1 }),
+    getBudget: get('/v1/budgets/x'),
+    removeBudget: () => test.send('/v1/budgets/x', { method: 'DELETE' }),
     proveEvent: get(`/v1/ledger/proof?run=${ran}`),
     proveConsistency: get('/v1/ledger/consistency?from=1&to=2'),
     sendUpload: () => upload(test, filePart(png)),
@@ -121,6 +124,7 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
   const refused: Record<string, number> = {
     ...{ proveEvent: 404, proveConsistency: 404, getSeal: 404 },
     ...{ rotateWebhookSecret: 403, getNotices: 403, setNotices: 403 },
+    ...{ setBudget: 403, getBudget: 404, removeBudget: 403 },
     // The run has no webhook.
     resendWebhook: 404,
   }

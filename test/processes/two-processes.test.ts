@@ -10,6 +10,9 @@ import { until } from '../support/until.ts'
 
 const rich = { credits: 100, tester: true }
 
+/** A named budget. */
+const TASK = '/v1/budgets/a%20task'
+
 /** Sends run requests to both at once. A 503 means that the other process was faster, so the request is repeated. */
 const requestFromBoth = (clients: Client[], times: number, request: object): Promise<Reply[]> =>
   Promise.all(
@@ -27,10 +30,12 @@ const count = (replies: Reply[], status: number) => replies.filter(reply => repl
 t.test('two processes on one folder', async t => {
   const [requests, credits] = isLong ? [400, 150] : [100, 40]
   const folder = await temporaryFolder(t)
-  const customers = await openAccounts(folder, { credits: 100 }, { credits, tester: true }, rich, rich)
+  const customers = await openAccounts(folder, { credits: 100 }, { credits, tester: true }, rich, rich, {
+    credits: 10_000,
+  })
   const processes = await Promise.all([startServiceProcess(t, folder), startServiceProcess(t, folder)])
   const both = (customer: Customer) => processes.map(({ url }) => customer.at(url)) as [Client, Client]
-  const [painter, spender, repeater, late] = customers
+  const [painter, spender, repeater, late, agent] = customers
   /** The runs of each account that clients know of. */
   const answered = new Map<string, Set<string>>()
   const note = ({ accountId }: Customer, replies: Reply[]) =>
@@ -53,6 +58,23 @@ t.test('two processes on one folder', async t => {
     t.equal(count(replies, 402), requests - credits)
     t.ok(accepted.every(reply => reply.body.status === 'completed'))
     note(spender, accepted)
+  })
+
+  await t.test('spend a named budget in full, and not a microcredit more', async t => {
+    const clients = both(agent)
+    const [first, second] = clients
+    const task = { name: 'a task', credits: 129.999999 }
+    t.equal((await first.post('/v1/budgets', task)).status, 201)
+    await until('the other process knows the budget', async () => (await second.send(TASK)).status === 200)
+    const replies = await requestFromBoth(clients, isLong ? 1000 : 100, { ...picture, budget: task.name })
+    const accepted = replies.filter(reply => reply.status === 200)
+    t.equal(accepted.length, 12)
+    t.equal(count(replies, 402), replies.length - 12)
+    for (const { body } of replies.filter(reply => reply.status === 402))
+      t.match(body.error, { code: 'budget_exceeded' })
+    for (const client of clients)
+      t.match((await client.send(TASK)).body, { spent_credits: 120, credits_left: 9.999999 })
+    note(agent, accepted)
   })
 
   await t.test('make one run for an idempotency key', async t => {

@@ -2,6 +2,7 @@ import type {
   AccountEvent,
   AccountLimits,
   BudgetPeriod,
+  BudgetUse,
   DebitFacts,
   GrantKind,
   KeyLimits,
@@ -197,14 +198,24 @@ export const queueRun = ({
   startNow = false,
   askedWith,
   label,
+  maxCredits,
+  budget,
   ...options
-}: RunOptions & { startNow?: boolean; askedWith?: number; label?: string } = {}) =>
+}: RunOptions & {
+  startNow?: boolean
+  askedWith?: number
+  label?: string
+  maxCredits?: number
+  budget?: string
+} = {}) =>
   ({
     type: 'QueueRun',
     ...askedBy(askedWith),
     run: details(options),
     receipt: receipt(options.credits),
     ...(label !== undefined && { label }),
+    ...(budget !== undefined && { budget }),
+    ...(maxCredits !== undefined && { maxMicros: toMicros(maxCredits) }),
     ...(startNow && { startAt: upstream }),
   }) satisfies AccountCommand
 
@@ -369,6 +380,19 @@ export const keyCreated = (key = 1, scope: KeyScope = 'full', limits: KeyLimits 
 export const keyWithBudget = (credits: number, period: BudgetPeriod = 'day', key = 1): AccountEvent =>
   keyCreated(key, 'full', { budget: { amountMicros: toMicros(credits), period } })
 
+/** A command for a named budget in credits. */
+export const setBudget = (name: string, credits: number, period?: BudgetPeriod) =>
+  ({ type: 'SetBudget', name, amountMicros: toMicros(credits), period }) satisfies AccountCommand
+
+export const removeBudget = (name: string) => ({ type: 'RemoveBudget', name }) satisfies AccountCommand
+
+export const budgetSet = (name: string, credits: number, period?: BudgetPeriod, number = 1): AccountEvent => ({
+  type: 'BudgetSet',
+  data: { name, number, amountMicros: toMicros(credits), ...(period && { period }) },
+})
+
+export const budgetRemoved = (name: string): AccountEvent => ({ type: 'BudgetRemoved', data: { name } })
+
 export const keyUsed = (key = 1): AccountEvent => ({
   type: 'ApiKeyUsed',
   data: { keyId: keyId(key), hash: digest('b') },
@@ -385,9 +409,13 @@ export const keyRevoked = (key = 1): AccountEvent => ({
   data: { keyId: keyId(key), hash: digest('b') },
 })
 
-export const debited = (credits: number, { run = 1, after }: { run?: number; after: number }): AccountEvent => ({
+export const debited = (
+  credits: number,
+  { run = 1, after, budget }: { run?: number; after: number; budget?: BudgetUse | undefined },
+): AccountEvent => ({
   type: 'CreditsDebited',
   data: {
+    ...(budget && { budget }),
     runId: runId(run),
     amountMicros: toMicros(credits),
     balanceAfterMicros: toMicros(after),
@@ -404,8 +432,12 @@ export const tested = ({ label, ...options }: RunOptions & { label?: string } = 
 })
 
 /** The two events of an accepted run. */
-export const accepted = ({ after, ...options }: RunOptions & { after: number }): AccountEvent[] => [
-  debited(options.credits ?? 10, { run: options.run ?? 1, after }),
+export const accepted = ({
+  after,
+  budget,
+  ...options
+}: RunOptions & { after: number; budget?: BudgetUse }): AccountEvent[] => [
+  debited(options.credits ?? 10, { run: options.run ?? 1, after, budget }),
   queued(options),
 ]
 

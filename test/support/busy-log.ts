@@ -101,6 +101,16 @@ const makeBusyLog = async (t: Test, environment: Record<string, string>): Promis
   await third.send(`/v1/uploads/${stored.id}`, { method: 'DELETE' })
   await third.run(text)
 
+  const budget = 'customer 17'
+  await second.post('/v1/budgets', { name: budget, credits: 30, period: 'month' })
+  await second.run({ ...text, input: { prompt: 'fail' }, budget })
+  const { body: spent } = await second.run({ ...text, budget })
+  unwrap(await refunds.refund(operator, spent.run_id, { amountMicros: 1_000, reason: 'a gift' }))
+  await second.run({ ...text, budget })
+  await second.post('/v1/budgets', { name: budget, credits: 40 })
+  await second.run({ ...text, budget })
+  await second.send(`/v1/budgets/${encodeURIComponent(budget)}`, { method: 'DELETE' })
+
   const { balanceMicros } = await service.core.accounts.state(third.accountId)
   const settings = { email: true, url: `${receiver.url}gone`, balanceUnderMicros: balanceMicros }
   unwrap(await notices.set(operator, third.accountId, settings))

@@ -198,7 +198,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const DAYS_BEFORE_1970 = 3
 
 /** The first day of the period that contains a time. */
-const firstDayOf = (period: Budget['period'], time: string): string => {
+export const firstDayOf = (period: Budget['period'], time: string): string => {
   if (period === 'month') return `${time.slice(0, 'yyyy-mm'.length)}-01`
   const day = time.slice(0, 'yyyy-mm-dd'.length)
   if (period === 'day') return day

@@ -18,6 +18,7 @@ import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
 import { KeyLimits, Keys, Modes } from './keys.ts'
 import { Lots } from './lots.ts'
+import { NamedBudgets } from './named-budgets.ts'
 import { Alerts, Notices } from './notices.ts'
 import { PriceList } from './prices.ts'
 import { checkAttempts, checkChoice, ProviderCosts } from './providers.ts'
@@ -171,7 +172,7 @@ class Checks {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Uploads()]
     const deliveries = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
-    const keys = [new Keys(), new KeyLimits(), new Modes()]
+    const keys = [new Keys(), new KeyLimits(), new NamedBudgets(), new Modes()]
     const holder = [new Opening(stream), new Suspension(), new Erasure(), new OperatorOnly(), ...keys, new Sessions()]
     return [...holder, new Money(), new Lots(), new Purchases(), new Requests(), ...life, ...deliveries]
   }

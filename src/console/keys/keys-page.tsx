@@ -1,6 +1,8 @@
+import type { NamedBudget } from '../../../schemas/api/budget.ts'
 import type { ApiKey } from '../../../schemas/api/key.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Shell } from '../shell.tsx'
+import { BudgetTable } from './budget-table.tsx'
 import { KeyForm, type KeyFormProps } from './key-form.tsx'
 import { KeyTable } from './key-table.tsx'
 import { NewKey, type NewKeyProps } from './new-key.tsx'
@@ -8,6 +10,9 @@ import { NewKey, type NewKeyProps } from './new-key.tsx'
 export interface KeysProps extends KeyFormProps {
   /** The active keys, newest first. */
   keys: readonly ApiKey[]
+  /** The first named budgets, by name. */
+  budgets: readonly NamedBudget[]
+  hasMoreBudgets: boolean
   /** A key that was just created. No other page shows it. */
   created?: NewKeyProps
   /** The name of a key that was just revoked. */
@@ -15,7 +20,7 @@ export interface KeysProps extends KeyFormProps {
 }
 
 /** The API keys of an account, and the form for a new one. */
-export const KeysPage = ({ keys, created, revoked, ...form }: KeysProps) => (
+export const KeysPage = ({ keys, budgets, hasMoreBudgets, created, revoked, ...form }: KeysProps) => (
   <Shell title="API keys">
     <div class="page narrow stack">
       <div class="opener">
@@ -48,6 +53,7 @@ export const KeysPage = ({ keys, created, revoked, ...form }: KeysProps) => (
       ) : (
         <p class="muted">You have no {form.isTest && 'test '}keys yet.</p>
       )}
+      {budgets.length > 0 && <BudgetTable budgets={budgets} hasMore={hasMoreBudgets} />}
     </div>
   </Shell>
 )

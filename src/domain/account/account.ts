@@ -24,6 +24,7 @@ import { creditsGranted, expireCredits, extendLotExpiry, grantCredits, refundRun
 import { evolve } from './evolve.ts'
 import { createKey, revokeKey, useKey } from './keys.ts'
 import { setLimits, withinLimits } from './limits.ts'
+import { removeBudget, setBudget } from './named-budgets.ts'
 import { raiseKeyExpiry, raiseRetirement, recordNotice, setNotices } from './notices.ts'
 import { closePurchase, openCheckout, openPurchase, payPurchase } from './purchases.ts'
 import {
@@ -128,6 +129,10 @@ const decideByNoun = (
       return revokeKey(command, state)
     case 'UseApiKey':
       return useKey(command, state, atMs)
+    case 'SetBudget':
+      return setBudget(command, state, atMs)
+    case 'RemoveBudget':
+      return removeBudget(command, state, atMs)
     case 'QueueRun':
       return queueRun(command, state, atMs)
     case 'StartRun':

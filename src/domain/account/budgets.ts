@@ -1,43 +1,93 @@
-import type { BudgetPeriod, DebitFacts } from '../../../schemas/account-events.ts'
+import type { BudgetPeriod, BudgetUse, DebitFacts } from '../../../schemas/account-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import { DAY_MS, dayOf } from '../days.ts'
 import { type Refusal, refuse } from '../refusal.ts'
-import type { AccountState, ActiveKey } from './state.ts'
+import type { AccountState, ActiveKey, NamedBudget, SpentInPeriod } from './state.ts'
 
 /**
- * Periods of a key whose sums are held, the last used first. One would be enough for a clock that only goes forward.
+ * Periods of a budget whose sums are held, the last used first. One would be enough for a clock that only goes forward.
  * With more, neither two clocks that differ at midnight nor one that jumps and is set back start a period again.
  */
 const MAX_PERIODS = 4
 
-/** The state of a key's budget. */
+/** The state of a budget. */
 export interface BudgetState {
-  period: BudgetPeriod
+  /** Missing if the budget is for once. */
+  period?: BudgetPeriod
   budgetMicros: number
   spentMicros: number
-  /** When the next period begins, in ISO 8601. */
-  renewsAt: string
+  /** When the next period begins, in ISO 8601; missing if the budget is for once. */
+  renewsAt?: string
+}
+
+/** The state of a key's budget. */
+export type KeyBudgetState = Required<BudgetState>
+
+/** A key with a budget, or a named budget: a limit for debits less refunds, and their sums so far. */
+interface Limited {
+  budget: { amountMicros: number; period?: BudgetPeriod }
+  spent?: SpentInPeriod[]
 }
 
 /** A key's budget at a time, in ms since 1970; undefined if it has none. */
-export const budgetAt = (key: Pick<ActiveKey, 'budget' | 'spent'>, atMs: number): BudgetState | undefined => {
-  if (!key.budget) return undefined
-  const { period, amountMicros } = key.budget
+export const budgetAt = (
+  { budget, spent = [] }: Pick<ActiveKey, 'budget' | 'spent'>,
+  atMs: number,
+): KeyBudgetState | undefined => budget && (useAt({ budget, spent }, atMs) as KeyBudgetState)
+
+/** A named budget at a time, in ms since 1970. */
+export const namedBudgetAt = (budget: NamedBudget, atMs: number): BudgetState => useAt(budget, atMs)
+
+const useAt = ({ budget: { amountMicros, period }, spent = [] }: Limited, atMs: number): BudgetState => {
   const start = startOf(period, atMs)
-  return { period, budgetMicros: amountMicros, spentMicros: spentIn(key, start), renewsAt: endOf(period, start) }
+  const spentMicros = spent.find(each => each.period === start)?.micros ?? 0
+  return { budgetMicros: amountMicros, spentMicros, ...(period && { period, renewsAt: endOf(period, start) }) }
 }
 
-/** Why a key may not spend that much; undefined if it may. */
+/** What a run that is asked for spends from: a key, and a named budget. */
+interface Spending {
+  keyId?: KeyId
+  budget?: string
+}
+
+/** Why a run may not be charged to a named budget; undefined if the budget exists, or none is named. */
+export const unknownBudget = (
+  { budget: name }: Spending,
+  { budgets }: Pick<AccountState, 'budgets'>,
+): { refuse: Refusal } | undefined =>
+  name === undefined || budgets.has(name) ? undefined : refuse('run_budget_unknown', { name })
+
+/** Why that much may not be spent; undefined if the budgets allow it. */
 export const budgetRefusal = (
-  keyId: KeyId | undefined,
+  { keyId, budget: name }: Spending,
   requiredMicros: number,
   atMs: number,
-  { activeKeys }: AccountState,
+  { activeKeys, budgets }: AccountState,
 ): { refuse: Refusal } | undefined => {
   const key = keyId && activeKeys.get(keyId)
-  const budget = key && budgetAt(key, atMs)
-  if (!budget || budget.spentMicros + requiredMicros <= budget.budgetMicros) return undefined
-  return refuse('budget_exceeded', { requiredMicros, ...budget })
+  const ofKey = key && budgetAt(key, atMs)
+  if (ofKey && isExceeded(ofKey, requiredMicros))
+    return refuse('budget_exceeded', { of: 'key', requiredMicros, ...ofKey })
+  const named = name === undefined ? undefined : budgets.get(name)
+  const ofName = named && namedBudgetAt(named, atMs)
+  return name !== undefined && ofName && isExceeded(ofName, requiredMicros)
+    ? refuse('budget_exceeded', { of: 'budget', name, requiredMicros, ...ofName })
+    : undefined
+}
+
+const isExceeded = ({ budgetMicros, spentMicros }: BudgetState, requiredMicros: number): boolean =>
+  spentMicros + requiredMicros > budgetMicros
+
+/** What the debit of a run records of its named budget, which exists; undefined if it names none. */
+export const budgetUse = (
+  { budget: name }: Spending,
+  atMs: number,
+  { budgets }: AccountState,
+): BudgetUse | undefined => {
+  const named = name === undefined ? undefined : budgets.get(name)
+  if (name === undefined || !named) return undefined
+  const firstDay = startOf(named.budget.period, atMs)
+  return { name, number: named.number, ...(firstDay !== ONCE && { firstDay }) }
 }
 
 /** The facts of a debit with the period that it counts in, if its key has a budget. */
@@ -55,7 +105,7 @@ export const reachedShare = (
   amountMicros: number,
   atMs: number,
   { activeKeys }: AccountState,
-): (BudgetState & { percent: number; firstDay: string }) | undefined => {
+): (KeyBudgetState & { percent: number; firstDay: string }) | undefined => {
   const key = keyId && activeKeys.get(keyId)
   const budget = key && budgetAt(key, atMs)
   if (!budget) return undefined
@@ -67,7 +117,7 @@ export const reachedShare = (
   return percent > toldPercent ? { ...budget, spentMicros, percent, firstDay } : undefined
 }
 
-/** The state after the notice of a share of a budget. */
+/** The state after the notice of a share of a key's budget. */
 export const markBudgetNotice = (
   state: AccountState,
   keyId: KeyId,
@@ -96,24 +146,33 @@ export const refundBudget = (state: AccountState, debit: DebitFacts | undefined,
     spent.map(each => (each.period === period ? { ...each, micros: Math.max(0, each.micros - amountMicros) } : each)),
   )
 
-type Spent = NonNullable<ActiveKey['spent']>
+type SpentOf = Pick<DebitFacts, 'keyId' | 'budgetPeriod' | 'budget'>
+type SpentChange = (spent: SpentInPeriod[], period: string) => SpentInPeriod[]
 
-const changeSpent = (
-  state: AccountState,
-  { keyId, budgetPeriod }: Pick<DebitFacts, 'keyId' | 'budgetPeriod'> = {},
-  change: (spent: Spent, period: string) => Spent,
-): AccountState => {
+const changeSpent = (state: AccountState, debit: SpentOf = {}, change: SpentChange): AccountState =>
+  changeNamed(changeKey(state, debit, change), debit, change)
+
+const changeKey = (state: AccountState, { keyId, budgetPeriod }: SpentOf, change: SpentChange): AccountState => {
   const key = keyId && state.activeKeys.get(keyId)
   if (!key || budgetPeriod === undefined) return state
   const spent = change(key.spent ?? [], budgetPeriod)
   return { ...state, activeKeys: state.activeKeys.set(keyId, { ...key, spent }) }
 }
 
-const spentIn = ({ spent = [] }: Pick<ActiveKey, 'spent'>, start: string): number =>
-  spent.find(({ period }) => period === start)?.micros ?? 0
+/** A budget that was removed or counts anew since has another number, or is gone. */
+const changeNamed = (state: AccountState, { budget: use }: SpentOf, change: SpentChange): AccountState => {
+  const named = use && state.budgets.get(use.name)
+  if (!named || named.number !== use.number) return state
+  const spent = change(named.spent ?? [], use.firstDay ?? ONCE)
+  return { ...state, budgets: state.budgets.set(use.name, { ...named, spent }) }
+}
+
+/** The only period of a budget for once. */
+const ONCE = ''
 
 /** The first day of the period that a time is in. */
-const startOf = (period: BudgetPeriod, atMs: number): string => {
+const startOf = (period: BudgetPeriod | undefined, atMs: number): string => {
+  if (period === undefined) return ONCE
   if (period === 'week') return dayOf(atMs - ((new Date(atMs).getUTCDay() + 6) % 7) * DAY_MS)
   const day = dayOf(atMs)
   return period === 'day' ? day : `${day.slice(0, 'yyyy-mm'.length)}-01`

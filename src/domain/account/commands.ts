@@ -4,6 +4,7 @@ import type {
   AccountLimits,
   ApiKeyCreated,
   ArchivedRun,
+  BudgetPeriod,
   CreditsGranted,
   DebitFacts,
   LotUse,
@@ -60,6 +61,8 @@ export type AccountCommand = (
   | CreateApiKey
   | RevokeApiKey
   | UseApiKey
+  | SetBudget
+  | RemoveBudget
   | QueueRun
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
   | ({ type: 'SubmitRun' } & SubmittedRun)
@@ -162,6 +165,20 @@ export interface UseApiKey {
   keyId: KeyId
 }
 
+/** Creates or changes a named budget. */
+export interface SetBudget extends Asked {
+  type: 'SetBudget'
+  name: string
+  amountMicros: number
+  /** Without one, the amount is for once. */
+  period?: BudgetPeriod | undefined
+}
+
+export interface RemoveBudget extends Asked {
+  type: 'RemoveBudget'
+  name: string
+}
+
 /** A payment belongs to purchases. */
 export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment' | 'lot' | 'expiresAt'> & {
   payment?: Payment | undefined
@@ -239,6 +256,10 @@ export interface QueueRun {
   run: Omit<AcceptedRun, 'livemode' | 'receipt' | 'label'>
   receipt: Receipt
   label?: string
+  /** The named budget that the run is charged to. */
+  budget?: string
+  /** The most that the run may cost. */
+  maxMicros?: number
   /** The test runs that the account may have in a UTC day. */
   testRunsPerDay?: number
   /** The default limits for runs in flight. */

@@ -1,4 +1,4 @@
-import type { AccountEvent, DebitFacts, LotUse, RunErrorCode } from '../../../schemas/account-events.ts'
+import type { AccountEvent, BudgetUse, DebitFacts, LotUse, RunErrorCode } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { MAX_REFERENCES, type RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
@@ -21,12 +21,17 @@ export const creditsGranted = (
   return { type: 'CreditsGranted', data: { amountMicros, balanceAfterMicros, kind, reference, reason, ...paid } }
 }
 
-export const creditsDebited = (state: AccountState, runId: RunId, receipt: Receipt, label?: string): AccountEvent => {
+export const creditsDebited = (
+  state: AccountState,
+  runId: RunId,
+  receipt: Receipt,
+  { label, budget }: { label?: string | undefined; budget?: BudgetUse | undefined },
+): AccountEvent => {
   const amountMicros = receipt.totalMicros
   if (amountMicros > state.balanceMicros) throw new RangeError('a debit must not exceed the balance')
   const balanceAfterMicros = state.balanceMicros - amountMicros
-  const data = { runId, amountMicros, balanceAfterMicros, receipt, ...(label !== undefined && { label }) }
-  return { type: 'CreditsDebited', data }
+  const purpose = { ...(label !== undefined && { label }), ...(budget && { budget }) }
+  return { type: 'CreditsDebited', data: { runId, amountMicros, balanceAfterMicros, receipt, ...purpose } }
 }
 
 /** A refund that repeats the facts of its debit, and the code of the failure if it is that of one. */
@@ -131,13 +136,14 @@ export const extendLotExpiry = (
 export const debitFacts = (
   debit: Pick<Extract<AccountEvent, { type: 'CreditsDebited' }>, 'data'> & Caused,
 ): DebitFacts => {
-  const { receipt, label } = debit.data
+  const { receipt, label, budget } = debit.data
   const keyId = keyOf(debit)
   return {
     model: receipt.model,
     endpoint: receipt.endpoint,
     ...(keyId && { keyId }),
     ...(label !== undefined && { label }),
+    ...(budget && { budget }),
   }
 }
 

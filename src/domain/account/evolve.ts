@@ -13,6 +13,7 @@ import { debitFacts } from './credits.ts'
 import { changeDebt } from './debts.ts'
 import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from './limits.ts'
 import { addToLot, endUses, expireLot, extendLot, giveBack, lotOf, useCredits, withdrawFromLots } from './lots.ts'
+import { keepBudget } from './named-budgets.ts'
 import { deliveryOf, markRetirementNotice } from './notices.ts'
 import { addPayment, addPurchase, changePurchase, dropClosed } from './purchases.ts'
 import {
@@ -141,6 +142,10 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       const { keyId } = event.data
       return withdrawUploads({ ...state, activeKeys: state.activeKeys.delete(keyId) }, keyId, clockMs(event))
     }
+    case 'BudgetSet':
+      return keepBudget(state, event)
+    case 'BudgetRemoved':
+      return { ...state, budgets: state.budgets.delete(event.data.name) }
     case 'IdentityLinked':
       return { ...state, identities: [...state.identities, event.data.identity] }
     case 'SessionOpened': {

@@ -176,6 +176,8 @@ const kindOf = (event: AccountEvent): FreeEvents | undefined => {
     case 'NoticesSet':
     case 'ApiKeyCreated':
     case 'ApiKeyRevoked':
+    case 'BudgetSet':
+    case 'BudgetRemoved':
     case 'WebhookSecretRotated':
     case 'WebhookTestRequested':
     case 'WebhookRedeliveryRequested':

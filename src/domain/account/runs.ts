@@ -10,7 +10,7 @@ import type { Moded, RunId } from '../../../schemas/primitives.ts'
 import { settle } from '../catalog/pricing.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import { budgetRefusal } from './budgets.ts'
+import { budgetRefusal, budgetUse, unknownBudget } from './budgets.ts'
 import type { CallerMode, Completion, Failure, QueueRun, SubmittedRun } from './commands.ts'
 import { afterMoves, creditsDebited, creditsRefunded, creditsReleased } from './credits.ts'
 import { isWithinMode, modelRefusal, modeOf, writeRefusal } from './keys.ts'
@@ -30,24 +30,31 @@ export const queueRun = (command: QueueRun & CallerMode, state: AccountState, at
   if (state.retentionDays === 0 && run.store !== false) return refuse('retention_changed', { retryAfterMs: 1000 })
   const restricted =
     modelRefusal(keyId, receipt, state) ??
+    ceilingRefusal(command) ??
+    unknownBudget(command, state) ??
     (isTest ? testRunRefusal(command, state, atMs) : priceRefusal(command, state, atMs)) ??
     limitRefusal({ ...command, run }, state, atMs)
   if (restricted) return restricted
   return accept([
-    ...(isTest ? [] : [creditsDebited(state, run.runId, receipt, label)]),
+    ...(isTest ? [] : [creditsDebited(state, run.runId, receipt, { label, budget: budgetUse(command, atMs, state) })]),
     startAt ? started(run, { ...run, upstream: startAt }) : { type: 'RunQueued', data: run },
     ...(isTest ? [] : debitNotices({ keyId, amountMicros: receipt.totalMicros, atMs }, state)),
   ])
 }
 
+/** Why a run may not cost as much as it can at most; undefined if it may. */
+export const ceilingRefusal = ({
+  receipt: { totalMicros },
+  maxMicros,
+}: Pick<QueueRun, 'receipt' | 'maxMicros'>): { refuse: Refusal } | undefined =>
+  maxMicros !== undefined && totalMicros > maxMicros
+    ? refuse('price_above_limit', { requiredMicros: totalMicros, maxMicros })
+    : undefined
+
 /** Why the price cannot be paid; undefined if it can. */
-const priceRefusal = (
-  { keyId, receipt }: QueueRun,
-  state: AccountState,
-  atMs: number,
-): { refuse: Refusal } | undefined => {
-  const price = receipt.totalMicros
-  const beyond = budgetRefusal(keyId, price, atMs, state)
+const priceRefusal = (command: QueueRun, state: AccountState, atMs: number): { refuse: Refusal } | undefined => {
+  const price = command.receipt.totalMicros
+  const beyond = budgetRefusal(command, price, atMs, state)
   if (beyond) return beyond
   const { balanceMicros, owedMicros } = state
   if (owedMicros > 0) return refuse('credits_owed', { owedMicros })

@@ -1,5 +1,12 @@
 import { Map as ImmutableMap, List, OrderedMap } from 'immutable'
-import type { AccountLimits, DebitFacts, KeyLimits, LotUse, Upstream } from '../../../schemas/account-events.ts'
+import type {
+  AccountLimits,
+  BudgetPeriod,
+  DebitFacts,
+  KeyLimits,
+  LotUse,
+  Upstream,
+} from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
@@ -63,6 +70,10 @@ export interface AccountState {
   /** Credits that were used and not paid for after all. While there are any, the account runs nothing. */
   owedMicros: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
+  /** The named budgets. */
+  budgets: ImmutableMap<string, NamedBudget>
+  /** The last number of one. */
+  budgetsNumbered: number
   openRuns: ImmutableMap<RunId, OpenRun>
   /** How many of these runs each key has asked for. Keys without any are missing. */
   openRunsOf: ImmutableMap<KeyId, number>
@@ -195,8 +206,15 @@ export interface ActiveKey extends KeyLimits, Moded {
   expiryNoticeAt?: string
 }
 
+export interface NamedBudget {
+  number: number
+  budget: { amountMicros: number; period?: BudgetPeriod }
+  /** Its debits less refunds in its periods. */
+  spent?: SpentInPeriod[]
+}
+
 export interface SpentInPeriod {
-  /** The first day of the period. */
+  /** The first day of the period; empty for a budget for once. */
   period: string
   micros: number
   /** The largest share of the budget, in percent, that had a notice. */
@@ -301,6 +319,8 @@ export const initialAccount: AccountState = {
   purchasesOpened: [],
   owedMicros: 0,
   activeKeys: ImmutableMap(),
+  budgets: ImmutableMap(),
+  budgetsNumbered: 0,
   openRuns: ImmutableMap(),
   openRunsOf: ImmutableMap(),
   openRunBytes: 0,

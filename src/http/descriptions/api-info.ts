@@ -21,6 +21,7 @@ const purposes: Record<Tag, string> = {
   OpenAI: 'The routes of OpenAI’s API, for its clients.',
   Account: 'The account that owns the API key.',
   Keys: 'API keys and their limits.',
+  Budgets: 'Limits that runs name: for a task, or a customer of the account.',
   Ledger: 'Seals and proofs that the log behind all balances is unchanged.',
   Uploads: 'Files to use as input.',
   Webhooks: 'Notifications about ended runs, balances, budgets and keys.',

@@ -62,7 +62,8 @@ const guide = [
     'For text, the debit is the most that the run can cost, and the rest is released when the run completes.',
     'If the balance is too low, the response is 402 with `required_credits` and `credits_balance`.',
     'A key may also have a budget: a 402 then says when the budget renews (`renews_at`), and `GET /v1/key` shows how',
-    'much of the budget is left.',
+    'much of the budget is left. `max_credits` refuses a run that can cost more, before any charge, and `budget`',
+    'names a budget of `POST /v1/budgets`, for a task or a customer.',
   ],
   [
     '**Repeating**: send a new `Idempotency-Key` header with each run.',

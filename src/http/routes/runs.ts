@@ -88,7 +88,10 @@ const runModel = route({
     },
     202: { ...unfinishedRun, headers: { ...unfinishedRun.headers, ...runHeaders } },
   },
-  errors: ['invalid_input', 'insufficient_credits', 'budget_exceeded', 'model_not_found', 'idempotency_mismatch'],
+  errors: [
+    ...(['invalid_input', 'price_above_limit', 'budget_not_found', 'insufficient_credits', 'budget_exceeded'] as const),
+    ...(['model_not_found', 'idempotency_mismatch'] as const),
+  ],
   serve: async (ctx, dependencies, { query, json: request }) => {
     const { caller, attachments } = ctx.state
     const { runs, present } = dependencies

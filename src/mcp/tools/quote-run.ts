@@ -1,4 +1,4 @@
-import { RunModelArguments } from '../../../schemas/api/mcp.ts'
+import { QuoteRunArguments } from '../../../schemas/api/mcp.ts'
 import { Quote } from '../../../schemas/api/run.ts'
 import { unwrap } from '../refusals.ts'
 import { quoteSummary } from '../summaries.ts'
@@ -12,7 +12,7 @@ export const quoteRun = tool({
     'Refuses the same arguments as run_model, but checks neither the balance nor limits.',
     'Runs nothing and costs nothing.',
   ].join(' '),
-  input: RunModelArguments,
+  input: QuoteRunArguments,
   output: Quote,
   summary: quoteSummary,
   annotations: READ_ONLY,

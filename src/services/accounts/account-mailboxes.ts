@@ -185,7 +185,7 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 24,
+  version: 25,
   // A snapshot is as large as its contents, so large snapshots are written less often and the cost per event stays the
   // same.
   // One of an account that is being erased would outlast the erasure.
@@ -195,6 +195,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     ...state,
     sessions: [...state.sessions],
     activeKeys: [...state.activeKeys],
+    budgets: [...state.budgets],
     openRuns: [...state.openRuns],
     openRunsOf: [...state.openRunsOf],
     deliveries: [...state.deliveries],
@@ -218,6 +219,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
       lastFailed: state.lastFailed,
       sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),
+      budgets: ImmutableMap(state.budgets),
       openRuns: ImmutableMap(state.openRuns),
       openRunsOf: ImmutableMap(state.openRunsOf),
       deliveries: ImmutableMap(state.deliveries),

@@ -2,7 +2,9 @@ import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
 import type { Message, ResponseFormat, Tool, ToolChoice } from '../../../schemas/conversation.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, type Moded, type RunId } from '../../../schemas/primitives.ts'
+import { unknownBudget } from '../../domain/account/budgets.ts'
 import { modelRefusal } from '../../domain/account/keys.ts'
+import { ceilingRefusal } from '../../domain/account/runs.ts'
 import { choiceFaults, conversationFaults, formFaults } from '../../domain/catalog/conversation.ts'
 import {
   chooseEndpoint,
@@ -15,6 +17,7 @@ import {
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { usualTokens } from '../../domain/catalog/tokens.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
+import { isWholeMicros, toMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -47,6 +50,8 @@ export interface PricedRequest extends Moded {
   endpoint: Endpoint
   input: Record<string, unknown>
   receipt: Receipt
+  /** The most that the run may cost. */
+  maxMicros?: number
   /** Set if nothing of the run is to be kept. */
   store?: false
 }
@@ -68,11 +73,14 @@ export class Quotes {
   /** The size of the request has been checked. `arrived` is the parameter of a file that came with the request. */
   async priceRun(
     caller: AccountCaller,
-    { model, input: given, webhook_url, store }: RunRequest,
+    request: RunRequest,
     attachments?: Attachments,
     arrived?: FileParameter,
   ): Promise<Answer<PricedRequest>> {
     const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#dependencies
+    const { model, input: given, webhook_url, store } = request
+    const ceiling = ceilingOf(request)
+    if ('refuse' in ceiling) return ceiling
     const mode = modeOf(caller)
     const routes = this.#dependencies.routes.ofMode(mode)
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
@@ -80,6 +88,8 @@ export class Quotes {
     if (webhook_url !== undefined && outbound.refuses(webhook_url))
       return refuse('address_not_public', { parameter: 'webhook_url' })
     const state = await accounts.state(caller.accountId)
+    const noBudget = unknownBudget(request, state)
+    if (noBudget) return noBudget
     const tester = state.tester || mode.livemode === false
     const offer = await offers.find(model, tester)
     if (!offer) return refuse('model_not_found', { model, replacedBy: await offers.replacementOf(model, tester) })
@@ -126,13 +136,15 @@ export class Quotes {
     const { pricing } = endpoint
     const priced = priceOf(pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
-    return answer({ endpoint, input, receipt, ...mode, ...(!isKept && { store: false }) })
+    return answer({ endpoint, input, receipt, ...ceiling.value, ...mode, ...(!isKept && { store: false }) })
   }
 
   /** The same with the probable price. */
   async quoteRun(caller: AccountCaller, request: RunRequest, attachments: Attachments): Promise<Answer<Quoted>> {
     const priced = await this.priceRun(caller, request, attachments)
     if ('refuse' in priced) return priced
+    const tooDear = ceilingRefusal(priced.value)
+    if (tooDear) return tooDear
     const { endpoint, input } = priced.value
     const { pricing } = endpoint
     const { usdPerCreditMicros } = this.#dependencies
@@ -157,6 +169,11 @@ const copyOf = <Value>(value: Value): Value => {
   if (Array.isArray(value)) return value.map(copyOf) as Value
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)])) as Value
+}
+
+const ceilingOf = ({ max_credits: credits }: RunRequest): Answer<Pick<PricedRequest, 'maxMicros'>> => {
+  if (credits === undefined) return answer({})
+  return isWholeMicros(credits) ? answer({ maxMicros: toMicros(credits) }) : refuse('max_credits_too_fine')
 }
 
 /**

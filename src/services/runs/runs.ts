@@ -301,7 +301,7 @@ export class Runs {
     const keyId = keyIdOf(caller)
     const mode = modeOf(caller)
     const { idempotency } = options
-    const { endpoint, receipt, store } = priced
+    const { endpoint, receipt, maxMicros, store } = priced
     const isKept = store !== false
     const { timeoutMs, retry } = endpoint
     const hasText = outputTypeOf(endpoint.id) === 'text'
@@ -330,6 +330,8 @@ export class Runs {
       testRunsPerDay,
       ...(keyId && { keyId }),
       ...(request.label !== undefined && { label: request.label }),
+      ...(request.budget !== undefined && { budget: request.budget }),
+      ...(maxMicros !== undefined && { maxMicros }),
     }
     const asQueued = { type: 'QueueRun', ...asked, run: asPriced, receipt } as const
     const foreseen = options.file ? await this.#storeFile(caller, asQueued, options.file) : answer({})

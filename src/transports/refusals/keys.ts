@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import type { KeyScope } from '../../../schemas/actor.ts'
-import { fromMicros } from '../../domain/money.ts'
 import type { KeyRefusals } from '../../domain/refusal.ts'
 import type { RefusalTable } from './refusal-table.ts'
 
@@ -67,27 +66,6 @@ export const keys = {
     api: 'forbidden',
     message: ({ endpoint, models }) =>
       `This API key may not run ${endpoint}: it is restricted to ${models.join(', ')}.`,
-  },
-  budget_exceeded: {
-    api: 'budget_exceeded',
-    message: ({ requiredMicros, period, budgetMicros, spentMicros, renewsAt }) =>
-      requiredMicros > budgetMicros
-        ? [
-            `The run costs ${fromMicros(requiredMicros)} credits, which is more than the whole budget of this API key:`,
-            `${fromMicros(budgetMicros)} for each ${period}. Use a key with a larger budget.`,
-          ].join(' ')
-        : [
-            `The run costs ${fromMicros(requiredMicros)} credits, and this API key has spent`,
-            `${fromMicros(spentMicros)} of its budget of ${fromMicros(budgetMicros)} credits`,
-            `for ${period === 'day' ? 'today' : `this ${period}`}.`,
-            `Wait until the budget renews at ${renewsAt}, or use a key with a larger one.`,
-          ].join(' '),
-    details: ({ requiredMicros, budgetMicros, spentMicros, renewsAt }) => ({
-      required_credits: fromMicros(requiredMicros),
-      budget_credits: fromMicros(budgetMicros),
-      spent_credits: fromMicros(spentMicros),
-      renews_at: renewsAt,
-    }),
   },
 } satisfies RefusalTable<KeyRefusals>
 

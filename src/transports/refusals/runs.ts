@@ -1,5 +1,6 @@
 import { IDEMPOTENCY_HOURS } from '../../../schemas/primitives.ts'
 import { isFilePlace } from '../../domain/catalog/inputs.ts'
+import { fromMicros } from '../../domain/money.ts'
 import { plural } from '../../domain/plural.ts'
 import type { RunRefusals } from '../../domain/refusal.ts'
 import { fileFault } from './files.ts'
@@ -73,6 +74,23 @@ export const runs = {
     api: 'invalid_request',
     message: () => 'Nothing of this run would be kept, so it can have no webhook. Its result is in the response.',
     details: () => ({ errors: [{ path: '/webhook_url', message: 'must be absent if nothing is kept' }] }),
+  },
+  max_credits_too_fine: {
+    api: 'invalid_request',
+    message: () => 'max_credits must have at most six decimals, because a microcredit is the smallest amount.',
+    details: () => ({ errors: [{ path: '/max_credits', message: 'must have at most six decimals' }] }),
+  },
+  price_above_limit: {
+    api: 'price_above_limit',
+    message: ({ requiredMicros, maxMicros }) =>
+      [
+        `The run can cost ${fromMicros(requiredMicros)} credits, which is more than its max_credits of`,
+        `${fromMicros(maxMicros)}. Nothing was charged. Raise max_credits, or choose a cheaper model or input.`,
+      ].join(' '),
+    details: ({ requiredMicros, maxMicros }) => ({
+      required_credits: fromMicros(requiredMicros),
+      max_credits: fromMicros(maxMicros),
+    }),
   },
   retention_changed: {
     api: 'unavailable',

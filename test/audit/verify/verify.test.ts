@@ -80,8 +80,11 @@ const waiting = ({ data, ...event }: RawEvent): RawEvent => {
 /** What follows a failure that may have left files. */
 const deletionOfLeft = { ...refundOfFailure, type: 'RunOutputDeleted', data: { runId: runOf(failure) } }
 const willDeleteAt = '2030-01-01T00:00:00.000Z'
+const receiptOf = ({ data }: RawEvent) => (data as { receipt: { totalMicros: number } }).receipt
 const debitOf = ({ data }: RawEvent): object => (data as { debit: object }).debit
-const limitedKey = events.find(({ data }) => (data as { budget?: object }).budget) as RawEvent
+const limitedKey = events.find(
+  ({ type, data }) => type === 'ApiKeyCreated' && (data as { budget?: object }).budget,
+) as RawEvent
 const limitedKeyId = (limitedKey.data as { keyId: string }).keyId
 const ofLimited = (type: string) =>
   events.filter(
@@ -98,6 +101,14 @@ const sumOf = (type: string) =>
     .reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros, 0)
 /** What the key has spent with its last debit. */
 const spentMicros = sumOf('CreditsDebited') - sumOf('CreditsRefunded') - sumOf('CreditsReleased')
+const [setFirst, setAgain] = [eventOf('BudgetSet'), eventOf('BudgetSet', 1)]
+const removed = eventOf('BudgetRemoved')
+const named = events.filter(({ type, data }) => type === 'CreditsDebited' && (data as { budget?: object }).budget)
+const [, , namedDebit] = named as [RawEvent, RawEvent, RawEvent, RawEvent]
+const useIn = ({ data }: RawEvent) => (data as { budget: object }).budget
+const namedRefund = events.find(
+  ({ type, data }) => type === 'CreditsRefunded' && (data as { debit?: { budget?: object } }).debit?.budget,
+) as RawEvent
 const usedModel = (limitedDebit.data as { receipt: { model: string } }).receipt.model
 const [lowBalance, exhaustedBudget] = [eventOf('NoticeRaised'), eventOf('NoticeRaised', 1)]
 const noticeIn = ({ data }: RawEvent) => (data as { notice: object }).notice
@@ -358,6 +369,38 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   'a refund that gives back to no period': {
     log: withData(limitedRefund, { debit: { ...debitOf(limitedRefund), budgetPeriod: undefined } }),
     what: /gives back to the budget of no period, and its debit was in/,
+  },
+  'a debit that passes a named budget': {
+    log: withData(setFirst, { amountMicros: receiptOf(namedDebit).totalMicros - 1 }),
+    what: /\d+ of the budget "customer 17" of \d+ are spent/,
+  },
+  'a debit of a named budget that the account does not have': {
+    log: without(setFirst),
+    what: /the account has no budget "customer 17" of number 1/,
+  },
+  'a debit under another number of a named budget': {
+    log: withData(namedDebit, { budget: { ...useIn(namedDebit), number: 2 } }),
+    what: /the account has no budget "customer 17" of number 2/,
+  },
+  'a debit in another period of a named budget': {
+    log: withData(namedDebit, { budget: { ...useIn(namedDebit), firstDay: '2020-01-01' } }),
+    what: /it counts in the period from 2020-01-01, and its time is in \d{4}-\d\d-01/,
+  },
+  'a refund that gives back to another named budget': {
+    log: withData(namedRefund, { debit: { ...debitOf(namedRefund), budget: { ...useIn(namedDebit), number: 2 } } }),
+    what: /gives back to the budget "customer 17" of number 2 .*, and its debit was in the budget .* of number 1/,
+  },
+  'a refund that gives back to no named budget': {
+    log: withData(namedRefund, { debit: { ...debitOf(namedRefund), budget: undefined } }),
+    what: /gives back to no budget, and its debit was in the budget "customer 17"/,
+  },
+  'a named budget that counts on with another period': {
+    log: withData(setAgain, { number: 1 }),
+    what: /its number is 1, and should be 2/,
+  },
+  'a named budget that is removed twice': {
+    log: withAfter(removed, { ...removed, id }),
+    what: /the account has no budget "customer 17"/,
   },
   'a refund that gives back to a budget that its key does not have': {
     log: withData(refund, { debit: { ...debitOf(refund), budgetPeriod: '2020-01-06' } }),

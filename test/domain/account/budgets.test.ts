@@ -44,6 +44,7 @@ t.test('a budget may be spent in full, and not passed', async () => {
   const half = history(keyWithBudget(20), ...spent(1, '2026-11-25T10:00:00.000Z', { after: 990 }))
   half.when(...next('2026-11-25T11:00:00.000Z')).then(...accepted({ run: 9, after: 980 }))
   half.when(...next('2026-11-25T11:00:00.000Z', { credits: 10.000001 })).refused('budget_exceeded', {
+    of: 'key',
     requiredMicros: toMicros(10.000001),
     period: 'day',
     budgetMicros: toMicros(20),
@@ -69,7 +70,13 @@ for (const [period, spans] of Object.entries(boundaries) as [BudgetPeriod, (type
   for (const { first, last, next: renewsAt } of spans)
     t.test(`the ${period} from ${first} lasts to its last millisecond`, async () => {
       const full = history(keyWithBudget(10, period), ...spent(1, first, { after: 990 }))
-      const facts = { requiredMicros: toMicros(10), period, budgetMicros: toMicros(10), spentMicros: toMicros(10) }
+      const facts = {
+        of: 'key',
+        requiredMicros: toMicros(10),
+        period,
+        budgetMicros: toMicros(10),
+        spentMicros: toMicros(10),
+      }
       full.when(...next(first)).refused('budget_exceeded', { ...facts, renewsAt })
       full.when(...next(last)).refused('budget_exceeded', { ...facts, renewsAt })
       full.when(...next(renewsAt)).then(...accepted({ run: 9, after: 980 }))

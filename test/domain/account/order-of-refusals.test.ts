@@ -2,6 +2,7 @@ import t from 'tap'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import {
   MAX_ACTIVE_KEYS,
+  MAX_BUDGETS,
   MAX_GRANT_MICROS,
   MAX_LIVE_UPLOADS,
   MAX_OPEN_RUN_BYTES,
@@ -19,6 +20,7 @@ import {
   accountErased,
   accountSuspended,
   archiveRuns,
+  budgetSet,
   cancelRun,
   completeRun,
   createKey,
@@ -40,6 +42,7 @@ import {
   recordUploadDeletion,
   redeliver,
   redeliveryRequested,
+  removeBudget,
   requestTest,
   requestUploadDeletion,
   resend,
@@ -48,6 +51,7 @@ import {
   revokeKey,
   rotateSecret,
   secretRotated,
+  setBudget,
   setLimits,
   setRetention,
   setTester,
@@ -113,6 +117,9 @@ const limited = (model: string, credits: number) =>
 
 const testKey = keyCreated(200, 'keys', testMode)
 const wrongKey = createKey(101, 'full', { budget: { amountMicros: 1, period: 'day' } })
+
+const budgets = Array.from({ length: MAX_BUDGETS }, (_, index) => budgetSet(`${index}`, 1, 'day', index + 1))
+const setBudgetWith = (key: number) => ({ ...setBudget('a', 1), keyId: keyId(key) })
 
 /** A test run as a key asks for it, with the digest of its request. */
 const testWith = (hash: string, run = 2) => ({
@@ -202,16 +209,34 @@ const walks: Record<string, Step[]> = {
       limited('other', 5),
     ],
     [
-      'budget_exceeded',
-      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b') }),
+      'price_above_limit',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b'), maxCredits: 9.999999 }),
       ...poor,
       limited('nano-banana-2', 5),
     ],
     [
-      'insufficient_credits',
-      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b') }),
+      'run_budget_unknown',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b'), maxCredits: 10, budget: 'a' }),
       ...poor,
-      limited('nano-banana-2', 10),
+      limited('nano-banana-2', 5),
+    ],
+    [
+      'budget_exceeded',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b'), budget: 'a' }),
+      ...poor,
+      ...[limited('nano-banana-2', 5), budgetSet('a', 10)],
+    ],
+    [
+      'budget_exceeded',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b'), budget: 'a' }),
+      ...poor,
+      ...[limited('nano-banana-2', 10), budgetSet('a', 5)],
+    ],
+    [
+      'insufficient_credits',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b'), budget: 'a' }),
+      ...poor,
+      ...[limited('nano-banana-2', 10), budgetSet('a', 10)],
     ],
     ['too_many_failures', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue, ...failures],
     [
@@ -228,10 +253,35 @@ const walks: Record<string, Step[]> = {
     ['idempotency_mismatch', testWith('b'), keyCreated(1, 'full', testMode), tested({ key: 'a' })],
     ['run_exists', testWith('a', 1), keyCreated(1, 'full', otherModel), tested()],
     ['model_not_allowed', testWith('a'), keyCreated(1, 'full', otherModel), tested()],
+    [
+      'price_above_limit',
+      { ...testWith('a'), ...oneInFlight, maxMicros: 9_999_999 },
+      ...[keyCreated(1, 'full', testMode), tested()],
+    ],
+    [
+      'run_budget_unknown',
+      { ...testWith('a'), ...oneInFlight, budget: 'a' },
+      ...[keyCreated(1, 'full', testMode), tested()],
+    ],
     ['too_many_test_runs', { ...testWith('a'), ...oneInFlight }, keyCreated(1, 'full', testMode), tested()],
     ['too_many_runs_in_flight', { ...testWith('a'), ...oneInFlight }, keyCreated(1, 'full', testMode), ...open],
     [undefined, testWith('a'), keyCreated(1, 'full', testMode), ...failures],
   ].map(([refusal, command, ...history]) => [refusal, command, opened(), granted(10), ...history] as Step),
+  SetBudget: [
+    ['account_not_found', setBudgetWith(1), ...budgets],
+    ['key_revoked', setBudgetWith(1), opened(), ...budgets],
+    ['key_expired', setBudgetWith(1), opened(), keyCreated(1, 'read', expired), ...budgets],
+    ['forbidden', setBudgetWith(1), opened(), keyCreated(1, 'read'), ...budgets],
+    ['too_many_budgets', setBudgetWith(1), opened(), keyCreated(), ...budgets],
+    [undefined, setBudgetWith(1), opened(), keyCreated(), ...budgets.slice(1)],
+  ],
+  RemoveBudget: [
+    ['account_not_found', { ...removeBudget('a'), keyId: keyId(1) }],
+    ['key_revoked', { ...removeBudget('a'), keyId: keyId(1) }, opened()],
+    ['forbidden', { ...removeBudget('a'), keyId: keyId(1) }, opened(), keyCreated(1, 'read')],
+    ['budget_not_found', { ...removeBudget('a'), keyId: keyId(1) }, opened(), keyCreated()],
+    [undefined, { ...removeBudget('a'), keyId: keyId(1) }, opened(), keyCreated(), budgetSet('a', 1)],
+  ],
   CancelRun: [
     ['account_not_found', cancelRun(1, 1)],
     ['key_revoked', cancelRun(1, 1), opened()],

@@ -111,6 +111,7 @@ t.test('a release gives back to the budget of the key, and makes room for the ne
   const facts = { ...debit, keyId: keyId(), budgetPeriod: '2026-11-25' }
   const before = given(account, opened(), granted(100), keyWithBudget(2), ...asked, started())
   before.when(queueRun({ run: 2, credits: 1, askedWith: 1 }), atMs).refused('budget_exceeded', {
+    of: 'key',
     ...{ requiredMicros: toMicros(1), period: 'day', budgetMicros: toMicros(2), spentMicros: toMicros(1.1) },
     renewsAt: '2026-11-26T00:00:00.000Z',
   })

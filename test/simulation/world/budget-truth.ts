@@ -1,4 +1,4 @@
-import type { BudgetState } from '../../../src/domain/account/budgets.ts'
+import type { KeyBudgetState } from '../../../src/domain/account/budgets.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
 import { Budgets } from '../../auditor/budgets.ts'
 
@@ -29,7 +29,7 @@ export class BudgetTruth {
   }
 
   /** Whether a key had spent as much, at some time since a position, as a refusal of a run says. */
-  hasSpent(keyId: string, since: number, { spentMicros, renewsAt }: Pick<BudgetState, 'spentMicros' | 'renewsAt'>) {
+  hasSpent(keyId: string, since: number, { spentMicros, renewsAt }: Pick<KeyBudgetState, 'spentMicros' | 'renewsAt'>) {
     const period = new Date(Date.parse(renewsAt) - DAY_MS).toISOString().slice(0, 10)
     const sums = this.#spent.get(`${keyId} ${period}`) ?? [{ position: -1, micros: 0 }]
     const first = sums.findLastIndex(({ position }) => position <= since)

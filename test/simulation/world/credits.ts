@@ -51,7 +51,7 @@ export class ClientCredits {
    * spent of its budget.
    */
   expectRefusal(refusal: Refusal, sentAt: number, keyId?: KeyId) {
-    if (refusal.code === 'budget_exceeded') {
+    if (refusal.code === 'budget_exceeded' && refusal.of === 'key') {
       this.#world.truth.expectSpent(this.#accountId, keyId ?? '', sentAt, refusal)
       if (refusal.requiredMicros + refusal.spentMicros <= refusal.budgetMicros)
         this.#world.violation(`${keyId} had spent ${refusal.spentMicros}, and may spend ${refusal.requiredMicros} more`)

@@ -1,5 +1,5 @@
 import type { RunRow, WebhookRow } from '../../../schemas/views.ts'
-import type { BudgetState } from '../../../src/domain/account/budgets.ts'
+import type { KeyBudgetState } from '../../../src/domain/account/budgets.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
 import type { WebhookTestResult } from '../../../src/services/webhooks/webhook-tests.ts'
 import { type AuditedEvent, Auditor } from '../../auditor/auditor.ts'
@@ -195,7 +195,12 @@ export class Truth {
   }
 
   /** A run of a key was refused because of its budget: the key had spent so much at some time since the position. */
-  expectSpent(accountId: string, keyId: string, since: number, budget: Pick<BudgetState, 'spentMicros' | 'renewsAt'>) {
+  expectSpent(
+    accountId: string,
+    keyId: string,
+    since: number,
+    budget: Pick<KeyBudgetState, 'spentMicros' | 'renewsAt'>,
+  ) {
     if (!this.#ledgerOf(`account-${accountId}`).budgets.hasSpent(keyId, since, budget))
       this.#onViolation(`${keyId} was told that it had spent ${budget.spentMicros}, which it has not since ${since}`)
   }

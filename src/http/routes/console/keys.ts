@@ -1,9 +1,11 @@
 import type Router from '@koa/router'
 import type { ApiKey } from '../../../../schemas/api/key.ts'
+import { MAX_PAGE } from '../../../../schemas/primitives.ts'
 import { type KeyFaults, type KeyFields, newKeyFields } from '../../../console/keys/key-form.tsx'
 import { KeysPage } from '../../../console/keys/keys-page.tsx'
 import { RevokeKeyPage } from '../../../console/keys/revoke-key-page.tsx'
 import { keyItem } from '../../../services/accounts/key-item.ts'
+import { budgetItem } from '../../../services/budgets/budget-item.ts'
 import { modeOf, type SessionOwner } from '../../../services/caller.ts'
 import { curlRead, curlRun, firstModel, firstRun } from '../../../services/catalog/example-request.ts'
 import { ApiError } from '../../../transports/api-error.ts'
@@ -24,7 +26,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The API keys of an account, for its owner. */
 export const keyPages = (router: Router<RequestState>, dependencies: PageDependencies) => {
   const { services, forOwner, publicUrl, clock } = dependencies
-  const { keys } = services
+  const { keys, budgets } = services
 
   /** In test mode, these are the test keys. */
   const activeKeys = async (owner: SessionOwner): Promise<ApiKey[]> =>
@@ -32,6 +34,11 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
       .filter(({ revokedAt, livemode }) => revokedAt === undefined && (livemode === false || !isTest(owner)))
       .map(keyItem)
       .reverse()
+
+  const firstBudgets = async (owner: SessionOwner) => {
+    const { found, next } = unwrap(await budgets.page(owner, { limit: MAX_PAGE }))
+    return { budgets: found.map(budgetItem), hasMoreBudgets: next !== null }
+  }
 
   const revokedName = async (owner: SessionOwner, id: unknown): Promise<string | undefined> =>
     unwrap(await keys.list(owner, owner.accountId)).find(
@@ -63,7 +70,7 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
       const [shown, families] = [await activeKeys(owner), await familiesFor()]
       const form = { families, entered: newKeyFields(isTest(owner)), faults: {}, isTest: isTest(owner) }
       const revoked = await revokedName(owner, ctx.query['revoked'])
-      showPage(ctx, KeysPage({ keys: shown, revoked, ...form }))
+      showPage(ctx, KeysPage({ keys: shown, ...(await firstBudgets(owner)), revoked, ...form }))
     }),
   )
 
@@ -73,6 +80,7 @@ export const keyPages = (router: Router<RequestState>, dependencies: PageDepende
       const entered = keyFields(ctx.state.form ?? new URLSearchParams())
       const families = await familiesFor()
       const page = async (fields: KeyFields, faults: KeyFaults) => ({
+        ...(await firstBudgets(owner)),
         ...{ keys: await activeKeys(owner), families, entered: fields, faults, isTest: isTest(owner) },
       })
       try {
