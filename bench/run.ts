@@ -16,10 +16,12 @@ import { measureInFlight, showInFlight } from './in-flight.ts'
 import { measureLatency, showLatency } from './latency.ts'
 import { ledger } from './ledger.ts'
 import { limits } from './limits.ts'
+import { lots } from './lots.ts'
 import { mcp } from './mcp.ts'
 import { measureMediaMemory, showMediaMemory } from './media-memory.ts'
 import { measureMemory, showMemory } from './memory.ts'
 import { metrics } from './metrics.ts'
+import { purchases } from './purchases.ts'
 import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
 import { replay } from './replay.ts'
@@ -45,6 +47,8 @@ const benchmarks: Benchmark[] = [
     limits,
     metrics,
     encryption,
+    lots,
+    purchases,
     asyncRuns,
     asyncRunsEnded,
     balance,

@@ -18,6 +18,16 @@ const instant: Provider = {
 
 const keyWithBudget: NewKey = { name: 'budget', budget: { amountMicros: 10 ** 15, period: 'month' } }
 
+/** Grants as many lots as are missing, each with an end of its own, and every second one paid for. */
+const grantLots = async (accountId: string, count: number) => {
+  for (let lot = 2; lot <= count; lot++) {
+    const expiresAt = new Date(Date.now() + lot * 86_400_000).toISOString()
+    const kind = lot % 2 === 0 ? 'purchase' : 'courtesy'
+    const grant = { amountMicros: 10 ** 12, kind, reference: `lot ${lot}`, reason: 'bench', expiresAt } as const
+    unwrap(await core.services.accounts.grant(caller, accountId, grant))
+  }
+}
+
 const config = readConfig(process.env)
 const isPlain = process.env['BENCH_PLAIN'] === 'on'
 const core = await openCore(config, { projectorThread: config.projectorThread, isPlain })
@@ -28,6 +38,7 @@ const keys = await Promise.all(
     const { accounts } = core.services
     const opening = { email, tester: true, welcomeMicros: 10 ** 15, key: { name: 'bench' } }
     const { accountId, apiKey } = unwrap(await accounts.open(caller, opening))
+    await grantLots(accountId, Number(process.env['BENCH_LOTS'] ?? 1))
     return budget ? unwrap(await core.services.keys.create(caller, accountId, keyWithBudget)).apiKey : apiKey
   }),
 )
