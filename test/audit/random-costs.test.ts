@@ -1,10 +1,11 @@
 import t from 'tap'
-import { costOf, type ProviderCost } from '../../schemas/account-events.ts'
+import { costOf, type LotUse, type ProviderCost } from '../../schemas/account-events.ts'
 import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import { margins, providerStatement } from '../../src/audit/costs.ts'
 import { trialBalance } from '../../src/audit/trial-balance.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
+import { partGivenBack, usesWithout } from '../../src/domain/account/lots.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import {
@@ -88,11 +89,16 @@ const randomEvents = async (): Promise<RecordedEvent[]> => {
       .filter(move => move.sign !== 0 && move.runId === runId(run))
       .reduce((sum, { sign, amountMicros }) => sum + sign * amountMicros, 0)
   }
-  const refund = async (account: number, run: number) => {
+  /** Of what a run had used, what is left after its release. */
+  const usesLeft = (uses: readonly LotUse[], chargedMicros: number) => {
+    const usedMicros = uses.reduce((sum, { amountMicros }) => sum + amountMicros, 0)
+    return usesWithout(uses, partGivenBack(uses, usedMicros - chargedMicros))
+  }
+  const refund = async (account: number, run: number, used: readonly LotUse[]) => {
     const { refunds } = await accounts.state(accountId(account))
     const chargedMicros = await chargeOf(account, run)
     const charges = { chargedMicros, refundedMicros: 0, amountMicros: Math.min(chargedMicros, toMicros(1)) }
-    const uses = [{ lot: 1, amountMicros: chargedMicros }]
+    const uses = usesLeft(used, chargedMicros)
     await execute(account, {
       ...{ type: 'RefundRun', runId: runId(run), ...charges, uses, debit: debitFacts, refunds, reason: 'a gift' },
     })
@@ -101,8 +107,10 @@ const randomEvents = async (): Promise<RecordedEvent[]> => {
     clock.advance(Math.floor(random() * 12 * 3600 * 1000))
     const { account, commands } = pick(left)
     const command = commands.shift()
+    const { openRuns } = await accounts.state(accountId(account))
+    const used = command?.type === 'CompleteRun' ? (openRuns.get(command.runId)?.uses ?? []) : []
     if (command) await execute(account, command)
-    if (command?.type === 'CompleteRun' && happens(0.2)) await refund(account, Number(command.runId.slice(-6)))
+    if (command?.type === 'CompleteRun' && happens(0.2)) await refund(account, Number(command.runId.slice(-6)), used)
   }
   return (await collect(log.readAll(BEFORE_FIRST))) as RecordedEvent[]
 }
