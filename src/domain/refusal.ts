@@ -186,7 +186,7 @@ export interface PurchaseRefusals {
   /** An account opens only so many purchases in an hour. */
   too_many_purchases: { limit: number; retryAfterMs: number }
   /** Credits that were used and not paid for after all. */
-  credits_owed: { owedMicros: number }
+  credits_owed: { owedMicros: number; offers?: CreditsOffer[] }
   /** `most` is the money whose credits are all left. */
   refund_above_rest: { most: string; currency: string }
 }

@@ -136,7 +136,12 @@ t.test('a disputed payment leaves a debt, which stops runs until it is paid', as
   t.match(owing, { credits_balance: 0, credits_owed: 39 })
   const { status, body } = await customer.run(picture)
   t.equal(status, 402)
-  t.match(body.error, { code: 'insufficient_credits', credits_owed: 39, message: /owes 39 credits/ })
+  t.match(body.error, {
+    code: 'insufficient_credits',
+    credits_owed: 39,
+    message: /owes 39 credits/,
+    offers: [{ pack: 'starter' }, { pack: 'studio' }],
+  })
   stripe.closeDispute(dispute.id, 'won')
   await reports.settled()
   t.match(await customer.balance(), { credits_balance: 61 })

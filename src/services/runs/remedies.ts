@@ -23,6 +23,10 @@ export class Remedies {
 
   /** The refusal, with the ways out of it. */
   async of({ refuse: refusal }: Refused, accountId: AccountId): Promise<Refused> {
+    if (refusal.code === 'credits_owed') {
+      const offers = await this.#offers(refusal.owedMicros)
+      return { refuse: { ...refusal, ...(offers.length > 0 && { offers }) } }
+    }
     if (refusal.code !== 'insufficient_credits') return { refuse: refusal }
     const { ownFolder: folder } = this.#dependencies
     const offers = await this.#offers(refusal.requiredMicros - refusal.balanceMicros)

@@ -104,7 +104,7 @@ const waysToGet = ([offer]: readonly CreditsOffer[] = []): string => {
   return `buy ${credits} credits for ${offer.amount} ${offer.currency} at ${offer.buyUrl}`
 }
 
-const shownOffer = (offer: CreditsOffer): ShownOffer => ({
+export const shownOffer = (offer: CreditsOffer): ShownOffer => ({
   object: 'offer',
   pack: offer.pack ?? null,
   name: offer.name,

@@ -1,5 +1,6 @@
 import { fromMicros } from '../../domain/money.ts'
 import type { PurchaseRefusals } from '../../domain/refusal.ts'
+import { shownOffer } from './ledger.ts'
 import { duration } from './phrases.ts'
 import type { RefusalTable } from './refusal-table.ts'
 
@@ -34,7 +35,10 @@ export const purchases = {
         'Until they are paid, nothing runs. The next credits that you buy pay them first. If the dispute is a mistake,',
         'withdraw it at your bank.',
       ].join(' '),
-    details: ({ owedMicros }) => ({ credits_owed: fromMicros(owedMicros) }),
+    details: ({ owedMicros, offers }) => ({
+      credits_owed: fromMicros(owedMicros),
+      ...(offers && { offers: offers.map(shownOffer) }),
+    }),
   },
   refund_above_rest: {
     api: 'invalid_request',

@@ -6,7 +6,7 @@ import type { RecordedEvent } from '../../../schemas/events.ts'
 import { AccountBook, totalOf } from '../../../src/audit/books.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { creditSplit, nextExpiry, usesOf, usesWithout } from '../../../src/domain/account/lots.ts'
+import { creditSplit, nextExpiry, partGivenBack, usesOf, usesWithout } from '../../../src/domain/account/lots.ts'
 import { DAY_MS } from '../../../src/domain/days.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import { accountSnapshots } from '../../../src/services/accounts/account-mailboxes.ts'
@@ -311,10 +311,7 @@ const follow = (world: World, { kind, credits, number }: Step): boolean => {
   const amounts = { amountMicros: toMicros(amount), chargedMicros: toMicros(charged), refundedMicros: 0 }
   if (!world.do({ type: 'RefundRun', runId: runId(ended), ...amounts, uses, debit: debitFacts, refunds, reason: 'no' }))
     return false
-  const given = [...uses].reverse().reduce<LotUse[]>((parts, use) => {
-    const due = amounts.amountMicros - parts.reduce((sum, part) => sum + part.amountMicros, 0)
-    return due > 0 ? [...parts, { lot: use.lot, amountMicros: Math.min(due, use.amountMicros) }] : parts
-  }, [])
+  const given = partGivenBack(uses, amounts.amountMicros)
   world.uses.set(ended, usesWithout(uses, given))
   world.left.set(ended, charged - amount)
   return true
