@@ -29,8 +29,8 @@ export const Balance = Closed({
     about(
       Type.Number(),
       [
-        'Credits that were used, and whose payment was disputed. They are not part of the balance. While there are any,',
-        'nothing runs; the next credits pay them first. Missing if there are none.',
+        'Credits that were used, and whose payment was disputed. They are not part of the balance. While there are',
+        'any, nothing runs; the next credits pay them first. Missing if there are none.',
       ].join(' '),
       120,
     ),

@@ -10,15 +10,15 @@ const { credits, bonus_credits, amount, currency } = Pack.properties
 const Page = (description: string) => Type.Optional(about(Url, description, 'https://app.example.com/credits'))
 
 const returnUrls = {
-  success_url: Page('Where the customer goes after the payment. By default, a page of the console.'),
-  cancel_url: Page('Where the customer goes without a payment. By default, a page of the console.'),
+  success_url: Page('Where the customer goes after the payment. By default, a page of this service.'),
+  cancel_url: Page('Where the customer goes without a payment. By default, a page of this service.'),
 }
 
 /** A request to buy a pack, or an amount of credits of one's own. */
 export const NewPurchase = Closed({
   pack: Type.Optional(about(Slug, 'The ID of a pack.', 'starter')),
   credits: Type.Optional(
-    about(Type.Number({ minimum: 0, exclusiveMinimum: 0 }), 'An amount within the bounds of `GET /v1/packs`.', 500),
+    about(Type.Number({ exclusiveMinimum: 0 }), 'An amount within the bounds of `GET /v1/packs`.', 500),
   ),
   ...returnUrls,
 })

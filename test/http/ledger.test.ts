@@ -62,7 +62,7 @@ t.test('each movement of credits is a line with its cause and the balance after 
     },
     {
       ...{ object: line, kind: 'grant', credits: 50, credits_balance: 140 },
-      ...{ grant_kind: 'purchase', reference: 'r-1', reason: 'paid by card', payment },
+      ...{ grant_kind: 'purchase', reference: 'r-1', reason: 'paid by card', payment, lot: 2 },
     },
     {
       ...{ object: line, kind: 'refund', credits: 1, credits_balance: 90, ...ofSandbox },
@@ -72,7 +72,7 @@ t.test('each movement of credits is a line with its cause and the balance after 
     { object: line, kind: 'debit', credits: -10, credits_balance: 90, ...ofPicture, key_id: customer.keyId },
     {
       ...{ object: line, kind: 'grant', credits: 100, credits_balance: 100 },
-      ...{ grant_kind: 'welcome', reference: 'welcome', reason: 'welcome' },
+      ...{ grant_kind: 'welcome', reference: 'welcome', reason: 'welcome', lot: 1 },
     },
   ]
   t.same(
@@ -146,7 +146,7 @@ t.test('an invalid query is refused with the path of its fault and what is valid
     ['from=2026-11-23T10:00:00%2B01:00', '/from', moment],
     ['to=2026-02-31', '/to', /^must be a date or time that exists$/],
     ['from=2026-11-23T25:00Z', '/from', /^must be a date or time that exists$/],
-    ['kind=fee', '/kind', /^must be one of grant, withdrawal, debit, refund, release$/],
+    ['kind=fee', '/kind', /^must be one of grant, withdrawal, debit, refund, release, expiry$/],
     ['cursor=run_x', '/cursor', /./],
     ['cursor=0', '/cursor', /^is no next_cursor of this list$/],
     ['cursor=999999999', '/cursor', /^is no next_cursor of this list$/],

@@ -138,6 +138,7 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
         'generateImages',
         'editImages',
         'createSpeech',
+        'openPurchase',
         'createKey',
         'revokeKey',
         'setBudget',

@@ -36,7 +36,7 @@ const names = [
   ...['a\u0000b', 'a\u0085b', 'a\u00a0b', 'a\u2028b', 'a\u202eb', 'a\u200db', '\u200d', '\ufeff', 'a/b', '..', 'a\\b'],
   ...['١', '१', '７', '²', '1', '-1', '007', '1.5', '1.50000', '12,5', '5f', 'ſ', 'K', 'İ', 'x'.repeat(1001)],
   ...['run_01m7z4hp40enbs019v3tcadvdx', 'run_81m7z4hp40enbs019v3tcadvdx', 'acct_01m7z4hp40enbs019v3tcadvdx'],
-  ...['key', 'upl', 'sess', 'aud', 'wht'].map(prefix => `${prefix}_01m7z4hp40enbs019v3tcadvdx`),
+  ...['key', 'upl', 'sess', 'aud', 'wht', 'pur'].map(prefix => `${prefix}_01m7z4hp40enbs019v3tcadvdx`),
   ...['8294a5b6-c7d8-4e9f-8a1b-2c3d4e5f6071', '75bade1d404ad40e'.repeat(4), '75bade1d404ad40e'.repeat(2)],
   ...[
     '2026-11-25',
@@ -47,6 +47,7 @@ const names = [
     '2026-13',
     '25.00',
     'EUR',
+    'DE',
   ],
   ...[
     'nano-banana-2',

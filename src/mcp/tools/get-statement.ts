@@ -9,8 +9,8 @@ export const getStatement = tool({
   name: 'get_statement',
   title: 'Get the statement',
   description: [
-    'Lists the movements of credits of the account, newest first: grants, withdrawals, and debits and refunds of runs,',
-    'each with its cause and the balance after it. A debit has the price lines of its run.',
+    'Lists the movements of credits of the account, newest first, each with its cause and the balance after it.',
+    'A debit has the price lines of its run.',
     'To get the next page, pass next_cursor as cursor with the same other arguments, until has_more is false.',
     'Earlier pages may be short or empty. Costs nothing.',
   ].join(' '),

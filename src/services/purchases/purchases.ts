@@ -128,8 +128,8 @@ export class Purchases {
   }
 
   /**
-   * A purchase of the caller's account, after asking the payment service about it if it is open. So a customer who comes
-   * back from paying finds the credits, whichever report is late.
+   * A purchase of the caller's account, after asking the payment service about it if it is open. So a customer who
+   * comes back from paying finds the credits, whichever report is late.
    */
   async settle(caller: AccountCaller, purchaseId: string): Promise<Answer<PurchaseRow>> {
     const row = await this.#row(caller.accountId, purchaseId)
