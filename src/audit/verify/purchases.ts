@@ -74,6 +74,8 @@ export class Purchases implements Rule {
 
   /** Compares an event with the next one that an earlier event calls for. */
   #meet({ type, data }: AuditedEvent, report: Report) {
+    // A withdrawal may be followed by its notice.
+    if (type === 'NoticeRaised') return
     const next = this.#expected.shift()
     if (!next) return
     const isMet = next.type === type && Object.entries(next.data).every(([field, value]) => data[field] === value)

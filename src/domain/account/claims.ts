@@ -190,12 +190,12 @@ const amountOf = (minor: bigint, currency: string): string => {
 
 /** The withdrawals of a claim, from the lots of its purchase. */
 const takings = (
-  { balanceMicros }: AccountState,
+  state: AccountState,
   { payment }: PaidPurchase,
   { claimId, withdrawnMicros, bonusWithdrawnMicros = 0 }: Claimed,
   reason: string,
 ): AccountEvent[] => {
-  const balanceAfterMicros = balanceMicros - withdrawnMicros
+  const balanceAfterMicros = state.balanceMicros - withdrawnMicros
   const taken = { amountMicros: withdrawnMicros, balanceAfterMicros, kind: 'purchase', lot: payment.lot } as const
   const bonus = {
     amountMicros: bonusWithdrawnMicros,
@@ -204,8 +204,8 @@ const takings = (
     lot: payment.bonusLot ?? 0,
   } as const
   return [
-    ...(withdrawnMicros > 0 ? [withdrawn(taken, claimId, reason)] : []),
-    ...(bonusWithdrawnMicros > 0 ? [withdrawn(bonus, `${claimId} bonus`, reason)] : []),
+    ...(withdrawnMicros > 0 ? withdrawn(state, taken, claimId, reason) : []),
+    ...(bonusWithdrawnMicros > 0 ? withdrawn(state, bonus, `${claimId} bonus`, reason) : []),
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { AccountEvent, GrantKind } from '../../../schemas/account-events.ts'
 import { Contradiction } from '../decider.ts'
+import { debitNotices } from './notices.ts'
 import type { AccountState, Claim } from './state.ts'
 
 /** Credits that have just come to a lot. */
@@ -30,7 +31,7 @@ export const settledBy = (state: AccountState, added: readonly Added[], balanceM
       owedAfterMicros -= amountMicros
       balanceAfterMicros -= amountMicros
       const reference = `${claimId} settled to ${debt.settledMicros}`
-      events.push(withdrawn({ amountMicros, balanceAfterMicros, kind, lot }, reference, SETTLED))
+      events.push(...withdrawn(state, { amountMicros, balanceAfterMicros, kind, lot }, reference, SETTLED))
       events.push({ type: 'CreditsSettled', data: { claimId, amountMicros, owedAfterMicros } })
     }
   }
@@ -46,11 +47,20 @@ interface Withdrawal {
   lot: number
 }
 
-/** A withdrawal from a lot. */
-export const withdrawn = (moved: Withdrawal, reference: string, reason: string): AccountEvent => ({
-  type: 'CreditsWithdrawn',
-  data: { ...moved, reference, reason },
-})
+/** A withdrawal from a lot, with the notice that it calls for. */
+export const withdrawn = (
+  state: AccountState,
+  moved: Withdrawal,
+  reference: string,
+  reason: string,
+): AccountEvent[] => {
+  const { amountMicros, balanceAfterMicros } = moved
+  const before = { ...state, balanceMicros: balanceAfterMicros + amountMicros }
+  return [
+    { type: 'CreditsWithdrawn', data: { ...moved, reference, reason } },
+    ...debitNotices({ amountMicros }, before),
+  ]
+}
 
 /** The state after credits of a claim are owed, or no longer owed. Throws a Contradiction if they do not add up. */
 export const changeDebt = (

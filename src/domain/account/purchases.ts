@@ -78,7 +78,10 @@ export const payPurchase = (
     return event
   })
   const added = grants.map(({ kind, amountMicros }, index) => ({ lot: lot + index, kind, amountMicros }))
-  return accept([{ type: 'PurchasePaid', data: payment }, ...events, ...settledBy(state, added, balanceMicros)])
+  // Nothing personal of an erased account is recorded.
+  const { address: _, ...impersonal } = payment
+  const data = state.erasure ? impersonal : payment
+  return accept([{ type: 'PurchasePaid', data }, ...events, ...settledBy(state, added, balanceMicros)])
 }
 
 const BONUS = { kind: 'courtesy', reason: 'bonus of a purchase' } as const

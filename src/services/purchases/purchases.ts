@@ -32,6 +32,9 @@ export interface PurchaseDependencies {
   publicUrl: () => string
 }
 
+/** Longer than opening the page can take. */
+const OPENING_MS = 30 * 60 * 1000
+
 /** Where the customer goes from the page of the payment service. By default, to pages of the console. */
 export interface ReturnUrls {
   successUrl?: string | undefined
@@ -148,11 +151,17 @@ export class Purchases {
     const found = checkoutId === undefined ? undefined : await payments?.find(checkoutId)
     if (found?.paid)
       await accounts.execute(SERVICE, accountId, { type: 'PayPurchase', payment: paymentOf(purchaseId, found.paid) })
-    // Without a page, nobody can have paid.
-    else if (found?.status === 'expired' || (payments && checkoutId === undefined))
+    // A purchase whose page was never opened cannot be paid.
+    else if (found?.status === 'expired' || (checkoutId === undefined && (await this.#isOld(accountId, purchaseId))))
       await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'expired' })
     const row = await this.#row(accountId, purchaseId)
     return row ? answer(row) : refuse('purchase_not_found')
+  }
+
+  /** Whether opening the page of a purchase cannot be under way any more. */
+  async #isOld(accountId: AccountId, purchaseId: PurchaseId): Promise<boolean> {
+    const row = await this.#row(accountId, purchaseId)
+    return row !== undefined && Date.parse(row.createdAt) < this.#dependencies.clock.nowMs() - OPENING_MS
   }
 
   #row(accountId: AccountId, purchaseId: string): Promise<PurchaseRow | undefined> {

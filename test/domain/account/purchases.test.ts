@@ -191,6 +191,28 @@ t.test('credits that a run gives back pay the debt for them', async t => {
   t.same([world.credits, world.owed], [0, 0])
 })
 
+t.test('a withdrawal that takes the balance below the limit of the owner raises the notice of it', async t => {
+  const world = new World()
+  world.do({ type: 'SetNotices', settings: { email: false, url: 'https://example.com', balanceUnderMicros: 10e6 } })
+  for (const command of [openPurchase({ bonus: 20 }), payPurchase()]) world.do(command)
+  world.run(1, 15)
+  const events = world.do(recordDispute())
+  t.same(events, ['PaymentDisputed', 'CreditsWithdrawn', 'NoticeRaised', 'CreditsWithdrawn'])
+  const raised = world.events.find(({ type }) => type === 'NoticeRaised')
+  t.match(raised?.data, { number: 1, notice: { kind: 'balance_low', balanceMicros: 5e6, underMicros: 10e6 } })
+})
+
+t.test('a payment of an erased account is recorded without its address', async t => {
+  const world = new World(openPurchase())
+  world.do({ type: 'EraseAccount', reason: 'asked' })
+  const { payment } = payPurchase()
+  world.do({ type: 'PayPurchase', payment: { ...payment, address: { line1: 'Street 1' } } })
+  const paid = world.events.find(({ type }) => type === 'PurchasePaid')
+  t.match(paid?.data, { paymentId: 'pi_1' })
+  t.notOk('address' in (paid?.data ?? {}))
+  t.equal(world.credits, 500)
+})
+
 t.test('what has expired is not owed', async t => {
   const world = new World(openPurchase({ validDays: 10 }), payPurchase())
   world.run(1, 100)
