@@ -80,6 +80,8 @@ export class PaymentsReactor {
     const { amount, currency } = claim
     try {
       const money = { amount, currency }
+      const reason = payments.unfit(money)
+      if (reason !== undefined) throw new PaymentRefused('amount', reason)
       const refund = await payments.refund({ purchaseId, accountId, refundKey: claimId, paymentId, money })
       const { refundId } = refund
       await accounts.execute(caller, accountId, { type: 'AcceptRefund', purchaseId, claimId, refundId })
