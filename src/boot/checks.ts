@@ -11,6 +11,7 @@ import { FILE_RESERVE_BYTES, LOG_RESERVE_BYTES, megabytes } from '../adapters/fr
 import { lastEvent } from '../audit/read-log.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
+import { PaymentRefused, PaymentsMisconfigured } from '../ports/payments.ts'
 import { isDamaged, MAX_CLOCK_SKEW_MS } from '../ports/view-store.ts'
 import { Addresses } from '../services/files/addresses.ts'
 import { expectSealKey } from '../services/seals/seal-stream.ts'
@@ -19,7 +20,7 @@ import { type Config, ConfigError, publicUrlOf } from './config.ts'
 import { lostMasterSecret, readMasterSecret } from './master-secret.ts'
 import { expectDataDir, explainFailure, wrongDataDir } from './process.ts'
 import { readSealKeys } from './sealing.ts'
-import { expectLog, openLogReadOnly, openMailer, openObjects, openViews } from './stores.ts'
+import { expectLog, openLogReadOnly, openMailer, openObjects, openPayments, openViews } from './stores.ts'
 
 /** What a check found, and what to do about it. */
 export interface Finding {
@@ -48,6 +49,7 @@ export async function* check(
     objects: () => checkObjects(config),
     certificates: () => checkCertificates(config),
     mail: () => checkMail(config, mailTo),
+    payments: () => checkPayments(config),
     providers: () => checkProviders(config),
   }
   for (const [part, work] of Object.entries(parts)) {
@@ -325,6 +327,18 @@ const checkMail = async (config: Config, to: string | undefined): Promise<Findin
     return [ok(mailer.folder === undefined ? `a message went to ${to}` : `the message is in ${mailer.folder}`)]
   } finally {
     mailer.close()
+  }
+}
+
+const checkPayments = async (config: Config): Promise<Finding[]> => {
+  const payments = await openPayments(config)
+  if (!payments) return [ok('STRIPE_SECRET_KEY is not set, so nothing is sold')]
+  try {
+    await payments.check()
+    return [ok('Stripe takes STRIPE_SECRET_KEY')]
+  } catch (error) {
+    if (!(error instanceof PaymentsMisconfigured || error instanceof PaymentRefused)) throw error
+    return [fault(error.message)]
   }
 }
 

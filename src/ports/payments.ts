@@ -5,6 +5,8 @@
  * request itself, and with PaymentsMisconfigured if it refuses the key.
  */
 export interface Payments {
+  /** Reads something from the service, which shows that it is there and takes the key. */
+  check(): Promise<void>
   /** Why the service cannot take exactly this amount; undefined if it can. */
   unfit(money: Money): string | undefined
   /** Whether `charge` is allowed. A merchant of record sells on its own pages only. */

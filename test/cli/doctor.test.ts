@@ -9,7 +9,9 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { needsPrograms } from '../support/needs.ts'
 import { operatorOf } from '../support/operator.ts'
 import { needsRedis, startRedis } from '../support/redis-server.ts'
+import { salesEnvironment } from '../support/sales.ts'
 import { openAccount, openAccounts, startService } from '../support/service.ts'
+import { startStripe } from '../support/stripe/stub.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { KEY, startOpenAi } from '../support/vendors/openai.ts'
 
@@ -34,9 +36,11 @@ t.test('a service that works has no fault', needsPrograms('openssl'), async t =>
   await openAccount(service)
   const mail = await startMailServer(t)
   const openAi = await startOpenAi(t)
+  const sales = await salesEnvironment(t, await startStripe(t))
   const tls = await startTlsServer(t, ['DNS:localhost'])
   const environment = {
     ...mail.environment,
+    ...sales,
     ...{ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: openAi.url },
     PUBLIC_URL: `https://127.0.0.1:${tls.port}`,
   }
@@ -52,6 +56,7 @@ t.test('a service that works has no fault', needsPrograms('openssl'), async t =>
   t.match(told('certificates'), [/^warning: the certificate of .* is valid until .*; renew it$/])
   t.same(told('mail'), ['ok: a message went to ada@example.com'])
   t.match(mail.received, [{ to: ['ada@example.com'], text: /shows that mail of Tollgate arrives/ }])
+  t.same(told('payments'), ['ok: Stripe takes STRIPE_SECRET_KEY'])
   t.match(told('providers'), [/^ok: openai \w+ works$/])
 })
 
@@ -67,7 +72,9 @@ t.test('each fault says what to do, and no secret is shown', needsRedis(), async
   const openAi = await startOpenAi(t)
   const environment = {
     ...mail.environment,
+    ...(await salesEnvironment(t, await startStripe(t))),
     ...{ OPENAI_API_KEY: 'sk-wrong-0987654321', OPENAI_BASE_URL: openAi.url },
+    STRIPE_SECRET_KEY: 'sk_test_wrong0987654321',
     VIEW_STORE_URL: redis.url,
     PUBLIC_URL: `https://127.0.0.1:${mail.port}`,
   }
@@ -81,10 +88,11 @@ t.test('each fault says what to do, and no secret is shown', needsRedis(), async
   ])
   t.match(told('certificates'), [/^fault: 127\.0\.0\.1:\d+ cannot be reached: /])
   t.match(told('mail'), [/^fault: .*the mail server failed with \w+ 452/])
+  t.match(told('payments'), [/^fault: Stripe refuses STRIPE_SECRET_KEY; set a secret key of your account/])
   t.match(told('providers'), [/^fault: openai \w+ does not work: OpenAI refuses the key; check OPENAI_API_KEY/])
   const text = await operatorOf(dataDir, environment).run('doctor')
   t.match(text.stdout, /^FAULT +log +the clock/m)
-  t.notMatch(text.stdout, /sk-wrong-0987654321/)
+  t.notMatch(text.stdout, /wrong-?0987654321/)
 })
 
 t.test('nothing is checked without a valid configuration, and a wrong DATA_DIR is a fault', async t => {

@@ -52,6 +52,11 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
     unfit,
     chargesKeptMethods: !options.managedPayments,
 
+    check: async () => {
+      // A restricted key that may sell may read this, and maybe nothing else.
+      await call(() => stripe.checkout.sessions.list({ limit: 1 }))
+    },
+
     open: async checkout => {
       const parameters = checkoutParameters(checkout, options)
       const session = await call(() =>

@@ -28,6 +28,7 @@ t.test('a Stripe that is away, slow, busy or broken is unavailable', async t => 
     await t.rejects(payments.open(given), { name: 'Unavailable', message }, JSON.stringify(fault))
     t.equal(stub.requests.length, requests)
     await t.rejects(payments.find('cs_test_1'), Unavailable)
+    await t.rejects(payments.check(), Unavailable)
     await t.rejects(payments.refundsOf('pi_1'), Unavailable)
     stub.recover()
     t.match(await payments.open(given), { sessionId: /^cs_test_/ })
@@ -69,6 +70,7 @@ t.test('a wrong key is named, and never shown', async t => {
   const secretKey = 'sk_test_wrong0123456789'
   const { stub, payments } = await startPayments(t, { secretKey })
   for (const call of [
+    () => payments.check(),
     () => payments.open(checkout()),
     () => payments.find('cs_test_1'),
     () => payments.refundsOf('pi_1'),

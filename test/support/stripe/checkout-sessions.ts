@@ -5,6 +5,7 @@ import { invalid } from './errors.ts'
 import type { Tell } from './events.ts'
 import type { Parameters } from './form.ts'
 import { type Hidden, newSession } from './new-session.ts'
+import { allow, textOf } from './parameters.ts'
 import { addIntent, attempt, type Card, finish } from './payment-intents.ts'
 import type { Store } from './store.ts'
 
@@ -41,6 +42,14 @@ export class CheckoutSessions {
     const session = this.#store.get('checkout.session', id)
     if (session.status === 'open' && session.expires_at <= this.#store.now()) this.#end(session)
     return session
+  }
+
+  /** https://docs.stripe.com/api/checkout/sessions/list, the newest of them */
+  list(given: Parameters) {
+    allow(given, ['limit'])
+    const all = this.#store.all('checkout.session').toReversed()
+    const limit = Number(textOf(given, 'limit') ?? 10)
+    return { object: 'list', url: '/v1/checkout/sessions', has_more: all.length > limit, data: all.slice(0, limit) }
   }
 
   /** https://docs.stripe.com/api/checkout/sessions/expire */

@@ -49,6 +49,7 @@ export const routesOf = (dependencies: RouteDependencies): Routes => {
   const read = (path: string, given: Parameters): object => {
     const [, , collection = '', id, more] = path.split('/')
     if (path === '/v1/refunds') return refundsOf(store, given)
+    if (path === '/v1/checkout/sessions') return sessions.list(given)
     allow(given, ['expand'])
     if (collection === 'checkout' && id === 'sessions' && more) return sessions.get(more)
     if (collection === 'events' && id) return events.find(event => event.id === id) ?? fail(missing('event', id))
