@@ -2,10 +2,18 @@ import { InvalidArgumentError } from 'commander'
 import { type AccountLimits, MAX_LIMIT } from '../../schemas/account-events.ts'
 import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import { isLine, normalized } from '../../schemas/names.ts'
-import { MAX_GRANT_MICROS, MAX_NAME_LENGTH, MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../schemas/primitives.ts'
+import {
+  MAX_GRANT_MICROS,
+  MAX_NAME_LENGTH,
+  MAX_REASON_LENGTH,
+  MAX_REFERENCE_LENGTH,
+  MONEY_AMOUNT,
+} from '../../schemas/primitives.ts'
 import { parseTime } from '../audit/as-of.ts'
 import type { KeptSeal } from '../audit/kept-seals.ts'
 import type { NamedSeal } from '../audit/proofs/sealed-log.ts'
+import { decimalsOf } from '../domain/currencies.ts'
+import { decimalsIn, withDecimals } from '../domain/decimal-amounts.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
 import { OperatorError, UNABLE } from './operator-error.ts'
 
@@ -22,6 +30,45 @@ export const parseCredits = (text: string, { least }: { least: number }): number
       ].join(' '),
     )
   return micros
+}
+
+/**
+ * Parses an amount of money in a known currency, and writes it with all of the currency's decimals. `1.000 EUR` means a
+ * thousand in most of Europe, so more decimals are refused. Throws OperatorError.
+ */
+export const parseAmount = (text: string, currency: string): string => {
+  if (!AMOUNT.test(text))
+    throw new OperatorError(
+      [
+        `${JSON.stringify(text)} is not an amount in ${currency}: write a number such as 5, without a currency or a`,
+        'separator for thousands, and with a point before the decimals.',
+      ].join(' '),
+    )
+  const decimals = decimalsOf(currency) ?? decimalsIn(text)
+  if (decimalsIn(text) > decimals)
+    throw new OperatorError(
+      [
+        `${JSON.stringify(text)} is not clear: an amount in ${currency} has ${decimals || 'no'} decimals.`,
+        'Write it without a separator for thousands.',
+      ].join(' '),
+    )
+  return withDecimals(text, decimals)
+}
+
+const AMOUNT = new RegExp(`^${MONEY_AMOUNT}$`)
+
+/** Parses the bounds of a period, of which each may be missing. Throws OperatorError. */
+export const parsePeriod = (options: { from?: string; to?: string }): { from?: string; to?: string } => {
+  const bound = (name: 'from' | 'to') => {
+    const text = options[name]
+    const time = text === undefined ? undefined : parseTime(text)
+    if (text !== undefined && time === undefined)
+      throw new OperatorError(`--${name} must be a date such as 2026-11-01, or a time with a zone.`)
+    return time
+  }
+  const [from, to] = [bound('from'), bound('to')]
+  if (from !== undefined && to !== undefined && from >= to) throw new OperatorError('--to must be later than --from.')
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
 interface LimitOptions {

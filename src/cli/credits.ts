@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { GRANT_KINDS, type GrantKind, type Payment } from '../../schemas/account-events.ts'
 import { CURRENCY, MONEY_AMOUNT } from '../../schemas/primitives.ts'
 import { decimalsOf } from '../domain/currencies.ts'
+import { decimalsIn, withDecimals } from '../domain/decimal-amounts.ts'
 import { fromMicros } from '../domain/money.ts'
 import { checkInvoice, checkReason, checkReference, parseCredits, parseExpiry, positive } from './arguments.ts'
 import { operatorOf } from './operator.ts'
@@ -126,7 +127,5 @@ const PAID = new RegExp(`^(?<amount>${MONEY_AMOUNT}) ?(?<currency>${CURRENCY})$`
 
 /** A payment with all the decimals of its currency. */
 const moneyText = ({ amount, currency }: Payment): string => {
-  const [whole = '', decimals = ''] = amount.split('.')
-  const padded = decimals.padEnd(decimalsOf(currency) ?? 0, '0')
-  return `${padded === '' ? whole : `${whole}.${padded}`} ${currency}`
+  return `${withDecimals(amount, Math.max(decimalsOf(currency) ?? 0, decimalsIn(amount)))} ${currency}`
 }

@@ -53,6 +53,16 @@ export const examples: Record<string, string[]> = {
   'packs export': ['packs export > packs.json'],
   'packs diff': ['packs diff packs.json', 'packs diff'],
   'packs publish': ['packs publish packs.json', 'packs publish'],
+  'purchases list': ['purchases list', 'purchases list acct_…'],
+  'purchases show': ['purchases show pur_…'],
+  'purchases refund': [
+    "purchases refund pur_… --reason 'bought by mistake' --as olga",
+    "purchases refund pur_… --amount 5.00 --reason 'goodwill' --as olga",
+  ],
+  'purchases report': [
+    'purchases report --by country',
+    'purchases report --by country --from 2026-10-01 --to 2027-01-01 --json',
+  ],
   'providers list': ['providers list'],
   'providers check': ['providers check', 'providers check openai'],
   'providers enable': ['providers enable fal'],

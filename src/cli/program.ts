@@ -48,6 +48,11 @@ const commands: [name: string, description: string, load: () => Promise<Command>
   ['catalog', 'show and change the catalog', async () => (await import('./catalog.ts')).catalogCommand()],
   ['packs', 'show and change what credits cost', async () => (await import('./packs.ts')).packsCommand()],
   [
+    'purchases',
+    'list, show, refund and add up purchases of credits',
+    async () => (await import('./purchases.ts')).purchasesCommand(),
+  ],
+  [
     'providers',
     'show, check, enable and disable providers, and report their costs',
     async () => (await import('./providers.ts')).providersCommand(),
@@ -91,7 +96,7 @@ const commands: [name: string, description: string, load: () => Promise<Command>
   [
     'doctor',
     [
-      'check the configuration, files, stores, clocks, room, certificates, mail and providers, and say what to do;',
+      'check the configuration, files, stores, clocks, room, certificates, mail, payments and providers, and say what to do;',
       'exits with 1 if there is a fault',
     ].join(' '),
     async () => (await import('./doctor.ts')).doctorCommand(),

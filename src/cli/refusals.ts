@@ -38,6 +38,7 @@ export const messages: RefusalMessages = {
     const balance = fromMicros(balanceMicros)
     return `The balance is ${balance} credits, so ${balance > 0 ? `at most ${balance}` : 'nothing'} can be withdrawn.`
   },
+  purchase_not_found: () => 'There is no such purchase; "tollgate purchases list" shows all.',
   webhook_not_found: () =>
     'The account has no run with this id that has a webhook; see "tollgate webhooks list ACCOUNT".',
   webhook_pending: () =>

@@ -23,6 +23,14 @@ export interface RequestedRefund {
   reason: string
 }
 
+export interface WithdrawnForRefund {
+  purchase: PurchaseRow
+  claimId: string
+  /** The bought credits that were withdrawn, and those of the bonus. */
+  withdrawnMicros: number
+  bonusWithdrawnMicros: number
+}
+
 /** Lists purchases and refunds them, on an operator's decision. */
 export class PurchaseRefunds {
   readonly #dependencies: Dependencies
@@ -41,7 +49,7 @@ export class PurchaseRefunds {
     caller: Caller,
     purchaseId: string,
     { amount, reason }: RequestedRefund,
-  ): Promise<Answer<{ purchase: PurchaseRow; claimId: string }>> {
+  ): Promise<Answer<WithdrawnForRefund>> {
     const { accounts, random } = this.#dependencies
     const row = await this.#search(purchaseId)
     if (!row) return refuse('purchase_not_found')
@@ -49,7 +57,10 @@ export class PurchaseRefunds {
     const command = { type: 'RequestRefund', purchaseId: row.purchaseId, claimId, amount, reason } as const
     const outcome = await accounts.execute(caller, row.accountId, command)
     if ('refuse' in outcome) return outcome
-    return answer({ purchase: fold(purchaseView, outcome.accept, row) as PurchaseRow, claimId })
+    const purchase = fold(purchaseView, outcome.accept, row) as PurchaseRow
+    const requested = outcome.accept.find(event => event.type === 'RefundRequested')
+    const { withdrawnMicros = 0, bonusWithdrawnMicros = 0 } = requested?.data ?? {}
+    return answer({ purchase, claimId, withdrawnMicros, bonusWithdrawnMicros })
   }
 
   /** All purchases, or those of an account: by account, and there the oldest first. */

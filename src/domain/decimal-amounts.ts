@@ -1,0 +1,17 @@
+/** The exact sum of decimal amounts in text, with at least so many decimals. */
+export const sumOfAmounts = (amounts: readonly string[], least: number): string => {
+  const decimals = amounts.reduce((most, amount) => Math.max(most, decimalsIn(amount)), least)
+  const sum = amounts.reduce((total, amount) => total + BigInt(withDecimals(amount, decimals).replace('.', '')), 0n)
+  const digits = String(sum).padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  return decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+/** The number of decimals that an amount is written with. */
+export const decimalsIn = (amount: string): number => amount.split('.')[1]?.length ?? 0
+
+/** The same amount written with more decimals. */
+export const withDecimals = (amount: string, decimals: number): string => {
+  const [whole = '', fraction = ''] = amount.split('.')
+  return decimals === 0 ? whole : `${whole}.${fraction.padEnd(decimals, '0')}`
+}
