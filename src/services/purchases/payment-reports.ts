@@ -54,7 +54,8 @@ export class PaymentReports {
     switch (report.kind) {
       case 'checkout_paid':
         return this.#execute(report, purchaseId => ({
-          ...{ type: 'PayPurchase', payment: paymentOf(purchaseId, report.facts) },
+          type: 'PayPurchase',
+          payment: paymentOf(purchaseId, report.facts),
         }))
       case 'checkout_failed':
         return this.#execute(report, purchaseId => ({ type: 'ClosePurchase', purchaseId, reason: 'failed' }))
