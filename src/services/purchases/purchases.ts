@@ -65,8 +65,7 @@ export class Purchases {
    * it. Rejects with Unavailable, also if the payment service cannot be reached.
    */
   async open(caller: AccountCaller, wanted: Wanted, urls: ReturnUrls = {}): Promise<Answer<PurchaseRow>> {
-    const { accounts, random, priceList, perHour } = this.#dependencies
-    const { payments } = this.#dependencies
+    const { accounts, random, priceList, perHour, payments } = this.#dependencies
     if (!payments) return refuse('nothing_for_sale')
     const quoted = await priceList.quote(caller, wanted)
     if ('refuse' in quoted) return quoted
@@ -81,10 +80,8 @@ export class Purchases {
       ...(validDays !== undefined && { validDays }),
     }
     const { accountId } = caller
-    const opened = await accounts.execute(caller, accountId, {
-      ...{ type: 'OpenPurchase', purchase, perHour },
-      ...{ keyId: keyIdOf(caller) },
-    })
+    const command = { type: 'OpenPurchase', purchase, perHour, keyId: keyIdOf(caller) } as const
+    const opened = await accounts.execute(caller, accountId, command)
     if ('refuse' in opened) return opened
     const checkout = await this.#openCheckout(payments, accountId, purchaseId, quoted.value, urls)
     const recorded = await accounts.execute(caller, accountId, { type: 'OpenCheckout', ...checkout })
