@@ -1,9 +1,13 @@
+import { fromMicros } from '../../domain/money.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Figure } from '../parts/numbers.tsx'
 import { credits, plural } from '../parts/text.ts'
+import { Day } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
 import { BalanceCard, type BalanceCardProps } from './balance-card.tsx'
+import { BuyCard, type BuyCardProps } from './buy-card.tsx'
 import { LedgerCheck } from './ledger-check.tsx'
+import { PurchasesCard, type PurchasesCardProps } from './purchases-card.tsx'
 import { SpendingCard, type SpendingCardProps } from './spending-card.tsx'
 import { StatementCard, type StatementCardProps } from './statement-card.tsx'
 
@@ -13,10 +17,16 @@ export interface Figures {
   holdingRuns: number
   /** Missing while it is unknown. */
   split?: { freeMicros: number; paidMicros: number }
+  owedMicros: number
+  nextExpiry?: { expiresAt: string; amountMicros: number }
 }
 
 interface CreditsProps {
   figures: Figures
+  /** Missing if nothing is for sale. */
+  sale?: Omit<BuyCardProps, 'owedMicros'>
+  /** Missing if nothing was ever bought. */
+  purchases?: PurchasesCardProps
   /** Whether the account has had a run. */
   hasRuns: boolean
   sealMinutes: number
@@ -26,31 +36,41 @@ interface CreditsProps {
 }
 
 /** The credits of an account: what is left, where they went, and whether the books are right. */
-export const CreditsPage = ({ figures, hasRuns, sealMinutes, balance, spending, statement }: CreditsProps) => (
+export const CreditsPage = ({ figures, sale, purchases, hasRuns, sealMinutes, ...rest }: CreditsProps) => (
   <Shell title="Credits" scripts={['credits.js']}>
     <div class="page stack credits">
       <FigureRow {...figures} />
+      {figures.owedMicros > 0 && <Debt owedMicros={figures.owedMicros} canBuy={sale !== undefined} />}
       {!hasRuns && <FirstRun balanceMicros={figures.balanceMicros} />}
+      {sale && <BuyCard {...sale} owedMicros={figures.owedMicros} />}
       <LedgerCheck sealMinutes={sealMinutes} />
+      {purchases && <PurchasesCard {...purchases} />}
       <div id="of-range" class="stack">
         <div class="halves">
-          <BalanceCard {...balance} />
-          <SpendingCard {...spending} />
+          <BalanceCard {...rest.balance} />
+          <SpendingCard {...rest.spending} />
         </div>
-        <StatementCard {...statement} />
+        <StatementCard {...rest.statement} />
       </div>
     </div>
   </Shell>
 )
 
-const FigureRow = ({ balanceMicros, heldMicros, holdingRuns, split }: Figures) => (
+const FigureRow = ({ balanceMicros, heldMicros, holdingRuns, split, nextExpiry }: Figures) => (
   <section class="card figures" aria-label="Your credits">
     <div>
       <span class="muted">Balance</span>
       <strong>
         <Figure micros={balanceMicros} />
       </strong>
-      <span class="small faint">credits</span>
+      <span class="small faint">
+        credits
+        {nextExpiry && (
+          <>
+            ; {credits(nextExpiry.amountMicros)} expire on <Day at={nextExpiry.expiresAt} />
+          </>
+        )}
+      </span>
     </div>
     <div>
       <span class="muted">Bought</span>
@@ -71,6 +91,18 @@ const FigureRow = ({ balanceMicros, heldMicros, holdingRuns, split }: Figures) =
         {holdingRuns === 0 ? 'no run in progress' : `by ${plural(holdingRuns, 'run')} in progress`}
       </span>
     </div>
+  </section>
+)
+
+/** Credits that were used, and whose payment went back. */
+const Debt = ({ owedMicros, canBuy }: { owedMicros: number; canBuy: boolean }) => (
+  <section class="note" aria-labelledby="debt-title">
+    <h2 id="debt-title">You owe {plural(fromMicros(owedMicros), 'credit')}</h2>
+    <p>
+      You used them, and their payment was disputed or refunded. Until they are paid, nothing runs.{' '}
+      {canBuy ? 'Your next purchase pays them first' : 'The next credits that you get pay them first'}, and the rest is
+      yours to use. If a dispute is a mistake, withdraw it at your bank.
+    </p>
   </section>
 )
 

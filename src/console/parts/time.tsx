@@ -25,6 +25,13 @@ export const Until = ({ at }: { at: string }) => (
 /** A moment on the page of one thing: exact, with its zone. */
 export const Moment = ({ at }: { at: string }) => <time datetime={at}>{exact(at)}</time>
 
+/** A day, with the exact time on hover. */
+export const Day = ({ at }: { at: string }) => (
+  <time datetime={at} title={exact(at)}>
+    {at.slice(0, 10)}
+  </time>
+)
+
 /** `2026-11-27 14:02:11 UTC`. */
 const exact = (at: string) => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
 

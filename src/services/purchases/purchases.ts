@@ -1,5 +1,6 @@
 import { fold } from '../../../projections/define.ts'
 import { purchases as purchaseView } from '../../../projections/purchases.ts'
+import type * as schemas from '../../../schemas/packs.ts'
 import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
 import type { PurchasePaid } from '../../../schemas/purchase-events.ts'
 import type { PurchaseRow } from '../../../schemas/views.ts'
@@ -25,7 +26,7 @@ export interface PurchaseDependencies {
   reads: Reads
   clock: Clock
   random: Random
-  priceList: Pick<PriceList, 'quote'>
+  priceList: Pick<PriceList, 'packs' | 'quote'>
   /** Undefined if the service sells nothing. */
   payments: Payments | undefined
   perHour: number
@@ -49,6 +50,7 @@ export class Purchases {
   readonly permissions = {
     // A test key buys nothing.
     open: 'settings',
+    forSale: 'read',
     find: 'read',
     list: 'read',
     settle: 'read',
@@ -58,6 +60,12 @@ export class Purchases {
   constructor(dependencies: PurchaseDependencies) {
     this.#dependencies = dependencies
     this.#newestFirst = new NewestFirst(dependencies)
+  }
+
+  /** What can be bought now. Without a payment service, that is nothing, whatever the price list says. */
+  async forSale(caller: Caller): Promise<Answer<schemas.PriceList>> {
+    const { payments, priceList } = this.#dependencies
+    return payments ? priceList.packs(caller) : answer({ packs: [] })
   }
 
   /**

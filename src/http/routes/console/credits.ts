@@ -23,12 +23,13 @@ import { csvHead, csvLine } from '../../../transports/statement/csv.ts'
 import { Journal } from '../../../transports/statement/journal.ts'
 import { type Names, type SpokenLine, spoken } from '../../../transports/statement/lines.ts'
 import { statementPdf } from '../../../transports/statement/pdf-thread.ts'
-import { showPage } from '../../answers/page-answers.ts'
+import { showError, showPage } from '../../answers/page-answers.ts'
 import { waitingClient } from '../../connections/disconnect.ts'
 import type { Context, RequestState } from '../../context.ts'
 import type { ForOwner } from '../../middleware/pages.ts'
 import type { PageDependencies } from './dependencies.ts'
 import { publicFamilies } from './models-that-run.ts'
+import { purchasePages, type RefusedPurchase, salePartsOf } from './purchases.ts'
 
 /** Lines on a page of the statement. */
 const PAGE_LINES = 50
@@ -78,56 +79,62 @@ export const creditPages = (router: Router<RequestState>, dependencies: PageDepe
     return kind === 'release' ? { ...line, detail: cost } : line
   }
 
+  /** With a purchase that was refused, if any. */
+  const showCredits = async (ctx: Context, owner: SessionOwner, refused?: RefusedPurchase) => {
+    const view = viewIn(ctx)
+    const client = waitingClient(ctx)
+    const nowMs = clock.nowMs()
+    const { days } = RANGES[view.range]
+    const fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (days - 1) * DAY_MS
+    const period = { from: timeAt(fromMs), to: timeAt(nowMs + 1) }
+    const times = timesBetween(fromMs, nowMs)
+    const range = { from: dayOf(fromMs), to: dayOf(nowMs + DAY_MS) }
+    const spendingBy = (by: CreditsView['by']) => usage.spending(owner, { ...range, by, limit: NAMED_GROUPS }, client)
+    const [figures, sale, balances, spent, page, grants, names] = await Promise.all([
+      accounts.balance(owner).then(unwrap),
+      salePartsOf(services, ctx, owner, refused),
+      ledger.balances(owner, times).then(unwrap),
+      spendingBy(view.by),
+      ledger.lines(owner, { ...period, limit: PAGE_LINES, cursor: view.cursor }, client).then(unwrap),
+      ledger.lines(owner, { ...period, kind: 'grant', limit: MAX_MARKS }, client).then(unwrap),
+      namesFor(owner),
+    ])
+    const spending = 'refuse' in spent ? undefined : spent.value
+    // Labels may be too many to add up, and models are not.
+    const byDay = spending ?? unwrap(await spendingBy('model'))
+    const startMs = startOf(times, balances, byDay)
+    const later = timesBetween(startMs, nowMs)
+    const shown = startMs === fromMs ? balances : unwrap(await ledger.balances(owner, later))
+    const { cursor } = view
+    const newer = cursor === undefined ? undefined : unwrap(await ledger.newer(owner, cursor, PAGE_LINES))
+    const hasRuns = byDay.total.runs > 0 || (await hasDebits(owner))
+    const shownPage = CreditsPage({
+      figures,
+      ...sale,
+      hasRuns,
+      sealMinutes,
+      balance: {
+        view,
+        grants: grants.found.map(entry => spoken(entry, names)),
+        ...balanceOver(later, shown, byDay),
+      },
+      spending: { view, ...rowsOf(view, spending, names), total: byDay.total },
+      statement: {
+        ...{ view, period, lines: await Promise.all(page.found.map(entry => spokenWithRun(owner, entry, names))) },
+        ...(page.next !== null && { older: { ...view, cursor: page.next } }),
+        ...(newer !== undefined && { newer: { ...view, cursor: newer ?? undefined } }),
+      },
+    })
+    if (refused) showError(ctx, refused.error, () => shownPage)
+    else showPage(ctx, shownPage)
+  }
+
   router.get(
     CREDITS,
-    forOwner(async (ctx, owner) => {
-      const view = viewIn(ctx)
-      const client = waitingClient(ctx)
-      const nowMs = clock.nowMs()
-      const { days } = RANGES[view.range]
-      const fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (days - 1) * DAY_MS
-      const period = { from: timeAt(fromMs), to: timeAt(nowMs + 1) }
-      const times = timesBetween(fromMs, nowMs)
-      const range = { from: dayOf(fromMs), to: dayOf(nowMs + DAY_MS) }
-      const spendingBy = (by: CreditsView['by']) => usage.spending(owner, { ...range, by, limit: NAMED_GROUPS }, client)
-      const [figures, balances, spent, page, grants, names] = await Promise.all([
-        accounts.balance(owner).then(unwrap),
-        ledger.balances(owner, times).then(unwrap),
-        spendingBy(view.by),
-        ledger.lines(owner, { ...period, limit: PAGE_LINES, cursor: view.cursor }, client).then(unwrap),
-        ledger.lines(owner, { ...period, kind: 'grant', limit: MAX_MARKS }, client).then(unwrap),
-        namesFor(owner),
-      ])
-      const spending = 'refuse' in spent ? undefined : spent.value
-      // Labels may be too many to add up, and models are not.
-      const byDay = spending ?? unwrap(await spendingBy('model'))
-      const startMs = startOf(times, balances, byDay)
-      const later = timesBetween(startMs, nowMs)
-      const shown = startMs === fromMs ? balances : unwrap(await ledger.balances(owner, later))
-      const { cursor } = view
-      const newer = cursor === undefined ? undefined : unwrap(await ledger.newer(owner, cursor, PAGE_LINES))
-      const hasRuns = byDay.total.runs > 0 || (await hasDebits(owner))
-      showPage(
-        ctx,
-        CreditsPage({
-          figures,
-          hasRuns,
-          sealMinutes,
-          balance: {
-            view,
-            grants: grants.found.map(entry => spoken(entry, names)),
-            ...balanceOver(later, shown, byDay),
-          },
-          spending: { view, ...rowsOf(view, spending, names), total: byDay.total },
-          statement: {
-            ...{ view, period, lines: await Promise.all(page.found.map(entry => spokenWithRun(owner, entry, names))) },
-            ...(page.next !== null && { older: { ...view, cursor: page.next } }),
-            ...(newer !== undefined && { newer: { ...view, cursor: newer ?? undefined } }),
-          },
-        }),
-      )
-    }),
+    forOwner((ctx, owner) => showCredits(ctx, owner)),
   )
+
+  purchasePages(router, dependencies, (ctx, { livemode: _, ...owner }, refused) => showCredits(ctx, owner, refused))
 
   /** The lines of a period, oldest first. */
   async function* linesOf(owner: SessionOwner, period: Period, client: WaitingClient): AsyncGenerator<SpokenLine[]> {

@@ -1,0 +1,144 @@
+import type { Children } from '#jsx/jsx-runtime'
+import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
+import { fromMicros } from '../../domain/money.ts'
+import { PageContext } from '../page-state.ts'
+import { Button, Fault, Field, Form, faulty } from '../parts/form.tsx'
+import { credits, plural } from '../parts/text.ts'
+import { priceOf } from './purchase-words.ts'
+import { CREDITS } from './range.ts'
+
+export interface BuyCardProps {
+  list: PriceList
+  /** The next credits pay these first. */
+  owedMicros: number
+  /** The ID of the pack that the address names. */
+  chosen?: string | undefined
+  /** The amount of credits in the form. */
+  entered: string
+  /** The price of this amount, once it was asked for. */
+  quoted?: { creditsMicros: number; amount: string; currency: string } | undefined
+  faults: { form?: string | undefined; credits?: string | undefined }
+}
+
+/** What is for sale, with the price in the button. */
+export const BuyCard = ({ list, owedMicros, chosen, entered, quoted, faults }: BuyCardProps) => {
+  const { packs, customAmount } = list
+  return (
+    <section class="card" id="buy" aria-labelledby="buy-title">
+      <div class="head">
+        <h2 id="buy-title">Buy credits</h2>
+        <span class="small faint">Prices include taxes. You pay at Stripe.</span>
+      </div>
+      <div class="pad stack">
+        <Fault text={faults.form} />
+        <PageContext.Consumer>
+          {({ account }) =>
+            account?.isTest && <p class="note">Test mode buys nothing. Switch to live mode to buy credits.</p>
+          }
+        </PageContext.Consumer>
+        {packs.length > 0 && (
+          <ul class="packs">
+            {packs.map(pack => (
+              <PackItem key={pack.id} pack={pack} owedMicros={owedMicros} isChosen={pack.id === chosen} />
+            ))}
+          </ul>
+        )}
+        {customAmount && (
+          <Custom custom={customAmount} owedMicros={owedMicros} entered={entered} quoted={quoted} faults={faults} />
+        )}
+      </div>
+    </section>
+  )
+}
+
+const PackItem = ({ pack, owedMicros, isChosen }: { pack: Pack; owedMicros: number; isChosen: boolean }) => {
+  const { id, name, creditsMicros, bonusMicros = 0, validDays } = pack
+  const totalMicros = creditsMicros + bonusMicros
+  return (
+    <li id={`pack-${id}`} {...(isChosen && { class: 'chosen', 'aria-current': 'true' as const })}>
+      <h3 dir="auto">{name}</h3>
+      <p>
+        <strong>{credits(totalMicros)}</strong> credits
+      </p>
+      <ul class="small muted">
+        {bonusMicros > 0 && <li>{credits(bonusMicros)} of them are a bonus</li>}
+        <li>{validity(validDays)}</li>
+        {owedMicros > 0 && <li>{afterDebt(totalMicros, owedMicros)}</li>}
+      </ul>
+      <Purchase field="pack" value={id} isMain>
+        Buy <span class="visually-hidden">{name}</span> for {priceOf(pack)}
+      </Purchase>
+    </li>
+  )
+}
+
+interface CustomProps {
+  custom: CustomAmount
+  owedMicros: number
+  entered: string
+  quoted: BuyCardProps['quoted']
+  faults: BuyCardProps['faults']
+}
+
+/** An amount of the buyer's choice. Without a script, its price is known on the next page. */
+const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) => {
+  const { minCreditsMicros, maxCreditsMicros, amountPerCredit, currency, validDays } = custom
+  return (
+    <div class="custom">
+      <form method="get" action={`${CREDITS}#buy`}>
+        <Field id="credits" label="Another amount" hint={bounds(custom)} fault={faults.credits}>
+          <div class="row">
+            <input
+              {...{ id: 'credits', name: 'credits', type: 'number', required: true, autocomplete: 'off' }}
+              min={fromMicros(minCreditsMicros)}
+              max={fromMicros(maxCreditsMicros)}
+              step="any"
+              value={entered}
+              {...faulty('credits', faults.credits)}
+            />
+            <Button>Show price</Button>
+          </div>
+        </Field>
+      </form>
+      <div class="stack tight">
+        <p class="small muted">
+          {amountPerCredit} {currency} a credit, {lowercase(validity(validDays))}
+          {quoted && owedMicros > 0 && `, ${afterDebt(quoted.creditsMicros, owedMicros)}`}
+        </p>
+        {quoted && (
+          <Purchase field="credits" value={String(fromMicros(quoted.creditsMicros))} isMain>
+            Buy {credits(quoted.creditsMicros)} credits for {priceOf(quoted)}
+          </Purchase>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The form that opens a purchase. Test mode has none. */
+const Purchase = (props: { field: 'pack' | 'credits'; value: string; isMain?: boolean; children: Children }) => (
+  <PageContext.Consumer>
+    {({ account }) =>
+      account?.isTest ? null : (
+        <Form action={CREDITS}>
+          <input type="hidden" name={props.field} value={props.value} />
+          <Button class={props.isMain ? 'main' : ''}>{props.children}</Button>
+        </Form>
+      )
+    }
+  </PageContext.Consumer>
+)
+
+const bounds = ({ minCreditsMicros, maxCreditsMicros }: CustomAmount) =>
+  `${credits(minCreditsMicros)} to ${credits(maxCreditsMicros)} credits`
+
+const validity = (validDays: number | undefined): string =>
+  validDays === undefined ? 'Does not expire' : `Valid for ${plural(validDays, 'day')}`
+
+const lowercase = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
+
+/** What is left once the credits that the account owes are paid. */
+const afterDebt = (creditsMicros: number, owedMicros: number): string =>
+  creditsMicros > owedMicros
+    ? `${credits(creditsMicros - owedMicros)} left once what you owe is paid`
+    : 'all of it pays what you owe'

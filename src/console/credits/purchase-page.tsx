@@ -1,0 +1,225 @@
+import type { Children } from '#jsx/jsx-runtime'
+import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
+import { Icon } from '../parts/icon.tsx'
+import { credits } from '../parts/text.ts'
+import { Moment } from '../parts/time.tsx'
+import { Shell } from '../shell.tsx'
+import { buyAgainPath, claimWords, creditsIn, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
+import { CREDITS } from './range.ts'
+
+interface PurchaseProps {
+  purchase: PurchaseRow
+  nowMs: number
+  /** Whether the payment service could not be asked. */
+  isOld: boolean
+  /** Whether the page reloads itself. */
+  reloads: boolean
+}
+
+/** Where a buyer comes back to, with what has become of the purchase. */
+export const PurchasePage = ({ purchase, nowMs, isOld, reloads }: PurchaseProps) => {
+  const { word, tone } = statusOf(purchase)
+  return (
+    <Frame title="Purchase">
+      <section class="card form-card" aria-labelledby="purchase-title">
+        <div class="head">
+          <h2 id="purchase-title">
+            {credits(creditsIn(purchase))} credits for {priceOf(purchase)}
+          </h2>
+          <span class={`badge ${tone}`} role="status">
+            {word}
+          </span>
+        </div>
+        <div class="pad stack">
+          {isOld && <p class="note">The payment service does not answer right now, so this may be out of date.</p>}
+          <State purchase={purchase} nowMs={nowMs} reloads={reloads} />
+          <Facts purchase={purchase} />
+        </div>
+      </section>
+      {purchase.claims && purchase.claims.length > 0 && <Claims claims={purchase.claims} />}
+    </Frame>
+  )
+}
+
+/** Sends the browser on to the payment service. The policy for forms does not allow the form to do that itself. */
+export const PayPage = ({ purchase, url }: { purchase: PurchaseRow; url: string }) => (
+  <Frame title="Payment">
+    <section class="card form-card" aria-labelledby="purchase-title">
+      <div class="head">
+        <h2 id="purchase-title">
+          {credits(creditsIn(purchase))} credits for {priceOf(purchase)}
+        </h2>
+      </div>
+      <div class="pad stack">
+        <p>You pay on a page of the payment service. If it does not open by itself, continue here.</p>
+        <div class="row">
+          <a class="button main" href={url}>
+            <Icon name="external-link" />
+            Continue to payment
+          </a>
+          <a class="button quiet" href={CREDITS}>
+            Back to your credits
+          </a>
+        </div>
+      </div>
+    </section>
+  </Frame>
+)
+
+const Frame = ({ title, children }: { title: string; children: Children }) => (
+  <Shell
+    title={title}
+    heading={
+      <>
+        <a href={CREDITS}>Credits</a> / {title}
+      </>
+    }
+  >
+    <div class="page narrow stack">{children}</div>
+  </Shell>
+)
+
+const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
+  const { status, purchaseId } = purchase
+  switch (status) {
+    case 'paid':
+      return (
+        <>
+          <p>Thank you. Your payment has arrived, and its credits are on your account.</p>
+          <Actions>
+            <a class="button main" href={CREDITS}>
+              See your balance
+            </a>
+            <a class="button" href="/console/playground">
+              Go to the playground
+            </a>
+          </Actions>
+        </>
+      )
+    case 'open':
+      return (
+        <>
+          <p>
+            Your payment has not arrived yet. Most arrive within seconds, and a transfer by bank may take days. You need
+            not wait: the credits come by themselves.{' '}
+            {reloads ? 'This page reloads itself for some minutes.' : 'You can reload this page at any time.'}
+          </p>
+          {isPayable(purchase, nowMs) && (
+            <p class="muted">If you have not paid yet, you still can. Nobody pays twice for one purchase.</p>
+          )}
+          <Actions>
+            {isPayable(purchase, nowMs) && (
+              <a class="button main" href={payPath(purchaseId)}>
+                <Icon name="external-link" />
+                Continue to payment
+              </a>
+            )}
+            <a class="button" href={`${CREDITS}/purchases/${purchaseId}`}>
+              Reload
+            </a>
+          </Actions>
+        </>
+      )
+    case 'expired':
+    case 'failed':
+      return (
+        <>
+          <p>
+            {status === 'failed'
+              ? 'Your payment failed, so nothing was charged and no credits came. Try again, with another way to pay.'
+              : 'Nobody paid in time, so nothing was charged and no credits came. You can buy the same again.'}
+          </p>
+          <Actions>
+            <a class="button main" href={buyAgainPath(purchase)}>
+              Try again
+            </a>
+            <a class="button quiet" href={CREDITS}>
+              Back to your credits
+            </a>
+          </Actions>
+        </>
+      )
+  }
+}
+
+const Actions = ({ children }: { children: Children }) => <div class="row wrap">{children}</div>
+
+const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
+  const { purchaseId, createdAt, paidAt, bonusMicros, tax, currency, country, invoice } = purchase
+  return (
+    <dl class="facts">
+      <dt>Purchase</dt>
+      <dd>
+        <code class="id">{purchaseId}</code>
+      </dd>
+      {bonusMicros !== undefined && (
+        <>
+          <dt>Bonus</dt>
+          <dd>{credits(bonusMicros)} of the credits</dd>
+        </>
+      )}
+      <dt>Opened</dt>
+      <dd>
+        <Moment at={createdAt} />
+      </dd>
+      {paidAt !== undefined && (
+        <>
+          <dt>Paid</dt>
+          <dd>
+            <Moment at={paidAt} />
+          </dd>
+        </>
+      )}
+      {tax !== undefined && (
+        <>
+          <dt>Tax</dt>
+          <dd>
+            {priceOf({ amount: tax, currency })}, in the price{country !== undefined && ` (${country})`}
+          </dd>
+        </>
+      )}
+      {invoice !== undefined && (
+        <>
+          <dt>Invoice</dt>
+          <dd>
+            <code class="id">{invoice}</code>
+          </dd>
+        </>
+      )}
+    </dl>
+  )
+}
+
+const Claims = ({ claims }: { claims: readonly ClaimRow[] }) => (
+  <section class="card form-card" aria-labelledby="claims-title">
+    <div class="head">
+      <h2 id="claims-title">Refunds and disputes</h2>
+    </div>
+    <section class="scroll" tabindex={0} aria-label="Lines of the refunds and disputes">
+      <table class="fold">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col" class="num">
+              Amount
+            </th>
+            <th scope="col">State</th>
+            <th scope="col">Since</th>
+          </tr>
+        </thead>
+        <tbody>
+          {claims.map(claim => (
+            <tr key={claim.claimId}>
+              <td>{claim.kind === 'refund' ? 'Refund' : 'Dispute'}</td>
+              <td class="num">{priceOf(claim)}</td>
+              <td>{claimWords(claim)}</td>
+              <td>
+                <Moment at={claim.reversedAt ?? claim.at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  </section>
+)

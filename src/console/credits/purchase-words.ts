@@ -1,0 +1,54 @@
+import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
+import { minorOf } from '../../domain/account/purchases.ts'
+import { CREDITS } from './range.ts'
+
+interface Price {
+  amount: string
+  currency: string
+}
+
+/** `12.50 EUR`. */
+export const priceOf = ({ amount, currency }: Price): string => `${amount} ${currency}`
+
+export const purchasePath = (purchaseId: string): string => `${CREDITS}/purchases/${purchaseId}`
+
+/** The page that leads to the payment. */
+export const payPath = (purchaseId: string): string => `${purchasePath(purchaseId)}/pay`
+
+/** All credits of a purchase. */
+export const creditsIn = ({ creditsMicros, bonusMicros = 0 }: PurchaseRow): number => creditsMicros + bonusMicros
+
+/** The page with the same choice. */
+export const buyAgainPath = ({ pack, creditsMicros }: PurchaseRow): string =>
+  pack === undefined ? `${CREDITS}?credits=${creditsMicros / 1_000_000}#buy` : `${CREDITS}?pack=${pack}#buy`
+
+/** Whether the page on which it is paid is still open. */
+export const isPayable = ({ status, url, expiresAt = '' }: PurchaseRow, nowMs: number): boolean =>
+  status === 'open' && url !== undefined && url !== '' && Date.parse(expiresAt) > nowMs
+
+/** A short word for a list, and its tone. What was reversed does not count. */
+export const statusOf = (purchase: PurchaseRow): { word: string; tone: '' | 'good' | 'bad' | 'warn' } => {
+  const claims = (purchase.claims ?? []).filter(({ reversedAt }) => reversedAt === undefined)
+  switch (purchase.status) {
+    case 'open':
+      return { word: 'Not paid yet', tone: 'warn' }
+    case 'expired':
+      return { word: 'Expired', tone: '' }
+    case 'failed':
+      return { word: 'Failed', tone: 'bad' }
+    case 'paid':
+      if (claims.some(({ kind }) => kind === 'dispute')) return { word: 'Disputed', tone: 'bad' }
+      if (claims.length === 0) return { word: 'Paid', tone: 'good' }
+      return { word: isAllOf(claims, purchase) ? 'Refunded' : 'Partly refunded', tone: '' }
+  }
+}
+
+const isAllOf = (claims: readonly ClaimRow[], purchase: PurchaseRow): boolean =>
+  claims.reduce((sum, claim) => sum + minorOf(claim), 0n) >= minorOf(purchase)
+
+/** What has become of a refund or dispute. */
+export const claimWords = ({ kind, reversedAt }: ClaimRow): string => {
+  if (kind === 'refund')
+    return reversedAt === undefined ? 'Its credits were taken back' : 'Failed: the credits are back'
+  return reversedAt === undefined ? 'The bank took the payment back' : 'Won: the credits are back'
+}

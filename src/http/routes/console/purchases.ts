@@ -1,0 +1,146 @@
+import type Router from '@koa/router'
+import type { PurchaseRow } from '../../../../schemas/views.ts'
+import type { BuyCardProps } from '../../../console/credits/buy-card.tsx'
+import { PayPage, PurchasePage } from '../../../console/credits/purchase-page.tsx'
+import { isPayable, payPath, purchasePath } from '../../../console/credits/purchase-words.ts'
+import type { PurchasesCardProps } from '../../../console/credits/purchases-card.tsx'
+import { CREDITS } from '../../../console/credits/range.ts'
+import { refuse } from '../../../domain/refusal.ts'
+import { Unavailable } from '../../../ports/faults.ts'
+import { modeOf, type SessionOwner } from '../../../services/caller.ts'
+import { isPurchaseId } from '../../../services/ids.ts'
+import type { Wanted } from '../../../services/purchases/price-list.ts'
+import { ApiError } from '../../../transports/api-error.ts'
+import { errorOf, type RefusalMessages, unwrap } from '../../../transports/refusals.ts'
+import { redirect, showPage } from '../../answers/page-answers.ts'
+import { waitingClient } from '../../connections/disconnect.ts'
+import type { Context, RequestState } from '../../context.ts'
+import { formField } from '../../middleware/pages.ts'
+import type { PageDependencies } from './dependencies.ts'
+
+/** Purchases on a page of the list. */
+const PER_PAGE = 10
+
+/** A page of an open purchase reloads itself at this pace, and only so long after the purchase was opened. */
+const RELOAD_SECONDS = 5
+const YOUNG_MS = 10 * 60 * 1000
+
+/** The messages of the API name IDs and fields. */
+const OWN_WORDS: RefusalMessages = {
+  pack_unknown: () => 'This pack is no longer for sale. Please choose another one.',
+  purchase_ambiguous: () => 'Choose a pack or an amount of credits.',
+}
+
+/** What was asked for, and why it was refused. */
+export interface RefusedPurchase {
+  wanted: Wanted | undefined
+  error: ApiError
+}
+
+/** The parts of the page of credits about buying. */
+export interface SaleParts {
+  /** Missing if nothing is for sale. */
+  sale?: Omit<BuyCardProps, 'owedMicros'>
+  /** Missing if nothing was ever bought. */
+  purchases?: PurchasesCardProps
+}
+
+/** What is for sale, and what was bought, for the page of credits. */
+export const salePartsOf = async (
+  { purchases, priceList }: PageDependencies['services'],
+  ctx: Context,
+  owner: SessionOwner,
+  refused?: RefusedPurchase,
+): Promise<SaleParts> => {
+  const { pack, credits, purchases: from } = ctx.query
+  const cursor = isPurchaseId(from) ? from : undefined
+  const [list, page] = await Promise.all([
+    purchases.forSale(owner).then(unwrap),
+    purchases.list(owner, { limit: PER_PAGE, cursor }, waitingClient(ctx)).then(unwrap),
+  ])
+  const wanted = refused ? refused.wanted : wantedOf(pack, credits)
+  const isSelling = list.packs.length > 0 || list.customAmount !== undefined
+  const quote = wanted && isSelling ? await priceList.quote(owner, wanted) : undefined
+  const error = refused?.error ?? (quote && 'refuse' in quote ? errorOf(quote.refuse, OWN_WORDS) : undefined)
+  const isOfField = list.customAmount && error?.details.errors?.some(({ path }) => path === '/credits')
+  const amount = wanted && 'credits' in wanted ? wanted.credits : Number.NaN
+  return {
+    ...((isSelling || refused) && {
+      sale: {
+        ...{ list, chosen: wanted && 'pack' in wanted ? wanted.pack : undefined },
+        entered: Number.isNaN(amount) ? '' : String(amount),
+        quoted: !Number.isNaN(amount) && quote && 'value' in quote ? quote.value : undefined,
+        faults: { [isOfField ? 'credits' : 'form']: error?.message },
+      },
+    }),
+    ...((page.found.length > 0 || cursor !== undefined) && {
+      purchases: { purchases: page.found, next: page.next, isFirst: cursor === undefined },
+    }),
+  }
+}
+
+/** Buying, for the owner of an account. `showCredits` shows the page of credits, here with what was refused. */
+export const purchasePages = (
+  router: Router<RequestState>,
+  { services, clock, forOwner }: PageDependencies,
+  showCredits: (ctx: Context, owner: SessionOwner, refused: RefusedPurchase) => Promise<void>,
+) => {
+  const { purchases } = services
+
+  router.post(
+    CREDITS,
+    forOwner(async (ctx, owner) => {
+      const wanted = wantedOf(formField(ctx, 'pack'), formField(ctx, 'credits'))
+      try {
+        if (modeOf(owner).livemode === false) throw new ApiError('forbidden', 'Test mode buys nothing.')
+        if (!wanted) return unwrap(refuse('purchase_ambiguous'), OWN_WORDS)
+        const { purchaseId } = unwrap(await purchases.open(owner, wanted), OWN_WORDS)
+        // The policy for forms allows no redirect to another site, and not even one after that.
+        redirect(ctx, payPath(purchaseId))
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        await showCredits(ctx, owner, { wanted, error })
+      }
+    }),
+  )
+
+  router.get(
+    `${purchasePath(':id')}/pay`,
+    forOwner(async (ctx, owner) => {
+      const purchase = unwrap(await purchases.find(owner, String(ctx['params'].id)))
+      const { url = '' } = purchase
+      if (!isPayable(purchase, clock.nowMs())) return redirect(ctx, purchasePath(purchase.purchaseId))
+      // Without a script. Browsers replace this page, so that "back" leads to the page before it.
+      ctx.set('Refresh', `0; url=${url}`)
+      showPage(ctx, PayPage({ purchase, url }))
+    }),
+  )
+
+  router.get(
+    purchasePath(':id'),
+    forOwner(async (ctx, owner) => {
+      const { purchase, isOld } = await settled(owner, String(ctx['params'].id))
+      const nowMs = clock.nowMs()
+      const reloads = purchase.status === 'open' && nowMs - Date.parse(purchase.createdAt) < YOUNG_MS
+      if (reloads) ctx.set('Refresh', String(RELOAD_SECONDS))
+      showPage(ctx, PurchasePage({ purchase, nowMs, isOld, reloads }))
+    }),
+  )
+
+  /** The purchase as it is at the payment service or, while that does not answer, as it was. */
+  const settled = async (owner: SessionOwner, id: string): Promise<{ purchase: PurchaseRow; isOld: boolean }> => {
+    try {
+      return { purchase: unwrap(await purchases.settle(owner, id)), isOld: false }
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      return { purchase: unwrap(await purchases.find(owner, id)), isOld: true }
+    }
+  }
+}
+
+/** What an address or a form asks for. Text that is no number is an amount that nothing sells. */
+const wantedOf = (pack: unknown, credits: unknown): Wanted | undefined => {
+  if (typeof pack === 'string' && pack !== '') return { pack }
+  if (typeof credits !== 'string' || credits === '') return undefined
+  return { credits: /^[0-9.]+$/.test(credits) ? Number(credits) : Number.NaN }
+}

@@ -1,0 +1,260 @@
+import t from 'tap'
+import { BrowserClient, wordsOf } from '../support/browser-client.ts'
+import { Client, picture } from '../support/client.ts'
+import { readCredits } from '../support/credits-page.ts'
+import { priceList } from '../support/pack-samples.ts'
+import { startSales } from '../support/sales.ts'
+import { instantProvider, startService } from '../support/service.ts'
+import { unwrap } from '../support/unwrap.ts'
+
+const operator = { kind: 'operator', name: 'test' } as const
+const PAGE = '/console/credits'
+const service = await startSales(t, {
+  providers: { sandbox: instantProvider },
+  environment: { TRUSTED_PROXIES: '127.0.0.1', PURCHASES_PER_HOUR: '12' },
+})
+const { stripe, reports, url } = service
+const { services } = service.core
+
+/** An owner in a browser, who can buy at the stub. */
+const openBuyer = async () => {
+  const browser = new BrowserClient(url)
+  const email = `${crypto.randomUUID()}@example.com`
+  await browser.signIn(service, email)
+  const { accountId } = unwrap(await services.accounts.findByEmail(operator, email)).account
+  const page = async (path = PAGE) => {
+    const { status, text } = await browser.get(path)
+    return { status, text, words: wordsOf(text) }
+  }
+  /** Opens a purchase by the form of the page. */
+  const open = async (fields: Record<string, string> = { pack: 'starter' }) => {
+    await browser.get(PAGE)
+    const { status, location } = await browser.post(PAGE, fields)
+    t.equal(status, 303)
+    const id = /^\/console\/credits\/purchases\/(pur_\w+)\/pay$/.exec(location ?? '')?.[1] ?? ''
+    const { headers, text } = await browser.get(location ?? '')
+    const checkout = /^0; url=(.*)$/.exec(headers.get('Refresh') ?? '')?.[1] ?? ''
+    t.match(text, `href="${checkout}"`, 'a link for browsers that do not go on by themselves')
+    return { id, path: `${PAGE}/purchases/${id}`, checkout, session: /cs_\w+/.exec(checkout)?.[0] ?? '' }
+  }
+  const pay = async (session: string) => {
+    await stripe.pay(session, { country: 'DE', tax: 200 })
+    await reports.settled()
+    return String(stripe.session(session).payment_intent)
+  }
+  const run = async (times: number) => {
+    const { apiKey } = unwrap(await services.keys.create(operator, accountId, { name: 'k' }))
+    const client = new Client(url, apiKey)
+    for (let count = 0; count < times; count++) t.equal((await client.run(picture)).status, 200)
+  }
+  return { browser, accountId, page, open, pay, run }
+}
+
+t.test('the page shows what is for sale, with the price in the button', async t => {
+  const { page } = await openBuyer()
+  const { words, text } = await page()
+  t.match(words, /Starter 1,000 credits Does not expire Buy Starter for 12\.50 EUR/)
+  t.match(words, /Studio 10,500 credits 500 of them are a bonus Valid for 365 days Buy Studio for 119\.00 EUR/)
+  t.match(words, /Another amount 100 to 50,000 credits Show price 0\.0125 EUR a credit, does not expire/)
+  t.notMatch(text, 'aria-current="true" id="pack')
+  t.notMatch(words, 'You owe')
+  t.notMatch(text, 'id="purchases"', 'nothing was bought')
+})
+
+t.test('the links of refused runs choose a pack, or fill in the amount and show its price', async t => {
+  const { page } = await openBuyer()
+  t.match((await page(`${PAGE}?pack=studio`)).text, /id="pack-studio" class="chosen" aria-current="true"/)
+  const gone = await page(`${PAGE}?pack=gone`)
+  t.equal(gone.status, 200)
+  t.match(gone.words, 'This pack is no longer for sale. Please choose another one.')
+  const amount = await page(`${PAGE}?credits=250`)
+  t.match(amount.text, / id="credits"[^>]* value="250"/)
+  t.match(amount.words, 'Buy 250 credits for 3.13 EUR')
+  for (const credits of ['99', '50001', '1.0000001', 'ten', '1e3'])
+    t.match(
+      (await page(`${PAGE}?credits=${credits}`)).words,
+      'Credits are for sale in amounts from 100 to 50000',
+      credits,
+    )
+})
+
+t.test('a service without a payment service offers nothing, and refuses forms', async t => {
+  const other = await startService(t)
+  const browser = new BrowserClient(other.url)
+  await browser.signIn(other, 'ada@example.com')
+  t.notMatch((await browser.get(PAGE)).text, 'Buy credits')
+  const { status, text } = await browser.post(PAGE, { pack: 'starter' })
+  t.equal(status, 400)
+  t.match(wordsOf(text), 'This service sells no credits. Ask its operator for credits.')
+})
+
+t.test('a buyer pays a pack, and the page to which they return has the credits, whatever is late', async t => {
+  const { browser, page, open, run } = await openBuyer()
+  const { id, path, checkout, session } = await open({ pack: 'studio' })
+  t.equal(new URL(checkout).origin, stripe.url)
+  reports.isHeld = true
+  const before = await browser.get(path)
+  t.match(wordsOf(before.text), /Your payment has not arrived yet.*This page reloads itself.*Continue to payment/)
+  t.equal(before.headers.get('Refresh'), '5')
+  t.match(
+    (await page()).words,
+    /Purchases Opened Credits Price Status Invoice .* 10,500 .*119\.00 EUR Not paid yet/,
+  )
+
+  await stripe.pay(session, { country: 'DE', tax: 1900 })
+  const after = await browser.get(path)
+  t.equal(after.headers.get('Refresh'), null)
+  t.match(wordsOf(after.text), /10,500 credits for 119\.00 EUR Paid Thank you\. Your payment has arrived/)
+  t.match(wordsOf(after.text), /Tax 19\.00 EUR, in the price \(DE\) Invoice \w+/)
+  reports.release()
+  await reports.settled()
+  reports.isHeld = false
+
+  await run(1)
+  const { text, words } = await page()
+  const { figures } = readCredits(text)
+  t.same(figures.slice(0, 2), [10_590e6, 10_000e6])
+  t.match(words, /credits; 10,490 expire on \d{4}-\d\d-\d\d/)
+  t.match(words, /10,500 credits 119\.00 EUR Paid \w+/)
+  t.match(text, `href="${path}"`)
+  t.equal((await browser.get(`${path}/pay`)).location, path, 'there is nothing left to pay')
+  t.match(id, /^pur_/)
+})
+
+t.test('an amount of credits is bought at its price', async t => {
+  const { page, open, pay } = await openBuyer()
+  const { session, path } = await open({ credits: '250' })
+  await pay(session)
+  t.match((await page(path)).words, '250 credits for 3.13 EUR Paid')
+})
+
+t.test('a purchase that was not paid says so, and leads back to the same choice', async t => {
+  const { page, open } = await openBuyer()
+  const late = await open({ credits: '250' })
+  stripe.expire(late.session)
+  const expired = await page(late.path)
+  t.match(expired.words, /Expired Nobody paid in time, so nothing was charged/)
+  t.match(expired.text, 'href="/console/credits?credits=250#buy"')
+  const { session, path } = await open()
+  await stripe.pay(session, { card: 'async' })
+  await reports.settled()
+  t.match((await page(path)).words, /a transfer by bank may take days/)
+  stripe.settleAsync(session, false)
+  await reports.settled()
+  const failed = await page(path)
+  t.match(failed.words, /Failed Your payment failed, so nothing was charged/)
+  t.match(failed.text, 'href="/console/credits?pack=starter#buy"')
+})
+
+t.test('refusals stand on the page in plain words', async t => {
+  const { browser } = await openBuyer()
+  const refused = async (fields: Record<string, string>) => {
+    const { status, text } = await browser.post(PAGE, fields)
+    return [status, /<p class="fault"[^>]*>(.*?)<\/p>/.exec(text)?.[1]]
+  }
+  t.same(await refused({}), [400, 'Choose a pack or an amount of credits.'])
+  t.same(await refused({ pack: 'gone' }), [400, 'This pack is no longer for sale. Please choose another one.'])
+  t.same(await refused({ credits: '99' }), [
+    400,
+    'Credits are for sale in amounts from 100 to 50000, with at most six decimals.',
+  ])
+  for (let count = 0; count < 12; count++) t.equal((await browser.post(PAGE, { pack: 'starter' })).status, 303)
+  const [status, words] = await refused({ pack: 'starter' })
+  t.equal(status, 429)
+  t.match(words, /An account may begin 12 purchases an hour\. Try again in/)
+})
+
+t.test('test mode shows prices and buys nothing', async t => {
+  const { browser, page } = await openBuyer()
+  await browser.post('/console/mode', { mode: 'test', back: PAGE })
+  const { words, text } = await page(`${PAGE}?credits=250`)
+  t.match(words, 'Test mode buys nothing')
+  t.notMatch(text, `action="${PAGE}"`)
+  const { status } = await browser.post(PAGE, { pack: 'starter' })
+  t.equal(status, 403)
+})
+
+t.test('a purchase of another account answers like one that does not exist', async t => {
+  const [one, other] = [await openBuyer(), await openBuyer()]
+  const { id } = await one.open()
+  const pages = ['', '/pay'].flatMap(end => [id, 'pur_00000000000000000000000000', 'x'].map(each => each + end))
+  const answers = await Promise.all(pages.map(each => other.page(`${PAGE}/purchases/${each}`)))
+  for (const { status, words } of answers) {
+    t.equal(status, 404)
+    t.match(words, 'The account has no purchase with this ID.')
+  }
+})
+
+t.test('who owes credits reads how many, why, and what the next purchase pays', async t => {
+  const { page, open, pay, run } = await openBuyer()
+  const { session, path } = await open({ credits: '100' })
+  const payment = await pay(session)
+  await run(14)
+  const dispute = stripe.dispute(payment)
+  await reports.settled()
+  const { words } = await page()
+  t.match(words, /You owe 40 credits You used them, and their payment was disputed or refunded\. Until they are paid/)
+  t.match(words, 'Your next purchase pays them first')
+  t.match(words, /Starter 1,000 credits Does not expire 960 left once what you owe is paid/)
+  t.match((await page(`${PAGE}?credits=100`)).words, '60 left once what you owe is paid')
+  t.match((await page(path)).words, /Disputed .*Dispute 1\.25 EUR The bank took the payment back/)
+  const second = await open()
+  await pay(second.session)
+  const { text, words: paid } = await page()
+  t.notMatch(paid, 'You owe')
+  t.equal(readCredits(text).figures[0], 960e6)
+  stripe.closeDispute(dispute.id, 'won')
+  await reports.settled()
+  t.match((await page(path)).words, 'Won: the credits are back')
+})
+
+t.test('refunds show at their purchase and in the list', async t => {
+  const { page, open, pay } = await openBuyer()
+  const { session, path } = await open()
+  const payment = await pay(session)
+  stripe.refund(payment, 625)
+  await reports.settled()
+  t.match((await page()).words, '12.50 EUR Partly refunded')
+  const rest = stripe.refund(payment)
+  await reports.settled()
+  t.match((await page()).words, '12.50 EUR Refunded')
+  t.match((await page(path)).words, /Refund 6\.25 EUR Its credits were taken back .* Refund 6\.25 EUR/)
+  stripe.failRefund(rest.id)
+  await reports.settled()
+  t.match((await page(path)).words, 'Failed: the credits are back')
+})
+
+t.test('the list has ten purchases on a page', async t => {
+  const { browser, page } = await openBuyer()
+  for (let count = 0; count < 12; count++) await browser.post(PAGE, { credits: String(100 + count) })
+  const { text } = await page()
+  const on = (html: string) => [...html.matchAll(/purchases\/pur_\w+" data-item/g)].length
+  t.equal(on(text), 10)
+  const [, older = ''] = /href="([^"]*)"[^>]*>Older purchases/.exec(text) ?? []
+  const second = await page(older)
+  t.equal(on(second.text), 2)
+  t.match(second.text, />Newest purchases</)
+  t.notMatch(second.text, />Older purchases</)
+  t.equal((await page(`${PAGE}?purchases=nonsense`)).status, 200)
+})
+
+t.test('while Stripe does not answer, a purchase shows as it was, and none is opened', async t => {
+  const { browser, page, open } = await openBuyer()
+  const { path } = await open()
+  stripe.fail('error')
+  t.match((await page(path)).words, 'The payment service does not answer right now')
+  const { status, text } = await browser.post(PAGE, { pack: 'starter' })
+  stripe.recover()
+  t.equal(status, 503)
+  t.match(text, `href="${PAGE}"`, 'and the page says how to try again')
+})
+
+t.test('prices change while a page is open', async t => {
+  const { browser } = await openBuyer()
+  await browser.get(PAGE)
+  unwrap(await services.priceList.publish(operator, { packs: [] }))
+  t.teardown(async () => unwrap(await services.priceList.publish(operator, priceList)))
+  const { text } = await browser.post(PAGE, { pack: 'starter' })
+  t.match(wordsOf(text), 'This service sells no credits.')
+  t.notMatch((await browser.get(PAGE)).text, 'Buy credits')
+})
