@@ -65,8 +65,11 @@ const PackItem = ({ pack, owedMicros, isChosen }: { pack: Pack; owedMicros: numb
         <li>{validity(validDays)}</li>
         {owedMicros > 0 && <li>{afterDebt(totalMicros, owedMicros)}</li>}
       </ul>
-      <Purchase field="pack" value={id} isMain>
-        Buy <span class="visually-hidden">{name}</span> for {priceOf(pack)}
+      <Purchase field="pack" value={id}>
+        <span>
+          Buy for {priceOf(pack)}
+          <span class="visually-hidden">: {name}</span>
+        </span>
       </Purchase>
     </li>
   )
@@ -84,7 +87,7 @@ interface CustomProps {
 const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) => {
   const { minCreditsMicros, maxCreditsMicros, amountPerCredit, currency, validDays } = custom
   return (
-    <div class="custom">
+    <div class="custom stack">
       <form method="get" action={`${CREDITS}#buy`}>
         <Field id="credits" label="Another amount" hint={bounds(custom)} fault={faults.credits}>
           <div class="row">
@@ -100,29 +103,27 @@ const Custom = ({ custom, owedMicros, entered, quoted, faults }: CustomProps) =>
           </div>
         </Field>
       </form>
-      <div class="stack tight">
-        <p class="small muted">
-          {amountPerCredit} {currency} a credit, {lowercase(validity(validDays))}
-          {quoted && owedMicros > 0 && `, ${afterDebt(quoted.creditsMicros, owedMicros)}`}
-        </p>
-        {quoted && (
-          <Purchase field="credits" value={String(fromMicros(quoted.creditsMicros))} isMain>
-            Buy {credits(quoted.creditsMicros)} credits for {priceOf(quoted)}
-          </Purchase>
-        )}
-      </div>
+      <p class="small muted">
+        {amountPerCredit} {currency} a credit, {lowercase(validity(validDays))}
+        {quoted && owedMicros > 0 && `, ${afterDebt(quoted.creditsMicros, owedMicros)}`}
+      </p>
+      {quoted && (
+        <Purchase field="credits" value={String(fromMicros(quoted.creditsMicros))}>
+          Buy {credits(quoted.creditsMicros)} credits for {priceOf(quoted)}
+        </Purchase>
+      )}
     </div>
   )
 }
 
 /** The form that opens a purchase. Test mode has none. */
-const Purchase = (props: { field: 'pack' | 'credits'; value: string; isMain?: boolean; children: Children }) => (
+const Purchase = ({ field, value, children }: { field: 'pack' | 'credits'; value: string; children: Children }) => (
   <PageContext.Consumer>
     {({ account }) =>
       account?.isTest ? null : (
         <Form action={CREDITS}>
-          <input type="hidden" name={props.field} value={props.value} />
-          <Button class={props.isMain ? 'main' : ''}>{props.children}</Button>
+          <input type="hidden" name={field} value={value} />
+          <Button class="main">{children}</Button>
         </Form>
       )
     }

@@ -41,7 +41,7 @@ export const CreditsPage = ({ figures, sale, purchases, hasRuns, sealMinutes, ..
     <div class="page stack credits">
       <FigureRow {...figures} />
       {figures.owedMicros > 0 && <Debt owedMicros={figures.owedMicros} canBuy={sale !== undefined} />}
-      {!hasRuns && <FirstRun balanceMicros={figures.balanceMicros} />}
+      {!hasRuns && !isAsked(sale) && <FirstRun balanceMicros={figures.balanceMicros} />}
       {sale && <BuyCard {...sale} owedMicros={figures.owedMicros} />}
       <LedgerCheck sealMinutes={sealMinutes} />
       {purchases && <PurchasesCard {...purchases} />}
@@ -55,6 +55,10 @@ export const CreditsPage = ({ figures, sale, purchases, hasRuns, sealMinutes, ..
     </div>
   </Shell>
 )
+
+/** Whether the address names something to buy. */
+const isAsked = (sale: CreditsProps['sale']): boolean =>
+  sale !== undefined && (sale.chosen !== undefined || sale.entered !== '')
 
 const FigureRow = ({ balanceMicros, heldMicros, holdingRuns, split, nextExpiry }: Figures) => (
   <section class="card figures" aria-label="Your credits">

@@ -4,7 +4,16 @@ import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
-import { buyAgainPath, claimWords, creditsIn, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
+import {
+  buyAgainPath,
+  claimWords,
+  creditsIn,
+  isPayable,
+  openClaims,
+  payPath,
+  priceOf,
+  statusOf,
+} from './purchase-words.ts'
 import { CREDITS } from './range.ts'
 
 interface PurchaseProps {
@@ -85,7 +94,11 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
     case 'paid':
       return (
         <>
-          <p>Thank you. Your payment has arrived, and its credits are on your account.</p>
+          <p>
+            {openClaims(purchase).length === 0
+              ? 'Thank you. Your payment has arrived, and its credits are on your account.'
+              : 'Your payment arrived, and went back in whole or in part since then, with its credits.'}
+          </p>
           <Actions>
             <a class="button main" href={CREDITS}>
               See your balance
@@ -191,7 +204,7 @@ const Facts = ({ purchase }: { purchase: PurchaseRow }) => {
 }
 
 const Claims = ({ claims }: { claims: readonly ClaimRow[] }) => (
-  <section class="card form-card" aria-labelledby="claims-title">
+  <section class="card" aria-labelledby="claims-title">
     <div class="head">
       <h2 id="claims-title">Refunds and disputes</h2>
     </div>
@@ -213,7 +226,7 @@ const Claims = ({ claims }: { claims: readonly ClaimRow[] }) => (
               <td>{claim.kind === 'refund' ? 'Refund' : 'Dispute'}</td>
               <td class="num">{priceOf(claim)}</td>
               <td>{claimWords(claim)}</td>
-              <td>
+              <td class="own-line">
                 <Moment at={claim.reversedAt ?? claim.at} />
               </td>
             </tr>

@@ -26,9 +26,13 @@ export const buyAgainPath = ({ pack, creditsMicros }: PurchaseRow): string =>
 export const isPayable = ({ status, url, expiresAt = '' }: PurchaseRow, nowMs: number): boolean =>
   status === 'open' && url !== undefined && url !== '' && Date.parse(expiresAt) > nowMs
 
-/** A short word for a list, and its tone. What was reversed does not count. */
+/** Its refunds and disputes, without those that were reversed. */
+export const openClaims = ({ claims = [] }: PurchaseRow): ClaimRow[] =>
+  claims.filter(({ reversedAt }) => reversedAt === undefined)
+
+/** A short word for a list, and its tone. */
 export const statusOf = (purchase: PurchaseRow): { word: string; tone: '' | 'good' | 'bad' | 'warn' } => {
-  const claims = (purchase.claims ?? []).filter(({ reversedAt }) => reversedAt === undefined)
+  const claims = openClaims(purchase)
   switch (purchase.status) {
     case 'open':
       return { word: 'Not paid yet', tone: 'warn' }
@@ -48,7 +52,6 @@ const isAllOf = (claims: readonly ClaimRow[], purchase: PurchaseRow): boolean =>
 
 /** What has become of a refund or dispute. */
 export const claimWords = ({ kind, reversedAt }: ClaimRow): string => {
-  if (kind === 'refund')
-    return reversedAt === undefined ? 'Its credits were taken back' : 'Failed: the credits are back'
-  return reversedAt === undefined ? 'The bank took the payment back' : 'Won: the credits are back'
+  if (kind === 'refund') return reversedAt === undefined ? 'Credits taken back' : 'Failed, credits are back'
+  return reversedAt === undefined ? 'Payment taken back by the bank' : 'Won, credits are back'
 }

@@ -69,19 +69,19 @@ const Rows = ({ purchases }: { purchases: readonly PurchaseRow[] }) => {
           return (
             <tr key={purchaseId}>
               <td>
-                <a href={purchasePath(purchaseId)} data-item>
-                  <Ago at={createdAt} />
-                </a>
+                <Ago at={createdAt} />
               </td>
               <td class="num" {...align(creditsIn(purchase))}>
-                {credits(creditsIn(purchase))}
-                <span class="when-folded"> credits</span>
+                <a href={purchasePath(purchaseId)} data-item>
+                  {credits(creditsIn(purchase))}
+                  <span class="when-folded"> credits</span>
+                </a>
               </td>
               <td class="num">{priceOf(purchase)}</td>
               <td>
                 <span class={`badge ${tone}`}>{word}</span>
               </td>
-              <td>{invoice !== undefined && <code class="id">{invoice}</code>}</td>
+              <td class="own-line">{invoice !== undefined && <code class="id">{invoice}</code>}</td>
             </tr>
           )
         })}

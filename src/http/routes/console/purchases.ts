@@ -5,6 +5,7 @@ import { PayPage, PurchasePage } from '../../../console/credits/purchase-page.ts
 import { isPayable, payPath, purchasePath } from '../../../console/credits/purchase-words.ts'
 import type { PurchasesCardProps } from '../../../console/credits/purchases-card.tsx'
 import { CREDITS } from '../../../console/credits/range.ts'
+import { credits as creditsText } from '../../../console/parts/text.ts'
 import { refuse } from '../../../domain/refusal.ts'
 import { Unavailable } from '../../../ports/faults.ts'
 import { modeOf, type SessionOwner } from '../../../services/caller.ts'
@@ -28,8 +29,15 @@ const YOUNG_MS = 10 * 60 * 1000
 /** The messages of the API name IDs and fields. */
 const OWN_WORDS: RefusalMessages = {
   pack_unknown: () => 'This pack is no longer for sale. Please choose another one.',
+  amount_out_of_bounds: ({ bounds }) =>
+    bounds === undefined
+      ? 'Credits are for sale only in packs.'
+      : `Choose ${boundsText(bounds)} credits, with at most six decimals.`,
   purchase_ambiguous: () => 'Choose a pack or an amount of credits.',
 }
+
+const boundsText = ({ minMicros, maxMicros }: { minMicros: number; maxMicros: number }) =>
+  `${creditsText(minMicros)} to ${creditsText(maxMicros)}`
 
 /** What was asked for, and why it was refused. */
 export interface RefusedPurchase {
