@@ -1,0 +1,71 @@
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { BrowserClient } from '../support/browser-client.ts'
+import { openBrowser } from '../support/chromium.ts'
+import { readCredits } from '../support/credits-page.ts'
+import { needsPrograms } from '../support/needs.ts'
+import { startSales } from '../support/sales.ts'
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** The accessibility rules that a page violates. */
+const violationsOn = async (page: Page): Promise<string[]> => {
+  await page.addScriptTag({ path: AXE })
+  return page.evaluate('axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + nodes[0].html))')
+}
+
+t.test('a stranger buys credits in a browser without scripts', needsPrograms('chromium'), async t => {
+  const service = await startSales(t)
+  const { url, stripe } = service
+  const client = new BrowserClient(url)
+  await client.signIn(service, 'ada@example.com')
+  const cookies = [...client.cookies].map(([name, value]) => ({ name, value, url }))
+  const browser = await openBrowser(t)
+  const options = { viewport: { width: 390, height: 844 } }
+  const context = await browser.newContext({ ...options, javaScriptEnabled: false })
+  await context.addCookies(cookies)
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', message => {
+    if (message.text().includes('Content Security Policy')) faults.push(message.text())
+  })
+  // It shows the same pages, whose policy allows no scripts, and evaluates what the tests ask for.
+  const inspected = await (await browser.newContext({ ...options, bypassCSP: true })).newPage()
+  await inspected.context().addCookies(cookies)
+  const inspect = async (what: string) => {
+    await inspected.goto(page.url())
+    t.same(await violationsOn(inspected), [], `${what} is accessible`)
+    t.notOk(await inspected.evaluate('document.documentElement.scrollWidth > innerWidth'), `${what} fits`)
+  }
+
+  await page.goto(`${url}/console/credits?pack=studio`)
+  await inspect('the page with a chosen pack')
+  await page.getByLabel('Another amount').fill('500')
+  await page.getByRole('button', { name: 'Show price' }).click()
+  await page.getByRole('button', { name: 'Buy 500 credits for 6.25 EUR' }).click()
+  await page.waitForURL(`${stripe.url}/**`)
+  await page.goBack()
+  t.match(page.url(), '/console/credits?credits=500', 'the page that went on is no stop on the way back')
+  await page.goForward()
+  await page.getByLabel('Email').fill('ada@example.com')
+  await page.getByRole('button', { name: 'Pay' }).click()
+  const paidMs = performance.now()
+  await page.waitForURL(`${url}/console/credits/purchases/*`)
+  t.match(await page.getByRole('main').textContent(), /500 credits for 6\.25 EUR\s*Paid/)
+  t.ok(performance.now() - paidMs < 2000, 'within two seconds')
+  await inspect('the page of the purchase')
+  await page.getByRole('link', { name: 'See your balance' }).click()
+  t.equal(readCredits(await page.content()).figures[0], 600e6)
+  t.match(await page.getByRole('region', { name: 'Purchases', exact: true }).textContent(), /500.*6\.25 EUR.*Paid.*in_/)
+  await inspect('the page with a purchase')
+
+  await page.getByRole('button', { name: 'Buy for 12.50 EUR' }).click()
+  await page.waitForURL(`${stripe.url}/**`)
+  await page.getByRole('link', { name: 'Back' }).click()
+  await page.getByRole('region', { name: 'Purchases', exact: true }).getByRole('link', { name: '1,000' }).click()
+  t.match(await page.getByRole('main').textContent(), 'Your payment has not arrived yet')
+  await page.getByRole('link', { name: 'Continue to payment' }).click()
+  await page.waitForURL(`${stripe.url}/**`)
+  t.same(faults, [], 'the policy for content blocks nothing of ours')
+})
