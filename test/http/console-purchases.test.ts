@@ -80,6 +80,7 @@ t.test('the links of refused runs choose a pack, or fill in the amount and show 
 
 t.test('a service without a payment service offers nothing, and refuses forms', async t => {
   const other = await startService(t)
+  unwrap(await other.core.services.priceList.publish(operator, priceList))
   const browser = new BrowserClient(other.url)
   await browser.signIn(other, 'ada@example.com')
   t.notMatch((await browser.get(PAGE)).text, 'Buy credits')
@@ -187,7 +188,7 @@ t.test('who owes credits reads how many, why, and what the next purchase pays', 
   const dispute = stripe.dispute(payment)
   await reports.settled()
   const { words } = await page()
-  t.match(words, /You owe 40 credits You used them, and their payment was disputed or refunded\. Until they are paid/)
+  t.match(words, /You owe 40 credits You used them, and their payment was disputed\. Until they are paid/)
   t.match(words, 'Your next purchase pays them first')
   t.match(words, /Starter 1,000 credits Does not expire 960 left once what you owe is paid/)
   t.match((await page(`${PAGE}?credits=100`)).words, '60 left once what you owe is paid')

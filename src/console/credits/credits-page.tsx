@@ -98,14 +98,14 @@ const FigureRow = ({ balanceMicros, heldMicros, holdingRuns, split, nextExpiry }
   </section>
 )
 
-/** Credits that were used, and whose payment went back. */
+/** Credits that were used, and whose payment was disputed. */
 const Debt = ({ owedMicros, canBuy }: { owedMicros: number; canBuy: boolean }) => (
   <section class="note" aria-labelledby="debt-title">
     <h2 id="debt-title">You owe {plural(fromMicros(owedMicros), 'credit')}</h2>
     <p>
-      You used them, and their payment was disputed or refunded. Until they are paid, nothing runs.{' '}
+      You used them, and their payment was disputed. Until they are paid, nothing runs.{' '}
       {canBuy ? 'Your next purchase pays them first' : 'The next credits that you get pay them first'}, and the rest is
-      yours to use. If a dispute is a mistake, withdraw it at your bank.
+      yours to use. If the dispute is a mistake, withdraw it at your bank.
     </p>
   </section>
 )
