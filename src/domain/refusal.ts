@@ -179,6 +179,8 @@ export interface PurchaseRefusals {
   report_not_signed: { fault: 'missing' | 'old' | 'forged' }
   /** Exactly one of a pack and an amount of credits is to be given. */
   purchase_ambiguous: object
+  /** The page to return to has an address that no browser should be sent to. */
+  return_url_invalid: { parameter: 'success_url' | 'cancel_url'; fault: WebhookUrlFault }
   /** The payment service cannot take this amount. */
   amount_not_payable: { reason: string }
   purchase_not_found: object

@@ -48,6 +48,7 @@ const samples: Refusals = {
   verification_running: { retryAfterMs: 10_000 },
   report_not_signed: { fault: 'old' },
   purchase_ambiguous: {},
+  return_url_invalid: { parameter: 'success_url', fault: 'not_http' },
   amount_not_payable: { reason: 'it has too many decimals' },
   purchase_not_found: {},
   purchase_not_paid: {},

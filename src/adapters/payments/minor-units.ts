@@ -16,6 +16,9 @@ const scaleOf = (currency: string): number | undefined => {
   return HUNDREDTHS.includes(currency) ? 2 : decimalsOf(currency)
 }
 
+/** Whether amounts of a currency can be told. Stripe still knows currencies that are no longer in use. */
+export const isCounted = (stripeCurrency: string): boolean => scaleOf(stripeCurrency.toUpperCase()) !== undefined
+
 /** The smallest amount that can be paid, in Stripe's units. HUF and TWD are whole only when they are paid out. */
 const stepOf = (currency: string): number => {
   if (HUNDREDTHS.includes(currency)) return 100

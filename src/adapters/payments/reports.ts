@@ -1,13 +1,16 @@
 import type { Stripe } from 'stripe'
 import type { PaymentReport } from '../../ports/payments.ts'
 import { TOP_UP } from './charges.ts'
-import { fromMinorUnits } from './minor-units.ts'
+import { fromMinorUnits, isCounted } from './minor-units.ts'
 import { disputeOf, factsOf, isPaid, purchaseOf, refundOf } from './objects.ts'
 
 type Told<Report = PaymentReport> = Report extends PaymentReport ? Omit<Report, 'eventId' | 'atMs'> : never
 
 /** What an event means to us: https://docs.stripe.com/api/events/types. Undefined if it does not concern us. */
 export const reportOf = (event: Stripe.Event): PaymentReport | undefined => {
+  // Nothing is sold in it here, but perhaps elsewhere in the operator's account.
+  const { currency } = event.data.object as { currency?: string | null }
+  if (typeof currency === 'string' && !isCounted(currency)) return undefined
   const told = toldBy(event)
   return told && ({ ...told, eventId: event.id, atMs: event.created * 1000 } as PaymentReport)
 }

@@ -82,8 +82,10 @@ export class PaymentsReactor {
       const money = { amount, currency }
       const reason = payments.unfit(money)
       if (reason !== undefined) throw new PaymentRefused('amount', reason)
-      const refund = await payments.refund({ purchaseId, accountId, refundKey: claimId, paymentId, money })
-      const { refundId } = refund
+      const request = { purchaseId, accountId, refundKey: claimId, paymentId, money }
+      // After a day, the payment service no longer knows the key, and would do it again.
+      const made = (await payments.refundsOf(paymentId)).find(({ refundKey }) => refundKey === claimId)
+      const { refundId } = made ?? (await payments.refund(request))
       await accounts.execute(caller, accountId, { type: 'AcceptRefund', purchaseId, claimId, refundId })
     } catch (error) {
       if (!(error instanceof PaymentRefused)) throw error

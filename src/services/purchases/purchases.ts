@@ -5,13 +5,15 @@ import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
 import type { PurchasePaid } from '../../../schemas/purchase-events.ts'
 import type { PurchaseRow } from '../../../schemas/views.ts'
 import { mailAddress } from '../../domain/account/notices.ts'
+import { webhookUrlFault } from '../../domain/http-url.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
+import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PaymentFacts, Payments } from '../../ports/payments.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
-import { type Answer, answer } from '../answer.ts'
+import { type Answer, answer, type Refused } from '../answer.ts'
 import { type AccountCaller, type Caller, keyIdOf } from '../caller.ts'
 import { isPurchaseId, newPurchaseId } from '../ids.ts'
 import { NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
@@ -20,6 +22,12 @@ import type { PriceList, SaleQuote, Wanted } from './price-list.ts'
 
 /** How long the page of the payment service stays open. */
 const CHECKOUT_MS = 23 * 60 * 60 * 1000
+
+/**
+ * How often an account's own requests make the service ask the payment service. All accounts share what that allows:
+ * https://docs.stripe.com/rate-limits. Reports and due work bring what these requests do not find out.
+ */
+const ASKING = { burst: 10, perSecond: 1 }
 
 export interface PurchaseDependencies {
   accounts: AccountMailboxes
@@ -46,6 +54,7 @@ export interface ReturnUrls {
 export class Purchases {
   readonly #dependencies: PurchaseDependencies
   readonly #newestFirst: NewestFirst
+  readonly #asking: Pace
 
   readonly permissions = {
     // A test key buys nothing.
@@ -60,6 +69,7 @@ export class Purchases {
   constructor(dependencies: PurchaseDependencies) {
     this.#dependencies = dependencies
     this.#newestFirst = new NewestFirst(dependencies)
+    this.#asking = new Pace({ clock: dependencies.clock, ...ASKING })
   }
 
   /** What can be bought now. Without a payment service, that is nothing, whatever the price list says. */
@@ -74,6 +84,8 @@ export class Purchases {
    */
   async open(caller: AccountCaller, wanted: Wanted, urls: ReturnUrls = {}): Promise<Answer<PurchaseRow>> {
     const { accounts, random, priceList, perHour, payments } = this.#dependencies
+    const invalid = invalidUrl(urls)
+    if (invalid) return invalid
     if (!payments) return refuse('nothing_for_sale')
     const quoted = await priceList.quote(caller, wanted)
     if ('refuse' in quoted) return quoted
@@ -142,7 +154,9 @@ export class Purchases {
   async settle(caller: AccountCaller, purchaseId: string): Promise<Answer<PurchaseRow>> {
     const row = await this.#row(caller.accountId, purchaseId)
     if (!row) return refuse('purchase_not_found')
-    if (row.status === 'paid') return answer(row)
+    // Before there is a page, nobody can have paid, and it may be opened at this moment.
+    if (row.status === 'paid' || row.url === undefined || !this.#asking.allows(row.accountId)) return answer(row)
+    this.#asking.count(row.accountId)
     return this.check(caller, caller.accountId, row.purchaseId)
   }
 
@@ -172,6 +186,15 @@ export class Purchases {
   #row(accountId: AccountId, purchaseId: string): Promise<PurchaseRow | undefined> {
     return readPurchase(this.#dependencies.reads, accountId, purchaseId)
   }
+}
+
+/** The payment service sends the customer's browser there. */
+const invalidUrl = ({ successUrl, cancelUrl }: ReturnUrls): Refused | undefined => {
+  for (const [parameter, url] of [['success_url', successUrl] as const, ['cancel_url', cancelUrl] as const]) {
+    const fault = url === undefined ? undefined : webhookUrlFault(url)
+    if (fault) return refuse('return_url_invalid', { parameter, fault })
+  }
+  return undefined
 }
 
 /** What the payment service reports is nobody's request. */

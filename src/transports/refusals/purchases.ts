@@ -1,7 +1,7 @@
 import { fromMicros } from '../../domain/money.ts'
 import type { PurchaseRefusals } from '../../domain/refusal.ts'
 import { shownOffer } from './ledger.ts'
-import { duration } from './phrases.ts'
+import { duration, urlFaults } from './phrases.ts'
 import type { RefusalTable } from './refusal-table.ts'
 
 export const purchases = {
@@ -18,6 +18,11 @@ export const purchases = {
     api: 'invalid_request',
     message: () => 'Give either `pack` or `credits`.',
     details: () => ({ errors: [{ path: '', message: 'must have exactly one of pack and credits' }] }),
+  },
+  return_url_invalid: {
+    api: 'invalid_request',
+    message: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
+    details: ({ parameter, fault }) => ({ errors: [{ path: `/${parameter}`, message: urlFaults[fault] }] }),
   },
   amount_not_payable: { api: 'invalid_request', message: ({ reason }) => `This amount cannot be paid: ${reason}.` },
   purchase_not_found: { api: 'not_found', message: () => 'The account has no purchase with this ID.' },
