@@ -1,0 +1,113 @@
+import t, { type Test } from 'tap'
+import type { Purchase, PurchaseList } from '../../schemas/api/purchase.ts'
+import { auditFolder } from '../support/ledger.ts'
+import { salesEnvironment } from '../support/sales.ts'
+import { type Customer, openAccounts, openFolder } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { type StripeStub, startStripe } from '../support/stripe/stub.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
+import { unwrap } from '../support/unwrap.ts'
+
+t.setTimeout(240_000)
+
+/** How long the stub takes for a request, so that the service can be killed meanwhile. The stub finishes it anyway. */
+const SLOW_MS = 1000
+
+const start = async (t: Test) => {
+  const stripe = await startStripe(t)
+  const environment = await salesEnvironment(t, stripe)
+  const folder = await temporaryFolder(t)
+  const [customer] = await openAccounts({ folder, environment }, { credits: 1 })
+  const service = () => startServiceProcess(t, folder, environment)
+  const first = await service()
+  const reports = (url: string) => stripe.sendTo(`${url}/callbacks/stripe`)
+  reports(first.url)
+  return { stripe, environment, folder, customer, service, first, reports }
+}
+
+const buy = async (stripe: StripeStub, customer: Customer, url: string) => {
+  const { body: purchase } = await customer.at(url).post<Purchase>('/v1/purchases', { pack: 'starter' })
+  const sessionId = /cs_\w+/.exec(purchase.url as string)?.[0] as string
+  stripe.pay(sessionId)
+  await stripe.webhooks?.settled()
+  return { purchase, paymentId: String(stripe.session(sessionId).payment_intent) }
+}
+
+/** What the customer's only purchase has become. */
+const purchaseOf = async (customer: Customer, url: string) =>
+  (await customer.at(url).send<PurchaseList>('/v1/purchases')).body.data[0]
+
+for (const [name, fault] of [
+  ['before Stripe has opened the page', 'hang'],
+  ['after Stripe has opened the page', SLOW_MS],
+] as const)
+  t.test(`a kill ${name} loses no payment`, async t => {
+    const { stripe, environment, folder, customer, service, first, reports } = await start(t)
+    stripe.fail(fault)
+    const answer = customer
+      .at(first.url)
+      .post('/v1/purchases', { pack: 'starter' })
+      .catch(() => undefined)
+    await until('Stripe is asked', () => stripe.requestsTo('POST /v1/checkout/sessions').length > 0)
+    await first.end('SIGKILL')
+    t.equal(await answer, undefined)
+    const sessions = () => stripe.store.all('checkout.session')
+    if (fault !== 'hang') await until('Stripe has opened the page', () => sessions().length > 0)
+    stripe.recover()
+    t.equal(sessions().length, fault === 'hang' ? 0 : 1)
+    const second = await service()
+    reports(second.url)
+    const opened = await purchaseOf(customer, second.url)
+    t.match(opened, { status: 'open' })
+    t.notOk('url' in (opened ?? {}))
+    // Whoever looks does not close it.
+    t.match((await customer.at(second.url).send<Purchase>(`/v1/purchases/${opened?.id}`)).body, { status: 'open' })
+    for (const { id } of sessions()) stripe.pay(id)
+    await stripe.webhooks?.settled()
+    t.match(await purchaseOf(customer, second.url), { status: fault === 'hang' ? 'open' : 'paid' })
+    // The next purchase is not in the way of the last.
+    await buy(stripe, customer, second.url)
+    t.equal(await customer.at(second.url).balance(), fault === 'hang' ? 1001 : 2001)
+    await second.end('SIGTERM')
+    t.same((await auditFolder(folder, environment)).faults, [])
+  })
+
+for (const [name, fault] of [
+  ['before Stripe has refunded', 'hang'],
+  ['after Stripe has refunded', SLOW_MS],
+] as const)
+  t.test(`a kill ${name} refunds once`, async t => {
+    const { stripe, environment, folder, customer, service, first } = await start(t)
+    const { purchase, paymentId } = await buy(stripe, customer, first.url)
+    // Nothing is reported from here on.
+    stripe.webhooks?.close()
+    stripe.webhooks = undefined
+    stripe.fail(fault)
+    const core = await openFolder(folder, { environment })
+    const operator = { kind: 'operator', name: 'ada' } as const
+    unwrap(await core.services.purchaseRefunds.refund(operator, purchase.id, { amount: '5.00', reason: 'asked' }))
+    await core.close()
+    const route = fault === 'hang' ? 'GET /v1/refunds' : 'POST /v1/refunds'
+    await until('Stripe is asked', () => stripe.requestsTo(route).length > 0)
+    await first.end('SIGKILL')
+    const refunds = () => stripe.store.all('refund')
+    if (fault !== 'hang') await until('Stripe has refunded', () => refunds().length > 0)
+    stripe.recover()
+    // As after a day.
+    stripe.idempotencyKeys.forget()
+    const second = await service()
+    const accepted = await until('the refund is accepted', async () => {
+      const again = await openFolder(folder, { environment })
+      const state = await again.accounts.currentState(customer.accountId)
+      await again.close()
+      const claim = state.purchases.get(purchase.id)?.claims[0]
+      return claim?.status === 'standing' && claim
+    })
+    t.match(accepted, { kind: 'refund', amount: '5.00' })
+    t.match(refunds(), [{ amount: 500, payment_intent: paymentId }])
+    t.equal(refunds().length, 1)
+    t.equal(await customer.at(second.url).balance(), 601)
+    await second.end('SIGTERM')
+    t.same((await auditFolder(folder, environment)).faults, [])
+  })

@@ -1,0 +1,147 @@
+import t, { type Test } from 'tap'
+import type { Balance } from '../../../schemas/api/balance.ts'
+import type { Purchase } from '../../../schemas/api/purchase.ts'
+import { systemClock } from '../../../src/adapters/clock/system.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { startSales } from '../../support/sales.ts'
+import { type Customer, instantProvider, openAccount } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import { unwrap } from '../../support/unwrap.ts'
+
+const HOUR_MS = 60 * 60 * 1000
+
+const operator = { kind: 'operator', name: 'ada' } as const
+
+/** A clock whose durations a test can lengthen as well. */
+class SkippingClock extends ManualClock {
+  #skippedMs = 0
+
+  override readonly monotonicMs = () => systemClock.monotonicMs() + this.#skippedMs
+
+  skip(ms: number) {
+    this.#skippedMs += ms
+    this.advance(ms)
+  }
+}
+
+/** A service whose hours pass at the test's wish, and to which Stripe reports nothing. */
+const start = async (t: Test) => {
+  const clock = new SkippingClock(Date.now())
+  const sales = await startSales(t, { clock, providers: { sandbox: instantProvider } })
+  sales.reports.isHeld = true
+  const customer = await openAccount(sales, { credits: 1 })
+  const open = async () => {
+    const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { pack: 'starter' })
+    return { purchase, sessionId: /cs_\w+/.exec(purchase.url as string)?.[0] as string }
+  }
+  const paid = async () => {
+    const { purchase, sessionId } = await open()
+    sales.stripe.pay(sessionId)
+    t.match(await look(customer, purchase), { status: 'paid' })
+    return { purchase, paymentId: String(sales.stripe.session(sessionId).payment_intent) }
+  }
+  const refund = async ({ id }: Purchase, amount: string) =>
+    unwrap(await sales.core.services.purchaseRefunds.refund(operator, id, { amount, reason: 'asked' }))
+  /** Hours pass until something is so. */
+  const later = (what: string, find: () => Promise<boolean>) =>
+    until(
+      what,
+      () => {
+        clock.skip(HOUR_MS)
+        return find()
+      },
+      { pollMs: 500 },
+    )
+  const balance = async () => (await customer.send<Balance>('/v1/balance')).body
+  return { ...sales, clock, customer, open, paid, refund, balance, later }
+}
+
+const look = async (customer: Customer, { id }: Purchase) => (await customer.send<Purchase>(`/v1/purchases/${id}`)).body
+
+t.test('a purchase without any report is asked about after an hour', async t => {
+  const { stripe, clock, customer, open, balance, later } = await start(t)
+  const [paid, expired, waiting] = [await open(), await open(), await open()]
+  stripe.pay(paid.sessionId)
+  stripe.expire(expired.sessionId)
+  stripe.pay(waiting.sessionId, { card: 'async' })
+  clock.skip(HOUR_MS - 60_000)
+  t.match(await balance(), { credits_balance: 1 })
+  clock.skip(120_000)
+  await until('the credits are there', async () => (await balance()).credits_balance === 1001)
+  await until('the other purchase is closed', async () => {
+    const { body } = await customer.send<{ data: Purchase[] }>('/v1/purchases')
+    return body.data.find(({ id }) => id === expired.purchase.id)?.status === 'expired'
+  })
+  // A payment that takes days is asked about again and again.
+  stripe.settleAsync(waiting.sessionId)
+  await later('the late payment has arrived', async () => (await balance()).credits_balance === 2001)
+  t.match(await look(customer, paid.purchase), { status: 'paid' })
+})
+
+t.test('a purchase whose page was never recorded is closed after an hour, and paid if it is paid', async t => {
+  const { stripe, clock, reports, customer, balance } = await start(t)
+  const buy = () => customer.post('/v1/purchases', { pack: 'starter' })
+  // The page is made, and its address is lost.
+  stripe.fail('lost', 2)
+  t.equal((await buy()).status, 503)
+  stripe.fail('error')
+  t.equal((await buy()).status, 503)
+  stripe.recover()
+  const all = async () => (await customer.send<{ data: Purchase[] }>('/v1/purchases')).body.data
+  // Whoever looks meanwhile does not close them.
+  for (const purchase of await all()) t.match(await look(customer, purchase), { status: 'open' })
+  clock.skip(HOUR_MS + 60_000)
+  await until('both are closed', async () => (await all()).every(({ status }) => status === 'expired'))
+  t.equal((await all()).length, 2)
+  const [session] = stripe.store.all('checkout.session')
+  stripe.pay(String(session?.id))
+  reports.release()
+  await reports.settled()
+  t.match(await balance(), { credits_balance: 1001 })
+})
+
+t.test('while Stripe is away nothing is lost, and everything is tried again', async t => {
+  const { stripe, clock, open, paid, refund, balance } = await start(t)
+  const { purchase } = await paid()
+  const { sessionId } = await open()
+  stripe.pay(sessionId)
+  stripe.fail('down')
+  await refund(purchase, '5.00')
+  clock.skip(HOUR_MS + 60_000)
+  const asked = () => stripe.requestsTo('GET ').length
+  const before = asked()
+  await until('Stripe is asked', () => asked() > before + 2)
+  t.match(await balance(), { credits_balance: 601 })
+  stripe.recover()
+  clock.skip(61_000)
+  await until('the refund is made', () => stripe.store.all('refund').length === 1)
+  await until('the credits are there', async () => (await balance()).credits_balance === 1601)
+})
+
+t.test('a refund that Stripe refuses gives the credits back', async t => {
+  const { stripe, paid, refund, balance } = await start(t)
+  const { purchase, paymentId } = await paid()
+  // Everything was refunded at Stripe, and the report is late.
+  stripe.refund(paymentId)
+  await refund(purchase, '5.00')
+  await until('the credits are back', async () => (await balance()).credits_balance === 1001)
+  t.equal(stripe.store.all('refund').length, 1)
+})
+
+t.test('a refund whose answer was lost is made once, also after Stripe has forgotten its key', async t => {
+  const { core, stripe, customer, paid, refund, balance, later } = await start(t)
+  const { purchase } = await paid()
+  stripe.fail(300)
+  await refund(purchase, '12.50')
+  await until('Stripe is asked', () => stripe.requestsTo('GET /v1/refunds').length > 0)
+  stripe.fail('lost')
+  await until('Stripe has refunded twice', () => stripe.requestsTo('POST /v1/refunds').length === 2)
+  stripe.recover()
+  stripe.idempotencyKeys.forget()
+  await later('the refund is accepted', async () => {
+    const { purchases } = await core.accounts.currentState(customer.accountId)
+    return purchases.get(purchase.id)?.claims[0]?.status === 'standing'
+  })
+  t.match(await balance(), { credits_balance: 1 })
+  t.equal(stripe.store.all('refund').length, 1)
+})
