@@ -2,7 +2,14 @@ import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { type Dispute, type PaymentReport, type Payments, type Refund, SignatureInvalid } from '../../ports/payments.ts'
+import {
+  type Dispute,
+  type PaymentReport,
+  type Payments,
+  type PurchaseOf,
+  type Refund,
+  SignatureInvalid,
+} from '../../ports/payments.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
@@ -73,11 +80,13 @@ export class PaymentReports {
     }
   }
 
-  async #recordRefund(payments: Payments, { refundId, refundKey, paymentId, money, status }: Refund): Promise<void> {
+  async #recordRefund(payments: Payments, refund: Refund): Promise<void> {
+    const { refundId, refundKey, paymentId, money } = refund
     const place = await payments.paymentOf(paymentId)
     if (!place) return
-    const claimId = refundKey ?? refundId
-    const hasFailed = status === 'failed' || status === 'cancelled'
+    await this.#recordEnds(payments, place, paymentId)
+    const claimId = claimOf(refund)
+    const hasFailed = failed(refund)
     await this.#execute(place, purchaseId => ({ type: 'RecordRefund', purchaseId, claimId, ...money, hasFailed }))
     if (refundKey === undefined || hasFailed) return
     await this.#execute(place, purchaseId => ({ type: 'AcceptRefund', purchaseId, claimId, refundId }))
@@ -87,17 +96,45 @@ export class PaymentReports {
   async #recordDispute(payments: Payments, reported: Dispute): Promise<void> {
     const place = await payments.paymentOf(reported.paymentId)
     if (!place) return
+    await this.#recordEnds(payments, place, reported.paymentId)
     const { disputeId, money, status } = (await payments.findDispute(reported.disputeId)) ?? reported
     await this.#execute(place, purchaseId => ({
       ...{ type: 'RecordDispute', purchaseId, claimId: disputeId, ...money, status },
     }))
   }
 
+  /**
+   * Gives back what refunds that failed and disputes that were won had taken, although their reports are late. A claim
+   * takes no more than others have left, so those that ended come before one that begins.
+   */
+  async #recordEnds(payments: Payments, place: PurchaseOf, paymentId: string): Promise<void> {
+    const { accountId, purchaseId } = place
+    if (!isAccountId(accountId) || !isPurchaseId(purchaseId)) return
+    const { purchases } = await this.#dependencies.accounts.currentState(accountId)
+    const standing = purchases.get(purchaseId)?.claims.filter(({ status }) => status !== 'reversed') ?? []
+    const [refunds, disputes] = [standing.filter(isRefund), standing.filter(claim => !isRefund(claim))]
+    const made = refunds.length > 0 ? await payments.refundsOf(paymentId) : []
+    for (const refund of made.filter(failed)) {
+      const claimId = claimOf(refund)
+      if (!refunds.some(claim => claim.claimId === claimId)) continue
+      await this.#execute(place, () => ({
+        type: 'RecordRefund',
+        purchaseId,
+        claimId,
+        ...refund.money,
+        hasFailed: true,
+      }))
+    }
+    for (const { claimId } of disputes) {
+      const dispute = await payments.findDispute(claimId)
+      if (dispute?.status !== 'won') continue
+      const { money, status } = dispute
+      await this.#execute(place, () => ({ type: 'RecordDispute', purchaseId, claimId, ...money, status }))
+    }
+  }
+
   /** A claim may be reported before its payment. */
-  async #execute(
-    place: { purchaseId: string; accountId: string },
-    commandOf: (purchaseId: PurchaseId) => AccountCommand,
-  ): Promise<void> {
+  async #execute(place: PurchaseOf, commandOf: (purchaseId: PurchaseId) => AccountCommand): Promise<void> {
     const { accounts, purchases, logger } = this.#dependencies
     const { accountId, purchaseId } = place
     if (!isAccountId(accountId) || !isPurchaseId(purchaseId)) return
@@ -111,3 +148,10 @@ export class PaymentReports {
       logger.error({ ...place, refused: outcome.refuse.code }, 'a report of the payment service was not recorded')
   }
 }
+
+const isRefund = ({ kind }: { kind: 'refund' | 'dispute' }): boolean => kind === 'refund'
+
+const failed = ({ status }: Refund): boolean => status === 'failed' || status === 'cancelled'
+
+/** A refund is known by our own key if we have asked for it. */
+const claimOf = ({ refundKey, refundId }: Refund): string => refundKey ?? refundId

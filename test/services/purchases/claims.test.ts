@@ -138,6 +138,21 @@ t.test('a refund and a dispute of the same payment take no more than it brought'
   t.same(await state(), [0, 0])
 })
 
+t.test('a dispute that is won, and then a refund, take the credits whichever is reported first', async t => {
+  const { paymentId, state } = await buyer({ runs: 2 })
+  const { id } = stripe.dispute(paymentId)
+  await reports.settled()
+  t.same(await state(), [0, 20])
+  reports.isHeld = true
+  stripe.closeDispute(id, 'won')
+  // As Stripe allows after a dispute that was won.
+  for (const charge of stripe.store.all('charge')) if (charge.payment_intent === paymentId) charge.disputed = false
+  stripe.refund(paymentId)
+  reports.release(events => events.toReversed())
+  await reports.settled()
+  t.same(await state(), [0, 0])
+})
+
 t.test('a claim that is reported before its payment brings the payment first', async t => {
   const customer = await openAccount(service, { credits: 0 })
   const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { credits: 100 })
