@@ -51,8 +51,13 @@ export const CheckoutOpened = Closed({
 
 const Country = Type.String({ pattern: '^[A-Z]{2}$' })
 
+/** The longest line of an address that is recorded. */
+export const MAX_ADDRESS_LINE_LENGTH = 500
+
 /** A postal address, with the parts that the customer gave. */
-const Address = Type.Record(Type.String({ maxLength: 32 }), Type.String({ maxLength: 500 }), { maxProperties: 10 })
+const Address = Type.Record(Type.String({ maxLength: 32 }), Type.String({ maxLength: MAX_ADDRESS_LINE_LENGTH }), {
+  maxProperties: 10,
+})
 
 /**
  * The payment has arrived, and its credits follow. `amount` is all that was paid, with the `tax` in it. `country` is

@@ -9,7 +9,7 @@ type Told<Report = PaymentReport> = Report extends PaymentReport ? Omit<Report, 
 /** What an event means to us: https://docs.stripe.com/api/events/types. Undefined if it does not concern us. */
 export const reportOf = (event: Stripe.Event): PaymentReport | undefined => {
   // Nothing is sold in it here, but perhaps elsewhere in the operator's account.
-  const { currency } = event.data.object as { currency?: string | null }
+  const { currency } = (event.data?.object ?? {}) as { currency?: string | null }
   if (typeof currency === 'string' && !isCounted(currency)) return undefined
   const told = toldBy(event)
   return told && ({ ...told, eventId: event.id, atMs: event.created * 1000 } as PaymentReport)

@@ -2,7 +2,7 @@ import { fold } from '../../../projections/define.ts'
 import { purchases as purchaseView } from '../../../projections/purchases.ts'
 import type * as schemas from '../../../schemas/packs.ts'
 import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
-import type { PurchasePaid } from '../../../schemas/purchase-events.ts'
+import { MAX_ADDRESS_LINE_LENGTH, type PurchasePaid } from '../../../schemas/purchase-events.ts'
 import type { PurchaseRow } from '../../../schemas/views.ts'
 import { mailAddress } from '../../domain/account/notices.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
@@ -10,7 +10,7 @@ import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { PaymentFacts, Payments } from '../../ports/payments.ts'
+import type { Address, PaymentFacts, Payments } from '../../ports/payments.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
@@ -200,18 +200,23 @@ const invalidUrl = ({ successUrl, cancelUrl }: ReturnUrls): Refused | undefined 
 /** What the payment service reports is nobody's request. */
 export const SERVICE: Caller = { kind: 'service' }
 
-/** A payment as the log records it. */
+/** A payment as the log records it. Whatever the customer has typed must not keep the payment from being recorded. */
 export const paymentOf = (
   purchaseId: PurchaseId,
   { paymentId, money, tax, country, address, customerId, invoiceId }: PaymentFacts,
 ): PurchasePaid => ({
   ...{ purchaseId, paymentId, ...money },
   ...(Number(tax.amount) > 0 && { tax: tax.amount }),
-  ...(country !== undefined && { country }),
-  ...(address && { address: { ...address } }),
+  ...(country !== undefined && /^[A-Z]{2}$/.test(country) && { country }),
+  ...(address && { address: shortened(address) }),
   ...(customerId !== undefined && { customer: customerId }),
   ...(invoiceId !== undefined && { invoice: invoiceId }),
 })
+
+const shortened = (address: Address): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(address).map(([name, line]) => [name, line.slice(0, MAX_ADDRESS_LINE_LENGTH).toWellFormed()]),
+  )
 
 /** A purchase after all of this process's writes for its account. */
 export const readPurchase = async (

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Balance } from '../../../schemas/api/balance.ts'
+import type { Purchase } from '../../../schemas/api/purchase.ts'
+import { accountStream } from '../../../schemas/events.ts'
+import { picture } from '../../support/client.ts'
+import { collect } from '../../support/collect.ts'
+import { auditLog } from '../../support/ledger.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { pack } from '../../support/pack-samples.ts'
+import { startSales } from '../../support/sales.ts'
+import { instantProvider, openAccount } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { until } from '../../support/until.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+t.test('credits expire while 100 runs use them, and the sums add up', async t => {
+  const PACKS = join(await temporaryFolder(t), 'packs.json')
+  await writeFile(PACKS, JSON.stringify({ packs: [pack('month', { validDays: 30 })] }))
+  const clock = new ManualClock(Date.now())
+  const environment = { PACKS, RUNS_IN_FLIGHT: '200' }
+  const service = await startSales(t, { clock, providers: { sandbox: instantProvider }, environment })
+  const { stripe, reports, core } = service
+  const customer = await openAccount(service, { credits: 55 })
+  const { body: purchase } = await customer.post<Purchase>('/v1/purchases', { pack: 'month' })
+  stripe.pay(/cs_\w+/.exec(purchase.url as string)?.[0] as string)
+  await reports.settled()
+  t.equal(await customer.balance(), 1055)
+
+  const balances: number[] = []
+  const run = async (index: number) => {
+    // In the middle of the runs, the month is over, and the reactor looks.
+    if (index === 50) clock.advance(30 * DAY_MS + 1)
+    const { status } = await customer.run(picture)
+    balances.push(await customer.balance())
+    return status
+  }
+  const statuses = await Promise.all(Array.from({ length: 100 }, (_, index) => run(index)))
+  await until('the credits are expired', async () => {
+    const events = await collect(core.log.readStream(accountStream(customer.accountId), 0))
+    return events.some(({ type }) => type === 'CreditsExpired')
+  })
+  const made = statuses.filter(status => status === 200).length
+  t.ok(balances.every(balance => balance >= 0))
+  const events = await collect(core.log.readStream(accountStream(customer.accountId), 0))
+  const expired = events
+    .filter(({ type }) => type === 'CreditsExpired')
+    .reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros / 1_000_000, 0)
+  t.equal(events.filter(({ type }) => type === 'CreditsExpired').length, 1)
+  const { body } = await customer.send<Balance>('/v1/balance')
+  t.equal(body.credits_balance, 1055 - expired - 10 * made, JSON.stringify({ expired, made }))
+  t.ok(body.credits_balance <= 55, 'nothing is left of the purchase')
+  // Whatever was expired cannot be refunded, nor owed.
+  stripe.dispute(String(stripe.store.all('payment_intent')[0]?.id))
+  await reports.settled()
+  t.match((await customer.send<Balance>('/v1/balance')).body, {
+    credits_balance: body.credits_balance,
+    ...(expired < 1000 && { credits_owed: 1000 - expired }),
+  })
+  t.same((await auditLog(core.log)).faults, [])
+})
