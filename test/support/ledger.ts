@@ -92,6 +92,7 @@ const enter = (event: RawEvent, ledger: Ledger, fault: (what: string) => void) =
     case 'CreditsGranted':
       return move(data.amountMicros)
     case 'CreditsWithdrawn':
+    case 'CreditsExpired':
       return move(-data.amountMicros)
     case 'CreditsDebited':
       if (run) fault('the run has a debit already')

@@ -1,12 +1,15 @@
 import t from 'tap'
 import type { Balance } from '../../../schemas/api/balance.ts'
 import type { Purchase } from '../../../schemas/api/purchase.ts'
+import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { picture } from '../../support/client.ts'
+import { collect } from '../../support/collect.ts'
 import { auditLog } from '../../support/ledger.ts'
 import { startSales } from '../../support/sales.ts'
 import { seededRandom, testSeed } from '../../support/seeded-random.ts'
 import { instantProvider, openAccount } from '../../support/service.ts'
 import type { StubEvent } from '../../support/stripe/events.ts'
+import { verified } from '../../support/verified.ts'
 
 const seed = testSeed()
 const random = seededRandom(seed)
@@ -166,5 +169,7 @@ t.test('a claim that is reported before its payment brings the payment first', a
 })
 
 t.test('the log has no fault', async t => {
-  t.same((await auditLog(service.core.log)).faults, [])
+  const { log } = service.core
+  t.same((await auditLog(log)).faults, [])
+  t.same((await verified(await collect(log.readAll(BEFORE_FIRST)), { isDense: true })).faults, [])
 })

@@ -4,6 +4,7 @@ import t from 'tap'
 import type { Balance } from '../../../schemas/api/balance.ts'
 import type { Purchase } from '../../../schemas/api/purchase.ts'
 import { accountStream } from '../../../schemas/events.ts'
+import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { picture } from '../../support/client.ts'
 import { collect } from '../../support/collect.ts'
 import { auditLog } from '../../support/ledger.ts'
@@ -13,6 +14,7 @@ import { startSales } from '../../support/sales.ts'
 import { instantProvider, openAccount } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
+import { verified } from '../../support/verified.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -20,7 +22,7 @@ t.test('credits expire while 100 runs use them, and the sums add up', async t =>
   const PACKS = join(await temporaryFolder(t), 'packs.json')
   await writeFile(PACKS, JSON.stringify({ packs: [pack('month', { validDays: 30 })] }))
   const clock = new ManualClock(Date.now())
-  const environment = { PACKS, RUNS_IN_FLIGHT: '200' }
+  const environment = { PACKS }
   const service = await startSales(t, { clock, providers: { sandbox: instantProvider }, environment })
   const { stripe, reports, core } = service
   const customer = await openAccount(service, { credits: 55 })
@@ -30,14 +32,18 @@ t.test('credits expire while 100 runs use them, and the sums add up', async t =>
   t.equal(await customer.balance(), 1055)
 
   const balances: number[] = []
-  const run = async (index: number) => {
-    // In the middle of the runs, the month is over, and the reactor looks.
-    if (index === 50) clock.advance(30 * DAY_MS + 1)
+  const run = async () => {
     const { status } = await customer.run(picture)
     balances.push(await customer.balance())
+    // In the middle of the runs, the month is over, and two reactors notice.
+    if (balances.length === 5) {
+      clock.advance(30 * DAY_MS + 1)
+      const expire = { type: 'ExpireCredits', lot: 2 } as const
+      for (let time = 0; time < 2; time++) core.accounts.execute({ kind: 'reactor' }, customer.accountId, expire)
+    }
     return status
   }
-  const statuses = await Promise.all(Array.from({ length: 100 }, (_, index) => run(index)))
+  const statuses = await Promise.all(Array.from({ length: 100 }, run))
   await until('the credits are expired', async () => {
     const events = await collect(core.log.readStream(accountStream(customer.accountId), 0))
     return events.some(({ type }) => type === 'CreditsExpired')
@@ -52,6 +58,7 @@ t.test('credits expire while 100 runs use them, and the sums add up', async t =>
   const { body } = await customer.send<Balance>('/v1/balance')
   t.equal(body.credits_balance, 1055 - expired - 10 * made, JSON.stringify({ expired, made }))
   t.ok(body.credits_balance <= 55, 'nothing is left of the purchase')
+  t.ok(expired > 0 && expired < 1000, `${expired} credits expired in the middle`)
   // Whatever was expired cannot be refunded, nor owed.
   stripe.dispute(String(stripe.store.all('payment_intent')[0]?.id))
   await reports.settled()
@@ -60,4 +67,5 @@ t.test('credits expire while 100 runs use them, and the sums add up', async t =>
     ...(expired < 1000 && { credits_owed: 1000 - expired }),
   })
   t.same((await auditLog(core.log)).faults, [])
+  t.same((await verified(await collect(core.log.readAll(BEFORE_FIRST)), { isDense: true })).faults, [])
 })
