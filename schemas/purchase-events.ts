@@ -41,11 +41,14 @@ export const PurchaseOpened = Closed({
 })
 export type PurchaseOpened = Static<typeof PurchaseOpened>
 
+/** Stripe's addresses have about a thousand characters. A longer one than this would end all purchases. */
+const MAX_CHECKOUT_URL_LENGTH = 10_000
+
 /** The payment service has a page for the payment, until `expiresAt`. */
 export const CheckoutOpened = Closed({
   purchaseId: PurchaseId,
   checkoutId: Reference,
-  url: Type.String({ maxLength: 2000 }),
+  url: Type.String({ maxLength: MAX_CHECKOUT_URL_LENGTH }),
   expiresAt: Timestamp,
 })
 
