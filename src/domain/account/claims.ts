@@ -79,13 +79,16 @@ export const recordDispute = (
     const won: AccountEvent = { type: 'DisputeWon', data: { purchaseId, claimId } }
     return accept([won, ...(known ? takenBack(state, purchase, known) : [])])
   }
-  if (known) return repeat(claimId)
-  const claim = claimed(state, purchase, { purchaseId, claimId, amount, currency })
+  // A dispute that was won and is lost on appeal is another claim: the credits of the first have come back.
+  const isAppeal = known?.status === 'reversed' && status === 'lost'
+  const id = isAppeal ? `${claimId} on appeal` : claimId
+  if (claimOf(purchase, id)) return repeat(id)
+  const claim = claimed(state, purchase, { purchaseId, claimId: id, amount, currency })
   const owedMicros = Math.min(claim.creditsMicros - claim.withdrawnMicros, usedOf(state, purchase))
   return accept([
     { type: 'PaymentDisputed', data: { ...claim, owedMicros } },
     ...takings(state, purchase, claim, 'the payment is disputed'),
-    ...owed(state, claimId, owedMicros),
+    ...owed(state, id, owedMicros),
   ])
 }
 

@@ -182,6 +182,15 @@ t.test('a dispute that is won ends its debt and returns what was paid of it', as
   t.same(world.do(recordDispute()), [], 'an old report')
 })
 
+t.test('a dispute that is won, and lost on appeal, takes the credits again', async t => {
+  const world = new World(...bought)
+  for (const status of ['open', 'won'] as const) world.do(recordDispute({}, status))
+  t.equal(world.credits, 500)
+  t.same(world.do(recordDispute({}, 'lost')), ['PaymentDisputed', 'CreditsWithdrawn'])
+  t.same(world.do(recordDispute({}, 'lost')), [])
+  t.equal(world.credits, 0)
+})
+
 t.test('credits that a run gives back pay the debt for them', async t => {
   const world = new World(...bought)
   world.run(1, 400)
