@@ -96,8 +96,8 @@ const commands: [name: string, description: string, load: () => Promise<Command>
   [
     'doctor',
     [
-      'check the configuration, files, stores, clocks, room, certificates, mail, payments and providers, and say what to',
-      'do; exits with 1 if there is a fault',
+      'check the configuration, files, stores, clocks, room, certificates, mail, payments and providers, and say what',
+      'to do; exits with 1 if there is a fault',
     ].join(' '),
     async () => (await import('./doctor.ts')).doctorCommand(),
   ],

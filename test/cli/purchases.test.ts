@@ -37,6 +37,7 @@ t.test('purchases list and show tell what was bought, paid and returned', async 
   const bob = await buy({ credits: 100 })
   const refund = stripe.refund(ada.paymentId, 1000)
   const failing = stripe.refund(ada.paymentId, 2000)
+  await reports.settled()
   stripe.failRefund(failing.id)
   stripe.dispute(bob.paymentId)
   await reports.settled()
