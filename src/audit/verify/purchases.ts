@@ -14,7 +14,7 @@ interface Claim {
 interface Purchase {
   creditsMicros: number
   bonusMicros: number
-  paid?: { paymentId: unknown; amount: bigint; lot?: number; bonusLot?: number }
+  paid?: { paymentId: unknown; amount: bigint; currency: unknown; lot?: number; bonusLot?: number }
   claims: Map<unknown, Claim>
 }
 
@@ -93,9 +93,9 @@ export class Purchases implements Rule {
     }
   }
 
-  #pay(purchase: Purchase, { purchaseId, paymentId, amount }: AuditedEvent['data'], report: Report) {
+  #pay(purchase: Purchase, { purchaseId, paymentId, amount, currency }: AuditedEvent['data'], report: Report) {
     if (purchase.paid) report(`${purchaseId} was paid before`)
-    purchase.paid = { paymentId, amount: minorOf(amount) }
+    purchase.paid = { paymentId, amount: minorOf(amount), currency }
     const { creditsMicros, bonusMicros } = purchase
     this.#expect('CreditsGranted', { amountMicros: creditsMicros, kind: 'purchase', reference: paymentId })
     this.#expect('CreditsGranted', { amountMicros: bonusMicros, kind: 'courtesy', reference: `${paymentId} bonus` })
@@ -108,7 +108,8 @@ export class Purchases implements Rule {
     if (claims.has(claimId)) return report(`${claimId} was recorded before`)
     const claim: Claim = {
       kind: type === 'PaymentDisputed' ? 'dispute' : 'refund',
-      amount: minorOf(data['amount']),
+      // A claim in another currency is for all that was paid.
+      amount: data['currency'] === paid.currency ? minorOf(data['amount']) : paid.amount,
       creditsMicros: Number(data['creditsMicros']),
       withdrawnMicros: Number(data['withdrawnMicros']),
       bonusMicros: Number(data['bonusWithdrawnMicros'] ?? 0),

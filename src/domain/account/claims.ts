@@ -149,7 +149,7 @@ const claimed = (
 ): Claimed => {
   const { payment, creditsMicros, bonusMicros = 0 } = purchase
   const standing = standingClaims(purchase)
-  const minor = standing.reduce((sum, each) => sum + minorOf(each), minorOf(claim))
+  const minor = standing.reduce((sum, each) => sum + partOf(payment, each), partOf(payment, claim))
   const takenMicros = standing.reduce((sum, each) => sum + each.creditsMicros, 0)
   const share = Math.min(creditsMicros, ceilShare(creditsMicros, minor, minorOf(payment))) - takenMicros
   const withdrawnMicros = Math.min(share, lotOf(state, payment.lot).leftMicros)
@@ -158,6 +158,9 @@ const claimed = (
   const bonusWithdrawnMicros = Math.min(bonusShare, bonusLeft)
   return { ...claim, creditsMicros: share, withdrawnMicros, ...(bonusWithdrawnMicros > 0 && { bonusWithdrawnMicros }) }
 }
+
+/** The part of a payment that a claim is for. A bank may claim in a currency of its own, and then claims all of it. */
+const partOf = (payment: Money, claim: Money): bigint => minorOf(claim.currency === payment.currency ? claim : payment)
 
 const standingClaims = ({ claims }: Purchase): Claim[] => claims.filter(({ status }) => status !== 'reversed')
 
@@ -175,7 +178,7 @@ const usedOf = (state: AccountState, purchase: PaidPurchase): number => {
 const worthOf = (leftMicros: number, purchase: PaidPurchase): bigint => {
   const { payment, creditsMicros } = purchase
   const standing = standingClaims(purchase)
-  const claimedMinor = standing.reduce((sum, claim) => sum + minorOf(claim), 0n)
+  const claimedMinor = standing.reduce((sum, claim) => sum + partOf(payment, claim), 0n)
   const takenMicros = standing.reduce((sum, claim) => sum + claim.creditsMicros, 0)
   const paidMinor = minorOf(payment)
   const reachable = (BigInt(takenMicros + leftMicros) * paidMinor) / BigInt(creditsMicros)

@@ -182,6 +182,12 @@ t.test('a dispute that is won ends its debt and returns what was paid of it', as
   t.same(world.do(recordDispute()), [], 'an old report')
 })
 
+t.test('a claim in another currency is for all that was paid', async t => {
+  const world = new World(...bought)
+  world.do(recordDispute({ amount: '1.00', currency: 'USD' }))
+  t.equal(world.credits, 0)
+})
+
 t.test('a dispute that is won, and lost on appeal, takes the credits again', async t => {
   const world = new World(...bought)
   for (const status of ['open', 'won'] as const) world.do(recordDispute({}, status))
