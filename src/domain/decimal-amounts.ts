@@ -2,7 +2,12 @@
 export const sumOfAmounts = (amounts: readonly string[], least: number): string => {
   const decimals = amounts.reduce((most, amount) => Math.max(most, decimalsIn(amount)), least)
   const sum = amounts.reduce((total, amount) => total + BigInt(withDecimals(amount, decimals).replace('.', '')), 0n)
-  const digits = String(sum).padStart(decimals + 1, '0')
+  return decimalText(sum, decimals)
+}
+
+/** An amount of the smallest unit as a decimal number, such as 1250 with two decimals as `12.50`. */
+export const decimalText = (minor: bigint, decimals: number): string => {
+  const digits = String(minor).padStart(decimals + 1, '0')
   const point = digits.length - decimals
   return decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
 }

@@ -1,19 +1,11 @@
 import type { Children } from '#jsx/jsx-runtime'
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
+import { standingClaims } from '../../services/purchases/sales-by-country.ts'
 import { Icon } from '../parts/icon.tsx'
 import { credits } from '../parts/text.ts'
 import { Moment } from '../parts/time.tsx'
 import { Shell } from '../shell.tsx'
-import {
-  buyAgainPath,
-  claimWords,
-  creditsIn,
-  isPayable,
-  openClaims,
-  payPath,
-  priceOf,
-  statusOf,
-} from './purchase-words.ts'
+import { buyAgainPath, claimWords, creditsIn, isPayable, payPath, priceOf, statusOf } from './purchase-words.ts'
 import { CREDITS } from './range.ts'
 
 interface PurchaseProps {
@@ -95,7 +87,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
       return (
         <>
           <p>
-            {openClaims(purchase).length === 0
+            {standingClaims(purchase).length === 0
               ? 'Thank you. Your payment has arrived, and its credits are on your account.'
               : 'Your payment arrived, and went back in whole or in part since then, with its credits.'}
           </p>

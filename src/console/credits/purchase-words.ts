@@ -1,5 +1,7 @@
 import type { ClaimRow, PurchaseRow } from '../../../schemas/views.ts'
 import { minorOf } from '../../domain/account/purchases.ts'
+import { fromMicros } from '../../domain/money.ts'
+import { standingClaims } from '../../services/purchases/sales-by-country.ts'
 import { CREDITS } from './range.ts'
 
 interface Price {
@@ -20,19 +22,15 @@ export const creditsIn = ({ creditsMicros, bonusMicros = 0 }: PurchaseRow): numb
 
 /** The page with the same choice. */
 export const buyAgainPath = ({ pack, creditsMicros }: PurchaseRow): string =>
-  pack === undefined ? `${CREDITS}?credits=${creditsMicros / 1_000_000}#buy` : `${CREDITS}?pack=${pack}#buy`
+  pack === undefined ? `${CREDITS}?credits=${fromMicros(creditsMicros)}#buy` : `${CREDITS}?pack=${pack}#buy`
 
 /** Whether the page on which it is paid is still open. */
 export const isPayable = ({ status, url, expiresAt = '' }: PurchaseRow, nowMs: number): boolean =>
   status === 'open' && url !== undefined && url !== '' && Date.parse(expiresAt) > nowMs
 
-/** Its refunds and disputes, without those that were reversed. */
-export const openClaims = ({ claims = [] }: PurchaseRow): ClaimRow[] =>
-  claims.filter(({ reversedAt }) => reversedAt === undefined)
-
 /** A short word for a list, and its tone. */
 export const statusOf = (purchase: PurchaseRow): { word: string; tone: '' | 'good' | 'bad' | 'warn' } => {
-  const claims = openClaims(purchase)
+  const claims = standingClaims(purchase)
   switch (purchase.status) {
     case 'open':
       return { word: 'Not paid yet', tone: 'warn' }

@@ -3,6 +3,7 @@ import type { PurchaseId } from '../../../schemas/primitives.ts'
 import type { Money } from '../../../schemas/purchase-events.ts'
 import { decimalsOf } from '../currencies.ts'
 import { accept, repeat } from '../decider.ts'
+import { decimalText } from '../decimal-amounts.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { ReportedDispute, ReportedRefund, RequestRefund } from './commands.ts'
 import { afterReturn } from './credits.ts'
@@ -106,7 +107,7 @@ export const addClaim = (
 }
 
 /** The state after a claim was accepted or reversed. */
-export const endClaim = (
+export const setClaimStatus = (
   state: AccountState,
   kind: Claim['kind'],
   status: Claim['status'],
@@ -187,12 +188,7 @@ const worthOf = (leftMicros: number, purchase: PaidPurchase): bigint => {
 }
 
 /** A number of smallest units as a decimal amount. */
-const amountOf = (minor: bigint, currency: string): string => {
-  const decimals = decimalsOf(currency) ?? 2
-  const digits = String(minor).padStart(decimals + 1, '0')
-  const point = digits.length - decimals
-  return decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
-}
+const amountOf = (minor: bigint, currency: string): string => decimalText(minor, decimalsOf(currency) ?? 2)
 
 /** The withdrawals of a claim, from the lots of its purchase. */
 const takings = (

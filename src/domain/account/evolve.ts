@@ -8,7 +8,7 @@ import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
 import { markBudgetNotice, refundBudget, spendBudget, withBudgetPeriod } from './budgets.ts'
-import { addClaim, endClaim } from './claims.ts'
+import { addClaim, setClaimStatus } from './claims.ts'
 import { debitFacts } from './credits.ts'
 import { changeDebt } from './debts.ts'
 import { bytesOf, countFailure, countFree, countTestRun, offsetFailure } from './limits.ts'
@@ -121,11 +121,11 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       return addClaim(state, 'dispute', 'standing', claim)
     }
     case 'RefundAccepted':
-      return endClaim(state, 'refund', 'standing', event.data)
+      return setClaimStatus(state, 'refund', 'standing', event.data)
     case 'RefundFailed':
-      return endClaim(state, 'refund', 'reversed', event.data)
+      return setClaimStatus(state, 'refund', 'reversed', event.data)
     case 'DisputeWon':
-      return endClaim(state, 'dispute', 'reversed', event.data)
+      return setClaimStatus(state, 'dispute', 'reversed', event.data)
     case 'CreditsOwed':
       return changeDebt(state, event.data, 1)
     case 'CreditsSettled':

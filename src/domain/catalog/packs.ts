@@ -2,6 +2,7 @@ import { fromJS, is } from 'immutable'
 import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
 import { MONEY_AMOUNT } from '../../../schemas/primitives.ts'
 import { decimalsOf } from '../currencies.ts'
+import { decimalText } from '../decimal-amounts.ts'
 
 /** The price list in force. A purchase records the revision of its event. */
 export interface PublishedPacks extends PriceList {
@@ -82,13 +83,6 @@ const stepOf = (decimals: number): bigint => (decimals === 3 ? 10n : 1n)
 const MILLION = 1_000_000n
 
 const dividedUp = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
-
-/** An amount of the smallest unit as a decimal number, such as 1250 with two decimals as `12.50`. */
-const decimalText = (minor: bigint, decimals: number): string => {
-  const digits = String(minor).padStart(decimals + 1, '0')
-  const point = digits.length - decimals
-  return decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
-}
 
 /** Whether a published list differs from this one, or only one of the two was published by hand. */
 export const packsDiffer = (published: PublishedPacks | undefined, list: PriceList, isByHand = false): boolean =>
