@@ -1,7 +1,7 @@
 import { accountOf } from '../schemas/events.ts'
 import { expiryNoticeAt, firstStepAt, type Notice, type NoticeChannel, nextStepAt } from '../schemas/notice-events.ts'
 import { clockOf } from '../schemas/recorded.ts'
-import type { ExpireTask, NoticeTask } from '../schemas/views.ts'
+import type { LotExpiryTask, NoticeTask } from '../schemas/views.ts'
 import { projection, type RecordedOf } from './define.ts'
 import { byQueue, hostOf, queues } from './due.ts'
 
@@ -105,7 +105,7 @@ const lotRow = (
   event: RecordedOf<'CreditsGranted' | 'LotExtended'>,
   lot: number,
   expiresAt: string | undefined,
-): ExpireTask | undefined => {
+): LotExpiryTask | undefined => {
   if (expiresAt === undefined) return undefined
   const dueAt = firstStepAt(expiresAt, clockOf(event))
   return { task: 'expire-lot', queue: `${queues.notices}lots`, dueAt, accountId: accountOf(event), lot, expiresAt }

@@ -219,13 +219,13 @@ export interface NoticeTask extends Due {
 }
 
 /** An expiring key, for the notice to its owner. */
-export interface ExpiryTask extends Due {
+export interface KeyExpiryTask extends Due {
   task: 'notice-expiry'
   keyId: KeyId
 }
 
 /** A lot that expires, for the notices to its owner, and for its end. */
-export interface ExpireTask extends Due {
+export interface LotExpiryTask extends Due {
   task: 'expire-lot'
   lot: number
   expiresAt: string
@@ -293,8 +293,8 @@ export type DueRow =
   | WatchTask
   | DeliverTask
   | NoticeTask
-  | ExpiryTask
-  | ExpireTask
+  | KeyExpiryTask
+  | LotExpiryTask
   | PaymentTask
   | ObjectTask
 

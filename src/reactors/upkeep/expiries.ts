@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs'
 import { queues } from '../../../projections/due.ts'
-import type { ExpireTask, ExpiryTask } from '../../../schemas/views.ts'
+import type { KeyExpiryTask, LotExpiryTask } from '../../../schemas/views.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
@@ -15,7 +15,7 @@ interface Dependencies extends DueLoopDependencies {
   reads: Reads
 }
 
-type Task = ExpiryTask | ExpireTask
+type Task = KeyExpiryTask | LotExpiryTask
 
 /**
  * Raises the notices of keys and credits that expire, and ends the credits. It needs no lease: an account that is asked
