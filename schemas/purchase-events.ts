@@ -33,7 +33,7 @@ export const PurchaseOpened = Closed({
   creditsMicros: PositiveMicros,
   bonusMicros: Type.Optional(PositiveMicros),
   ...money,
-  /** The pack of the price list, and the revision of the catalog that it is from; none for an amount of one's own. */
+  /** The pack of the price list, and the revision of the catalog that it is from; none for a custom amount. */
   pack: Type.Optional(Slug),
   catalogRevision: Type.Integer({ minimum: 0 }),
   /** The credits expire this many days after the payment; never if missing. */

@@ -11,8 +11,10 @@ import { DueLoop, type DueLoopDependencies } from '../due-loop.ts'
 /** How often to look for refunds and purchases that are due. */
 const POLL_MS = 5_000
 
-/** How long to wait before the payment service is asked again about a purchase or a refund. */
+/** How long to wait before the payment service is asked again about a purchase that is still open. */
 const AGAIN_MS = 60 * 60 * 1000
+
+/** How long to wait after a call that failed. */
 const RETRY_MS = 60 * 1000
 
 const caller = { kind: 'reactor' } as const

@@ -1,15 +1,13 @@
 import type { CustomAmount, Pack, PriceList } from '../../../schemas/packs.ts'
 import { priceOfCredits } from '../../domain/catalog/packs.ts'
-import { fromMicros } from '../../domain/money.ts'
+import { fromMicros, toMicros } from '../../domain/money.ts'
 import type { CreditsOffer } from '../../domain/refusal.ts'
 
 /** The page of the console where credits are bought. */
-const BUY_PATH = '/console/credits'
+export const BUY_PATH = '/console/credits'
 
 /** A choice that fits into an error message. */
 const MAX_OFFERS = 3
-
-const MILLION = 1_000_000
 
 /**
  * What to offer to a caller who lacks an amount of credits: the smallest packs that cover it, then the largest of the
@@ -19,8 +17,8 @@ export const offersFor = ({ packs, customAmount }: PriceList, missingMicros: num
   const sorted = packs.toSorted((one, other) => creditsIn(one) - creditsIn(other))
   const enough = sorted.filter(pack => creditsIn(pack) >= missingMicros)
   const less = sorted.filter(pack => creditsIn(pack) < missingMicros).reverse()
-  const free = enough.length === 0 && customAmount ? offerOfCredits(customAmount, missingMicros, url) : []
-  return [...free, ...[...enough, ...less].map(pack => offerOfPack(pack, url))].slice(0, MAX_OFFERS)
+  const custom = enough.length === 0 && customAmount ? offerOfCredits(customAmount, missingMicros, url) : []
+  return [...custom, ...[...enough, ...less].map(pack => offerOfPack(pack, url))].slice(0, MAX_OFFERS)
 }
 
 const creditsIn = ({ creditsMicros, bonusMicros = 0 }: Pack): number => creditsMicros + bonusMicros
@@ -36,7 +34,7 @@ const offerOfPack = ({ id, name, creditsMicros, bonusMicros = 0, ...price }: Pac
 const offerOfCredits = (customAmount: CustomAmount, missingMicros: number, url: string): CreditsOffer[] => {
   const { minCreditsMicros, maxCreditsMicros, currency, validDays } = customAmount
   if (missingMicros > maxCreditsMicros) return []
-  const wholeMicros = Math.ceil(missingMicros / MILLION) * MILLION
+  const wholeMicros = toMicros(Math.ceil(fromMicros(missingMicros)))
   const creditsMicros = Math.min(Math.max(wholeMicros, minCreditsMicros), maxCreditsMicros)
   const credits = fromMicros(creditsMicros)
   const offer = {

@@ -1,4 +1,4 @@
-import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
+import type { PurchaseId } from '../../../schemas/primitives.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -84,9 +84,9 @@ export class PaymentReports {
     const { refundId, refundKey, paymentId, money } = refund
     const place = await payments.paymentOf(paymentId)
     if (!place) return
-    await this.#recordEnds(payments, place, paymentId)
-    const claimId = claimOf(refund)
-    const hasFailed = failed(refund)
+    await this.#recordReversals(payments, place, paymentId)
+    const claimId = claimIdOf(refund)
+    const hasFailed = isFailed(refund)
     await this.#execute(place, purchaseId => ({ type: 'RecordRefund', purchaseId, claimId, ...money, hasFailed }))
     if (refundKey === undefined || hasFailed) return
     await this.#execute(place, purchaseId => ({ type: 'AcceptRefund', purchaseId, claimId, refundId }))
@@ -96,7 +96,7 @@ export class PaymentReports {
   async #recordDispute(payments: Payments, reported: Dispute): Promise<void> {
     const place = await payments.paymentOf(reported.paymentId)
     if (!place) return
-    await this.#recordEnds(payments, place, reported.paymentId)
+    await this.#recordReversals(payments, place, reported.paymentId)
     const { disputeId, money, status } = (await payments.findDispute(reported.disputeId)) ?? reported
     await this.#execute(place, purchaseId => ({
       ...{ type: 'RecordDispute', purchaseId, claimId: disputeId, ...money, status },
@@ -105,17 +105,17 @@ export class PaymentReports {
 
   /**
    * Gives back what refunds that failed and disputes that were won had taken, although their reports are late. A claim
-   * takes no more than others have left, so those that ended come before one that begins.
+   * takes no more than the others have left, so claims that ended must be recorded before a new one.
    */
-  async #recordEnds(payments: Payments, place: PurchaseOf, paymentId: string): Promise<void> {
+  async #recordReversals(payments: Payments, place: PurchaseOf, paymentId: string): Promise<void> {
     const { accountId, purchaseId } = place
     if (!isAccountId(accountId) || !isPurchaseId(purchaseId)) return
     const { purchases } = await this.#dependencies.accounts.currentState(accountId)
     const standing = purchases.get(purchaseId)?.claims.filter(({ status }) => status !== 'reversed') ?? []
     const [refunds, disputes] = [standing.filter(isRefund), standing.filter(claim => !isRefund(claim))]
     const made = refunds.length > 0 ? await payments.refundsOf(paymentId) : []
-    for (const refund of made.filter(failed)) {
-      const claimId = claimOf(refund)
+    for (const refund of made.filter(isFailed)) {
+      const claimId = claimIdOf(refund)
       if (!refunds.some(claim => claim.claimId === claimId)) continue
       await this.#execute(place, () => ({
         type: 'RecordRefund',
@@ -138,7 +138,7 @@ export class PaymentReports {
     const { accounts, purchases, logger } = this.#dependencies
     const { accountId, purchaseId } = place
     if (!isAccountId(accountId) || !isPurchaseId(purchaseId)) return
-    const execute = () => accounts.execute(SERVICE, accountId as AccountId, commandOf(purchaseId))
+    const execute = () => accounts.execute(SERVICE, accountId, commandOf(purchaseId))
     let outcome = await execute()
     if ('refuse' in outcome && outcome.refuse.code === 'purchase_not_paid') {
       await purchases.check(SERVICE, accountId, purchaseId)
@@ -151,7 +151,7 @@ export class PaymentReports {
 
 const isRefund = ({ kind }: { kind: 'refund' | 'dispute' }): boolean => kind === 'refund'
 
-const failed = ({ status }: Refund): boolean => status === 'failed' || status === 'cancelled'
+const isFailed = ({ status }: Refund): boolean => status === 'failed' || status === 'cancelled'
 
 /** A refund is known by our own key if we have asked for it. */
-const claimOf = ({ refundKey, refundId }: Refund): string => refundKey ?? refundId
+const claimIdOf = ({ refundKey, refundId }: Refund): string => refundKey ?? refundId

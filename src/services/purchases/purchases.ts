@@ -18,6 +18,7 @@ import { type AccountCaller, type Caller, keyIdOf } from '../caller.ts'
 import { isPurchaseId, newPurchaseId } from '../ids.ts'
 import { NewestFirst, type Page, type WaitingClient } from '../views/newest-first.ts'
 import type { Reads } from '../views/reads.ts'
+import { BUY_PATH } from './offered-credits.ts'
 import type { PriceList, SaleQuote, Wanted } from './price-list.ts'
 
 /** How long the page of the payment service stays open. */
@@ -118,7 +119,7 @@ export class Purchases {
   ) {
     const { accounts, clock, publicUrl } = this.#dependencies
     const email = mailAddress(await accounts.state(accountId))
-    const page = `${publicUrl()}/console/credits`
+    const page = `${publicUrl()}${BUY_PATH}`
     const credits = `${fromMicros(creditsMicros + bonusMicros)} credits`
     const { sessionId, url, expiresAtMs } = await payments.open({
       ...{ purchaseId, accountId, name: name === credits ? name : `${name}: ${credits}`, taxCode, email },
@@ -162,8 +163,7 @@ export class Purchases {
 
   /** Asks the payment service about a purchase, and records what has become of it. */
   async check(_caller: Caller, accountId: AccountId, purchaseId: PurchaseId): Promise<Answer<PurchaseRow>> {
-    const { accounts } = this.#dependencies
-    const { payments } = this.#dependencies
+    const { accounts, payments } = this.#dependencies
     const purchase = (await accounts.currentState(accountId)).purchases.get(purchaseId)
     if (!purchase) return refuse('purchase_not_found')
     const { checkoutId } = purchase
