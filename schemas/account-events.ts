@@ -132,7 +132,7 @@ export const CreditsWithdrawn = Closed({ ...grant, lot: Type.Optional(LotNumber)
 /** A lot has reached the end of its time, with what was left of it, or with what a refund has given back since. */
 export const CreditsExpired = Closed({ lot: LotNumber, amountMicros: Micros, balanceAfterMicros: Micros })
 
-/** The operator has put off the end of a lot; without `expiresAt`, it never expires. */
+/** The operator has postponed the expiry of a lot; without `expiresAt`, it never expires. */
 export const LotExtended = Closed({ lot: LotNumber, expiresAt: Type.Optional(Timestamp), reason: Reason })
 
 /** The calendar periods of budgets, in UTC. Weeks begin on Monday. */

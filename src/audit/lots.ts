@@ -124,7 +124,7 @@ export class Lots {
     return uses
   }
 
-  /** Puts off the end of a lot. Throws Damaged if it has expired, or would end earlier. */
+  /** Postpones the expiry of a lot. Throws Damaged if it has expired, or would end earlier. */
   extend({ lot: number, expiresAt }: { lot: number; expiresAt?: string }) {
     const lot = this.lot(number)
     if (lot.hasExpired) throw new Damaged(`lot ${number} has expired before`)

@@ -118,7 +118,7 @@ export const expireCredits = (
   return accept([noticeRaised(state, notice, 0, amountMicros === 0)])
 }
 
-/** Puts off the end of a lot. What has expired stays expired: the operator may grant it again. */
+/** Postpones the expiry of a lot. What has expired stays expired: the operator may grant it again. */
 export const extendLotExpiry = (
   { lot: number, expiresAt, reason }: Pick<ExtendLot, 'lot' | 'expiresAt' | 'reason'>,
   state: AccountState,

@@ -229,7 +229,7 @@ export class Accounts {
     return this.#changeCredits('WithdrawCredits', caller, accountId, grant)
   }
 
-  /** Puts off the end of a lot of credits; without `expiresAt`, it never expires. */
+  /** Postpones the expiry of a lot; without `expiresAt`, it never expires. */
   extendLot(caller: Caller, accountId: string, lot: Omit<ExtendLot, 'type'>): Promise<Answer<AccountChange>> {
     return this.#change(caller, accountId, { type: 'ExtendLot', ...lot })
   }
