@@ -156,7 +156,7 @@ t.test('refusals stand on the page in plain words', async t => {
   for (let count = 0; count < 12; count++) t.equal((await browser.post(PAGE, { pack: 'starter' })).status, 303)
   const [status, words] = await refused({ pack: 'starter' })
   t.equal(status, 429)
-  t.match(words, /An account may begin 12 purchases an hour\. Try again in/)
+  t.match(words, /An account may open 12 purchases an hour\. Try again in/)
 })
 
 t.test('test mode shows prices and buys nothing', async t => {

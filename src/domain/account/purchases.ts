@@ -14,8 +14,8 @@ import { hourlyWaitMs } from './webhooks.ts'
 /** Purchases that were closed without a payment, which the state still holds. A page for a payment lasts a day. */
 const MAX_CLOSED = 200
 
-/** References that open purchases may still need. */
-const SPARE_REFERENCES = 1000
+/** The references with which no purchase is opened any more: those that are left are for payments and claims. */
+const MAX_REFERENCES_TO_OPEN = MAX_REFERENCES - 1000
 
 /** Opens a purchase, so that a payment that follows always has one. */
 export const openPurchase = (
@@ -28,8 +28,8 @@ export const openPurchase = (
   if (state.purchases.has(purchase.purchaseId)) return repeat(purchase.purchaseId)
   const retryAfterMs = hourlyWaitMs(state.purchasesOpened.slice(-perHour), perHour, atMs)
   if (retryAfterMs !== undefined) return refuse('too_many_purchases', { limit: perHour, retryAfterMs })
-  if (state.references.size > MAX_REFERENCES - SPARE_REFERENCES)
-    return refuse('too_many_references', { limit: MAX_REFERENCES })
+  if (state.references.size > MAX_REFERENCES_TO_OPEN)
+    return refuse('too_many_references', { limit: MAX_REFERENCES_TO_OPEN })
   if (!hasRoomFor(purchase.creditsMicros + (purchase.bonusMicros ?? 0), state))
     return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
   return accept([{ type: 'PurchaseOpened', data: purchase }])

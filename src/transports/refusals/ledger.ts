@@ -35,7 +35,9 @@ export const ledger = {
   lot_not_extended: {
     api: 'invalid_request',
     message: ({ expiresAt }) =>
-      expiresAt === undefined ? 'The lot never expires.' : `The lot must expire later than now, at ${expiresAt}.`,
+      expiresAt === undefined
+        ? 'The lot never expires, so there is nothing to extend.'
+        : `The lot expires at ${expiresAt}. Give a later time.`,
   },
   lot_not_due: { api: 'invalid_request', message: () => 'The lot has not reached its end.' },
   reference_mismatch: {

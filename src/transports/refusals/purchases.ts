@@ -24,13 +24,19 @@ export const purchases = {
     message: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
     details: ({ parameter, fault }) => ({ errors: [{ path: `/${parameter}`, message: urlFaults[fault] }] }),
   },
-  amount_not_payable: { api: 'invalid_request', message: ({ reason }) => `This amount cannot be paid: ${reason}.` },
+  amount_not_payable: {
+    api: 'invalid_request',
+    message: ({ reason }) => `This amount cannot be paid: ${reason}. Choose another pack or amount.`,
+  },
   purchase_not_found: { api: 'not_found', message: () => 'The account has no purchase with this ID.' },
-  purchase_not_paid: { api: 'invalid_request', message: () => 'The purchase has not been paid.' },
+  purchase_not_paid: {
+    api: 'invalid_request',
+    message: () => 'The purchase has not been paid, so there is nothing to refund.',
+  },
   too_many_purchases: {
     api: 'rate_limited',
     message: ({ limit, retryAfterMs }) =>
-      `An account may begin ${limit} purchases an hour. Try again in ${duration(retryAfterMs)}.`,
+      `An account may open ${limit} purchases an hour. Try again in ${duration(retryAfterMs)}.`,
   },
   credits_owed: {
     api: 'insufficient_credits',
@@ -48,6 +54,9 @@ export const purchases = {
   refund_above_rest: {
     api: 'invalid_request',
     message: ({ most, currency }) =>
-      `At most ${most} ${currency} of this purchase can be refunded: the other credits were used, returned or expired.`,
+      [
+        `At most ${most} ${currency} of this purchase can be refunded: the other credits were used, returned or expired.`,
+        'To return more, refund the payment at Stripe.',
+      ].join(' '),
   },
 } satisfies RefusalTable<PurchaseRefusals>
