@@ -538,7 +538,7 @@ export const Environment = Type.Object({
     minimum: 1,
     maximum: 100,
     default: 10,
-    description: 'The number of purchases that an account may begin in an hour, against people who try stolen cards',
+    description: 'The number of purchases that an account may open in an hour, against people who try stolen cards',
   }),
   METRICS_PORT: Type.Optional(
     Type.Integer({

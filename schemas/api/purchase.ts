@@ -14,7 +14,7 @@ const returnUrls = {
   cancel_url: Page('Where the customer goes without a payment. By default, a page of this service.'),
 }
 
-/** A request to buy a pack, or an amount of credits of one's own. */
+/** A request to buy a pack, or a custom amount of credits. */
 export const NewPurchase = Closed({
   pack: Type.Optional(about(Slug, 'The ID of a pack.', 'starter')),
   credits: Type.Optional(
@@ -41,7 +41,7 @@ export const Purchase = Closed({
     about(Url, 'The page where the purchase is paid, while it is open.', 'https://checkout.stripe.com/c/pay/cs_1'),
   ),
   expires_at: Type.Optional(about(Timestamp, 'When that page closes.')),
-  pack: Type.Optional(about(Slug, 'The pack; missing for an amount of credits of your own.', 'starter')),
+  pack: Type.Optional(about(Slug, 'The pack; missing for a custom amount.', 'starter')),
   credits,
   bonus_credits: Type.Optional(bonus_credits),
   amount: about(amount, 'The price and, once it is paid, what was paid with its tax.', '12.50'),

@@ -105,7 +105,7 @@ export interface PaymentsConfig {
   managedPayments: boolean
   /** Whether Stripe computes the operator's tax. */
   automaticTax: boolean
-  /** Purchases that an account may begin in an hour. */
+  /** Purchases that an account may open in an hour. */
   purchasesPerHour: number
 }
 

@@ -17,7 +17,7 @@ export const packsCommand = (): Command => {
 
   command
     .command('list')
-    .description('list what is for sale: packs, and amounts of the buyer’s choice')
+    .description('list what is for sale: packs and custom amounts')
     .option('--json', 'print JSON, in the form of the items of GET /v1/packs')
     .action(async (options, command) => {
       const caller = operatorOf(command)

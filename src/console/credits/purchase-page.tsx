@@ -89,7 +89,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
           <p>
             {standingClaims(purchase).length === 0
               ? 'Thank you. Your payment has arrived, and its credits are on your account.'
-              : 'Your payment arrived, and went back in whole or in part since then, with its credits.'}
+              : 'Your payment arrived. Since then, it was returned in whole or in part, and credits were taken back with it.'}
           </p>
           <Actions>
             <a class="button main" href={CREDITS}>
@@ -131,8 +131,8 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
         <>
           <p>
             {status === 'failed'
-              ? 'Your payment failed, so nothing was charged and no credits came. Try again, with another way to pay.'
-              : 'Nobody paid in time, so nothing was charged and no credits came. You can buy the same again.'}
+              ? 'Your payment failed, so nothing was charged and no credits were granted. Try again with another way to pay.'
+              : 'Nobody paid in time, so nothing was charged and no credits were granted. You can buy the same again.'}
           </p>
           <Actions>
             <a class="button main" href={buyAgainPath(purchase)}>
@@ -208,7 +208,7 @@ const Claims = ({ claims }: { claims: readonly ClaimRow[] }) => (
             <th scope="col" class="num">
               Amount
             </th>
-            <th scope="col">State</th>
+            <th scope="col">Status</th>
             <th scope="col">Since</th>
           </tr>
         </thead>

@@ -9,7 +9,7 @@ const listPacks = route({
   path: '/v1/packs',
   tag: 'Account',
   summary: 'List the packs of credits for sale',
-  description: 'Returns what credits cost: packs, and amounts of your own choice if the service sells these.',
+  description: 'Returns what credits cost: packs, and custom amounts if the service sells them.',
   auth: 'key or session',
   responses: {
     200: {

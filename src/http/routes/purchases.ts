@@ -15,9 +15,9 @@ const openPurchase = route({
   tag: 'Account',
   summary: 'Buy credits',
   description: [
-    'Opens a purchase of a pack, or of an amount of credits of your own choice. Send the customer to `url` to pay. The',
-    'credits are there when the purchase is `paid`. Needs a live `full` key or a session. An account can begin a few',
-    'purchases an hour.',
+    'Opens a purchase of a pack, or of a custom amount of credits. Send the customer to `url` to pay. The credits are',
+    'there when the purchase is `paid`. Needs a live `full` key or a session. An account can open a few purchases an',
+    'hour.',
   ].join(' '),
   auth: 'key or session',
   json: api.NewPurchase,
