@@ -14,7 +14,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { isAccountId, isPurchaseId } from '../ids.ts'
-import { type Purchases, paymentOf, SERVICE } from './purchases.ts'
+import { type Purchases, recordedPayment, SERVICE } from './purchases.ts'
 
 interface Dependencies {
   accounts: AccountMailboxes
@@ -62,7 +62,7 @@ export class PaymentReports {
       case 'checkout_paid':
         return this.#execute(report, purchaseId => ({
           type: 'PayPurchase',
-          payment: paymentOf(purchaseId, report.facts),
+          payment: recordedPayment(purchaseId, report.facts),
         }))
       case 'checkout_failed':
         return this.#execute(report, purchaseId => ({ type: 'ClosePurchase', purchaseId, reason: 'failed' }))

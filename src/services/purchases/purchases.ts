@@ -30,6 +30,9 @@ const CHECKOUT_MS = 23 * 60 * 60 * 1000
  */
 const ASKING = { burst: 10, perSecond: 1 }
 
+/** Longer than opening the page can take. */
+const OPENING_MS = 30 * 60 * 1000
+
 export interface PurchaseDependencies {
   accounts: AccountMailboxes
   reads: Reads
@@ -41,9 +44,6 @@ export interface PurchaseDependencies {
   perHour: number
   publicUrl: () => string
 }
-
-/** Longer than opening the page can take. */
-const OPENING_MS = 30 * 60 * 1000
 
 /** Where the customer goes from the page of the payment service. By default, to pages of the console. */
 export interface ReturnUrls {
@@ -169,7 +169,10 @@ export class Purchases {
     const { checkoutId } = purchase
     const found = checkoutId === undefined ? undefined : await payments?.find(checkoutId)
     if (found?.paid)
-      await accounts.execute(SERVICE, accountId, { type: 'PayPurchase', payment: paymentOf(purchaseId, found.paid) })
+      await accounts.execute(SERVICE, accountId, {
+        type: 'PayPurchase',
+        payment: recordedPayment(purchaseId, found.paid),
+      })
     // A purchase whose page was never opened cannot be paid.
     else if (found?.status === 'expired' || (checkoutId === undefined && (await this.#isOld(accountId, purchaseId))))
       await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'expired' })
@@ -201,7 +204,7 @@ const invalidUrl = ({ successUrl, cancelUrl }: ReturnUrls): Refused | undefined 
 export const SERVICE: Caller = { kind: 'service' }
 
 /** A payment as the log records it. Whatever the customer has typed must not keep the payment from being recorded. */
-export const paymentOf = (
+export const recordedPayment = (
   purchaseId: PurchaseId,
   { paymentId, money, tax, country, address, customerId, invoiceId }: PaymentFacts,
 ): PurchasePaid => ({
