@@ -48,7 +48,7 @@ const MAX_CHECKOUT_URL_LENGTH = 10_000
 export const CheckoutOpened = Closed({
   purchaseId: PurchaseId,
   checkoutId: Reference,
-  url: Type.String({ maxLength: MAX_CHECKOUT_URL_LENGTH }),
+  url: Type.Optional(Type.String({ maxLength: MAX_CHECKOUT_URL_LENGTH })),
   expiresAt: Timestamp,
 })
 

@@ -53,7 +53,7 @@ export const Purchase = Closed({
   invoice: Type.Optional(about(Type.String(), 'The ID of the invoice.', 'in_1MtHbELkdIwHu7ixl4OzzPMv')),
   created_at: Timestamp,
   paid_at: Type.Optional(Timestamp),
-  refunds: Type.Optional(about(Type.Array(Claim), 'Refunds and disputes, the oldest first.')),
+  claims: Type.Optional(about(Type.Array(Claim), 'Refunds and disputes, the oldest first.')),
 })
 export type Purchase = Static<typeof Purchase>
 

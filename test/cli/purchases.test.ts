@@ -55,7 +55,7 @@ t.test('purchases list and show tell what was bought, paid and returned', async 
   t.match(text, new RegExp(`refund ${refund.id} of 10\\.00 EUR at \\S+$`, 'm'))
   t.match(text, new RegExp(`refund ${failing.id} of 20\\.00 EUR at \\S+, failed at \\S+$`, 'm'))
   t.match(await operator.json(t, 'purchases', 'show', bob.purchase.id), {
-    refunds: [{ kind: 'dispute', amount: '1.25' }],
+    claims: [{ kind: 'dispute', amount: '1.25' }],
     payment_id: bob.paymentId,
   })
   t.match(await operator.refused(t, 'purchases', 'show', 'pur_x'), /^There is no such purchase; "tollgate purchases /)

@@ -96,7 +96,7 @@ t.test('a refund at Stripe takes back its share, and a refund that fails returns
   await reports.settled()
   t.match(await customer.balance(), { credits_balance: 1001 })
   const { body } = await customer.send<Purchase>(`/v1/purchases/${purchase.id}`)
-  t.match(body.refunds, [{ kind: 'refund', id: refund.id, amount: '6.25', reversed_at: String }])
+  t.match(body.claims, [{ kind: 'refund', id: refund.id, amount: '6.25', reversed_at: String }])
 })
 
 t.test('an operator refunds what is left, and Stripe returns the money', async t => {

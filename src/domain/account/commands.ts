@@ -221,7 +221,7 @@ export interface OpenPurchase extends Asked {
 export interface OpenedCheckout {
   purchaseId: PurchaseId
   checkoutId: string
-  url: string
+  url?: string
   expiresAt: string
 }
 

@@ -42,7 +42,7 @@ export const openCheckout = (
 ): Decided<AccountEvent> => {
   const purchase = state.purchases.get(purchaseId)
   if (!purchase) return refuse('purchase_not_found')
-  const checkout = { purchaseId, checkoutId, url, expiresAt }
+  const checkout = { purchaseId, checkoutId, ...(url !== undefined && { url }), expiresAt }
   return accept(purchase.checkoutId === undefined ? [{ type: 'CheckoutOpened', data: checkout }] : [])
 }
 
@@ -143,5 +143,5 @@ export const addPayment = (
     return { status: 'paid', payment }
   })
 
-/** An amount in the smallest units, such as 1250 for `12.50`. All amounts of a purchase have as many decimals. */
+/** An amount in the smallest units, such as 1250 for `12.50`. All amounts of a currency have as many decimals. */
 export const minorOf = ({ amount }: Pick<Money, 'amount'>): bigint => BigInt(amount.replace('.', ''))

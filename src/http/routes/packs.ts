@@ -18,8 +18,8 @@ const listPacks = route({
       examples: { 'Price list': examples.packList },
     },
   },
-  serve: async (ctx, { priceList, present }) => {
-    ctx.body = present.packs(unwrap(await priceList.packs(ctx.state.caller)))
+  serve: async (ctx, { purchases, present }) => {
+    ctx.body = present.packs(unwrap(await purchases.forSale(ctx.state.caller)))
   },
 })
 

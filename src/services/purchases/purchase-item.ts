@@ -20,7 +20,7 @@ export const purchaseItem = (row: PurchaseRow): api.Purchase => {
     ...(invoice !== undefined && { invoice }),
     created_at: createdAt,
     ...(paidAt !== undefined && { paid_at: paidAt }),
-    ...(claims && { refunds: claims.map(claimItem) }),
+    ...(claims && { claims: claims.map(claimItem) }),
   }
 }
 

@@ -130,7 +130,7 @@ export class Purchases {
       keepsMethod: false,
     })
     const expiresAt = new Date(expiresAtMs).toISOString()
-    return { purchaseId, checkoutId: sessionId, url: url ?? '', expiresAt }
+    return { purchaseId, checkoutId: sessionId, ...(url !== undefined && { url }), expiresAt }
   }
 
   /** A purchase of the caller's account. */
