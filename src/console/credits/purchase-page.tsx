@@ -89,7 +89,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
           <p>
             {standingClaims(purchase).length === 0
               ? 'Thank you. Your payment has arrived, and its credits are on your account.'
-              : 'Your payment arrived. Since then, it was returned in whole or in part, and credits were taken back with it.'}
+              : 'Your payment arrived. Since then, it was returned in whole or in part, with its credits.'}
           </p>
           <Actions>
             <a class="button main" href={CREDITS}>
@@ -131,7 +131,7 @@ const State = ({ purchase, nowMs, reloads }: Omit<PurchaseProps, 'isOld'>) => {
         <>
           <p>
             {status === 'failed'
-              ? 'Your payment failed, so nothing was charged and no credits were granted. Try again with another way to pay.'
+              ? 'Your payment failed, so nothing was charged, and you got no credits. Try another way to pay.'
               : 'Nobody paid in time, so nothing was charged and no credits were granted. You can buy the same again.'}
           </p>
           <Actions>

@@ -55,8 +55,8 @@ export const purchases = {
     api: 'invalid_request',
     message: ({ most, currency }) =>
       [
-        `At most ${most} ${currency} of this purchase can be refunded: the other credits were used, returned or expired.`,
-        'To return more, refund the payment at Stripe.',
+        `At most ${most} ${currency} of this purchase can be refunded: the other credits were used, returned or`,
+        'expired. To return more, refund the payment at Stripe.',
       ].join(' '),
   },
 } satisfies RefusalTable<PurchaseRefusals>
