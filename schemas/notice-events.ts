@@ -52,7 +52,7 @@ export const Notice = Tagged(
   Closed({
     kind: Type.Literal('credits_expiring'),
     lot: Type.Integer({ minimum: 1 }),
-    /** What is left of the lot. */
+    /** The credits that are left in the lot. */
     amountMicros: Micros,
     expiresAt: Timestamp,
     /** At most this many days are left. */

@@ -56,7 +56,7 @@ export const PackList = Closed({
 })
 export type PackList = Static<typeof PackList>
 
-/** What an account that lacks credits can buy. */
+/** An offer to an account that lacks credits. */
 export const CreditsOffer = Closed({
   object: Type.Literal('offer'),
   pack: about(Type.Union([Slug, Type.Null()]), 'The ID of the pack; null for a custom amount of credits.', 'starter'),

@@ -15,7 +15,7 @@ export const chargeParameters = (charge: Charge): Stripe.PaymentIntentCreatePara
   description: charge.description,
   off_session: true,
   confirm: true,
-  // Nobody is there to be sent to another page.
+  // The customer is away, so no bank can send a browser to another page.
   automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
   metadata: { ...metadataOf(charge), [TOP_UP]: charge.chargeKey },
   expand: ['latest_charge.balance_transaction'],

@@ -3,7 +3,7 @@ import type { Checkout } from '../../ports/payments.ts'
 import { toMinorUnits } from './minor-units.ts'
 import { metadataOf } from './objects.ts'
 
-/** Who owes the tax. */
+/** The party that owes the tax. */
 export interface TaxOptions {
   /** Stripe sells to the customer, and owes the tax: https://docs.stripe.com/payments/managed-payments */
   managedPayments: boolean

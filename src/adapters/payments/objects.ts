@@ -99,7 +99,7 @@ const invoiceOf = ({ id, number, hosted_invoice_url, invoice_pdf }: Stripe.Invoi
   pdfUrl: invoice_pdf ?? undefined,
 })
 
-/** What Stripe keeps: https://docs.stripe.com/api/balance_transactions/object. Known some time after the payment. */
+/** The fee of Stripe: https://docs.stripe.com/api/balance_transactions/object. Known some time after the payment. */
 export const feeOf = (intent: Stripe.PaymentIntent): Money | undefined => {
   const transaction = wholeOf(wholeOf(intent.latest_charge)?.balance_transaction)
   return transaction && fromMinorUnits(transaction.fee, transaction.currency)

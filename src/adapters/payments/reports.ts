@@ -6,7 +6,7 @@ import { disputeOf, factsOf, isPaid, purchaseOf, refundOf } from './objects.ts'
 
 type Told<Report = PaymentReport> = Report extends PaymentReport ? Omit<Report, 'eventId' | 'atMs'> : never
 
-/** What an event means to us: https://docs.stripe.com/api/events/types. Undefined if it does not concern us. */
+/** The meaning of an event: https://docs.stripe.com/api/events/types. Undefined if it does not concern us. */
 export const reportOf = (event: Stripe.Event): PaymentReport | undefined => {
   // Nothing is sold in it here, but perhaps elsewhere in the operator's account.
   const { currency } = (event.data?.object ?? {}) as { currency?: string | null }

@@ -29,7 +29,7 @@ export const signedEvent = async (
 
 type Fault = SignatureInvalid['fault']
 
-/** What says most comes first: only a right signature can be too old. */
+/** The most specific fault first: only a signature that is right can be too old. */
 const ORDER: Fault[] = ['old', 'forged', 'missing']
 
 /** The package tells faults apart by their text only. */

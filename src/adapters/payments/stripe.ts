@@ -20,7 +20,7 @@ const PAGE = 100
 /** Refunds of one payment. Nobody makes more. */
 const MAX_REFUNDS = 1000
 
-/** What the API needs. The package would also send facts about this machine. */
+/** The headers that the API needs. The package would also send facts about this machine. */
 const HEADERS = ['accept', 'authorization', 'content-type', 'idempotency-key', 'stripe-version']
 
 export interface StripeOptions extends TaxOptions {

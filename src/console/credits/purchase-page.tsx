@@ -24,9 +24,7 @@ export const PurchasePage = ({ purchase, nowMs, isOld, reloads }: PurchaseProps)
     <Frame title="Purchase">
       <section class="card form-card" aria-labelledby="purchase-title">
         <div class="head">
-          <h2 id="purchase-title">
-            {credits(creditsIn(purchase))} credits for {priceOf(purchase)}
-          </h2>
+          <Title purchase={purchase} />
           <span class={`badge ${tone}`} role="status">
             {word}
           </span>
@@ -42,14 +40,18 @@ export const PurchasePage = ({ purchase, nowMs, isOld, reloads }: PurchaseProps)
   )
 }
 
+const Title = ({ purchase }: { purchase: PurchaseRow }) => (
+  <h2 id="purchase-title">
+    {credits(creditsIn(purchase))} credits for {priceOf(purchase)}
+  </h2>
+)
+
 /** Sends the browser on to the payment service. The policy for forms does not allow the form to do that itself. */
 export const PayPage = ({ purchase, url }: { purchase: PurchaseRow; url: string }) => (
   <Frame title="Payment">
     <section class="card form-card" aria-labelledby="purchase-title">
       <div class="head">
-        <h2 id="purchase-title">
-          {credits(creditsIn(purchase))} credits for {priceOf(purchase)}
-        </h2>
+        <Title purchase={purchase} />
       </div>
       <div class="pad stack">
         <p>You pay on a page of the payment service. If it does not open by itself, continue here.</p>
