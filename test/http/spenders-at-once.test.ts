@@ -115,7 +115,10 @@ for (const [name, spend] of Object.entries(spenders)) {
       t.ok(leastMicros >= 0)
       t.ok(debits >= ROOM && debits < REQUESTS, `${debits} debits`)
       t.equal(answers.filter(({ code }) => code === undefined).length, debits)
-      t.same([...codesOf(answers)], codes)
+      const refusals = codesOf(answers)
+      // Pictures arrive before the charge, and only some may arrive at a time.
+      if (spender === 'editImages') refusals.delete('rate_limited')
+      t.same([...refusals], codes)
     })
   }
 

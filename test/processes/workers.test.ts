@@ -121,7 +121,7 @@ t.test('the views show what the second worker does at the end', async t => {
   const { folder, service, first, send } = await start(t)
   // A stopped process takes no connections.
   process.kill(first, 'SIGSTOP')
-  const run = send<{ status: string }>('/v1/run', sandbox({ delay_ms: 900 }))
+  const run = send<{ status: string }>('/v1/run', sandbox({ delay_ms: 600 }))
   await delay(400)
   process.kill(first, 'SIGCONT')
   t.equal((await service.end('SIGTERM')).code, 0)

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
 
@@ -29,5 +29,7 @@ t.test('a cancelled timer does not call back, with a delay or without', async t 
     systemClock.timer(delayMs, () => called.push(delayMs + 10)).unref()
   }
   await delay(20)
+  // After a pause of 20 ms, the delay ends before the immediates run.
+  await immediate()
   t.same(called.sort(), [10, 11])
 })
