@@ -13,7 +13,7 @@ import type { EventType } from './define.ts'
 import { due } from './due.ts'
 import { dueKeyExpiries, dueLots, dueMails, dueNotices } from './due-notices.ts'
 import { dueObjects } from './due-objects.ts'
-import { duePurchases, dueRefunds } from './due-payments.ts'
+import { duePurchases, dueRefunds, dueTopUps } from './due-payments.ts'
 import { keys } from './keys.ts'
 import { jobLookups, requestLookups } from './lookups.ts'
 import type { Projection } from './projection.ts'
@@ -24,7 +24,8 @@ import { uploads } from './uploads.ts'
 import { usage, usageByLabel } from './usage.ts'
 import { webhooks } from './webhooks.ts'
 
-const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries, dueLots, duePurchases, dueRefunds] as const
+const duePayments = [duePurchases, dueRefunds, dueTopUps] as const
+const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries, dueLots, ...duePayments] as const
 const lookups = [requestLookups, jobLookups] as const
 const all = [
   accounts,
@@ -54,6 +55,7 @@ type Unprojected =
   | 'LimitsSet'
   // The account's own state says what it owes.
   | ('CreditsOwed' | 'CreditsSettled')
+  | ('TopUpSet' | 'TopUpRemoved')
   | 'RetentionSet'
   | ('BudgetSet' | 'BudgetRemoved')
   | ('NoticesSet' | 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')

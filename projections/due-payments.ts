@@ -1,6 +1,6 @@
 import { accountOf } from '../schemas/events.ts'
 import { clockOf } from '../schemas/recorded.ts'
-import type { CheckPurchaseTask, RefundTask } from '../schemas/views.ts'
+import type { CheckPurchaseTask, RefundTask, TopUpTask } from '../schemas/views.ts'
 import { projection } from './define.ts'
 import { byQueue, queues } from './due.ts'
 
@@ -14,13 +14,17 @@ export const duePurchases = projection({
   version: 1,
   key: event => event.data.purchaseId,
   on: {
-    PurchaseOpened: (_, event): CheckPurchaseTask => ({
-      task: 'check-purchase',
-      queue: `${queues.payments}purchases`,
-      dueAt: new Date(Date.parse(clockOf(event)) + CHECK_AFTER_MS).toISOString(),
-      accountId: accountOf(event),
-      purchaseId: event.data.purchaseId,
-    }),
+    PurchaseOpened: (_, event): CheckPurchaseTask | undefined =>
+      // The task of the top-up charges it.
+      event.data.methodOf
+        ? undefined
+        : {
+            task: 'check-purchase',
+            queue: `${queues.payments}purchases`,
+            dueAt: new Date(Date.parse(clockOf(event)) + CHECK_AFTER_MS).toISOString(),
+            accountId: accountOf(event),
+            purchaseId: event.data.purchaseId,
+          },
     PurchasePaid: () => undefined,
     PurchaseClosed: () => undefined,
   },
@@ -44,6 +48,24 @@ export const dueRefunds = projection({
     }),
     RefundAccepted: () => undefined,
     RefundFailed: () => undefined,
+  },
+  indexes: { byQueue },
+})
+
+/** The top-ups that are due or under way, at most one for each account. */
+export const dueTopUps = projection({
+  name: 'due-top-ups',
+  view: 'due',
+  version: 1,
+  key: event => `top-up/${accountOf(event)}`,
+  on: {
+    TopUpDue: (_, event): TopUpTask => ({
+      task: 'top-up',
+      queue: `${queues.payments}top-ups`,
+      dueAt: event.data.at,
+      accountId: accountOf(event),
+    }),
+    TopUpSettled: () => undefined,
   },
   indexes: { byQueue },
 })

@@ -45,6 +45,7 @@ import {
 } from './primitives.ts'
 import { purchaseEvents } from './purchase-events.ts'
 import type { AnyEvent } from './recorded.ts'
+import { topUpEvents } from './top-up-events.ts'
 import { WebhookSecretRotated, WebhookTested, WebhookTestRequested } from './webhook-events.ts'
 
 /**
@@ -571,6 +572,7 @@ export const accountEvents = {
   CreditsExpired,
   LotExtended,
   ...purchaseEvents,
+  ...topUpEvents,
   ApiKeyCreated,
   ApiKeyRevoked,
   ApiKeyUsed,

@@ -58,6 +58,8 @@ export const Notice = Tagged(
     /** At most this many days are left. */
     days: Type.Integer({ minimum: 1 }),
   }),
+  /** The code says why the last payment failed. */
+  Closed({ kind: Type.Literal('top_up_stopped'), code: Type.String({ minLength: 1 }) }),
   Closed({
     kind: Type.Literal('model_retiring'),
     /** A family, and its endpoints that retire at this time. */

@@ -14,7 +14,7 @@ import {
 } from './primitives.ts'
 
 /** A decimal amount with the decimals of its currency (ISO 4217), such as 12.50 EUR. */
-const money = {
+export const money = {
   amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
   currency: Type.String({ pattern: `^${CURRENCY}$` }),
 }
@@ -38,6 +38,10 @@ export const PurchaseOpened = Closed({
   catalogRevision: Type.Integer({ minimum: 0 }),
   /** The credits expire this many days after the payment; never if missing. */
   validDays: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** The payment service keeps the payment method, for top-ups. */
+  keepsMethod: Type.Optional(Type.Literal(true)),
+  /** The service buys by itself, with the payment method that was kept of this purchase. */
+  methodOf: Type.Optional(PurchaseId),
 })
 export type PurchaseOpened = Static<typeof PurchaseOpened>
 

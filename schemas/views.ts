@@ -244,8 +244,13 @@ export interface RefundTask extends Due {
   claimId: string
 }
 
+/** A top-up to charge, or one whose charge is under way. */
+export interface TopUpTask extends Due {
+  task: 'top-up'
+}
+
 /** Work with the payment service. */
-export type PaymentTask = CheckPurchaseTask | RefundTask
+export type PaymentTask = CheckPurchaseTask | RefundTask | TopUpTask
 
 /** Results to delete. */
 export interface DeleteOutputTask extends Due {

@@ -85,6 +85,12 @@ export const CreditsExpiringEvent = Closed({
   }),
 })
 
+export const TopUpStoppedEvent = Closed({
+  type: Type.Literal('top_up.stopped'),
+  timestamp: about(Timestamp, 'When the last payment failed.'),
+  data: Closed({ code: about(Type.String(), 'Why the last payment failed.', 'insufficient_funds') }),
+})
+
 export const ModelRetiringEvent = Closed({
   type: Type.Literal('model.retiring'),
   timestamp: about(Timestamp, 'When the notice was raised.'),
@@ -108,6 +114,7 @@ export const NoticeEvent = Tagged(
   BudgetExhaustedEvent,
   KeyExpiringEvent,
   CreditsExpiringEvent,
+  TopUpStoppedEvent,
   ModelRetiringEvent,
 )
 export type NoticeEvent = Static<typeof NoticeEvent>

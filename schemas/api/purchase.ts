@@ -20,6 +20,13 @@ export const NewPurchase = Closed({
   credits: Type.Optional(
     about(Type.Number({ exclusiveMinimum: 0 }), 'An amount within the bounds of `GET /v1/packs`.', 500),
   ),
+  keep_method: Type.Optional(
+    about(
+      Type.Boolean(),
+      'Whether the payment service keeps the payment method, for automatic top-ups; see `PUT /v1/top_up`.',
+      true,
+    ),
+  ),
   ...returnUrls,
 })
 export type NewPurchase = Static<typeof NewPurchase>

@@ -133,6 +133,17 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId}: webhook abandoned after ${count(event.data.attempts, 'attempt')}`
     case 'WebhookRedeliveryRequested':
       return `${event.data.runId}: webhook to be delivered again to ${event.data.url}`
+    case 'TopUpSet': {
+      const { underMicros, creditsMicros, targetMicros = 0, monthlyAmount, currency } = event.data
+      const amount = creditsMicros === undefined ? `up to ${millionths(targetMicros)}` : millionths(creditsMicros)
+      return `top-ups set: ${amount} credits under ${millionths(underMicros)}, ${monthlyAmount} ${currency} a month`
+    }
+    case 'TopUpRemoved':
+      return `top-ups turned off: ${event.data.reason}`
+    case 'TopUpDue':
+      return `a top-up is due at ${event.data.at}`
+    case 'TopUpSettled':
+      return `the top-up is ${event.data.outcome}${event.data.code === undefined ? '' : `: ${event.data.code}`}`
     case 'BudgetSet': {
       const { name, amountMicros, period } = event.data
       const credits = `${millionths(amountMicros)} credits ${period ? `a ${period}` : 'for once'}`
@@ -217,6 +228,8 @@ const describeNotice = (notice: Notice, keys: KeyRing): string => {
       return `${notice.keyId} expires at ${notice.expiresAt}: ${keys.nameOf(notice.keyId)}`
     case 'credits_expiring':
       return `${millionths(notice.amountMicros)} credits of lot ${notice.lot} expire at ${notice.expiresAt}`
+    case 'top_up_stopped':
+      return `top-ups are off: ${notice.code}`
     case 'model_retiring':
       return `${notice.model} retires at ${notice.retiresAt}: ${notice.endpoints.join(', ')}`
     default:

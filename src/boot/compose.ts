@@ -49,6 +49,7 @@ import { ReportedBreakers } from '../services/providers/reported-breakers.ts'
 import { Routes } from '../services/providers/routes.ts'
 import { PaymentReports } from '../services/purchases/payment-reports.ts'
 import { Purchases } from '../services/purchases/purchases.ts'
+import { TopUps } from '../services/purchases/top-ups.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Previews } from '../services/runs/previews.ts'
@@ -254,14 +255,16 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
   })
   const webhookTests = new WebhookTests({ accounts, outbound, clock, random, secretsOf, stopping: stopping.signal })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
+  const { priceList } = core.services
+  const perHour = config.payments?.purchasesPerHour ?? MAX_OPENED
+  const topUps = new TopUps({ accounts, clock, random, priceList, payments, perHour })
   const purchases = new Purchases({
     ...{ accounts, reads, clock, random, payments, publicUrl },
-    priceList: core.services.priceList,
-    perHour: config.payments?.purchasesPerHour ?? MAX_OPENED,
+    ...{ priceList, topUps, perHour },
   })
   const paymentReports = new PaymentReports({ accounts, purchases, payments, logger })
   const paymentsReactor =
-    payments && new PaymentsReactor({ accounts, reads, views, purchases, payments, clock, logger })
+    payments && new PaymentsReactor({ accounts, reads, views, purchases, topUps, payments, clock, logger })
   const tokens = new SessionTokens(masterSecret)
   const browsers = new KnownBrowsers(masterSecret, clock)
   const mail = new MailQueue({ mailer, clock, logger })
@@ -272,7 +275,7 @@ export const openService = async (core: Core, publicUrl: () => string, overrides
     ...core.services,
     ...authorize({ runs, previews, samples, uploads, files, seals: new Seals({ log, seals }) }),
     ...authorize({ histories, runCounts, overview, prices }),
-    ...authorize({ audit, proofs, callbacks, webhookTests, purchases, paymentReports }),
+    ...authorize({ audit, proofs, callbacks, webhookTests, purchases, topUps, paymentReports }),
     ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })

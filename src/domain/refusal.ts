@@ -189,6 +189,19 @@ export interface PurchaseRefusals {
   too_many_purchases: { limit: number; retryAfterMs: number }
   /** Credits that were used and not paid for after all. */
   credits_owed: { owedMicros: number; offers?: CreditsOffer[] }
+  /** No paid purchase has a payment method that was kept. */
+  no_kept_method: object
+  /** The payment service computes the tax on its own pages only, or sells there itself. */
+  top_ups_unavailable: object
+  /** No top-up would fit into a month. */
+  monthly_amount_too_low: { price: string; currency: string }
+  monthly_amount_invalid: { currency: string }
+  target_too_low: { underMicros: number }
+  top_up_not_found: object
+  /** Exactly one of an amount and a target is to be given. */
+  top_up_ambiguous: object
+  /** Another process has settled it, or its time has not come. */
+  top_up_not_due: object
   /** `most` is the money whose credits are all left. */
   refund_above_rest: { most: string; currency: string }
 }

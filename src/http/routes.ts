@@ -19,6 +19,7 @@ import { purchaseRoutes } from './routes/purchases.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sealRoutes } from './routes/seals.ts'
+import { topUpRoutes } from './routes/top-up.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { usageRoutes } from './routes/usage.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -32,6 +33,7 @@ export const apiRoutes: Route[] = [
   ...balanceRoutes,
   ...packRoutes,
   ...purchaseRoutes,
+  ...topUpRoutes,
   ...keyRoutes,
   ...budgetRoutes,
   ...noticeRoutes,

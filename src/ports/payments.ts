@@ -9,7 +9,7 @@ export interface Payments {
   check(): Promise<void>
   /** Why the service cannot take exactly this amount; undefined if it can. */
   unfit(money: Money): string | undefined
-  /** Whether `charge` is allowed. A merchant of record sells on its own pages only. */
+  /** Whether `charge` is allowed: a merchant of record sells, and tax is computed, on the service's pages only. */
   readonly chargesKeptMethods: boolean
   /**
    * Opens a page on which a purchase is paid. The same purchase gets the same page for at least a day, if it is opened
@@ -18,17 +18,16 @@ export interface Payments {
   open(checkout: Checkout): Promise<OpenedCheckout>
   /** The state of a checkout at this moment; undefined if there is none, or if it is none of ours. */
   find(sessionId: string): Promise<CheckoutState | undefined>
-  /** Closes a page that nobody has paid on. Does nothing if it was paid or has expired. */
-  expire(sessionId: string): Promise<void>
   /** Pays back a part or all of a payment. The same `refundKey` is one refund for at least a day. */
   refund(refund: RefundRequest): Promise<Refund>
-  findRefund(refundId: string): Promise<Refund | undefined>
   /** All refunds of a payment, newest first, including those that were made at the service. */
   refundsOf(paymentId: string): Promise<Refund[]>
   /** Undefined also for an inquiry, which takes no money yet. */
   findDispute(disputeId: string): Promise<Dispute | undefined>
   /** Charges a kept payment method while its owner is away. The same `chargeKey` is one charge for at least a day. */
   charge(charge: Charge): Promise<ChargeOutcome>
+  /** A charge of this customer that was made with the key, at any time; undefined if there is none. */
+  findCharge(customerId: string, chargeKey: string): Promise<ChargeOutcome | undefined>
   /** The purchase that a payment belongs to; undefined if the payment is none of ours. */
   paymentOf(paymentId: string): Promise<PurchaseOf | undefined>
   /**
@@ -163,19 +162,17 @@ export interface Charge extends PurchaseOf {
   description: string
 }
 
-/** `waiting`: the bank takes days, and a report follows. */
+/** `waiting`: the bank takes days, and a report follows. A bank that wants to see its customer declines. */
 export type ChargeOutcome =
-  | { kind: 'succeeded'; paymentId: string; fee: Money | undefined }
-  | { kind: 'waiting'; paymentId: string }
-  | { kind: 'requires_action'; paymentId: string | undefined }
-  | { kind: 'declined'; paymentId: string | undefined; code: string }
+  | { kind: 'succeeded'; paymentId: string }
+  | { kind: 'waiting' }
+  | { kind: 'declined'; code: string }
 
 /** Refunds and disputes name only their payment: ask `paymentOf` whether an unknown payment is ours. */
 export type PaymentReport = { eventId: string; atMs: number } & (
   | ({ kind: 'checkout_paid'; sessionId: string; facts: PaymentFacts } & PurchaseOf)
   | ({ kind: 'checkout_waiting' | 'checkout_failed' | 'checkout_expired'; sessionId: string } & PurchaseOf)
-  | ({ kind: 'charge_paid'; paymentId: string; money: Money } & PurchaseOf)
-  | ({ kind: 'charge_failed'; paymentId: string; code: string } & PurchaseOf)
+  | ({ kind: 'charge_changed' } & PurchaseOf)
   | { kind: 'refund_changed'; refund: Refund }
   | { kind: 'dispute_changed'; dispute: Dispute }
 )

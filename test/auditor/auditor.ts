@@ -250,6 +250,10 @@ export class Auditor {
       case 'DisputeWon':
       case 'CreditsOwed':
       case 'CreditsSettled':
+      case 'TopUpSet':
+      case 'TopUpRemoved':
+      case 'TopUpDue':
+      case 'TopUpSettled':
         return
       case 'CreditsExpired':
         return this.#move(data, -1)

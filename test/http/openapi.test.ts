@@ -55,6 +55,7 @@ t.test('the document is OpenAPI 3.1 and has the API version and the server URL',
       'budget.exhausted',
       'key.expiring',
       'credits.expiring',
+      'top_up.stopped',
       'model.retiring',
       'webhook.test',
     ],
@@ -131,6 +132,8 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
     new Set(documented.map(({ operationId }) => operationId)),
     new Set([
       ...[
+        'setTopUp',
+        'removeTopUp',
         'runModel',
         'cancelRun',
         'createChatCompletion',

@@ -69,6 +69,13 @@ const special: Record<string, Row> = {
   cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
   listKeys: { path: '/v1/keys', allowed: ['keys'] },
   openPurchase: { path: '/v1/purchases', sending: post({ pack: 'starter' }), allowed: full },
+  getTopUp: { path: '/v1/top_up', allowed: reading },
+  setTopUp: {
+    path: '/v1/top_up',
+    sending: { ...post({ below_credits: 1, credits: 1, monthly_amount: '1.00' }), method: 'PUT' },
+    allowed: full,
+  },
+  removeTopUp: { path: '/v1/top_up', sending: { method: 'DELETE' }, allowed: full },
   createKey: { path: '/v1/keys', sending: post({ name: 'another' }), allowed: ['keys'] },
   revokeKey: { path: `/v1/keys/${KEY}`, sending: { method: 'DELETE' }, allowed: ['keys'] },
   setBudget: { path: '/v1/budgets', sending: post({ name: 'x', credits: 1 }), allowed: full },

@@ -21,6 +21,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
     [
       ...['AccountSuspended', 'AccountResumed', 'TesterSet', 'LimitsSet', 'RetentionSet'],
       ...['CreditsOwed', 'CreditsSettled'],
+      ...['TopUpSet', 'TopUpRemoved'],
       ...['BudgetSet', 'BudgetRemoved'],
       ...['IdentityLinked', 'SessionOpened', 'SessionConfirmed', 'SessionClosed', 'ProviderCostRecorded'],
       'NoticesSet',

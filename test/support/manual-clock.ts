@@ -19,3 +19,15 @@ export class ManualClock implements Clock {
     this.#nowMs += ms
   }
 }
+
+/** A clock whose durations a test can lengthen as well. */
+export class SkippingClock extends ManualClock {
+  #skippedMs = 0
+
+  override readonly monotonicMs = () => systemClock.monotonicMs() + this.#skippedMs
+
+  skip(ms: number) {
+    this.#skippedMs += ms
+    this.advance(ms)
+  }
+}

@@ -12,14 +12,24 @@ interface Sample {
   amount?: string
   currency?: string
   validDays?: number
+  keepsMethod?: true
 }
 
-const opening = ({ purchase = 1, credits = 500, bonus, amount = '50.00', currency = 'EUR', validDays }: Sample) => ({
+const opening = ({
+  purchase = 1,
+  credits = 500,
+  bonus,
+  amount = '50.00',
+  currency = 'EUR',
+  validDays,
+  keepsMethod,
+}: Sample) => ({
   purchaseId: purchaseId(purchase),
   creditsMicros: toMicros(credits),
   ...(bonus !== undefined && { bonusMicros: toMicros(bonus) }),
   ...{ amount, currency, catalogRevision: 3 },
   ...(validDays !== undefined && { validDays }),
+  ...(keepsMethod && { keepsMethod }),
 })
 
 export const purchaseOpened = (sample: Sample = {}): AccountEvent => ({

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe'
 import type { PaymentReport } from '../../ports/payments.ts'
 import { TOP_UP } from './charges.ts'
-import { fromMinorUnits, isCounted } from './minor-units.ts'
+import { isCounted } from './minor-units.ts'
 import { disputeOf, factsOf, isPaid, purchaseOf, refundOf } from './objects.ts'
 
 type Told<Report = PaymentReport> = Report extends PaymentReport ? Omit<Report, 'eventId' | 'atMs'> : never
@@ -57,11 +57,7 @@ const checkout = (
 }
 
 /** The payment of a checkout is told by the checkout. */
-const topUp = ({ id, status, metadata, amount, currency, last_payment_error }: Stripe.PaymentIntent) => {
+const topUp = ({ metadata }: Stripe.PaymentIntent): Told | undefined => {
   const purchase = purchaseOf(metadata)
-  if (!purchase || !metadata[TOP_UP]) return undefined
-  if (status === 'succeeded')
-    return { kind: 'charge_paid' as const, ...purchase, paymentId: id, money: fromMinorUnits(amount, currency) }
-  const code = last_payment_error?.decline_code ?? last_payment_error?.code ?? 'unknown'
-  return { kind: 'charge_failed' as const, ...purchase, paymentId: id, code }
+  return purchase && metadata[TOP_UP] ? { kind: 'charge_changed', ...purchase } : undefined
 }

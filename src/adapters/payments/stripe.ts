@@ -1,6 +1,6 @@
 import { Unavailable } from '../../ports/faults.ts'
-import { PaymentRefused, type Payments, type Refund } from '../../ports/payments.ts'
-import { chargeParameters, outcomeOf, refusalOf } from './charges.ts'
+import type { Payments, Refund } from '../../ports/payments.ts'
+import { chargeParameters, outcomeOf, refusalOf, TOP_UP } from './charges.ts'
 import { checkoutParameters, type TaxOptions } from './checkouts.ts'
 import { isMissing, isStripeError, translated } from './failures.ts'
 import { toMinorUnits, unfit } from './minor-units.ts'
@@ -50,7 +50,7 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
 
   return {
     unfit,
-    chargesKeptMethods: !options.managedPayments,
+    chargesKeptMethods: !options.managedPayments && !options.automaticTax,
 
     check: async () => {
       // A restricted key that may sell may read this, and maybe nothing else.
@@ -72,16 +72,6 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
       return session && checkoutOf(session)
     },
 
-    expire: async sessionId => {
-      try {
-        await call(() => stripe.checkout.sessions.expire(sessionId))
-      } catch (error) {
-        if (!(error instanceof PaymentRefused)) throw error
-        const { status } = await call(() => stripe.checkout.sessions.retrieve(sessionId))
-        if (status === 'open') throw error
-      }
-    },
-
     refund: async request => {
       const { refundKey, paymentId, money, reason } = request
       const parameters = {
@@ -91,11 +81,6 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
         ...(reason !== undefined && { reason }),
       }
       return present(refundOf(await call(() => stripe.refunds.create(parameters, { idempotencyKey: refundKey }))))
-    },
-
-    findRefund: async refundId => {
-      const refund = await existing(refundId, () => stripe.refunds.retrieve(refundId))
-      return refund && refundOf(refund)
     },
 
     refundsOf: async paymentId => {
@@ -124,6 +109,12 @@ export const openStripe = async (options: StripeOptions): Promise<Payments> => {
         if (isStripeError(error) && error.type === 'StripeCardError') return refusalOf(error)
         throw translated(error)
       }
+    },
+
+    findCharge: async (customer, chargeKey) => {
+      const page = await call(() => stripe.paymentIntents.list({ customer, limit: PAGE }))
+      const made = page.data.find(({ metadata }) => metadata[TOP_UP] === chargeKey)
+      return made && outcomeOf(made)
     },
 
     paymentOf: async paymentId => {

@@ -6,6 +6,7 @@ import { isSameIdentity } from '../login/identity.ts'
 import { type Decided, type Refusal, type RefusalOf, refuse } from '../refusal.ts'
 import type { NewSession } from './commands.ts'
 import type { AccountState } from './state.ts'
+import { topUpRemoved } from './top-ups.ts'
 
 /** Opens a session in place of the browser's earlier one, and of the oldest if there are too many. */
 export const openSession = (
@@ -124,6 +125,7 @@ export const eraseAccount = (
   const others = [...sessions.keys()].filter(id => id !== session)
   return accept([
     ...allRevoked(state),
+    ...topUpRemoved(state, 'erased'),
     { type: 'AccountErased', data: { reason } },
     ...[...others, ...(session ? [session] : [])].map(id => closed(id, 'signed_out_everywhere')),
   ])

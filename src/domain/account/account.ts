@@ -38,6 +38,7 @@ import {
   submitRun,
 } from './runs.ts'
 import { type AccountState, initialAccount } from './state.ts'
+import { failTopUp, openTopUp, removeTopUp, setTopUp, withTopUp } from './top-ups.ts'
 import { grantUpload, recordUploadDeletion, requestUploadDeletion, storeUpload } from './uploads.ts'
 import {
   recordDelivery,
@@ -62,7 +63,7 @@ const decide = (command: AccountCommand, state: AccountState, atMs: number): Dec
   const isForOwner = (command.isByOwner && !endsSession) || command.type === 'OpenSession'
   const suspended = isForOwner ? suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
-  const decided = decideByNoun(command, state, atMs)
+  const decided = withTopUp(decideByNoun(command, state, atMs), state, atMs)
   // A key can be revoked at any time. Of all other commands, only those with free events have limits.
   return command.isByOwner && command.type !== 'RevokeApiKey' ? withinLimits(decided, state, atMs) : decided
 }
@@ -123,6 +124,14 @@ const decideByNoun = (
       return recordRefund(command, state)
     case 'RecordDispute':
       return recordDispute(command, state)
+    case 'SetTopUp':
+      return setTopUp(command, state, atMs)
+    case 'RemoveTopUp':
+      return removeTopUp(command, state, atMs)
+    case 'OpenTopUp':
+      return openTopUp(command, state, atMs)
+    case 'FailTopUp':
+      return failTopUp(command, state, atMs)
     case 'CreateApiKey':
       return createKey(command, state)
     case 'RevokeApiKey':

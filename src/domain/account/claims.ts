@@ -188,7 +188,7 @@ const worthOf = (leftMicros: number, purchase: PaidPurchase): bigint => {
 }
 
 /** A number of smallest units as a decimal amount. */
-const amountOf = (minor: bigint, currency: string): string => decimalText(minor, decimalsOf(currency) ?? 2)
+export const amountOf = (minor: bigint, currency: string): string => decimalText(minor, decimalsOf(currency) ?? 2)
 
 /** The withdrawals of a claim, from the lots of its purchase. */
 const takings = (

@@ -35,6 +35,7 @@ import type {
   WebhookTestId,
 } from '../../../schemas/primitives.ts'
 import type { Money, PurchaseOpened, PurchasePaid } from '../../../schemas/purchase-events.ts'
+import type { TopUpSet } from '../../../schemas/top-up-events.ts'
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import type { LimitPair } from './state.ts'
 
@@ -53,6 +54,8 @@ export type AccountCommand = (
   | OpenPurchase
   | ({ type: 'OpenCheckout' } & OpenedCheckout)
   | { type: 'PayPurchase'; payment: PurchasePaid }
+  | ({ type: 'OpenTopUp' } & Pick<OpenPurchase, 'purchase' | 'perHour'>)
+  | FailTopUp
   | { type: 'ClosePurchase'; purchaseId: PurchaseId; reason: 'expired' | 'failed' }
   | RequestRefund
   | { type: 'AcceptRefund'; purchaseId: PurchaseId; claimId: string; refundId: string }
@@ -61,6 +64,8 @@ export type AccountCommand = (
   | CreateApiKey
   | RevokeApiKey
   | UseApiKey
+  | SetTopUp
+  | ({ type: 'RemoveTopUp' } & Asked)
   | SetBudget
   | RemoveBudget
   | QueueRun
@@ -216,6 +221,18 @@ export interface OpenPurchase extends Asked {
   purchase: PurchaseOpened
   /** How many an account may open in an hour. People who try stolen cards open many. */
   perHour: number
+}
+
+export interface SetTopUp extends Asked {
+  type: 'SetTopUp'
+  settings: TopUpSet
+}
+
+/** A payment that failed, or a purchase that could not be opened, has a code. */
+export interface FailTopUp {
+  type: 'FailTopUp'
+  code: string
+  purchaseId?: PurchaseId | undefined
 }
 
 export interface OpenedCheckout {

@@ -27,6 +27,7 @@ import {
   type OpenRun,
   REMEMBER_MS,
 } from './state.ts'
+import { changeTopUp, keepTopUp, openAttempt, settleTopUp } from './top-ups.ts'
 import { addTest, closeTest, countResend } from './webhooks.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState =>
@@ -104,11 +105,11 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       return refundBudget(giveBack(changeBalance(state, event.data, 1), event.data), debit, amountMicros)
     }
     case 'PurchaseOpened':
-      return addPurchase(state, event.data, clockMs(event))
+      return openAttempt(addPurchase(state, event.data, clockMs(event)), event.data)
     case 'CheckoutOpened':
       return changePurchase(state, event.data.purchaseId, () => ({ checkoutId: event.data.checkoutId }))
     case 'PurchasePaid':
-      return addPayment(state, event.data)
+      return addPayment(state, event.data, clockOf(event))
     case 'PurchaseClosed':
       return dropClosed(changePurchase(state, event.data.purchaseId, () => ({ status: 'closed' })))
     case 'RefundRequested':
@@ -126,6 +127,14 @@ const evolveByType = (state: AccountState, event: PastEvent<AccountEvent>): Acco
       return setClaimStatus(state, 'refund', 'reversed', event.data)
     case 'DisputeWon':
       return setClaimStatus(state, 'dispute', 'reversed', event.data)
+    case 'TopUpSet':
+      return keepTopUp(state, event.data)
+    case 'TopUpRemoved':
+      return { ...state, topUp: undefined }
+    case 'TopUpDue':
+      return changeTopUp(state, { dueAt: event.data.at })
+    case 'TopUpSettled':
+      return settleTopUp(state, event.data.outcome)
     case 'CreditsOwed':
       return changeDebt(state, event.data, 1)
     case 'CreditsSettled':
@@ -367,6 +376,8 @@ const raiseNotice = (
       const lots = state.lots.set(lot - 1, { ...lotOf(state, lot), toldDays: days })
       return { ...state, lots }
     }
+    case 'top_up_stopped':
+      return state
     case 'model_retiring':
       return { ...state, retirementsTold: markRetirementNotice(state, notice, clockMs(event)) }
     default:

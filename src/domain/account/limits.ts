@@ -178,6 +178,8 @@ const kindOf = (event: AccountEvent): FreeEvents | undefined => {
     case 'ApiKeyRevoked':
     case 'BudgetSet':
     case 'BudgetRemoved':
+    case 'TopUpSet':
+    case 'TopUpRemoved':
     case 'WebhookSecretRotated':
     case 'WebhookTestRequested':
     case 'WebhookRedeliveryRequested':

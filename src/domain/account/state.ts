@@ -23,6 +23,7 @@ import {
   type WebhookTestId,
 } from '../../../schemas/primitives.ts'
 import type { Money } from '../../../schemas/purchase-events.ts'
+import type { TopUpSet } from '../../../schemas/top-up-events.ts'
 
 /**
  * An account, folded from its events. It stays bounded: revoked keys and ended runs without a pending webhook are
@@ -67,6 +68,8 @@ export interface AccountState {
   purchases: OrderedMap<PurchaseId, Purchase>
   /** When the last purchases were opened, in ms since 1970: as many as are allowed in an hour. */
   purchasesOpened: readonly number[]
+  /** What the service buys by itself; undefined if nothing. */
+  topUp: TopUp | undefined
   /** Credits that were used and not paid for after all. While there are any, the account runs nothing. */
   owedMicros: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
@@ -135,6 +138,9 @@ export interface Purchase extends Money {
   creditsMicros: number
   bonusMicros?: number
   validDays?: number
+  keepsMethod?: true
+  /** Set for a top-up: the purchase whose payment method it uses. */
+  methodOf?: PurchaseId
   status: 'open' | 'paid' | 'closed'
   checkoutId?: string
   payment?: Paid
@@ -143,9 +149,21 @@ export interface Purchase extends Money {
 
 interface Paid extends Money {
   paymentId: string
+  /** In ISO 8601. */
+  paidAt: string
   /** The lots of the credits and of the bonus. */
   lot: number
   bonusLot?: number
+}
+
+/** While an attempt is not settled, it has a `dueAt` and, once it was opened, a purchase. */
+export interface TopUp {
+  settings: TopUpSet
+  /** In ISO 8601. */
+  dueAt?: string
+  purchaseId?: PurchaseId
+  /** The failures since the last payment. */
+  failures: number
 }
 
 /** A refund or a dispute. Of a failed refund that was never reported before, nothing but the fact is known. */
@@ -317,6 +335,7 @@ export const initialAccount: AccountState = {
   refunds: 0,
   purchases: OrderedMap(),
   purchasesOpened: [],
+  topUp: undefined,
   owedMicros: 0,
   activeKeys: ImmutableMap(),
   budgets: ImmutableMap(),

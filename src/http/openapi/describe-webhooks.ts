@@ -16,6 +16,7 @@ export const describeWebhooks = (components: Components) => ({
   'budget.exhausted': describeNotice('budgetExhausted', 'a key has spent its budget', 'budget.exhausted', components),
   'key.expiring': describeNotice('keyExpiring', 'a key expires within a week', 'key.expiring', components),
   'credits.expiring': describeNotice('creditsExpiring', 'credits expire soon', 'credits.expiring', components),
+  'top_up.stopped': describeNotice('topUpStopped', 'automatic top-ups were turned off', 'top_up.stopped', components),
   'model.retiring': describeNotice('modelRetiring', 'a model in use retires soon', 'model.retiring', components),
   'webhook.test': describe(
     {

@@ -26,10 +26,11 @@ const openPurchase = route({
     200: { description: 'The purchase.', shape: api.Purchase, examples: { Open: examples.openPurchase } },
   },
   errors: ['rate_limited'],
-  serve: async (ctx, { purchases }, { json: { pack, credits, success_url, cancel_url } }) => {
+  serve: async (ctx, { purchases }, { json: { pack, credits, keep_method, success_url, cancel_url } }) => {
     const { caller } = ctx.state
     if ((pack === undefined) === (credits === undefined)) return unwrap(refuse('purchase_ambiguous'))
-    const wanted = pack === undefined ? { credits: credits as number } : { pack }
+    const goods = pack === undefined ? { credits: credits as number } : { pack }
+    const wanted = { ...goods, ...(keep_method && { keepsMethod: keep_method }) }
     const urls = { successUrl: success_url, cancelUrl: cancel_url }
     ctx.body = purchaseItem(unwrap(await purchases.open(caller, wanted, urls))) satisfies api.Purchase
   },

@@ -5,6 +5,7 @@ import type { Changes } from '../../engine/views/view-progress.ts'
 import { PaymentRefused, type Payments } from '../../ports/payments.ts'
 import type { AccountMailboxes } from '../../services/accounts/account-mailboxes.ts'
 import type { Purchases } from '../../services/purchases/purchases.ts'
+import type { TopUps } from '../../services/purchases/top-ups.ts'
 import type { Reads } from '../../services/views/reads.ts'
 import { DueLoop, type DueLoopDependencies } from '../due-loop.ts'
 
@@ -23,12 +24,13 @@ interface Dependencies extends DueLoopDependencies {
   accounts: AccountMailboxes
   reads: Reads
   purchases: Purchases
+  topUps: TopUps
   payments: Payments
 }
 
 /**
- * Asks the payment service for refunds, and about purchases of which it has reported nothing. It needs no lease: the
- * service knows each refund by its key, and an account decides a repeated outcome once.
+ * Asks the payment service for refunds and top-ups, and about purchases of which it has reported nothing. It needs no
+ * lease: the service knows each refund and charge by its key, and an account decides a repeated outcome once.
  */
 export class PaymentsReactor {
   readonly #dependencies: Dependencies
@@ -55,22 +57,35 @@ export class PaymentsReactor {
   }
 
   async #take(tasks: PaymentTask[]): Promise<PaymentTask[]> {
-    const { purchases, reads, logger, clock } = this.#dependencies
+    const { reads, logger, clock } = this.#dependencies
     for (const task of tasks) {
-      const { accountId, purchaseId } = task
+      const { accountId } = task
       try {
-        if (task.task === 'check-purchase') await purchases.check(caller, accountId, purchaseId)
-        else await this.#refund(task)
+        await this.#do(task)
         await reads.ownWrites(accountId)
         // A task that was done leaves with its event.
         this.#again.set(nameOf(task), clock.monotonicMs() + AGAIN_MS)
       } catch (err) {
-        logger.error({ err, accountId, purchaseId }, 'the payment service could not be asked; retrying')
+        logger.error({ err, accountId, task: task.task }, 'the payment service could not be asked; retrying')
         this.#again.set(nameOf(task), clock.monotonicMs() + RETRY_MS)
       }
     }
     this.#forget()
     return []
+  }
+
+  async #do(task: PaymentTask): Promise<void> {
+    const { purchases, topUps } = this.#dependencies
+    switch (task.task) {
+      case 'check-purchase':
+        await purchases.check(caller, task.accountId, task.purchaseId)
+        return
+      case 'top-up':
+        await topUps.advance(caller, task.accountId)
+        return
+      case 'refund-payment':
+        return this.#refund(task)
+    }
   }
 
   async #refund({ accountId, purchaseId, claimId }: RefundTask) {
@@ -105,5 +120,14 @@ export class PaymentsReactor {
   }
 }
 
-const nameOf = (task: PaymentTask): string =>
-  task.task === 'check-purchase' ? task.purchaseId : `${task.accountId}/${task.claimId}`
+const nameOf = (task: PaymentTask): string => {
+  switch (task.task) {
+    case 'check-purchase':
+      return task.purchaseId
+    case 'top-up':
+      // The next top-up of an account is another task.
+      return `${task.accountId}/${task.dueAt}`
+    case 'refund-payment':
+      return `${task.accountId}/${task.claimId}`
+  }
+}

@@ -76,6 +76,17 @@ const contentOf = (
           'the credits that expire first.',
         ],
       }
+    case 'top_up_stopped':
+      return {
+        subject: `Your ${name} account is no longer topped up`,
+        lines: [
+          'Three payments in a row failed, so the service has turned automatic',
+          `top-ups off. The reason of the last failure: ${notice.code}.`,
+          '',
+          'To continue, buy credits once by hand, keep the payment method, and',
+          'turn top-ups on again.',
+        ],
+      }
     case 'model_retiring':
       return {
         subject: `The model ${notice.model} retires soon at ${name}`,
@@ -126,6 +137,8 @@ export const noticeEvent = (notice: Notice, timestamp: string): NoticeEvent => {
         data: { lot, credits: fromMicros(amountMicros), expires_at: expiresAt },
       }
     }
+    case 'top_up_stopped':
+      return { type: 'top_up.stopped', timestamp, data: { code: notice.code } }
     case 'model_retiring': {
       const { model, endpoints, retiresAt, replacedBy } = notice
       const successor = replacedBy !== undefined && { replaced_by: replacedBy }

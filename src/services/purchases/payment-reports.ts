@@ -14,7 +14,8 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { isAccountId, isPurchaseId } from '../ids.ts'
-import { type Purchases, recordedPayment, SERVICE } from './purchases.ts'
+import type { Purchases } from './purchases.ts'
+import { recordedPayment, SERVICE } from './recorded-payment.ts'
 
 interface Dependencies {
   accounts: AccountMailboxes
@@ -72,12 +73,17 @@ export class PaymentReports {
         return this.#recordRefund(payments, report.refund)
       case 'dispute_changed':
         return this.#recordDispute(payments, report.dispute)
-      // Another report follows. Nothing is charged while its owner is away so far.
+      case 'charge_changed':
+        return this.#recordCharge(report)
+      // Another report follows.
       case 'checkout_waiting':
-      case 'charge_paid':
-      case 'charge_failed':
         return Promise.resolve()
     }
+  }
+
+  async #recordCharge({ accountId, purchaseId }: PurchaseOf): Promise<void> {
+    if (!isAccountId(accountId) || !isPurchaseId(purchaseId)) return
+    await this.#dependencies.purchases.check(SERVICE, accountId, purchaseId)
   }
 
   async #recordRefund(payments: Payments, refund: Refund): Promise<void> {

@@ -2,7 +2,7 @@ import { fold } from '../../../projections/define.ts'
 import { purchases as purchaseView } from '../../../projections/purchases.ts'
 import type * as schemas from '../../../schemas/packs.ts'
 import type { AccountId, PurchaseId } from '../../../schemas/primitives.ts'
-import { MAX_ADDRESS_LINE_LENGTH, type PurchasePaid } from '../../../schemas/purchase-events.ts'
+import type { PurchaseOpened } from '../../../schemas/purchase-events.ts'
 import type { PurchaseRow } from '../../../schemas/views.ts'
 import { mailAddress } from '../../domain/account/notices.ts'
 import { webhookUrlFault } from '../../domain/http-url.ts'
@@ -10,7 +10,7 @@ import { fromMicros } from '../../domain/money.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { Pace } from '../../flow/pace.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Address, PaymentFacts, Payments } from '../../ports/payments.ts'
+import type { Payments } from '../../ports/payments.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
@@ -20,6 +20,8 @@ import { NewestFirst, type Page, type WaitingClient } from '../views/newest-firs
 import type { Reads } from '../views/reads.ts'
 import { BUY_PATH } from './offered-credits.ts'
 import type { PriceList, SaleQuote, Wanted } from './price-list.ts'
+import { recordedPayment, SERVICE } from './recorded-payment.ts'
+import type { TopUps } from './top-ups.ts'
 
 /** How long the page of the payment service stays open. */
 const CHECKOUT_MS = 23 * 60 * 60 * 1000
@@ -41,6 +43,7 @@ export interface PurchaseDependencies {
   priceList: Pick<PriceList, 'packs' | 'quote'>
   /** Undefined if the service sells nothing. */
   payments: Payments | undefined
+  topUps: Pick<TopUps, 'settle'>
   perHour: number
   publicUrl: () => string
 }
@@ -83,7 +86,11 @@ export class Purchases {
    * Opens a purchase, and the page on which it is paid. The purchase is recorded first, so that a payment always finds
    * it. Rejects with Unavailable, also if the payment service cannot be reached.
    */
-  async open(caller: AccountCaller, wanted: Wanted, urls: ReturnUrls = {}): Promise<Answer<PurchaseRow>> {
+  async open(
+    caller: AccountCaller,
+    wanted: Wanted & { keepsMethod?: true },
+    urls: ReturnUrls = {},
+  ): Promise<Answer<PurchaseRow>> {
     const { accounts, random, priceList, perHour, payments } = this.#dependencies
     const invalid = invalidUrl(urls)
     if (invalid) return invalid
@@ -94,8 +101,10 @@ export class Purchases {
     const reason = payments.unfit(quoted.value)
     if (reason !== undefined) return refuse('amount_not_payable', { reason })
     const purchaseId = newPurchaseId(random)
+    const keepsMethod = wanted.keepsMethod === true && payments.chargesKeptMethods
     const purchase = {
       ...{ purchaseId, ...quote },
+      ...(keepsMethod && { keepsMethod: true as const }),
       ...(bonusMicros > 0 && { bonusMicros }),
       ...(pack !== undefined && { pack }),
       ...(validDays !== undefined && { validDays }),
@@ -104,7 +113,7 @@ export class Purchases {
     const command = { type: 'OpenPurchase', purchase, perHour, keyId: keyIdOf(caller) } as const
     const opened = await accounts.execute(caller, accountId, command)
     if ('refuse' in opened) return opened
-    const checkout = await this.#openCheckout(payments, accountId, purchaseId, quoted.value, urls)
+    const checkout = await this.#openCheckout(payments, accountId, purchase, quoted.value, urls)
     const recorded = await accounts.execute(caller, accountId, { type: 'OpenCheckout', ...checkout })
     if ('refuse' in recorded) return recorded
     return answer(fold(purchaseView, [...opened.accept, ...recorded.accept]) as PurchaseRow)
@@ -113,7 +122,7 @@ export class Purchases {
   async #openCheckout(
     payments: Payments,
     accountId: AccountId,
-    purchaseId: PurchaseId,
+    { purchaseId, keepsMethod }: PurchaseOpened,
     { name, amount, currency, taxCode, creditsMicros, bonusMicros }: SaleQuote,
     { successUrl, cancelUrl }: ReturnUrls,
   ) {
@@ -127,7 +136,7 @@ export class Purchases {
       successUrl: successUrl ?? `${page}/purchases/${purchaseId}`,
       cancelUrl: cancelUrl ?? page,
       expiresAtMs: clock.nowMs() + CHECKOUT_MS,
-      keepsMethod: false,
+      keepsMethod: keepsMethod === true,
     })
     const expiresAt = new Date(expiresAtMs).toISOString()
     return { purchaseId, checkoutId: sessionId, ...(url !== undefined && { url }), expiresAt }
@@ -163,9 +172,10 @@ export class Purchases {
 
   /** Asks the payment service about a purchase, and records what has become of it. */
   async check(_caller: Caller, accountId: AccountId, purchaseId: PurchaseId): Promise<Answer<PurchaseRow>> {
-    const { accounts, payments } = this.#dependencies
+    const { accounts, payments, topUps } = this.#dependencies
     const purchase = (await accounts.currentState(accountId)).purchases.get(purchaseId)
     if (!purchase) return refuse('purchase_not_found')
+    if (purchase.methodOf) await topUps.settle(SERVICE, accountId, purchaseId)
     const { checkoutId } = purchase
     const found = checkoutId === undefined ? undefined : await payments?.find(checkoutId)
     if (found?.paid)
@@ -174,7 +184,10 @@ export class Purchases {
         payment: recordedPayment(purchaseId, found.paid),
       })
     // A purchase whose page was never opened cannot be paid.
-    else if (found?.status === 'expired' || (checkoutId === undefined && (await this.#isOld(accountId, purchaseId))))
+    else if (
+      found?.status === 'expired' ||
+      (!purchase.methodOf && checkoutId === undefined && (await this.#isOld(accountId, purchaseId)))
+    )
       await accounts.execute(SERVICE, accountId, { type: 'ClosePurchase', purchaseId, reason: 'expired' })
     const row = await this.#row(accountId, purchaseId)
     return row ? answer(row) : refuse('purchase_not_found')
@@ -199,27 +212,6 @@ const invalidUrl = ({ successUrl, cancelUrl }: ReturnUrls): Refused | undefined 
   }
   return undefined
 }
-
-/** What the payment service reports is nobody's request. */
-export const SERVICE: Caller = { kind: 'service' }
-
-/** A payment as the log records it. Whatever the customer has typed must not keep the payment from being recorded. */
-export const recordedPayment = (
-  purchaseId: PurchaseId,
-  { paymentId, money, tax, country, address, customerId, invoiceId }: PaymentFacts,
-): PurchasePaid => ({
-  ...{ purchaseId, paymentId, ...money },
-  ...(Number(tax.amount) > 0 && { tax: tax.amount }),
-  ...(country !== undefined && /^[A-Z]{2}$/.test(country) && { country }),
-  ...(address && { address: shortened(address) }),
-  ...(customerId !== undefined && { customer: customerId }),
-  ...(invoiceId !== undefined && { invoice: invoiceId }),
-})
-
-const shortened = (address: Address): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(address).map(([name, line]) => [name, line.slice(0, MAX_ADDRESS_LINE_LENGTH).toWellFormed()]),
-  )
 
 /** A purchase after all of this process's writes for its account. */
 export const readPurchase = async (

@@ -51,6 +51,42 @@ export const purchases = {
       ...(offers && { offers: offers.map(shownOffer) }),
     }),
   },
+  no_kept_method: {
+    api: 'invalid_request',
+    message: () =>
+      'The account has no kept payment method. Buy credits once with `keep_method: true`, and pay; then set top-ups.',
+  },
+  top_ups_unavailable: {
+    api: 'invalid_request',
+    message: () => 'This service cannot charge kept payment methods. Buy credits on its payment page instead.',
+  },
+  monthly_amount_too_low: {
+    api: 'invalid_request',
+    message: ({ price, currency }) =>
+      `A top-up can cost ${price} ${currency}, so none would fit into a month. Raise monthly_amount.`,
+    details: ({ price }) => ({ errors: [{ path: '/monthly_amount', message: `must be at least ${price}` }] }),
+  },
+  monthly_amount_invalid: {
+    api: 'invalid_request',
+    message: ({ currency }) => `monthly_amount needs exactly the decimals of ${currency}.`,
+    details: ({ currency }) => ({
+      errors: [{ path: '/monthly_amount', message: `must have the decimals of ${currency}` }],
+    }),
+  },
+  target_too_low: {
+    api: 'invalid_request',
+    message: ({ underMicros }) => `target_credits must be more than ${fromMicros(underMicros)}, the limit itself.`,
+    details: ({ underMicros }) => ({
+      errors: [{ path: '/target_credits', message: `must be more than ${fromMicros(underMicros)}` }],
+    }),
+  },
+  top_up_not_found: { api: 'not_found', message: () => 'The account has no automatic top-ups.' },
+  top_up_ambiguous: {
+    api: 'invalid_request',
+    message: () => 'Give either `credits` or `target_credits`.',
+    details: () => ({ errors: [{ path: '', message: 'must have exactly one of credits and target_credits' }] }),
+  },
+  top_up_not_due: { api: 'invalid_request', message: () => 'No top-up is due.' },
   refund_above_rest: {
     api: 'invalid_request',
     message: ({ most, currency }) =>

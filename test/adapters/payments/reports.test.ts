@@ -110,24 +110,15 @@ t.test('charges of kept methods are reported, and no other payments', async t =>
   const money = { amount: '10.00', currency: 'EUR' }
   const charge = (chargeKey: string) =>
     payments.charge({ ...purchase, chargeKey, customerId, methodId, money, description: 'credits' })
-  const first = await charge('pur_2')
+  await charge('pur_2')
   stub.setCard(methodId, 'declined')
-  const second = await charge('pur_3')
+  await charge('pur_3')
   stub.setCard(methodId, 'async')
-  const third = await charge('pur_4')
-  stub.settleCharge('paymentId' in third ? String(third.paymentId) : '')
+  await charge('pur_4')
+  stub.settleCharge(stub.store.all('payment_intent').at(-1)?.id ?? '')
   const reports = await told('payment_intent.succeeded', 'payment_intent.payment_failed')
-  t.match(reports, [
-    undefined,
-    { kind: 'charge_paid', ...purchase, paymentId: 'paymentId' in first && first.paymentId, money },
-    {
-      kind: 'charge_failed',
-      ...purchase,
-      paymentId: 'paymentId' in second && second.paymentId,
-      code: 'insufficient_funds',
-    },
-    { kind: 'charge_paid', paymentId: 'paymentId' in third && third.paymentId },
-  ])
+  const changed = { kind: 'charge_changed', ...purchase }
+  t.match(reports, [undefined, changed, changed, changed])
 })
 
 t.test('what does not concern us is no report', async t => {

@@ -1,60 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { AccountEvent } from '../../../schemas/account-events.ts'
-import type { RecordedEvent } from '../../../schemas/events.ts'
-import { AccountBook, totalOf } from '../../../src/audit/books.ts'
-import { account } from '../../../src/domain/account/account.ts'
-import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import { DAY_MS } from '../../../src/domain/days.ts'
-import { fromMicros } from '../../../src/domain/money.ts'
-import { completeRun, failRun, grantCredits, openAccount, queueRun, startRun } from '../../support/account-samples.ts'
-import { at, THEN_MS } from '../../support/given.ts'
+import { totalOf } from '../../../src/audit/books.ts'
+import { completeRun, failRun, grantCredits, queueRun } from '../../support/account-samples.ts'
+import { DecidedAccount } from '../../support/decided-account.ts'
 import { openPurchase, payPurchase, purchaseId, recordDispute, recordRefund } from '../../support/purchase-samples.ts'
-
-/** An account that decides commands, and the books of the audit beside it. */
-class World {
-  state = account.initial
-  readonly book = new AccountBook()
-  days = 0
-  readonly events: AccountEvent[] = []
-
-  constructor(...commands: AccountCommand[]) {
-    this.do(openAccount({ welcome: 0 }))
-    for (const command of commands) this.do(command)
-  }
-
-  /** The events of a command, or the code of its refusal. */
-  do(command: AccountCommand): string[] {
-    const atMs = THEN_MS + this.days * DAY_MS
-    const decided = account.decide(command, this.state, atMs)
-    if ('refuse' in decided) return [decided.refuse.code]
-    for (const event of decided.accept) {
-      this.state = account.evolve(this.state, at(atMs, event))
-      const metadata = { at: new Date(atMs).toISOString(), actor: {} }
-      const recorded = { ...event, id: '', stream: 'account-x', revision: 0, position: 0, metadata }
-      this.book.take(recorded as unknown as RecordedEvent)
-      this.events.push(event)
-    }
-    return decided.accept.map(({ type }) => type)
-  }
-
-  run(run: number, credits: number) {
-    return [this.do(queueRun({ run, credits })), this.do(startRun(run))].flat()
-  }
-
-  get credits() {
-    return fromMicros(this.state.balanceMicros)
-  }
-
-  get owed() {
-    return fromMicros(this.state.owedMicros)
-  }
-}
 
 const bought = [openPurchase(), payPurchase()]
 
 t.test('a payment grants the credits of its purchase once, however often it is reported', async t => {
-  const world = new World()
+  const world = new DecidedAccount()
   t.same(world.do(payPurchase()), ['purchase_not_found'])
   t.same(world.do(openPurchase()), ['PurchaseOpened'])
   t.same(world.do(openPurchase()), [])
@@ -64,7 +18,7 @@ t.test('a payment grants the credits of its purchase once, however often it is r
 })
 
 t.test('a payment that arrives after its purchase was closed grants its credits', async t => {
-  const world = new World(openPurchase())
+  const world = new DecidedAccount(openPurchase())
   t.same(world.do({ type: 'ClosePurchase', purchaseId: purchaseId(), reason: 'expired' }), ['PurchaseClosed'])
   t.same(world.do({ type: 'ClosePurchase', purchaseId: purchaseId(), reason: 'failed' }), [])
   t.same(world.do(payPurchase()), ['PurchasePaid', 'CreditsGranted'])
@@ -72,7 +26,7 @@ t.test('a payment that arrives after its purchase was closed grants its credits'
 })
 
 t.test('the bonus is a free lot of its own, and both expire', async t => {
-  const world = new World(openPurchase({ bonus: 50, validDays: 30 }))
+  const world = new DecidedAccount(openPurchase({ bonus: 50, validDays: 30 }))
   t.same(world.do(payPurchase()), ['PurchasePaid', 'CreditsGranted', 'CreditsGranted'])
   t.same(world.book.balance, { freeMicros: 50e6, paidMicros: 500e6 })
   t.same(world.state.lotOrder, [2, 1])
@@ -82,7 +36,7 @@ t.test('the bonus is a free lot of its own, and both expire', async t => {
 })
 
 t.test('an account opens only so many purchases an hour', async t => {
-  const world = new World()
+  const world = new DecidedAccount()
   for (let purchase = 1; purchase <= 3; purchase++) t.same(world.do(openPurchase({ purchase }, 3)), ['PurchaseOpened'])
   t.same(world.do(openPurchase({ purchase: 4 }, 3)), ['too_many_purchases'])
   world.days = 1 / 23
@@ -90,7 +44,7 @@ t.test('an account opens only so many purchases an hour', async t => {
 })
 
 t.test('each refund takes its share of what is left of its own lot', async t => {
-  const world = new World(grantCredits(100), ...bought)
+  const world = new DecidedAccount(grantCredits(100), ...bought)
   t.same(world.do(recordRefund({ claim: 're_1', amount: '10.00' })), ['PaymentRefunded', 'CreditsWithdrawn'])
   t.equal(world.credits, 500)
   t.same(world.do(recordRefund({ claim: 're_1', amount: '10.00' })), [])
@@ -103,7 +57,7 @@ t.test('each refund takes its share of what is left of its own lot', async t => 
 })
 
 t.test('a refund that fails gives the credits back, whichever report comes first', async t => {
-  const world = new World(...bought)
+  const world = new DecidedAccount(...bought)
   world.do(recordRefund({ amount: '10.00' }))
   t.same(world.do({ ...recordRefund({ amount: '10.00' }), hasFailed: true }), ['RefundFailed', 'CreditsGranted'])
   t.equal(world.credits, 500)
@@ -114,7 +68,7 @@ t.test('a refund that fails gives the credits back, whichever report comes first
 })
 
 t.test('a refund by the operator takes the credits before the money is returned', async t => {
-  const world = new World(...bought)
+  const world = new DecidedAccount(...bought)
   world.run(1, 100)
   const request = (claimId: string, amount?: string) =>
     ({ type: 'RequestRefund', purchaseId: purchaseId(), claimId, amount, reason: 'asked' }) as const
@@ -133,7 +87,7 @@ t.test('a refund by the operator takes the credits before the money is returned'
 })
 
 t.test('a refund takes the share of the bonus that is left', async t => {
-  const world = new World(openPurchase({ bonus: 100 }), payPurchase())
+  const world = new DecidedAccount(openPurchase({ bonus: 100 }), payPurchase())
   world.run(1, 30)
   world.do(recordRefund({ amount: '25.00' }))
   t.same(world.book.balance, { freeMicros: 20e6, paidMicros: 250e6 })
@@ -142,7 +96,7 @@ t.test('a refund takes the share of the bonus that is left', async t => {
 })
 
 t.test('a dispute before use withdraws the credits, and owes nothing', async t => {
-  const world = new World(...bought)
+  const world = new DecidedAccount(...bought)
   t.same(world.do(recordDispute()), ['PaymentDisputed', 'CreditsWithdrawn'])
   t.same([world.credits, world.owed], [0, 0])
   t.same(world.do(recordDispute({}, 'lost')), [])
@@ -151,7 +105,7 @@ t.test('a dispute before use withdraws the credits, and owes nothing', async t =
 })
 
 t.test('a dispute after use makes a debt, which stops runs until the next grant pays it', async t => {
-  const world = new World(...bought)
+  const world = new DecidedAccount(...bought)
   world.run(1, 400)
   world.do(completeRun(1))
   t.same(world.do(recordDispute()), ['PaymentDisputed', 'CreditsWithdrawn', 'CreditsOwed'])
@@ -171,7 +125,7 @@ t.test('a dispute after use makes a debt, which stops runs until the next grant 
 })
 
 t.test('a dispute that is won ends its debt and returns what was paid of it', async t => {
-  const world = new World(...bought)
+  const world = new DecidedAccount(...bought)
   world.run(1, 400)
   world.do(completeRun(1))
   world.do(recordDispute())
@@ -183,13 +137,13 @@ t.test('a dispute that is won ends its debt and returns what was paid of it', as
 })
 
 t.test('a claim in another currency is for all that was paid', async t => {
-  const world = new World(...bought)
+  const world = new DecidedAccount(...bought)
   world.do(recordDispute({ amount: '1.00', currency: 'USD' }))
   t.equal(world.credits, 0)
 })
 
 t.test('a dispute that is won, and lost on appeal, takes the credits again', async t => {
-  const world = new World(...bought)
+  const world = new DecidedAccount(...bought)
   for (const status of ['open', 'won'] as const) world.do(recordDispute({}, status))
   t.equal(world.credits, 500)
   t.same(world.do(recordDispute({}, 'lost')), ['PaymentDisputed', 'CreditsWithdrawn'])
@@ -198,7 +152,7 @@ t.test('a dispute that is won, and lost on appeal, takes the credits again', asy
 })
 
 t.test('credits that a run gives back pay the debt for them', async t => {
-  const world = new World(...bought)
+  const world = new DecidedAccount(...bought)
   world.run(1, 400)
   world.do(recordDispute())
   t.same([world.credits, world.owed], [0, 400])
@@ -207,7 +161,7 @@ t.test('credits that a run gives back pay the debt for them', async t => {
 })
 
 t.test('a withdrawal that takes the balance below the limit of the owner raises the notice of it', async t => {
-  const world = new World()
+  const world = new DecidedAccount()
   world.do({ type: 'SetNotices', settings: { email: false, url: 'https://example.com', balanceUnderMicros: 10e6 } })
   for (const command of [openPurchase({ bonus: 20 }), payPurchase()]) world.do(command)
   world.run(1, 15)
@@ -218,7 +172,7 @@ t.test('a withdrawal that takes the balance below the limit of the owner raises 
 })
 
 t.test('a payment of an erased account is recorded without its address', async t => {
-  const world = new World(openPurchase())
+  const world = new DecidedAccount(openPurchase())
   world.do({ type: 'EraseAccount', reason: 'asked' })
   const { payment } = payPurchase()
   world.do({ type: 'PayPurchase', payment: { ...payment, address: { line1: 'Street 1' } } })
@@ -229,7 +183,7 @@ t.test('a payment of an erased account is recorded without its address', async t
 })
 
 t.test('what has expired is not owed', async t => {
-  const world = new World(openPurchase({ validDays: 10 }), payPurchase())
+  const world = new DecidedAccount(openPurchase({ validDays: 10 }), payPurchase())
   world.run(1, 100)
   world.do(completeRun(1))
   world.days = 10
@@ -239,7 +193,7 @@ t.test('what has expired is not owed', async t => {
 })
 
 t.test('a claim on a purchase that is not paid waits for the payment', async t => {
-  const world = new World(openPurchase())
+  const world = new DecidedAccount(openPurchase())
   t.same(world.do(recordDispute()), ['purchase_not_paid'])
   t.same(world.do(recordRefund()), ['purchase_not_paid'])
   t.same(world.do({ ...recordRefund({ purchase: 2 }) }), ['purchase_not_found'])
@@ -257,7 +211,7 @@ t.test('refunds in any order and of any currency take all credits in the end', a
       const decimals = { JPY: 0, EUR: 2, KWD: 3 }[currency] as number
       const text = (minor: number) => (minor / 10 ** decimals).toFixed(decimals)
       const amount = text(shares.reduce((sum, share) => sum + share, 0))
-      const world = new World(openPurchase({ credits, amount, currency }), payPurchase({ amount, currency }))
+      const world = new DecidedAccount(openPurchase({ credits, amount, currency }), payPurchase({ amount, currency }))
       const order = [...shares.keys()].toSorted((one, other) => (shares[one] ?? 0) - (shares[other] ?? 0))
       for (const index of order)
         world.do(recordRefund({ claim: `re_${index}`, amount: text(shares[index] as number), currency }))
@@ -288,7 +242,7 @@ t.test('no history makes a balance or a debt negative, and the books agree', asy
   let owing = 0
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80, size: 'max' }), steps => {
-      const world = new World()
+      const world = new DecidedAccount()
       let purchases = 0
       let runs = 0
       let claims = 0

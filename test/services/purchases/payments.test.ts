@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Balance } from '../../../schemas/api/balance.ts'
 import type { Purchase } from '../../../schemas/api/purchase.ts'
-import { systemClock } from '../../../src/adapters/clock/system.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { SkippingClock } from '../../support/manual-clock.ts'
 import { startSales } from '../../support/sales.ts'
 import { type Customer, instantProvider, openAccount } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -11,18 +10,6 @@ import { unwrap } from '../../support/unwrap.ts'
 const HOUR_MS = 60 * 60 * 1000
 
 const operator = { kind: 'operator', name: 'ada' } as const
-
-/** A clock whose durations a test can lengthen as well. */
-class SkippingClock extends ManualClock {
-  #skippedMs = 0
-
-  override readonly monotonicMs = () => systemClock.monotonicMs() + this.#skippedMs
-
-  skip(ms: number) {
-    this.#skippedMs += ms
-    this.advance(ms)
-  }
-}
 
 /** A service whose hours pass at the test's wish, and to which Stripe reports nothing. */
 const start = async (t: Test) => {

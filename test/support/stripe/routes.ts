@@ -48,7 +48,8 @@ export const routesOf = (dependencies: RouteDependencies): Routes => {
 
   const read = (path: string, given: Parameters): object => {
     const [, , collection = '', id, more] = path.split('/')
-    if (path === '/v1/refunds') return refundsOf(store, given)
+    if (path === '/v1/refunds') return listOf(store, 'refund', 'payment_intent', given)
+    if (path === '/v1/payment_intents') return listOf(store, 'payment_intent', 'customer', given)
     if (path === '/v1/checkout/sessions') return sessions.list(given)
     allow(given, ['expand'])
     if (collection === 'checkout' && id === 'sessions' && more) return sessions.get(more)
@@ -79,16 +80,18 @@ export const routesOf = (dependencies: RouteDependencies): Routes => {
   }
 }
 
-/** Newest first, in pages: https://docs.stripe.com/api/refunds/list and https://docs.stripe.com/api/pagination */
-const refundsOf = (store: Store, given: Parameters) => {
-  allow(given, ['payment_intent', 'limit', 'starting_after', 'expand'])
-  const paymentId = textOf(given, 'payment_intent')
-  const all = store.all('refund').filter(refund => refund.payment_intent === paymentId)
+/** Newest first, in pages: https://docs.stripe.com/api/pagination */
+const listOf = (store: Store, kind: 'refund' | 'payment_intent', field: string, given: Parameters) => {
+  allow(given, [field, 'limit', 'starting_after', 'expand'])
+  const wanted = textOf(given, field)
+  const all = store
+    .all(kind)
+    .filter(object => Object.entries(object).some(([name, id]) => name === field && id === wanted))
   const newestFirst = all.toReversed()
   const from = newestFirst.findIndex(({ id }) => id === textOf(given, 'starting_after')) + 1
   const limit = Number(textOf(given, 'limit') ?? 10)
   const data = newestFirst.slice(from, from + limit)
-  return { object: 'list', url: '/v1/refunds', has_more: newestFirst.length > from + limit, data }
+  return { object: 'list', url: `/v1/${kind}s`, has_more: newestFirst.length > from + limit, data }
 }
 
 const unknown = (method: string, path: string) =>

@@ -1,0 +1,25 @@
+import type { PurchaseId } from '../../../schemas/primitives.ts'
+import { MAX_ADDRESS_LINE_LENGTH, type PurchasePaid } from '../../../schemas/purchase-events.ts'
+import type { Address, PaymentFacts } from '../../ports/payments.ts'
+import type { Caller } from '../caller.ts'
+
+/** What the payment service reports is nobody's request. */
+export const SERVICE: Caller = { kind: 'service' }
+
+/** A payment as the log records it. Whatever the customer has typed must not keep the payment from being recorded. */
+export const recordedPayment = (
+  purchaseId: PurchaseId,
+  { paymentId, money, tax, country, address, customerId, invoiceId }: PaymentFacts,
+): PurchasePaid => ({
+  ...{ purchaseId, paymentId, ...money },
+  ...(Number(tax.amount) > 0 && { tax: tax.amount }),
+  ...(country !== undefined && /^[A-Z]{2}$/.test(country) && { country }),
+  ...(address && { address: shortened(address) }),
+  ...(customerId !== undefined && { customer: customerId }),
+  ...(invoiceId !== undefined && { invoice: invoiceId }),
+})
+
+const shortened = (address: Address): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(address).map(([name, line]) => [name, line.slice(0, MAX_ADDRESS_LINE_LENGTH).toWellFormed()]),
+  )
